@@ -7,6 +7,8 @@ from typing import Any
 
 from plait import Archive
 from plait.archive import Session
+from plait.conversation.costs import sum_conversations
+from plait.view.transcript.json_form import conversation_to_json
 
 THREAD = "019e7583-0b33-7912-a209-4c0407cfa2{:02x}"
 Object = Mapping[str, Any]
@@ -34,8 +36,37 @@ def branches(session: Session) -> list[list[str]]:
     """Return the prompts of all other branches."""
     found = session.conversations
     return [
-        [turn.prompt or "" for turn in line.turns] for line in found if line.id != found.active.id
+        [turn.prompt for turn in line.turns if turn.prompt]
+        for line in found
+        if line.id != found.active.id
     ]
+
+
+def shown(session: Session) -> str:
+    """Return what `plait show --json` prints of all branches of a session."""
+    found = session.conversations
+    return json.dumps(
+        [
+            conversation_to_json(found, line, line.turns, sum_conversations([line]), has_data=False)
+            for line in found
+        ],
+        ensure_ascii=False,
+    )
+
+
+def kept(archive: Archive) -> list[str]:
+    """Return the texts of what the last compaction keeps in the context."""
+    found = [node.preserved for node in archive.graph().nodes.values() if node.preserved]
+    (session,) = archive.sessions
+    lines = [json.loads(line) for line in session.path.read_bytes().splitlines()]
+    messages = {line["uuid"]: line["message"] for line in lines if "message" in line}
+    return [_text_of(messages[uuid]["content"]) for uuid in found[-1].listed or ()] if found else []
+
+
+def _text_of(content: Any) -> str:
+    return (
+        content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    )
 
 
 # ------------------------------------------------------------------ Codex

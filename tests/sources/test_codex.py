@@ -1,12 +1,14 @@
 """Codex: prompts and usage of two logs in one, and every form of branch."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import zstandard
 
 from plait.sources.cache import account_for
-from tests.sources.builders import CodexLog, branches, open_archive, prompts, write_lines
+from tests.sources.builders import THREAD, CodexLog, branches, open_archive, prompts, write_lines
 
 
 def test_text_comes_from_one_of_the_two_logs(tmp_path: Path) -> None:
@@ -40,13 +42,14 @@ def test_a_rollback_leaves_a_branch(tmp_path: Path) -> None:
     assert branches(session) == [["two"]]
 
 
-def test_a_rollback_shows_once_something_follows_it(tmp_path: Path) -> None:
+def test_a_rollback_is_a_branch_with_nothing_after_it_too(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1").prompt("two").answer("2").prompt("three")
     log.answer("3")
     log.add("event_msg", type="thread_rolled_back", num_turns=2)
     log.write(tmp_path)
     (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
-    assert prompts(session) == ["one", "two", "three"]
+    assert prompts(session) == ["one"]
+    assert branches(session) == [["two", "three"]]
     log.prompt("four").answer("4").write(tmp_path)
     (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
     assert prompts(session) == ["one", "four"]
@@ -196,3 +199,209 @@ def test_a_lost_line_is_told(tmp_path: Path) -> None:
     lines = file.path.read_bytes().splitlines(keepends=True)
     file.path.write_bytes(b"".join(lines[:2] + lines[3:]))
     assert account_for(origin, file.path) == (len(log.lines), len(log.lines) - 1)
+
+
+def test_a_rollback_to_the_start(tmp_path: Path) -> None:
+    log = CodexLog().prompt("one").answer("1")
+    log.add("event_msg", type="thread_rolled_back", num_turns=9)
+    log.prompt("two").answer("2").write(tmp_path)
+    (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    assert prompts(session) == ["two"]
+    assert branches(session) == [["one"]]
+
+
+def test_a_rollback_reaches_behind_a_compaction(tmp_path: Path) -> None:
+    log = CodexLog().prompt("one").answer("1").prompt("two").answer("2")
+    log.add("compacted", message="so far", replacement_history=[])
+    log.prompt("three").answer("3")
+    log.add("event_msg", type="thread_rolled_back", num_turns=2)
+    log.prompt("four").answer("4").write(tmp_path)
+    (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "four"]
+    assert branches(session) == [["two", "three"]]
+
+
+def test_a_prompt_with_a_picture_is_a_prompt(tmp_path: Path) -> None:
+    log = CodexLog()
+    content = [
+        {"type": "input_text", "text": "what is this?"},
+        {"type": "input_image", "image_url": "data:image/png;base64,aGk="},
+    ]
+    log.add("response_item", type="message", role="user", content=content)
+    log.add("event_msg", type="user_message", message="what is this?")
+    log.answer("a cat").write(tmp_path)
+    (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    assert [prompt.splitlines()[0] for prompt in prompts(session)] == ["what is this?"]
+
+
+def copy_into(fork: CodexLog, origin: CodexLog, kinds: tuple[str, ...] = ()) -> None:
+    """Copy the lines of a thread as a fork does: with new times, and some kinds left out."""
+    fork.clock += 30
+    for line in origin.lines:
+        assert not isinstance(line, str)
+        if line["type"] not in kinds:
+            fork.add(line["type"], **line["payload"])
+    fork.total = origin.total
+
+
+def test_a_fork_of_a_fork_is_billed_once(tmp_path: Path) -> None:
+    first = CodexLog(1).prompt("one").answer("1", 100)
+    second = CodexLog(2, forked_from_id=first.id)
+    second.lines = second.lines[:1]
+    copy_into(second, first)
+    second.prompt("two").answer("2", 60)
+    third = CodexLog(3, forked_from_id=second.id)
+    third.lines = third.lines[:1]
+    copy_into(third, second)
+    third.prompt("three").answer("3", 30, 10)
+    for log in (first, second, third):
+        log.write(tmp_path)
+    archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
+    assert archive.usage("agent").totals.total.tokens.total_input == 190
+    assert prompts(archive.sessions[-1]) == ["one", "two", "three"]
+
+
+def test_a_fork_may_leave_out_what_was_only_shown(tmp_path: Path) -> None:
+    origin = CodexLog(1).prompt("one")
+    origin.add("event_msg", type="agent_reasoning", text="hm")
+    origin.answer("1", 100).write(tmp_path)
+    fork = CodexLog(2, forked_from_id=origin.id)
+    fork.lines = fork.lines[:1]
+    origin.lines = [line for line in origin.lines if "agent_reasoning" not in str(line)]
+    copy_into(fork, origin, ("turn_context",))
+    fork.prompt("one").answer("again", 50).write(tmp_path)
+    archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
+    assert archive.usage("agent").totals.total.tokens.total_input == 150
+    assert prompts(archive.sessions[-1]) == ["one", "one"]
+
+
+def test_a_stretch_of_another_file_may_end_at_an_ordinal(tmp_path: Path) -> None:
+    origin = CodexLog(1).prompt("one").answer("1").prompt("elsewhere").answer("x")
+    origin.lines = [
+        dict(line) | {"ordinal": number}
+        for number, line in enumerate(origin.lines)
+        if not isinstance(line, str)
+    ]
+    origin.write(tmp_path)
+    base = {"thread_id": origin.id, "end_ordinal_exclusive": 6}
+    fork = CodexLog(2, history_base=base, history_mode="paginated").prompt("two").answer("2")
+    fork.write(tmp_path)
+    archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
+    forked = next(session for session in archive.sessions if session.id == fork.id)
+    assert prompts(forked) == ["one", "two"]
+
+
+def test_paginated_threads_show_prompts_as_items(tmp_path: Path) -> None:
+    log = CodexLog(1, history_mode="paginated")
+    for text in ("<environment_context>here</environment_context>", "<b>bold</b> question"):
+        content = [{"type": "input_text", "text": text}]
+        log.add("response_item", type="message", role="user", content=content)
+    item = {"type": "UserMessage", "id": "u", "content": [{"type": "text", "text": text}]}
+    log.add("event_msg", type="item_completed", item=item)
+    log.answer("yes").write(tmp_path)
+    (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    assert prompts(session) == ["<b>bold</b> question"]
+
+
+def test_an_archived_copy_is_the_same_session(tmp_path: Path) -> None:
+    path = CodexLog().prompt("one").answer("1").write(tmp_path)
+    (tmp_path / ".codex/archived_sessions").mkdir()
+    (tmp_path / ".codex/archived_sessions" / path.name).write_bytes(path.read_bytes())
+    assert len(open_archive(tmp_path / ".codex", tmp_path / "cache").sessions) == 1
+    path.unlink()
+    assert len(open_archive(tmp_path / ".codex", tmp_path / "cache").sessions) == 1
+
+
+def test_two_files_of_one_thread_with_other_names_are_both_read(tmp_path: Path) -> None:
+    CodexLog(1).prompt("one").answer("1").write(tmp_path)
+    other = CodexLog(1).prompt("two").answer("2").write(tmp_path)
+    other.rename(other.with_name("recorded.jsonl"))
+    CodexLog(1).prompt("one").answer("1").write(tmp_path)
+    found = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    assert sorted(prompts(session)[0] for session in found) == ["one", "two"]
+
+
+def test_a_reverted_thread_has_the_title_of_its_thread(tmp_path: Path) -> None:
+    log = CodexLog(1).prompt("one").answer("1")
+    log.write(tmp_path, "_019e7583-0b33-7912-a209-4c0407cfa2ff")
+    index = [{"id": log.id, "thread_name": "The shop"}]
+    write_lines(tmp_path / ".codex/session_index.jsonl", index)
+    (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    assert session.title == "The shop"
+
+
+def test_a_name_in_the_database_is_a_title(tmp_path: Path) -> None:
+    log = CodexLog(1).prompt("one").answer("1")
+    log.write(tmp_path)
+    with closing(sqlite3.connect(tmp_path / ".codex/state_5.sqlite")) as base:
+        base.execute("CREATE TABLE threads (id, name, title)")
+        base.execute("INSERT INTO threads VALUES (?, 'The shop', 'one')", (log.id,))
+        base.commit()
+    (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    assert session.title == "The shop"
+
+
+def test_a_review_is_a_sub_agent_of_its_thread(tmp_path: Path) -> None:
+    parent = CodexLog(1).prompt("ask").answer("done")
+    parent.write(tmp_path)
+    child = CodexLog(2, source={"subagent": "review"}, parent_thread_id=parent.id)
+    child.prompt("review it").answer("fine").write(tmp_path)
+    (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    (agent,) = session.conversations.agents
+    assert "fine" in agent.markdown()
+
+
+def test_news_of_a_sub_agent_join_it_to_its_call(tmp_path: Path) -> None:
+    parent, thread = CodexLog(1).prompt("ask"), THREAD.format(2)
+    call = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
+    parent.add("response_item", **call)
+    parent.add(
+        "event_msg", type="collab_agent_spawn_end", call_id="c1", new_thread_id=thread, prompt="x"
+    )
+    parent.add("response_item", type="function_call_output", call_id="c1", output="started")
+    parent.answer("done").write(tmp_path)
+    child = CodexLog(2, thread_source="subagent", parent_thread_id=parent.id)
+    child.prompt("look").answer("seen").write(tmp_path)
+    archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
+    (session,) = archive.sessions
+    (agent,) = session.conversations.agents
+    assert agent.call == "c1"
+
+
+def test_a_compaction_shows_what_is_new_and_keeps_the_rest(tmp_path: Path) -> None:
+    log = CodexLog().prompt("one").answer("1")
+    history = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+        for text in ("one", "the summary of it")
+    ]
+    log.add("response_item", type="context_compaction", encrypted_content="x")
+    log.add("compacted", message="", replacement_history=history)
+    log.prompt("two").answer("2").write(tmp_path)
+    archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
+    (session,) = archive.sessions
+    assert prompts(session) == ["one", "two"]
+    assert "the summary of it" in session.conversations.active.markdown()
+    assert archive.graph().account.rungs == {"compaction": 1}
+
+
+def test_calls_without_an_output_of_their_own_have_ended(tmp_path: Path) -> None:
+    log = CodexLog().prompt("one")
+    log.add("response_item", type="web_search_call", status="completed", action={"query": "cats"})
+    log.add(
+        "response_item", type="image_generation_call", id="i", status="completed", result="aGk="
+    )
+    log.answer("1").write(tmp_path)
+    (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    assert [call.outcome for call in session.turns[-1].calls] == ["ok", "ok"]
+
+
+def test_totals_that_jump_without_a_request_bill_nothing(tmp_path: Path) -> None:
+    log = CodexLog().prompt("one").answer("1", 100, 0)
+    window = {
+        "total_token_usage": {"total_tokens": 272_000},
+        "last_token_usage": {"total_tokens": 9},
+    }
+    log.add("event_msg", type="token_count", info=window)
+    log.write(tmp_path)
+    archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
+    assert archive.usage("agent").totals.total.tokens.total == 107

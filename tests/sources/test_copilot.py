@@ -1,11 +1,14 @@
 """Copilot CLI: events and their parents, rewinds, sub-agents in line, and where tokens come from."""
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tests.sources.builders import branches, open_archive, prompts, write_lines
+from plait import Archive
+from plait.conversation.usage import Tokens
+from tests.sources.builders import branches, open_archive, prompts, shown, write_lines
 
 
 def event(number: int, parent: int | None, name: str, **data: Any) -> dict[str, Any]:
@@ -19,6 +22,16 @@ def metrics(tokens: int) -> dict[str, Any]:
     return {"modelMetrics": {"m": {"usage": usage}}}
 
 
+ROWS = """
+    CREATE TABLE assistant_usage_events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, turn_index INTEGER,
+        agent_id TEXT, parent_tool_call_id TEXT, model TEXT NOT NULL, copilot_usage_model TEXT,
+        input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER,
+        cache_write_tokens INTEGER, reasoning_tokens INTEGER, total_nano_aiu INTEGER,
+        request_multiplier REAL, initiator TEXT, created_at TEXT
+    )
+"""
+"""The table as the client makes it, without the columns of times."""
 START = event(0, None, "session.start", sessionId="c", context={"cwd": "/home/me"})
 TALK = [
     START,
@@ -67,15 +80,33 @@ def test_the_database_has_tokens_request_by_request(tmp_path: Path) -> None:
     lines = [*TALK, event(5, 4, "session.shutdown", **metrics(999))]
     write_lines(tmp_path / "copilot/session-state/c/events.jsonl", lines)
     with closing(sqlite3.connect(tmp_path / "copilot/session-store.db")) as base:
-        base.execute(
-            "CREATE TABLE assistant_usage_events (session_id, input_tokens, output_tokens)"
+        base.execute(ROWS)
+        rows = [
+            ("c", None, "m", 10, 1, 4, 0, 5_000_000_000),
+            ("c", "t", "n", 100, 3, 0, 0, None),  # a sub-agent's, of another model
+            ("c", None, "m", 20, 2, 0, 5, 0),
+            ("c", None, "m", 7, 1, 0, 0, None),  # a request without an answer in the log
+            ("d", None, "m", 1000, 1, 0, 0, None),
+        ]
+        columns = "session_id, agent_id, model, input_tokens, output_tokens"
+        columns += ", cache_read_tokens, cache_write_tokens, total_nano_aiu"
+        base.executemany(
+            f"INSERT INTO assistant_usage_events ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
         )
-        rows = [("c", 10, 1), ("c", 20, 2)]
-        base.executemany("INSERT INTO assistant_usage_events VALUES (?, ?, ?)", rows)
         base.commit()
     archive = open_archive(tmp_path / "copilot", tmp_path / "cache")
-    tokens = archive.usage("agent").totals.total.tokens
-    assert (tokens.input, tokens.output) == (30, 3)
+    usage = archive.usage("model")
+    tokens = usage.totals.total.tokens
+    assert (tokens.total_input, tokens.cache_read, tokens.output) == (137, 4, 7)
+    assert {row.key: row.total.tokens.total for row in usage.rows} == {"m": 41, "n": 103}
+    answers = {first: tokens.total_input for first, tokens in _answers(archive)}
+    assert answers["m1"] == 10
+
+
+def _answers(archive: Archive) -> Iterator[tuple[str | None, Tokens]]:
+    for conversation in archive.sessions[0].conversations:
+        for response in conversation.responses:
+            yield response.id, response.tokens
 
 
 def test_titles_lie_beside_the_events_and_old_files_are_flat(tmp_path: Path) -> None:
@@ -95,3 +126,103 @@ def test_compaction(tmp_path: Path) -> None:
     (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
     assert prompts(session) == ["one", "two", "three"]
     assert "so far" in session.conversations.active.markdown()
+
+
+def test_a_rewind_with_nothing_after_it_is_a_branch(tmp_path: Path) -> None:
+    rewind = event(5, 4, "session.snapshot_rewind", upToEventId="e3", eventIds=["e3", "e4"])
+    write_lines(tmp_path / "s/c/events.jsonl", [*TALK, rewind])
+    (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
+    assert prompts(session) == ["one"]
+    assert branches(session) == [["two"]]
+
+
+def test_a_rewind_without_a_list_and_one_that_names_the_rewind(tmp_path: Path) -> None:
+    rewind = event(5, 4, "session.snapshot_rewind", upToEventId="e3", eventsRemoved=2)
+    more = [event(6, 5, "user.message", content="three")]
+    more += [event(7, 6, "assistant.message", messageId="m3", content="3", model="m")]
+    write_lines(tmp_path / "s/c/events.jsonl", [*TALK, rewind, *more])
+    (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "three"]
+    assert branches(session) == [["two"]]
+
+
+def test_a_cleared_context_begins_anew(tmp_path: Path) -> None:
+    clear = event(5, 4, "session.context_cleared", messagesCleared=4)
+    more = [event(6, 5, "user.message", content="three")]
+    more += [event(7, 6, "assistant.message", messageId="m3", content="3", model="m")]
+    write_lines(tmp_path / "s/c/events.jsonl", [*TALK, clear, *more])
+    (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
+    assert prompts(session) == ["three"]
+    assert branches(session) == [["one", "two"]]
+
+
+def test_a_checkpoint_counts_a_run_that_never_ended(tmp_path: Path) -> None:
+    usage = {"inputTokens": 40, "outputTokens": 2, "cacheReadTokens": 10}
+    row = {"provider": None, "modelId": "m", "metrics": {"usage": usage}}
+    for checkpoint in (
+        {"providerModelMetrics": [row, row | {"provider": {"id": "x"}}]},
+        {"accountingSnapshot": {"modelMetrics": {"m": {"usage": usage | {"inputTokens": 80}}}}},
+    ):
+        lines = [*TALK, event(5, 4, "session.usage_checkpoint", totalNanoAiu=1, **checkpoint)]
+        write_lines(tmp_path / "s/c/events.jsonl", lines)
+        archive = open_archive(tmp_path / "s", tmp_path / f"cache{len(str(checkpoint))}")
+        assert archive.usage("agent").totals.total.tokens.total_input == 80
+
+
+def test_requests_that_were_kept_as_events_are_not_counted_again_at_the_end(tmp_path: Path) -> None:
+    used = {"model": "m", "inputTokens": 30, "outputTokens": 2}
+    lines = [*TALK, event(5, 4, "assistant.usage", **used)]
+    lines += [event(6, 5, "session.shutdown", **metrics(30))]
+    write_lines(tmp_path / "s/c/events.jsonl", lines)
+    archive = open_archive(tmp_path / "s", tmp_path / "cache")
+    assert archive.usage("agent").totals.total.tokens.total_input == 30
+
+
+def test_a_compaction_is_counted_once(tmp_path: Path) -> None:
+    used = {"model": "m", "inputTokens": 50, "outputTokens": 5, "cacheReadTokens": 0}
+    done = event(5, 4, "session.compaction_complete", success=True, compactionTokensUsed=used)
+    for sums, total in (
+        ({}, 151),
+        ({"tokenDetails": details(100, 1, 2)}, 101),
+        ({"tokenDetails": details(150, 1, 7)}, 151),
+    ):
+        end = metrics(101)
+        end["modelMetrics"]["m"] |= sums
+        write_lines(
+            tmp_path / "s/c/events.jsonl", [*TALK, done, event(6, 5, "session.shutdown", **end)]
+        )
+        archive = open_archive(tmp_path / "s", tmp_path / f"cache{len(str(sums))}{total}")
+        assert archive.usage("agent").totals.total.tokens.total_input == total
+
+
+def details(sent: int, read: int, received: int) -> dict[str, Any]:
+    counts = {"input": sent, "cache_read": read, "output": received}
+    return {name: {"tokenCount": count} for name, count in counts.items()}
+
+
+def test_what_the_client_tells_is_shown(tmp_path: Path) -> None:
+    lines = [
+        *TALK,
+        event(5, 4, "session.handoff", summary="it was begun in the cloud"),
+        event(6, 5, "session.truncation", messagesRemovedDuringTruncation=3, performedBy="x"),
+        event(7, 6, "session.error", message="no connection"),
+    ]
+    write_lines(tmp_path / "s/c/events.jsonl", lines)
+    (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
+    text = shown(session)
+    assert "it was begun in the cloud" in text and "no connection" in text
+    assert "3 messages removed from the context" in text
+
+
+def test_a_session_whose_first_line_is_damaged(tmp_path: Path) -> None:
+    write_lines(tmp_path / "session-state/c/events.jsonl", ["{torn", *TALK[1:]])
+    (session,) = open_archive(tmp_path / "session-state", tmp_path / "cache").sessions
+    assert (session.id, session.agent) == ("c", "copilot")
+    assert prompts(session) == ["one", "two"]
+
+
+def test_an_autopilot_is_no_person(tmp_path: Path) -> None:
+    go_on = event(5, 4, "user.message", content="go on", isAutopilotContinuation=True)
+    write_lines(tmp_path / "s/c/events.jsonl", [*TALK, go_on])
+    (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "two"]

@@ -1,10 +1,11 @@
 """Gemini CLI: the replay of messages, rewinds, checkpoints and sub-agents."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
-from tests.sources.builders import branches, open_archive, prompts, write_lines
+from tests.sources.builders import branches, kept, open_archive, prompts, shown, write_lines
 
 HEADER = {"sessionId": "g", "projectHash": "p", "kind": "main", "startTime": "2026-10-01T10:00:00Z"}
 
@@ -75,3 +76,63 @@ def test_directories_come_from_the_list_of_projects(tmp_path: Path) -> None:
     (tmp_path / "logs/projects.json").write_text('{"projects": {"/home/me/shop": "p"}}')
     (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
     assert session.origin is not None and session.origin.cwd == "/home/me/shop"
+
+
+def test_a_rewind_with_nothing_after_it_is_a_branch(tmp_path: Path) -> None:
+    for name, left in (("m3", ["one"]), ("unknown", [])):
+        write_lines(tmp_path / PLACE, [HEADER, *TALK, {"$rewindTo": name}])
+        (session,) = open_archive(tmp_path / "logs", tmp_path / name).sessions
+        assert prompts(session) == left
+
+
+def test_a_message_may_come_again_after_it_was_taken_back(tmp_path: Path) -> None:
+    write_lines(
+        tmp_path / PLACE, [HEADER, *TALK, {"$rewindTo": "m3"}, TALK[2], said(5, "gemini", "x", 5)]
+    )
+    archive = open_archive(tmp_path / "logs", tmp_path / "cache")
+    assert prompts(archive.sessions[0]) == ["one", "two"]
+    assert branches(archive.sessions[0]) == [["two"]]
+    assert archive.usage("agent").totals.total.tokens.input == 35
+
+
+def test_what_a_checkpoint_keeps_stays_in_the_context(tmp_path: Path) -> None:
+    summary = said(5, "user", "the summary")
+    checkpoint = {"$set": {"messages": [summary, TALK[2], TALK[3]]}}
+    write_lines(tmp_path / PLACE, [HEADER, *TALK, checkpoint, said(6, "user", "three")])
+    archive = open_archive(tmp_path / "logs", tmp_path / "cache")
+    assert prompts(archive.sessions[0]) == ["one", "two", "three"]
+    assert kept(archive) == ["two", "2"]
+
+
+def test_an_output_that_was_shortened_is_shown_as_it_was_too(tmp_path: Path) -> None:
+    def call(output: str) -> dict[str, Any]:
+        response = {"functionResponse": {"id": "c", "response": {"output": output}}}
+        made = {"id": "c", "name": "ls", "args": {}, "status": "success", "result": [response]}
+        return said(2, "gemini", "", 10) | {"toolCalls": [made]}
+
+    masked = {"$set": {"messages": [TALK[0], call("(shortened)")]}}
+    write_lines(tmp_path / PLACE, [HEADER, TALK[0], call("a long output"), masked])
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    text = shown(session)
+    assert "a long output" in text and "(shortened)" in text
+
+
+def test_a_header_can_hold_messages_and_a_damaged_one_is_done_without(tmp_path: Path) -> None:
+    write_lines(tmp_path / PLACE, [HEADER | {"messages": TALK[:2]}, *TALK[2:]])
+    write_lines(tmp_path / "logs/tmp/q/chats/session-2026-10-01T10-00-h.jsonl", ["{torn", *TALK])
+    found = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert [prompts(session) for session in found] == [["one", "two"]] * 2
+
+
+def test_lines_win_over_the_document_that_was_converted_to_them(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / PLACE, [HEADER, *TALK])
+    path.with_suffix(".json").write_text(json.dumps(HEADER | {"messages": TALK[:2]}))
+    os.utime(path, (1, 1))
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "two"]
+
+
+def test_messages_that_silently_left_are_told(tmp_path: Path) -> None:
+    write_lines(tmp_path / PLACE, [HEADER, *TALK, {"$set": {"messages": TALK[2:]}}])
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert "2 messages removed from the context" in shown(session)

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tests.sources.builders import open_archive, prompts
+from tests.sources.builders import branches, kept, open_archive, prompts, shown
 
 TABLES = """
 CREATE TABLE session (id, parent_id, directory, title, time_updated, revert);
@@ -77,11 +77,9 @@ def test_a_revert_is_where_the_session_stands(tmp_path: Path) -> None:
         left = store.turn("ses_1", 1_790_000_009_000, "two", "2")
         store.session("ses_1", revert={"messageID": left})
         base.commit()
-    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
-    graph = archive.graph()
-    leaf = graph.sessions["ses_1"].leaf
-    kept = next(uuid for uuid, node in graph.nodes.items() if node.preview == "one")
-    assert leaf is not None and graph.nodes[leaf].parent == kept
+    (session,) = open_archive(tmp_path / "opencode", tmp_path / "cache").sessions
+    assert prompts(session) == ["one"]
+    assert branches(session) == [["two"]]
 
 
 def test_a_sub_agent_belongs_to_the_call_that_sent_it(tmp_path: Path) -> None:
@@ -166,3 +164,100 @@ def test_messages_of_version_2(tmp_path: Path) -> None:
     text = session.conversations.active.markdown()
     assert "so far" in text and "a file" in text
     assert archive.usage("agent").totals.total.tokens.output == 3
+
+
+def test_a_revert_may_begin_within_a_message(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.turn("ses_1", 1_790_000_000_000, "one", "1")
+        parts = [{"type": "text", "text": text} for text in ("kept", "left")]
+        message = store.message("ses_1", 1_790_000_009_000, "user", *parts)
+        (_, part) = base.execute("SELECT id FROM part WHERE message_id = ?", (message,)).fetchall()
+        store.session("ses_1", revert={"messageID": message, "partID": part[0]})
+        base.commit()
+    (session,) = open_archive(tmp_path / "opencode", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "kept"]
+
+
+def test_a_compaction_keeps_its_tail(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.session("ses_1")
+        store.turn("ses_1", 1_790_000_000_000, "one", "1")
+        tail = store.turn("ses_1", 1_790_000_001_000, "two", "2")
+        packing = {"type": "compaction", "auto": True, "tail_start_id": tail}
+        asked = store.message("ses_1", 1_790_000_002_000, "user", packing)
+        text = {"type": "text", "text": "so far"}
+        more = {"summary": True, "finish": "stop", "parentID": asked}
+        store.message("ses_1", 1_790_000_003_000, "assistant", text, **more)
+        store.turn("ses_1", 1_790_000_004_000, "three", "3")
+        base.commit()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    assert prompts(archive.sessions[0]) == ["one", "two", "three"]
+    assert kept(archive)[:2] == ["two", "2"]
+
+
+def test_what_a_part_says_is_shown(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.session("ses_1")
+        work = {"type": "subtask", "prompt": "look into it", "agent": "explore"}
+        store.message("ses_1", 1_790_000_000_000, "user", {"type": "text", "text": "one"}, work)
+        retry = {"type": "retry", "attempt": 1, "error": {"data": {"message": "too busy"}}}
+        store.message("ses_1", 1_790_000_001_000, "assistant", retry, {"type": "text", "text": "1"})
+        base.commit()
+    (session,) = open_archive(tmp_path / "opencode", tmp_path / "cache").sessions
+    assert "look into it" in shown(session) and "too busy" in shown(session)
+
+
+def test_two_agents_may_answer_in_one_millisecond(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.session("ses_1")
+        for number in (2, 3):
+            store.session(f"ses_{number}", parent="ses_1")
+            step = {"type": "step-finish", "tokens": TOKENS | {"output": number}}
+            store.message(f"ses_{number}", 1_790_000_001_000, "assistant", step, agent=f"a{number}")
+        base.commit()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    archive_tokens = archive.usage("agent").totals.total
+    assert archive_tokens.responses == 2
+
+
+def test_a_database_in_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+        store.session("ses_1")
+        store.turn("ses_1", 1_790_000_000_000, "one", "1")
+        base.commit()
+    folder = tmp_path / "opencode"
+    (folder / "opencode.db").chmod(0o400)
+    folder.chmod(0o500)
+    (session,) = open_archive(folder, tmp_path / "cache").sessions
+    folder.chmod(0o700)
+    assert prompts(session) == ["one"]
+
+
+def test_a_locked_database_is_told(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.session("ses_1")
+        base.commit()
+        base.execute("BEGIN EXCLUSIVE")
+        archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+        assert archive.discovery.unread == (tmp_path / "opencode/opencode.db",)
+
+
+def test_the_size_of_a_session_is_its_share_of_the_database(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        for session, turns in (("ses_1", 1), ("ses_2", 3)):
+            store.session(session)
+            for number in range(turns):
+                store.turn(session, 1_790_000_000_000 + number, "one", "1")
+        base.commit()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    small, large = sorted(file.size for file in archive.files)
+    whole = (tmp_path / "opencode/opencode.db").stat().st_size
+    assert small * 3 == large and small + large <= whole

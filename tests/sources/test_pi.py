@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.sources.builders import branches, open_archive, prompts, write_lines
+from tests.sources.builders import branches, kept, open_archive, prompts, shown, write_lines
 
 TIME = "2026-10-01T10:00:{:02}.000Z"
 
@@ -79,3 +79,92 @@ def test_titles_and_compaction(tmp_path: Path) -> None:
     assert session.title == "The shop"
     assert prompts(session) == ["one", "two", "three"]
     assert "what happened so far" in session.conversations.active.markdown()
+
+
+def test_a_branch_summary_alone_is_a_way_taken(tmp_path: Path) -> None:
+    lines = [header("p"), *TALK, entry(5, 2, "branch_summary", summary="left", fromId="00000004")]
+    write_lines(tmp_path / "logs/p.jsonl", lines)
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert prompts(session) == ["one"]
+    assert branches(session) == [["two"]]
+
+
+def test_the_last_entry_is_where_the_session_stands(tmp_path: Path) -> None:
+    lines = [header("p"), *TALK, entry(5, 2, "label", targetId="00000002", label="here")]
+    write_lines(tmp_path / "logs/p.jsonl", lines)
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert prompts(session) == ["one"]
+    lines.append(entry(6, 4, "model_change", provider="p", modelId="m"))
+    write_lines(tmp_path / "logs/p.jsonl", lines)
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert prompts(session) == ["one", "two"]
+
+
+def test_a_compaction_keeps_what_it_says(tmp_path: Path) -> None:
+    system = entry(2, 1, "message", message={"role": "system", "sections": {"a": "rules"}})
+    chain = [
+        prompt(1, None, "one"),
+        system,
+        answer(3, 2, "1"),
+        prompt(4, 3, "two"),
+        answer(5, 4, "2"),
+    ]
+    packed = entry(
+        6, 5, "compaction", summary="so far", firstKeptEntryId="00000002", tokensBefore=9
+    )
+    write_lines(tmp_path / "logs/p.jsonl", [header("p"), *chain, packed, prompt(7, 6, "three")])
+    assert kept(open_archive(tmp_path / "logs", tmp_path / "cache")) == ["1", "two", "2"]
+
+
+def test_a_compaction_of_version_1_names_a_line(tmp_path: Path) -> None:
+    plain = [{key: line[key] for key in ("type", "timestamp", "message")} for line in TALK]
+    packed = {"type": "compaction", "timestamp": TIME.format(9), "summary": "so far"}
+    lines = [header("p"), *plain, packed | {"firstKeptEntryIndex": 3}]
+    write_lines(tmp_path / "logs/p.jsonl", lines)
+    assert kept(open_archive(tmp_path / "logs", tmp_path / "cache")) == ["two", "2"]
+
+
+def test_a_compaction_that_keeps_none_names_itself(tmp_path: Path) -> None:
+    packed = entry(
+        5, 4, "compaction", summary="so far", firstKeptEntryId="00000005", tokensBefore=9
+    )
+    write_lines(tmp_path / "logs/p.jsonl", [header("p"), *TALK, packed, prompt(6, 5, "three")])
+    assert kept(open_archive(tmp_path / "logs", tmp_path / "cache")) == []
+
+
+def test_an_edit_of_the_context_leaves_what_was_said(tmp_path: Path) -> None:
+    lines = [header("p"), *TALK]
+    lines += [entry(5, 4, "context_edit", targetId="00000002", replacement={"content": "shorter"})]
+    lines += [entry(6, 5, "context_edit", targetId="00000001", replacement=None)]
+    write_lines(tmp_path / "logs/p.jsonl", [*lines, prompt(7, 6, "three")])
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    text = shown(session)
+    assert prompts(session) == ["one", "two", "three"]
+    assert "shorter" in text and "removed from the context" in text
+
+
+def test_answers_of_a_server_that_numbers_none_are_told_apart(tmp_path: Path) -> None:
+    lines = [header("p"), *TALK]
+    for line in lines[1:]:
+        line["message"]["responseId"] = "chatcmpl-1"
+    write_lines(tmp_path / "logs/p.jsonl", lines)
+    archive = open_archive(tmp_path / "logs", tmp_path / "cache")
+    assert archive.usage("agent").totals.total.tokens.input == 20
+
+
+def test_usage_of_an_unknown_kind_counts(tmp_path: Path) -> None:
+    usage = {"input": 7, "output": 2, "cacheRead": 0, "cacheWrite": 0}
+    lines = [header("p"), *TALK, entry(5, 4, "brand_new", usage=usage)]
+    write_lines(tmp_path / "logs/p.jsonl", lines)
+    archive = open_archive(tmp_path / "logs", tmp_path / "cache")
+    assert archive.usage("agent").totals.total.tokens.input == 27
+    (account,) = archive.accounts()
+    assert account.types["pi:brand_new"] == 1
+
+
+def test_system_messages_have_content_and_sections(tmp_path: Path) -> None:
+    message = {"role": "system", "content": "be kind", "sections": {"a": "rules", "b": None}}
+    lines = [header("p"), entry(1, None, "message", message=message), prompt(2, 1, "one")]
+    write_lines(tmp_path / "logs/p.jsonl", lines)
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    assert "be kind\\n\\nrules" in shown(session)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.sources.builders import branches, open_archive, prompts, write_lines
+from tests.sources.builders import branches, open_archive, prompts, shown, write_lines
 
 
 def record(number: int, parent: int | None, kind: str, text: str, **fields: Any) -> dict[str, Any]:
@@ -63,3 +63,58 @@ def test_titles_and_compaction(tmp_path: Path) -> None:
     assert session.title == "The shop"
     assert prompts(session) == ["one", "two", "three"]
     assert "so far" in session.conversations.active.markdown()
+
+
+def test_a_rewind_with_nothing_after_it_is_a_branch(tmp_path: Path) -> None:
+    for parent, left in ((2, ["one"]), (None, [])):
+        rewind = record(5, parent, "system", "", subtype="rewind", systemPayload={})
+        write_lines(tmp_path / "logs/w.jsonl", [*TALK, rewind])
+        (session,) = open_archive(tmp_path / "logs", tmp_path / str(parent)).sessions
+        assert prompts(session) == left
+
+
+def test_sub_agents_lie_in_a_folder_of_their_session(tmp_path: Path) -> None:
+    project = tmp_path / ".qwen/projects/p"
+    call = {"functionCall": {"id": "c", "name": "agent", "args": {"prompt": "look"}}}
+    done = {"functionResponse": {"id": "c", "response": {"output": "seen"}}}
+    lines = [
+        record(1, None, "user", "one"),
+        record(2, 1, "assistant", "") | {"message": {"parts": [call]}},
+        record(3, 2, "tool_result", "") | {"message": {"parts": [done]}},
+    ]
+    write_lines(project / "chats/w.jsonl", lines)
+    side = {"agentId": "a1", "isSidechain": True}
+    inner = [record(8, None, "user", "look", **side), record(9, 8, "assistant", "seen", **side)]
+    path = write_lines(project / "subagents/w/agent-a1.jsonl", inner)
+    path.with_name("agent-a1.meta.json").write_text('{"agentId": "a1", "toolUseId": "c"}')
+    (session,) = open_archive(tmp_path / ".qwen", tmp_path / "cache").sessions
+    assert session.id == "w"
+    assert prompts(session) == ["one"]
+    (agent,) = session.conversations.agents
+    assert agent.call == "c"
+    (project.parents[1]).rename(tmp_path / "elsewhere")
+    (session,) = open_archive(tmp_path / "elsewhere", tmp_path / "cache").sessions
+    assert len(session.conversations.agents) == 1
+
+
+def test_archived_sessions_are_read(tmp_path: Path) -> None:
+    write_lines(tmp_path / "q/projects/p/chats/archive/w.jsonl", TALK)
+    assert len(open_archive(tmp_path / "q", tmp_path / "cache").sessions) == 1
+
+
+def test_commands_are_shown_with_their_output(tmp_path: Path) -> None:
+    command = {"phase": "invocation", "rawCommand": "/stats"}
+    result = {
+        "phase": "result",
+        "rawCommand": "/stats",
+        "outputHistoryItems": [{"text": "7 calls"}],
+    }
+    lines = [
+        *TALK,
+        record(5, 4, "system", "", subtype="slash_command", systemPayload=command),
+        record(6, 5, "system", "", subtype="slash_command", systemPayload=result),
+    ]
+    write_lines(tmp_path / "logs/w.jsonl", lines)
+    (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
+    text = shown(session)
+    assert "/stats" in text and "7 calls" in text

@@ -277,6 +277,8 @@ def _system_facts(record: Record) -> dict[str, Any]:
     if record.subtype == "compact_boundary":
         traits = Trait.BOUNDARY
         facts["preserved"] = record.preserved if isinstance(record, System) else None
+    elif record.subtype == "rewind":
+        traits = 0  # other agents say so; the way that is taken then begins here
     elif isinstance(content, str) and content.lstrip().startswith(CLEARS):
         traits |= Trait.CLEAR
     return {**facts, "traits": _shared(record, traits)}

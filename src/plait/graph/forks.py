@@ -263,9 +263,13 @@ def _look_below(steps: Steps, found: Reach) -> None:
 
 
 def is_opener(index: Index, steps: Steps, step: int) -> bool:
-    """Return whether a step begins a turn: a prompt, or a command or notice that was answered."""
-    traits = index.nodes[steps.top[step]].traits
-    return bool(traits & Trait.HUMAN or (traits & Trait.ASKS and steps.reach.is_answered[step]))
+    """Return whether a step begins a turn, or a way that is taken after a rewind.
+
+    A turn begins with a prompt, or with a command or notice that was answered.
+    """
+    node = index.nodes[steps.top[step]]
+    is_answered = node.traits & Trait.ASKS and steps.reach.is_answered[step]
+    return bool(node.traits & Trait.HUMAN or is_answered or node.subtype == "rewind")
 
 
 class Descent:

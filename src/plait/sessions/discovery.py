@@ -234,9 +234,10 @@ class Inventory:
     def discovery(self) -> Discovery:
         """Everything under the roots; a store that cannot be read is listed as unread."""
         discovery = self._at_source
-        if self.deleted is not UNREADABLE_STORE or self._store is None:
-            return discovery
-        return Discovery(discovery.files, (*discovery.unread, self._store.folder))
+        unread = [*discovery.unread, *self.foreign.unread]
+        if self.deleted is UNREADABLE_STORE and self._store is not None:
+            unread.append(self._store.folder)
+        return Discovery(discovery.files, tuple(unread))
 
     @cached_property
     def deleted(self) -> DeletedSessions:

@@ -1,5 +1,6 @@
 """What a reader of another agent's logs provides, and which readers there are."""
 
+import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -100,6 +101,23 @@ def open_zstd(file: BinaryIO) -> BinaryIO:
 
     unpacked = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
     return cast(BinaryIO, unpacked)
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """Open a database of a running agent to read it; nothing is written or waited for long."""
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    base = sqlite3.connect(address, uri=True, timeout=2)
+    try:
+        base.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.OperationalError as error:
+        base.close()
+        log = Path(f"{path}-wal")
+        if "unable to open" not in str(error) or (log.exists() and log.stat().st_size):
+            raise
+        # In a folder that cannot be written to, SQLite wants to be told that nobody else writes.
+        base = sqlite3.connect(f"{address}&immutable=1", uri=True)
+    base.row_factory = sqlite3.Row
+    return base
 
 
 def parse_object(data: bytes) -> dict[str, Any]:

@@ -164,7 +164,13 @@ def find_sources(candidates: Iterable[Path], translations: TranslationCache) -> 
     found = FoundSources()
     logs: dict[tuple[str, str, str], SourceLog] = {}
     for path in candidates:
-        claim = find_logs(path)
+        try:
+            claim = find_logs(path)
+        except FileNotFoundError:
+            continue  # moved or deleted meanwhile
+        except OSError:
+            found.unread.append(path)
+            continue
         if claim is not None:
             found.claimed.add(path)
             for log in claim:
@@ -194,11 +200,23 @@ def find_sources(candidates: Iterable[Path], translations: TranslationCache) -> 
 
 
 def _choose(logs: Iterable[SourceLog]) -> Iterator[SourceLog]:
-    """Yield each session once: of two files of one session the one that was written last."""
-    chosen: dict[tuple[str, str], SourceLog] = {}
-    for log in sorted(logs, key=lambda log: (log.modified, log.path)):
-        chosen[log.source, log.id] = log
+    """Yield each session once: of several forms of one file, the plain one that was written last.
+
+    A session that was packed, archived, converted or copied keeps its name; other files of the same
+    session are sessions of their own, as they are with Claude Code.
+    """
+    chosen: dict[tuple[str, str, str], SourceLog] = {}
+    for log in sorted(logs, key=lambda log: (_is_plain(log), log.modified, log.path)):
+        path = Path(log.path)
+        stem = path.name.partition(".")[0]
+        chosen[log.source, log.id, log.key or (path.parent.name if stem == "events" else stem)] = (
+            log
+        )
     yield from chosen.values()
+
+
+def _is_plain(log: SourceLog) -> bool:
+    return bool(log.key) or log.path.endswith(".jsonl")
 
 
 def _collect_agents(
@@ -221,11 +239,8 @@ def _make_file(path: Path, log: SourceLog) -> LogFile:
 def find_logs(path: Path) -> list[SourceLog] | None:
     """Return the sessions of other agents in a file, None where it is no file of theirs."""
     readers = [reader for reader in load_sources().values() if path.name.endswith(reader.suffixes)]
-    try:
-        status = path.stat()
-        head = read_head(path)
-    except OSError:
-        return None
+    status = path.stat()
+    head = read_head(path)
     for reader in readers:
         logs = [
             replace(

@@ -13,11 +13,12 @@ has in the parent, and so is counted once.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from plait.errors import SourceError
 from plait.line import iter_lines
@@ -25,6 +26,7 @@ from plait.sources.base import (
     Source,
     SourceLog,
     iter_objects,
+    open_database,
     open_zstd,
     parse_first_object,
     parse_object,
@@ -46,18 +48,37 @@ from plait.sources.translation import (
 
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 ROLLOUT = re.compile(rf"rollout-.*?-({UUID})(?:_({UUID}))?\.jsonl(?:\.zst)?")
+MODEL_LINES = frozenset({"response_item", "compacted"})
+"""The lines that the model is sent; the others are only shown or describe the session."""
 TYPES = frozenset(
     """
     session_meta response_item event_msg turn_context compacted world_state
     inter_agent_communication inter_agent_communication_metadata security_risk_score
     """.split()
 )
-LEGACY_ITEMS = frozenset(
-    "message reasoning function_call function_call_output local_shell_call".split()
+ITEMS = frozenset(
+    """
+    message agent_message reasoning local_shell_call function_call function_call_output
+    tool_search_call tool_search_output custom_tool_call custom_tool_call_output web_search_call
+    image_generation_call compaction context_compaction
+    """.split()
 )
 INJECTED = ("<", "# AGENTS.md instructions")
 """How messages begin that Codex put in the user's place, in logs without the screen's view."""
+NEWS = (
+    b'"user_message"',
+    b'"UserMessage"',
+    b"sub_agent_activity",
+    b'"collab_',
+    b'"SubAgent',
+    b'"CollabAgent',
+)
+"""What marks events that show prompts, or tell which thread a call has started."""
+CALLS = ("call_id", "event_id", "id")
+THREADS = ("new_thread_id", "agent_thread_id", "receiver_thread_ids")
 MOST_BASES = 50
+TRIES = 3
+"""A rollout can be packed or unpacked while it is opened."""
 MOST_UNPACKED = 8 << 30
 DATA_URL = re.compile(r"data:([\w/+.-]+);base64,(.*)", re.DOTALL)
 EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
@@ -78,17 +99,14 @@ class Codex(Source):
         if not isinstance(meta.get("id"), str):
             return []
         name = ROLLOUT.fullmatch(path.name)
-        source = meta.get("source")
-        sub_agent = source.get("subagent") if isinstance(source, dict) else None
-        spawn = sub_agent.get("thread_spawn") if isinstance(sub_agent, dict) else None
-        parent = spawn.get("parent_thread_id") if isinstance(spawn, dict) else None
+        parent = find_parent(meta)
         return [
             SourceLog(
                 "codex",
                 name[2] if name and name[2] else meta["id"],
                 str(path),
                 cwd=meta["cwd"] if isinstance(meta.get("cwd"), str) else None,
-                parent=parent if isinstance(parent, str) else None,
+                parent=parent,
             )
         ]
 
@@ -106,11 +124,10 @@ class Codex(Source):
             for base, end in _find_bases(Path(log.path), header):
                 with unpack(base) as plain:
                     reading.read(plain, end, inherited_from=base)
-            copied = header.get("forked_from_id")
-            if isinstance(copied, str) and not header.get("history_base"):
-                reading.expect_copy_of(Path(log.path), copied)
+            reading.expect(_read_origin(Path(log.path), header))
             reading.read(path)
-        if title := find_title(Path(log.path), log.id):
+        name = ROLLOUT.fullmatch(Path(log.path).name)
+        if title := find_title(Path(log.path), name[1] if name else log.id):
             out.title(title)
 
     def resume_command(self, log: SourceLog) -> list[str]:
@@ -133,25 +150,109 @@ def read_meta(head: bytes) -> Fields:
     return {}
 
 
+def find_parent(meta: Fields) -> str | None:
+    """Return the thread that a sub-agent's thread belongs to."""
+    source = meta.get("source")
+    kind = source.get("subagent") if isinstance(source, dict) else None
+    spawn = kind.get("thread_spawn") if isinstance(kind, dict) else None
+    parent = spawn.get("parent_thread_id") if isinstance(spawn, dict) else None
+    if parent is None and (kind is not None or meta.get("thread_source") == "subagent"):
+        parent = meta.get("parent_thread_id")
+    return parent if isinstance(parent, str) else None
+
+
 @contextmanager
 def unpack(path: Path) -> Iterator[Path]:
     """Yield a file with the plain lines of a rollout, which may be packed or have just been."""
-    if not path.exists():
-        other = path.with_suffix("") if path.suffix == ".zst" else Path(f"{path}.zst")
-        path = other if other.exists() else path
-    if path.suffix != ".zst":
-        yield path
-        return
-    with TemporaryDirectory(prefix="plait-") as folder:
-        plain = Path(folder, path.stem)
-        size = 0
-        with path.open("rb") as file, open_zstd(file) as unpacked, plain.open("wb") as out:
-            while data := unpacked.read(1 << 20):
-                size += len(data)
-                if size > MOST_UNPACKED:
-                    raise SourceError(f"'{path}' is larger than 8 GB when unpacked")
-                out.write(data)
+    with ExitStack() as stack:
+        for left in range(TRIES)[::-1]:
+            try:
+                plain = stack.enter_context(_unpack(path))
+                break
+            except FileNotFoundError:
+                if not left:
+                    raise
+                path = path.with_suffix("") if path.suffix == ".zst" else Path(f"{path}.zst")
         yield plain
+
+
+@contextmanager
+def _unpack(path: Path) -> Iterator[Path]:
+    with path.open("rb") as file:
+        if path.suffix != ".zst":
+            yield path
+            return
+        with TemporaryDirectory(prefix="plait-") as folder:
+            plain = Path(folder, path.stem)
+            size = 0
+            with open_zstd(file) as unpacked, plain.open("wb") as out:
+                while data := unpacked.read(1 << 20):
+                    size += len(data)
+                    if size > MOST_UNPACKED:
+                        raise SourceError(f"'{path}' is larger than 8 GB when unpacked")
+                    out.write(data)
+            yield plain
+
+
+class Item(NamedTuple):
+    """A line of a rollout of which copies may stand in others."""
+
+    kind: str
+    payload: Fields
+    data: bytes
+    """The bytes that it had where it was first written; they make its uuid."""
+
+
+def _read_items(path: Path, end: int | None = None, depth: int = 0) -> list[Item]:
+    """Return the lines of a rollout up to an offset, and before them those that it continues."""
+    with unpack(path) as plain:
+        header = next(_iter_payloads(plain), {})
+        items = []
+        for base, stop in _find_bases(path, header) if not depth else ():
+            items += _read_items(base, stop, depth + 1)
+        copies = Copies(_read_origin(path, header, depth + 1))
+        for line in iter_lines(plain, end=end):
+            fields = parse_object(line.data)
+            payload = fields.get("payload")
+            if not isinstance(payload, dict) or fields.get("type") == "session_meta":
+                continue
+            kind = to_text(fields.get("type"))
+            copy = copies.match(kind, payload)
+            items.append(Item(kind, payload, copy.data if copy else line.data))
+    return items
+
+
+def _read_origin(path: Path, header: Fields, depth: int = 0) -> list[Item]:
+    """Return the lines that a fork can have copied; none where its origin cannot be found."""
+    origin = header.get("forked_from_id")
+    if not isinstance(origin, str) or header.get("history_base") or depth > MOST_BASES:
+        return []
+    found = find_rollout(path, origin)
+    return [] if found is None or found == path else _read_items(found, depth=depth)
+
+
+class Copies:
+    """The lines that a fork begins with, in the order of their originals.
+
+    Copies may lack lines that only the screen needed; the first item that differs ends them.
+    """
+
+    def __init__(self, items: Sequence[Item] = ()) -> None:
+        self._items = items
+        self._at = 0
+
+    def match(self, kind: str, payload: Fields) -> Item | None:
+        """Return the original of a line, None for one of the fork's own."""
+        for at in range(self._at, len(self._items)):
+            item = self._items[at]
+            if item.kind == kind and item.payload == payload:
+                self._at = at + 1
+                return item
+            if item.kind in MODEL_LINES:
+                break
+        if kind in MODEL_LINES:
+            self._at = len(self._items)
+        return None
 
 
 def _iter_payloads(path: Path) -> Iterator[Fields]:
@@ -170,12 +271,23 @@ def _find_bases(path: Path, header: Fields) -> list[tuple[Path, int | None]]:
         if found is None or found.resolve() in seen:
             break
         seen.add(found.resolve())
-        end = base.get("end_byte_offset")
-        bases.insert(0, (found, end if isinstance(end, int) else None))
         path = found
         with unpack(found) as plain:
+            bases.insert(0, (found, _find_end(plain, base)))
             header = next(_iter_payloads(plain), {})
     return bases
+
+
+def _find_end(plain: Path, base: Fields) -> int | None:
+    """Return where the continued stretch of a file ends, None for all of it."""
+    if isinstance(offset := base.get("end_byte_offset"), int):
+        return offset
+    if isinstance(end := base.get("end_ordinal_exclusive"), int):
+        for line in iter_lines(plain):
+            ordinal = parse_object(line.data).get("ordinal")
+            if isinstance(ordinal, int) and ordinal >= end:
+                return line.offset
+    return None
 
 
 def find_rollout(near: Path, rollout: str) -> Path | None:
@@ -195,7 +307,7 @@ def find_rollout(near: Path, rollout: str) -> Path | None:
 
 
 def find_title(path: Path, thread: str) -> str | None:
-    """Return the last title that Codex's list has for a thread."""
+    """Return the last title that Codex's list or its database has for a thread."""
     index = next(
         (
             above / "session_index.jsonl"
@@ -210,7 +322,23 @@ def find_title(path: Path, thread: str) -> str | None:
             entry = parse_object(line.data)
             if entry.get("id") == thread and isinstance(entry.get("thread_name"), str):
                 title = entry["thread_name"]
-    return title
+    return title or _find_name(path, thread)
+
+
+def _find_name(path: Path, thread: str) -> str | None:
+    for above in path.parents:
+        for state in sorted(above.glob("state_*.sqlite"), reverse=True)[:1]:
+            try:
+                with closing(open_database(state)) as base:
+                    row = base.execute(
+                        "SELECT name FROM threads WHERE id = ?", (thread,)
+                    ).fetchone()
+            except sqlite3.Error:
+                return None
+            return row[0] if row and isinstance(row[0], str) else None
+        if (above / "sessions").is_dir():
+            break
+    return None
 
 
 class _Reading:
@@ -223,40 +351,34 @@ class _Reading:
         """The id of the response that is being received; None where the next item begins one."""
         self.totals: Fields = {}
         """The tokens of the thread so far, as the last line with usage gives them."""
-        self.prompts: list[str | None] = []
+        self.prompts: tuple[str | None, ...] = ()
         """For each prompt of the conversation, the uuid of what stands before it."""
         self.typed: set[str] = set()
         """Texts that the screen showed as prompts."""
-        self.seen: list[tuple[Fields, str | None]] = []
-        """The payloads of this file, with the uuid that was last written then."""
-        self.copy: Iterator[tuple[Fields, str | None, bytes]] = iter(())
+        self.written: dict[str, str] = {}
+        """The texts of messages, with their uuids."""
+        self.is_compacted = False
+        """The last item was a compaction without a summary, which may follow."""
+        self.agents: dict[str, str] = {}
+        """The threads that calls have started."""
+        self.seen: list[tuple[Item, str | None, tuple[str | None, ...]]] = []
+        """The lines of this file, with the last uuid and the prompts after each."""
+        self.copies = Copies()
         """The lines of which copies are expected next."""
-        self.expected: tuple[Fields, str | None, bytes] | None = None
+        self.again: dict[int, tuple[str | None, tuple[str | None, ...]]] = {}
+        """What stood after lines of this file that are expected to come again in it."""
         self.first: str | None = None
         """The thread's own id."""
         self.own_from = 0
         """The ordinal of the first line of a sub-agent that it did not inherit."""
 
-    def expect_copy_of(self, path: Path, parent: str) -> None:
-        """Expect the lines of the thread that this one was forked from, if it can be found."""
-        found = find_rollout(path, parent)
-        lines: list[tuple[Fields, str | None, bytes]] = []
-        if found is not None:
-            with unpack(found) as plain:
-                for line in iter_lines(plain):
-                    fields = parse_object(line.data)
-                    payload = fields.get("payload")
-                    if isinstance(payload, dict) and fields.get("type") != "session_meta":
-                        lines.append((payload, None, line.data))
-        self._expect(lines)
-
-    def _expect(self, lines: Iterable[tuple[Fields, str | None, bytes]]) -> None:
-        self.copy = iter(lines)
-        self.expected = next(self.copy, None)
+    def expect(self, items: Sequence[Item]) -> None:
+        """Expect copies of the lines of another thread."""
+        self.copies, self.again = Copies(items), {}
 
     def read(self, path: Path, end: int | None = None, inherited_from: Path | None = None) -> None:
         """Translate the lines of one file, up to an offset."""
-        self.typed = _find_typed(path, end)
+        self.typed, self.agents = _find_news(path, end)
         self.seen = []
         for line in self.out.lines(path, end, inherited_from):
             self._read_line(line)
@@ -276,30 +398,16 @@ class _Reading:
         if isinstance(ordinal, int) and ordinal < self.own_from:
             out.note("inherited")
             return
-        if self.expected is not None and self._is_copy(payload):
-            return
+        assert out.line is not None
+        item = Item(kind, payload, line.data)
+        if copy := self.copies.match(kind, payload):
+            if again := self.again.get(id(copy)):
+                out.parent, self.prompts = again
+                out.note("copied line")
+                return
+            out.start(line._replace(data=copy.data))
         self._item(kind, payload)
-        self.seen.append((payload, out.parent))
-
-    def _is_copy(self, payload: Fields) -> bool:
-        """Return whether a line is a copy that needs no translation; stop at the first that is not.
-
-        One of another file is translated under the identity that it has there.
-        """
-        assert self.expected is not None
-        known, uuid, data = self.expected
-        if known != payload:
-            self.expected = None
-            return False
-        self.expected = next(self.copy, None)
-        if data:
-            line = self.out.line
-            assert line is not None
-            self.out.start(line._replace(data=data))
-            return False
-        self.out.parent = uuid
-        self.out.note("copied line")
-        return True
+        self.seen.append((item, out.parent, self.prompts))
 
     def _meta(self, meta: Fields) -> None:
         out, thread = self.out, to_text(meta.get("id"))
@@ -311,10 +419,11 @@ class _Reading:
             self.first = thread
             self.own_from = to_count(meta.get("subagent_history_start_ordinal"))
         elif self.seen and meta.get("forked_from_id"):  # a fork in the same file
-            self._expect([(payload, uuid, b"") for payload, uuid in self.seen])
-            out.parent, self.response = None, None
-        elif thread not in (self.first, self.out.log.id) and self.expected is None:
-            out.parent, self.response, self.totals = None, None, {}  # another thread altogether
+            self.expect([item for item, _, _ in self.seen])
+            self.again = {id(item): (uuid, prompts) for item, uuid, prompts in self.seen}
+            out.parent, self.response, self.prompts = None, None, ()
+        elif self.seen and thread not in (self.first, self.out.log.id):  # another thread altogether
+            out.parent, self.response, self.totals, self.prompts = None, None, {}, ()
 
     def _item(self, kind: str, payload: Fields) -> None:
         out, what = self.out, to_text(payload.get("type"))
@@ -331,16 +440,21 @@ class _Reading:
             case "event_msg", "thread_rolled_back":
                 self._roll_back(to_count(payload.get("num_turns")))
                 out.note(what)
+            case "event_msg", "thread_name_updated":
+                out.note(what)
+                if title := to_text(payload.get("thread_name") or payload.get("name")):
+                    out.title(title)
             case "event_msg", "turn_aborted":
                 out.note(what)
-                out.user([make_text_block("[Request interrupted by user]")])
+                if payload.get("reason") in (None, "interrupted"):
+                    out.user([make_text_block("[Request interrupted by user]")])
                 self.response = None
             case "event_msg", "error" | "stream_error":
                 out.system(to_text(payload.get("message")), level="error")
             case "compacted", _:
                 self._compaction(payload)
             case "inter_agent_communication", _:
-                out.user(to_text(payload.get("content")), isMeta=True)
+                self._message_of_agent(payload)
             case _ if kind in TYPES:
                 out.note(what if kind == "event_msg" else kind)
 
@@ -354,15 +468,17 @@ class _Reading:
             out.note("session_meta")
         elif "record_type" in entry:
             out.note("state")
-        elif to_text(entry.get("type")) in LEGACY_ITEMS:
+        elif to_text(entry.get("type")) in ITEMS:
             out.timestamp = out.timestamp or ""
             self._response_item(to_text(entry["type"]), entry)
 
     def _response_item(self, what: str, item: Fields) -> None:
         out = self.out
         match what:
-            case "message" | "agent_message":
+            case "message":
                 self._message(item)
+            case "agent_message":
+                self._message_of_agent(item)
             case "reasoning":
                 parts = [*iter_dicts(item.get("summary")), *iter_dicts(item.get("content"))]
                 text = "\n\n".join(to_text(part.get("text")) for part in parts)
@@ -381,32 +497,52 @@ class _Reading:
                 call = to_text(item.get("id")) or out.make_uuid(item)
                 hidden = {"type", "id"}
                 inputs = {name: value for name, value in item.items() if name not in hidden}
+                image = to_text(inputs.pop("result", None)) if "image" in what else ""
                 self._answer(make_call_block(call, what.removesuffix("_call"), inputs))
+                status = to_text(item.get("status")) or "completed"
+                content = [make_image_block(image, "image/png")] if image else status
+                out.result(call, content, is_error=status == "failed")
             case "function_call_output" | "custom_tool_call_output" | "tool_search_output":
                 self._output(item)
             case "compaction" | "context_compaction":
                 out.compaction(sourceItem=what)
-                self.response = None
+                self.response, self.is_compacted = None, True
             case _:
                 return  # kept as an unknown line
 
     def _message(self, item: Fields) -> None:
         out, role = self.out, item.get("role")
-        content = [_content_block(part) for part in iter_dicts(item.get("content"))]
-        text = "\n".join(to_text(block.get("text")) for block in content)
+        content = _content_blocks(item.get("content"))
+        texts = [to_text(block.get("text")) for block in content]
         if role == "assistant":
             for block in content:
                 self._answer(block)
+            if not content:
+                out.note("message")
             return
+        self.response, self.is_compacted = None, False
+        if role != "user":  # developer, system
+            out.system("\n".join(texts))
+            return
+        is_typed = (
+            any(text in self.typed for text in (*texts, "\n".join(texts)) if text)
+            if self.typed
+            else not texts or not texts[0].startswith(INJECTED)
+        )
+        before = out.parent
+        uuid = out.user(content, isMeta=None if is_typed else True)
+        self.written["\n".join(texts)] = uuid
+        if is_typed:
+            self.prompts = (*self.prompts, before)
+
+    def _message_of_agent(self, message: Fields) -> None:
+        """Write what one agent of a thread says to another."""
+        people = [name for name in (message.get("author"), message.get("recipient")) if name]
+        content = message.get("content")
+        blocks = _content_blocks(content) or [make_text_block("(encrypted)")]
+        names = [make_text_block(" → ".join(map(to_text, people)))] if people else []
         self.response = None
-        is_typed = text in self.typed if self.typed else not text.startswith(INJECTED)
-        if role == "user" and is_typed:
-            self.prompts.append(out.parent)
-            out.user(content)
-        elif role == "user":
-            out.user(content, isMeta=True)
-        else:  # developer, system
-            out.system(text)
+        self.out.user([*names, *blocks], isMeta=True)
 
     def _answer(self, block: Fields) -> None:
         out = self.out
@@ -414,6 +550,7 @@ class _Reading:
             line = out.line
             assert line is not None
             self.response = out.make_uuid(line.data, "response")
+        self.is_compacted = False
         out.assistant([block], id=self.response, model=self.model)
 
     def _output(self, item: Fields) -> None:
@@ -429,7 +566,7 @@ class _Reading:
             is_error = is_error or output.get("success") is False
             output = output["content"]
         if isinstance(output, list):
-            content: str | list[Fields] = [_content_block(part) for part in iter_dicts(output)]
+            content: str | list[Fields] = _content_blocks(output)
         else:
             content = to_text(output)
             code = EXIT_CODE.search(content)
@@ -437,7 +574,11 @@ class _Reading:
             started = parse_json(content)
             if isinstance(started, dict) and isinstance(started.get("agent_id"), str):
                 detail = {"agentId": started["agent_id"], "status": "async_launched"}
-        self.out.result(to_text(item.get("call_id")), content, is_error=is_error, detail=detail)
+        call = to_text(item.get("call_id"))
+        if detail is None and call in self.agents:
+            detail = {"agentId": self.agents[call], "status": "async_launched"}
+        self.is_compacted = False
+        self.out.result(call, content, is_error=is_error, detail=detail)
 
     def _usage(self, info: object) -> None:
         """Write the usage of one request, as one more line of its response.
@@ -470,37 +611,65 @@ class _Reading:
         """Stand where the conversation stood before its last prompts."""
         if not turns or not self.prompts:
             return
-        turns = min(turns, len(self.prompts))
-        before = self.prompts[-turns]
-        del self.prompts[-turns:]
+        before = self.prompts[-turns:][0]
+        self.prompts = self.prompts[:-turns]
         self.response = None
-        if before is not None:
-            self.out.leaf(before)
-        self.out.parent = before
+        self.out.rewind(before)
 
     def _compaction(self, payload: Fields) -> None:
-        summary = to_text(payload.get("message")) or None
-        self.out.compaction(summary, replacementHistory=payload.get("replacement_history"))
-        self.response = None
-        self.prompts = []
+        """Write the history that replaces the one so far: messages that stay, and what is new."""
+        out, history = self.out, payload.get("replacement_history")
+        message = to_text(payload.get("message"))
+        new, kept = [message] if message else [], []
+        for item in iter_dicts(history):
+            blocks = _content_blocks(item.get("content"))
+            text = "\n".join(to_text(block.get("text")) for block in blocks)
+            if text in self.written:
+                kept.append(self.written[text])
+            elif text and text not in new:
+                new.append(text)
+        summary = "\n\n".join(new) or None
+        if not self.is_compacted:
+            out.compaction(summary, kept=kept, replacementHistory=history)
+        elif summary:
+            out.user(summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+        self.response, self.is_compacted = None, False
 
 
-def _find_typed(path: Path, end: int | None) -> set[str]:
-    """Return the texts that the screen showed as prompts."""
+def _find_news(path: Path, end: int | None) -> tuple[set[str], dict[str, str]]:
+    """Return the texts that the screen showed as prompts, and the threads that calls started."""
     texts: set[str] = set()
+    agents: dict[str, str] = {}
     for line in iter_lines(path, end=end):
-        if b'"user_message"' not in line.data and b'"UserMessage"' not in line.data:
+        if not any(name in line.data for name in NEWS):
             continue
         payload = parse_object(line.data).get("payload")
         if not isinstance(payload, dict):
             continue
+        item = payload.get("item")
+        item = item if isinstance(item, dict) else {}
         if payload.get("type") == "user_message":
             texts.add(to_text(payload.get("message")))
-        elif isinstance(item := payload.get("item"), dict) and item.get("type") == "UserMessage":
+        elif item.get("type") == "UserMessage":
             texts.add(
                 "\n".join(to_text(part.get("text")) for part in iter_dicts(item.get("content")))
             )
-    return texts
+        call = next(
+            (to_text(row[name]) for row in (payload, item) for name in CALLS if row.get(name)), ""
+        )
+        thread = next(
+            (row[name] for row in (payload, item) for name in THREADS if row.get(name)), ""
+        )
+        thread = thread[0] if isinstance(thread, list) else thread
+        if call and isinstance(thread, str) and thread:
+            agents[call] = thread
+    return texts, agents
+
+
+def _content_blocks(content: object) -> list[Fields]:
+    if isinstance(content, str):
+        return [make_text_block(content)] if content else []
+    return [_content_block(part) for part in iter_dicts(content)]
 
 
 def _content_block(part: Fields) -> Fields:

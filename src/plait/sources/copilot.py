@@ -7,8 +7,10 @@
 After a rewind, an event names an earlier one. Events of sub-agents stand in the same file and name
 the call that sent them. Events without a message are notes; what hangs on one hangs on its parent.
 
-Tokens come from the database where it has them. Else they are known for a whole run of the client
-alone, when it ends, and are counted as a background request of that run.
+Tokens come from the database where it has them, a row for each request. Its rows name no response,
+so they are given to the responses of the same agent in their order; what is left over is counted as
+background requests. Without rows, tokens are known for a whole run of the client alone, when it ends
+or at its last checkpoint, and are counted as a background request of that run.
 """
 
 import re
@@ -18,7 +20,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from plait.sources.base import Source, SourceLog, parse_first_object
+from plait.sources.base import Source, SourceLog, iter_objects, open_database, parse_object
 from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
@@ -33,21 +35,30 @@ from plait.sources.translation import (
 )
 
 EVENTS = "events.jsonl"
+STATES = "session-state"
 STORE = "session-store.db"
 FAMILIES = frozenset(
     """
-    session assistant tool permission subagent hook skill mcp model user_input elicitation
-    exit_plan_mode workflow human_response user system command external_tool abort sampling
+    abort agent assistant auto_mode_switch capabilities command commands elicitation exit_plan_mode
+    external_tool hook human_response mcp mcp_app model pending_messages permission
+    prompt_cache_break sampling sandbox session session_limits_exhausted skill subagent system tool
+    tool_search ui user user_input workflow
     """.split()
 )
 """The families of events that are known; those without a message are notes."""
 SUMMARY = re.compile(r"^(?:summary|name):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
-USAGE_COLUMNS = {
-    "input_tokens": ("input_tokens", "inputtokens"),
-    "output_tokens": ("output_tokens", "outputtokens"),
-    "cache_read_input_tokens": ("cache_read_tokens", "cachereadtokens"),
-    "cache_creation_input_tokens": ("cache_write_tokens", "cachewritetokens"),
+UNIT = 1e9
+"""Copilot counts its own unit in billionths."""
+TEXTS = {
+    "session.error": "message",
+    "session.info": "message",
+    "session.warning": "message",
+    "session.task_complete": "summary",
+    "session.handoff": "summary",
+    "subagent.failed": "error",
+    "abort": "reason",
 }
+"""Events that tell the user something, and the field with the words."""
 
 
 class Copilot(Source):
@@ -60,10 +71,15 @@ class Copilot(Source):
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
         """Return the session of a file that begins with the event of its start."""
-        event = parse_first_object(head)
-        data = event.get("data")
-        if event.get("type") != "session.start" or not isinstance(data, dict):
-            return []
+        events = [parse_object(head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0])]
+        if path.name == EVENTS and path.parent.parent.name == STATES:
+            events = [*iter_objects(head)]  # the first may have been damaged
+        start = next((event for event in events if event.get("type") == "session.start"), {})
+        data = start.get("data")
+        if not isinstance(data, dict):
+            if path.name != EVENTS or not any(map(_is_event, events)):
+                return []
+            data = {}
         context = data.get("context")
         cwd = context.get("cwd") if isinstance(context, dict) else None
         id_ = to_text(data.get("sessionId")) or (
@@ -86,6 +102,11 @@ class Copilot(Source):
         return ["copilot", "--resume", log.id]
 
 
+def _is_event(event: Fields) -> bool:
+    known = to_text(event.get("type")).partition(".")[0] in FAMILIES
+    return known and {"id", "timestamp", "parentId", "data"} <= event.keys()
+
+
 def read_summary(events: Path) -> str | None:
     """Return the title that lies beside the events of a session."""
     if events.name != EVENTS:
@@ -104,8 +125,7 @@ def read_usage(events: Path, session: str) -> list[Fields]:
     if store is None:
         return []
     try:
-        with closing(sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True, timeout=2)) as base:
-            base.row_factory = sqlite3.Row
+        with closing(open_database(store)) as base:
             rows = base.execute(
                 "SELECT * FROM assistant_usage_events WHERE session_id = ? ORDER BY rowid",
                 (session,),
@@ -121,6 +141,8 @@ class _Reading:
     def __init__(self, out: Translation, requests: list[Fields]) -> None:
         self.out = out
         self.requests = requests
+        """The rows that are not yet given to a response."""
+        self.all_rows = [*requests]
         self.has_rows = bool(requests)
         self.title: str | None = None
         self.model: str | None = None
@@ -128,18 +150,23 @@ class _Reading:
         """The uuid that stands for each event; a note is stood for by its parent's."""
         self.parents: dict[str, str | None] = {}
         """The uuid that stands for the parent of each event."""
+        self.root: str | None = None
+        """What an event without a parent hangs on: nothing, but for a rewind to the start."""
         self.ends: dict[str, str | None] = {}
         """The last uuid of each sub-agent."""
         self.agents: dict[str, str] = {}
         """The sub-agents by the calls that sent them."""
         self.shell: set[str] = set()
         """Commands that the user ran."""
-        self.responses: list[tuple[str, str | None]] = []
-        """The responses in their order, with their models."""
+        self.responses: set[str] = set()
         self.checkpoint: Fields = {}
         """The last figures of a run that has not ended."""
+        self.compactions: list[tuple[object, Fields]] = []
+        """The models and tokens of compactions in this run."""
         self.counted: dict[str, dict[str, int]] = {}
         """What the runs before came to, by model: a resumed session's figures contain them."""
+        self.units = 0
+        """Copilot's units in billionths that the runs before came to."""
 
     def read(self, line: SourceLine) -> None:
         """Translate one event."""
@@ -150,7 +177,7 @@ class _Reading:
         out.timestamp = to_text(event.get("timestamp")) or out.timestamp
         before = self.uuids.get(to_text(event.get("parentId")), out.parent)
         if event.get("parentId") is None:
-            before = None
+            before = self.root
         call = to_text(data.get("parentToolCallId"))
         agent = to_text(event.get("agentId")) or self.agents.get(call) or call
         out.agent = agent or None
@@ -167,7 +194,7 @@ class _Reading:
         match kind:
             case "session.start" | "session.resume":
                 if kind == "session.start":
-                    self.counted = {}
+                    self.counted, self.units = {}, 0
                 self._context(data)
                 out.note(kind)
             case "session.model_change":
@@ -177,7 +204,8 @@ class _Reading:
                 self.title = to_text(data.get("title")) or self.title
                 out.note(kind)
             case "user.message":
-                is_meta = data.get("source") not in (None, "", "user") or None
+                is_typed = data.get("source") in (None, "", "user")
+                is_meta = not is_typed or data.get("isAutopilotContinuation") is True or None
                 out.user(to_text(data.get("content")), uuid=uuid, isMeta=is_meta)
                 if data.get("transformedContent") or data.get("attachments"):
                     out.note(kind)
@@ -195,10 +223,9 @@ class _Reading:
             case "system.notification":
                 content = to_text(data.get("content")) or to_text(data.get("message"))
                 out.user(content, uuid=uuid, isMeta=True)
-            case "session.error" | "session.info" | "session.warning" | "session.task_complete":
-                text = to_text(data.get("message")) or to_text(data.get("summary"))
-                level = "error" if kind == "session.error" else "info"
-                out.system(text, uuid=uuid, level=level)
+            case _ if kind in TEXTS and data.get(TEXTS[kind]):
+                level = "error" if kind in ("session.error", "subagent.failed") else "info"
+                out.system(to_text(data[TEXTS[kind]]), uuid=uuid, level=level)
             case "session.compaction_complete" if data.get("success") is not False:
                 out.compaction(
                     to_text(data.get("summaryContent")) or None,
@@ -206,8 +233,9 @@ class _Reading:
                     preTokens=data.get("preCompactionTokens"),
                     postTokens=data.get("postCompactionTokens"),
                 )
-                usage = _read_figures(data.get("compactionTokensUsed"))
-                self._service(event, data.get("model"), usage)
+                used = data.get("compactionTokensUsed")
+                used = used if isinstance(used, dict) else {}
+                self.compactions.append((used.get("model") or data.get("model"), used))
             case "session.truncation":
                 removed = to_count(data.get("messagesRemovedDuringTruncation"))
                 out.system(f"{removed} messages removed from the context", uuid=uuid)
@@ -228,7 +256,13 @@ class _Reading:
             case "session.shutdown":
                 out.note(kind)
                 self.checkpoint = {}
-                self._leg(event, data.get("modelMetrics"))
+                self._leg(event.get("id"), data)
+            case "assistant.usage" if not self.requests:
+                out.note(kind)
+                self.has_rows = True
+                model, units = data.get("model"), data.get("copilotUsage")
+                units = units.get("totalNanoAiu") if isinstance(units, dict) else None
+                self._service(event.get("id"), model, _read_figures(data), to_count(units))
             case _ if kind.partition(".")[0] in FAMILIES:
                 out.note(kind)
 
@@ -256,23 +290,31 @@ class _Reading:
             blocks.append(make_call_block(id_, name, request.get("arguments")))
         response = to_text(data.get("apiCallId")) or to_text(data.get("messageId"))
         model = to_text(data.get("model")) or self.model
-        usage = None
-        if response and response not in (known for known, _ in self.responses[-1:]):
-            usage = self._next_request(data)
-            self.responses.append((response, model))
+        usage, units = None, None
+        if response and response not in self.responses:
+            self.responses.add(response)
+            if row := self._take_row(model):
+                model = to_text(row.get("model")) or model
+                usage, units = _read_row(row), _read_units(row.get("total_nano_aiu"))
         self.out.assistant(
-            blocks, id=response or self.out.make_uuid(data), uuid=uuid, model=model, usage=usage
+            blocks,
+            id=response or self.out.make_uuid(data),
+            uuid=uuid,
+            model=model,
+            usage=usage,
+            agentUnits=units,
         )
 
-    def _next_request(self, data: Fields) -> dict[str, int] | None:
-        """Return the usage of a response: of the row that names it, else of the next row."""
-        names = {to_text(data.get(name)) for name in ("apiCallId", "requestId", "messageId")} - {""}
-        ids = ("api_call_id", "apicallid", "request_id", "message_id")
-        for number, row in enumerate(self.requests):
-            if names & {to_text(row.get(name)) for name in ids}:
-                return _row_usage(self.requests.pop(number))
-        is_named = any(row.get(name) for row in self.requests for name in ids)
-        return _row_usage(self.requests.pop(0)) if self.requests and not is_named else None
+    def _take_row(self, model: str | None) -> Fields | None:
+        """Return the next row of the agent that is speaking, of its model if there is one."""
+        agent = self.out.agent
+        own = [
+            number
+            for number, row in enumerate(self.requests)
+            if agent in (row.get("agent_id") or None, row.get("parent_tool_call_id") or None)
+        ]
+        same = [number for number in own if self.requests[number].get("model") == model]
+        return self.requests.pop((same or own)[0]) if own else None
 
     def _result(self, data: Fields, uuid: str | None) -> None:
         call, result = to_text(data.get("toolCallId")), data.get("result")
@@ -293,39 +335,111 @@ class _Reading:
 
     def _rewind(self, data: Fields) -> None:
         removed = data.get("eventIds")
-        first = removed[0] if isinstance(removed, list) and removed else data.get("upToEventId")
-        parent = self.parents.get(to_text(first))
-        if parent is not None:
-            self.out.leaf(parent)
+        first = to_text(
+            removed[0] if isinstance(removed, list) and removed else data.get("upToEventId")
+        )
+        if first in self.parents:
+            before = self.parents[first]
+            self.out.rewind(before)
+            if before is None:
+                self.root = self.out.parent
+            for id_, uuid in self.uuids.items():
+                if uuid == before:  # what comes next may name the last event that was kept
+                    self.uuids[id_] = self.out.parent
 
-    def _leg(self, event: Fields, metrics: object) -> None:
+    def _leg(self, event: object, data: Fields) -> None:
         """Write the tokens of a run of the client, where its requests are not known one by one."""
         if self.has_rows:
             return
-        for model, figures in metrics.items() if isinstance(metrics, dict) else ():
-            total = _read_figures(figures.get("usage") if isinstance(figures, dict) else None)
+        compactions, self.compactions = self.compactions, []
+        metrics = _read_metrics(data)
+        units = to_count(data.get("totalNanoAiu"))
+        units, self.units = units - (self.units if units >= self.units else 0), units
+        for model, figures in metrics.items():
+            total = _read_figures(figures.get("usage"))
             before = self.counted.get(model, {})
             if any(total[name] < count for name, count in before.items()):
-                before = {}  # the client counts anew after a compaction
+                before = {}  # the client counts anew
             self.counted[model] = total
             usage = {name: count - before.get(name, 0) for name, count in total.items()}
-            self._service(event, model, usage)
+            self._service(event, model, usage, units)
+            units = 0
+        self._service(event, None, {}, units)
+        for number, (name, used) in enumerate(compactions):
+            if not _holds_compaction(metrics.get(to_text(name), {})):
+                self._service((event, number), name, _read_figures(used), 0)
 
-    def _service(self, event: Fields, model: object, usage: dict[str, int]) -> None:
+    def _service(self, event: object, model: object, usage: dict[str, int], units: int) -> None:
         """Write tokens that belong to no response of the conversation."""
-        if not any(usage.values()):
+        if not any(usage.values()) and not units:
             return
         out = self.out
         parent, agent = out.parent, out.agent
-        id_ = out.make_uuid(event.get("id"), model, "usage")
+        id_ = out.make_uuid(event, model, "usage")
         out.parent, out.agent = None, f"aside_question-{id_[:8]}"
-        out.assistant([], id=id_, uuid=id_, model=to_text(model) or self.model, usage=usage)
+        name = to_text(model) or self.model
+        out.assistant([], id=id_, uuid=id_, model=name, usage=usage, agentUnits=_read_units(units))
         out.parent, out.agent = parent, agent
 
     def end(self) -> None:
-        """Count a run that ended without a word by its last checkpoint."""
-        metrics = self.checkpoint.get("providerModelMetrics")
-        self._leg(self.checkpoint, metrics)
+        """Count requests without a response, and a run that ended without a word."""
+        for row in self.requests:
+            key, units = row.get("id") or tuple(map(str, row.values())), row.get("total_nano_aiu")
+            self._service(("row", key), row.get("model"), _read_row(row), to_count(units))
+        rows = [(_read_row(row), row.get("model")) for row in self.all_rows]
+        self.compactions = [
+            (model, used)
+            for model, used in self.compactions
+            if (_read_figures(used), model) not in rows
+        ]
+        self.has_rows = False
+        self._leg("checkpoint", self.checkpoint if not rows else {})
+
+
+def _read_metrics(data: Fields) -> dict[str, Fields]:
+    """Return the figures of a run or a checkpoint by model, in whichever form they come."""
+    snapshot = data.get("accountingSnapshot")
+    for place in (data, snapshot if isinstance(snapshot, dict) else {}):
+        if isinstance(metrics := place.get("modelMetrics"), dict) and metrics:
+            return {name: value for name, value in metrics.items() if isinstance(value, dict)}
+        found: dict[str, Fields] = {}
+        listed = place.get("providerModelMetrics")
+        for row in iter_dicts(listed):  # by provider: the same model may come from several
+            metrics = row.get("metrics")
+            name = f"{to_text(row.get('modelId'))}"
+            if not isinstance(metrics, dict):
+                continue
+            if name in found:
+                usage, more = _read_raw(found[name]), _read_raw(metrics)
+                metrics = {"usage": {key: usage[key] + more[key] for key in usage}}
+            found[name] = metrics
+        if found:
+            return found
+    return {}
+
+
+def _read_raw(metrics: Fields) -> dict[str, int]:
+    usage = metrics.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+    return {name: to_count(usage.get(name)) for name in names}
+
+
+def _holds_compaction(figures: Fields) -> bool:
+    """Return whether a model's sums contain compactions: its details always do."""
+    details, usage = figures.get("tokenDetails"), _read_raw(figures)
+    if not isinstance(details, dict) or not details:
+        return False
+    counts = {
+        name: to_count(value.get("tokenCount") if isinstance(value, dict) else None)
+        for name, value in details.items()
+    }
+    sent = sum(count for name, count in counts.items() if name != "output")
+    return sent == usage["inputTokens"] and counts.get("output") == usage["outputTokens"]
+
+
+def _read_units(billionths: object) -> float | None:
+    return to_count(billionths) / UNIT or None
 
 
 def _read_figures(figures: object) -> dict[str, int]:
@@ -342,11 +456,7 @@ def _read_figures(figures: object) -> dict[str, int]:
     }
 
 
-def _row_usage(row: Fields) -> dict[str, int]:
-    usage = {
-        name: next((to_count(row[column]) for column in columns if column in row), 0)
-        for name, columns in USAGE_COLUMNS.items()
-    }
-    cached = usage["cache_read_input_tokens"] + usage["cache_creation_input_tokens"]
-    usage["input_tokens"] = max(usage["input_tokens"] - cached, 0)
-    return usage
+def _read_row(row: Fields) -> dict[str, int]:
+    names = {"inputTokens": "input_tokens", "outputTokens": "output_tokens"}
+    names |= {"cacheReadTokens": "cache_read_tokens", "cacheWriteTokens": "cache_write_tokens"}
+    return _read_figures({name: row.get(column) for name, column in names.items()})

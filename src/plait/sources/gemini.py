@@ -5,17 +5,19 @@
 
 A message is written again whole whenever it grows: its last line counts, at the place of its first.
 No line names a parent; the list is replayed instead. `$rewindTo` cuts it, and what follows begins a
-branch. `$set.messages` replaces it: what is missing there has left the context by a compaction.
+branch. `$set.messages` replaces it: what is missing there has left the context by a compaction, and
+what reads differently there (an output that was shortened) is shown a second time.
 """
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from plait.line import iter_lines
 from plait.record.codec import NotAnObject, decode_object
-from plait.sources.base import Source, SourceLog, parse_first_object, parse_object
+from plait.sources.base import Source, SourceLog, iter_objects, parse_first_object, parse_object
 from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
@@ -33,7 +35,6 @@ from plait.sources.translation import (
 SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"]+)"')
 WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*(?:\\n|\n)\s*- (.+?)(?:\\n|\n)")
 INJECTED = ("<session_context>", "<state_snapshot>")
-MESSAGE_TYPES = frozenset({"user", "gemini", "info", "warning", "error"})
 
 
 class Gemini(Source):
@@ -54,7 +55,9 @@ class Gemini(Source):
             header: Fields = {"sessionId": match[1].decode("utf-8", "replace")}
         else:
             header = parse_first_object(head)
-            if not {"sessionId", "projectHash"} <= header.keys():
+            if not _is_header(header):
+                header = _find_header(path, head)
+            if not header:
                 return []
         is_agent = header.get("kind") == "subagent" and path.parent.parent.name == "chats"
         parent = path.parent.name if is_agent else None
@@ -84,6 +87,23 @@ class Gemini(Source):
     def resume_command(self, log: SourceLog) -> list[str]:
         """Return the command that resumes a session in Gemini CLI."""
         return ["gemini", "--resume", log.id]
+
+
+def _is_header(fields: Fields) -> bool:
+    return isinstance(fields.get("sessionId"), str) and isinstance(fields.get("projectHash"), str)
+
+
+def _find_header(path: Path, head: bytes) -> Fields:
+    """Return the header of a session's file whose first line is damaged, or what stands for it."""
+    if path.parent.name != "chats" or not path.name.startswith("session-"):
+        return {}
+    lines = [*iter_objects(head)]
+    changes = [line["$set"] for line in lines if isinstance(line.get("$set"), dict)]
+    for fields in (*lines, *changes):
+        if isinstance(fields.get("sessionId"), str):
+            return dict(fields)
+    is_session = any({"id", "type", "timestamp"} <= line.keys() for line in lines)
+    return {"sessionId": path.stem} if is_session else {}
 
 
 def find_directory(path: Path, head: bytes, header: Fields) -> str | None:
@@ -143,7 +163,10 @@ class _Reading:
         self.versions = versions
         self.messages: list[tuple[str, str | None]] = []
         """The list as it is now: the ids of messages, and the uuid of the last line of each."""
-        self.known: set[str] = set()
+        self.times: Counter[str] = Counter()
+        """How often each message was added to the list."""
+        self.texts: set[str] = set()
+        """The texts that were written."""
         self.injected: set[str] = set()
         """Messages that the client put in the user's place."""
         self.results: set[str] = set()
@@ -153,83 +176,104 @@ class _Reading:
         """Translate one line."""
         out, fields = self.out, line.fields
         if isinstance(rewind := fields.get("$rewindTo"), str):
-            out.note("$rewindTo")
             self._rewind(rewind)
+            out.note("$rewindTo")
+        elif isinstance(id_ := fields.get("id"), str):
+            if any(id_ == known for known, _ in self.messages):
+                out.note("message written again")
+            else:
+                number, last = self.versions.get(id_, (line.number, fields))
+                self._add(last)
+                if number != line.number:
+                    out.note("earlier version")
+            self._write_changes(fields)
         elif isinstance(changes := fields.get("$set"), dict):
             if isinstance(changes.get("messages"), list):
                 self._replace([*iter_dicts(changes["messages"])])
             out.note("$set")
             if isinstance(changes.get("summary"), str) and changes["summary"]:
                 out.title(changes["summary"])
-        elif isinstance(fields.get("id"), str) and to_text(fields.get("type")) in MESSAGE_TYPES:
-            if fields["id"] in self.known:
-                out.note("message written again")
-            else:
-                number, last = self.versions.get(fields["id"], (line.number, fields))
-                self._add(last)
-                if number != line.number:
-                    out.note("earlier version")
-        elif "sessionId" in fields and "projectHash" in fields:
+        elif _is_header(fields):
             out.note("header")
             if fields["sessionId"] != self.out.log.id:  # another session in the same file
                 self.messages, out.parent = [], None
             if isinstance(fields.get("summary"), str) and fields["summary"]:
                 out.title(fields["summary"])
+            for message in iter_dicts(fields.get("messages")):
+                self._add(message)
 
     def _add(self, message: Fields) -> None:
         id_ = to_text(message.get("id"))
-        self.known.add(id_)
         self._message(message)
+        self.times[id_] += 1
         self.messages.append((id_, self.out.parent))
 
     def _rewind(self, to: str) -> None:
         """Stand before a message; one that is unknown clears everything."""
         number = next((at for at, (id_, _) in enumerate(self.messages) if id_ == to), 0)
-        del self.messages[number:]
-        last = self.messages[-1][1] if self.messages else None
-        if last is not None:
-            self.out.leaf(last)
-        self.out.parent = last
+        if self.messages[number:]:
+            del self.messages[number:]
+            self.out.rewind(self.messages[-1][1] if self.messages else None)
 
     def _replace(self, messages: list[Fields]) -> None:
         """Take a new list: add what is new, and write a compaction where something has gone."""
+        known = dict(self.messages)
         ids = {to_text(message.get("id")) for message in messages}
-        new = [message for message in messages if to_text(message.get("id")) not in self.known]
-        kept = [(id_, uuid) for id_, uuid in self.messages if id_ in ids]
-        has_left = any(id_ not in ids and id_ not in self.injected for id_, _ in self.messages)
-        if not new or not has_left:  # repaired, or rewound before
-            self.messages = kept
-            self.out.parent = kept[-1][1] if kept else self.out.parent
-        else:
-            summary = new.pop(0) if new and new[0].get("type") == "user" else None
+        new = [message for message in messages if to_text(message.get("id")) not in known]
+        left = [id_ for id_ in known if id_ not in ids and id_ not in self.injected]
+        kept = [id_ for id_ in known if id_ in ids]
+        if left and new:
+            summary = next((message for message in new if message.get("type") == "user"), None)
             text = render_text(summary.get("content")) if summary else None
-            uuids = [uuid for _, uuid in kept if uuid]
-            preserved = {"preservedMessages": {"uuids": uuids}} if uuids else {}
-            self.out.compaction(text, **preserved)
-            self.messages = kept
-            if summary is not None:
-                self.known.add(to_text(summary.get("id")))
-                self.messages.append((to_text(summary.get("id")), self.out.parent))
-        for message in new:
-            self._add(message)
+            uuids = [uuid for id_ in kept if (uuid := known[id_])]
+            self.out.compaction(text, kept=uuids)
+            if summary is not None and text is not None:
+                self.texts.add(text)
+                known[to_text(summary.get("id"))] = self.out.parent
+                new.remove(summary)
+        elif left and kept == [*known][: len(kept)]:
+            self.out.rewind(known[kept[-1]] if kept else None)
+        elif left:
+            self.out.system(f"{len(left)} messages removed from the context")
+        self.messages = []
+        for message in messages:
+            id_ = to_text(message.get("id"))
+            if id_ in known:
+                self.messages.append((id_, known[id_]))
+            else:
+                self._add(message)
+            self._write_changes(message)
+
+    def _write_changes(self, message: Fields) -> None:
+        """Write what a message says now, where it was written with other words."""
+        for text in iter_texts(message):
+            if text.strip() and text not in self.texts:
+                self.texts.add(text)
+                self.out.user([make_text_block(text)], isMeta=True)
 
     def _message(self, message: Fields) -> None:
         out, kind = self.out, message.get("type")
         id_ = to_text(message.get("id"))
         # The message with the session's context has the same id in all sessions.
-        uuid = out.make_uuid(id_, message.get("timestamp"), kind)
+        times = (self.times[id_],) if self.times[id_] else ()
+        uuid = out.make_uuid(id_, message.get("timestamp"), kind, *times)
         out.timestamp = to_text(message.get("timestamp")) or out.timestamp
         match kind:
             case "user":
                 self._user(message, uuid)
             case "gemini":
                 self._answer(message, id_, uuid)
-            case _:
+            case "info" | "warning" | "error":
                 level = "error" if kind == "error" else "info"
-                out.system(render_text(message.get("content")), uuid=uuid, level=level)
+                text = render_text(message.get("content"))
+                self.texts.add(text)
+                out.system(text, uuid=uuid, level=level)
+            case _:
+                pass  # kept as an unknown line
 
     def _user(self, message: Fields, uuid: str) -> None:
         out, content = self.out, message.get("content")
+        self.texts.update(iter_texts({"content": content}, has_results=False))
         answered = [part["functionResponse"] for part in iter_dicts(content) if _is_response(part)]
         rest = [part for part in iter_dicts(content) if not _is_response(part)]
         for response in answered:
@@ -241,6 +285,7 @@ class _Reading:
         shown = message.get("displayContent")
         text = render_text(content)
         if shown is not None and render_text(shown) != text:
+            self.texts.update(iter_texts({"content": shown}))
             out.user(render_parts(shown), uuid=uuid)
             out.user(render_parts(rest or content), isMeta=True)
         else:
@@ -251,6 +296,7 @@ class _Reading:
 
     def _answer(self, message: Fields, id_: str, uuid: str) -> None:
         out = self.out
+        self.texts.update(iter_texts({**message, "toolCalls": None}, has_results=False))
         blocks = [
             make_thinking_block(
                 "\n".join(
@@ -260,11 +306,16 @@ class _Reading:
             for part in iter_dicts(message.get("thoughts"))
         ]
         content = message.get("content")
+        calls = [*iter_dicts(message.get("toolCalls"))]
         if isinstance(content, str):
             blocks += [make_text_block(content)] * bool(content)
         else:
-            blocks += [*render_answer_parts(content)]
-        calls = [*iter_dicts(message.get("toolCalls"))]
+            called = {to_text(call.get("id")) for call in calls}
+            blocks += [
+                block
+                for block in render_answer_parts(content)
+                if block["type"] != "tool_use" or block["id"] not in called
+            ]
         for call in calls:
             arguments = call.get("args")
             blocks.append(
@@ -279,24 +330,33 @@ class _Reading:
             stop_reason="tool_use" if calls else "end_turn",
         )
         for call in calls:
-            responses = [
-                part["functionResponse"]
-                for part in iter_dicts(call.get("result"))
-                if _is_response(part)
-            ]
-            status = call.get("status")
-            if responses or status in ("error", "cancelled"):
-                value = responses[0].get("response") if responses else status
-                detail = (
-                    {"agentId": call["agentId"], "status": status} if call.get("agentId") else None
-                )
-                self._result(
-                    to_text(call.get("id")),
-                    value,
-                    is_error=status in ("error", "cancelled"),
-                    detail=detail,
-                    uuid=out.make_uuid(id_, call.get("id"), "result"),
-                )
+            self._call_result(call, out.make_uuid(uuid, call.get("id"), "result"))
+
+    def _call_result(self, call: Fields, uuid: str) -> None:
+        status, shown = call.get("status"), call.get("resultDisplay")
+        parts = [*iter_dicts(call.get("result"))]
+        detail: Fields = {"agentId": call["agentId"]} if call.get("agentId") else {}
+        if isinstance(shown, dict):
+            detail["display"] = shown
+        if not parts and status not in ("error", "cancelled", "success"):
+            return
+        responses = [part["functionResponse"] for part in parts if _is_response(part)]
+        rest = [part for part in parts if not _is_response(part)]
+        if responses or not parts:
+            fallback = to_text(shown) if isinstance(shown, str) else status
+            values = [response.get("response") for response in responses] or [fallback]
+            value = values[0] if not values[1:] else "\n".join(map(_render_value, values))
+        else:
+            value = ""
+        blocks = render_parts(rest) if rest else []
+        self._result(
+            to_text(call.get("id")),
+            value,
+            is_error=status in ("error", "cancelled"),
+            more=blocks if isinstance(blocks, list) else (),
+            detail=detail | {"status": status} if detail else None,
+            uuid=uuid,
+        )
 
     def _result(
         self,
@@ -304,15 +364,46 @@ class _Reading:
         value: object,
         *,
         is_error: bool,
+        more: Sequence[Fields] = (),
         detail: object = None,
         uuid: str | None = None,
     ) -> None:
-        if isinstance(value, dict) and isinstance(value.get("error"), str):
-            is_error, value = True, value["error"]
-        elif isinstance(value, dict) and isinstance(value.get("output"), str):
-            value = value["output"]
+        is_error = is_error or (isinstance(value, dict) and isinstance(value.get("error"), str))
+        text = _render_value(value)
         self.results.add(call)
-        self.out.result(call, to_text(value), is_error=is_error, detail=detail, uuid=uuid)
+        self.texts.update((text, *iter_texts({"content": [*more]})))
+        content = [*([make_text_block(text)] if text else []), *more] if more else text
+        self.out.result(call, content, is_error=is_error, detail=detail, uuid=uuid)
+
+
+def _render_value(value: object) -> str:
+    """Return the words of a function's response: its output or error, else all of it."""
+    for name in ("error", "output"):
+        if isinstance(value, dict) and isinstance(value.get(name), str):
+            return str(value[name])
+    return to_text(value)
+
+
+def iter_texts(message: Fields, *, has_results: bool = True) -> Iterator[str]:
+    """Yield the words of a message: its text, its thoughts, and what its calls returned."""
+    contents = [message.get("content")]
+    if has_results:
+        contents += [call.get("result") for call in iter_dicts(message.get("toolCalls"))]
+    for content in contents:
+        if isinstance(content, str):
+            yield content
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, str):
+                yield part
+            elif not isinstance(part, dict):
+                continue
+            elif isinstance(part.get("text"), str):
+                yield part["text"]
+            elif _is_response(part) and has_results:
+                yield _render_value(part["functionResponse"].get("response"))
+    for thought in iter_dicts(message.get("thoughts")):
+        if isinstance(thought.get("description"), str):
+            yield thought["description"]
 
 
 def _is_response(part: Fields) -> bool:

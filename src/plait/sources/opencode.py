@@ -13,6 +13,7 @@ uuids here, and what was copied is counted once.
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +21,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from plait.errors import SourceError
-from plait.sources.base import Source, SourceLog, parse_first_object, parse_object
+from plait.sources.base import (
+    Source,
+    SourceLog,
+    open_database,
+    parse_first_object,
+    parse_object,
+)
 from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
@@ -40,7 +47,10 @@ from plait.sources.translation import (
 
 SQLITE = b"SQLite format 3\0"
 MILLION = 1_000_000
-QUIET_PARTS = frozenset("step-start snapshot patch agent subtask retry compaction".split())
+QUIET_PARTS = frozenset("step-start snapshot patch agent compaction".split())
+
+
+SHARES = "SELECT session_id, COUNT(*) AS rows FROM {} GROUP BY session_id"
 
 
 class OpenCode(Source):
@@ -101,12 +111,6 @@ def _make_log(path: Path, info: Fields, key: str, modified: int) -> SourceLog:
     )
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    base = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2)
-    base.row_factory = sqlite3.Row
-    return base
-
-
 def _rows(base: sqlite3.Connection, query: str, *values: object) -> list[Fields]:
     """Return rows as objects; what is JSON in them is decoded. A table may be absent."""
     try:
@@ -119,12 +123,27 @@ def _rows(base: sqlite3.Connection, query: str, *values: object) -> list[Fields]
 
 def _find_in_database(path: Path) -> list[SourceLog]:
     try:
-        with closing(_connect(path)) as base:
+        with closing(open_database(path)) as base:
             rows = _rows(base, "SELECT * FROM session ORDER BY time_updated")
-    except sqlite3.Error:
+            shares: Counter[str] = Counter()
+            for table in ("part", "session_message") if rows else ():
+                for row in _rows(base, SHARES.format(table)):
+                    shares[to_text(row["session_id"])] += row["rows"]
+    except sqlite3.OperationalError as error:
+        if "no such column" in str(error):
+            return []  # another schema: not OpenCode's
+        raise OSError(str(error)) from error
+    except sqlite3.DatabaseError:
         return []
+    # Its bytes are spread over the pages of the database: a session's size is its share of the rows.
+    each = path.stat().st_size / max(shares.total(), 1)
     logs = [
-        _make_log(path, row, row["id"], to_count(row.get("time_updated")) * MILLION) for row in rows
+        replace(
+            _make_log(path, row, row["id"], to_count(row.get("time_updated")) * MILLION),
+            size=int(each * shares[row["id"]]) or 1,
+        )
+        for row in rows
+        if isinstance(row.get("id"), str)
     ]
     if logs:
         # A running client writes parts before it touches the session that they belong to.
@@ -144,7 +163,7 @@ def _load_session(log: SourceLog) -> tuple[Fields, list[tuple[Fields, list[Field
             (row, _read_folder(storage / "part" / to_text(row.get("id")))) for row in found
         ]
     try:
-        with closing(_connect(path)) as base:
+        with closing(open_database(path)) as base:
             sessions = _rows(base, "SELECT * FROM session WHERE id = ?", log.key)
             query = "SELECT * FROM message WHERE session_id = ? ORDER BY id"
             messages = _rows(base, query, log.key)
@@ -183,7 +202,11 @@ class _Reading:
         self.out = out
         self.number = 0
         self.before: dict[str, str | None] = {}
-        """For each message, the uuid of what stands before it."""
+        """For each message and part, the uuid of what stands before it."""
+        self.lines: dict[str, list[str]] = {}
+        """For each message, the uuids of what was written of it."""
+        self.tail = ""
+        """The first message that the compaction under way keeps."""
         self.time = 0
 
     def _start(self, fields: Fields, *identity: object) -> None:
@@ -204,6 +227,8 @@ class _Reading:
         """Translate a message with its parts."""
         out, id_ = self.out, to_text(message.get("id"))
         self.before[id_] = out.parent
+        made = self.lines[id_] = []
+        out.made = made
         times = message.get("time")
         created = times.get("created") if isinstance(times, dict) else None
         self.time = to_count(created) or to_count(message.get("time_created"))
@@ -230,6 +255,7 @@ class _Reading:
             "time_updated",
         }
         content = {name: value for name, value in part.items() if name not in hidden}
+        self.before[to_text(part.get("id"))] = self.out.parent
         self._start(part, self.time, number, sorted(content), to_text(content))
 
     def _user(self, parts: list[Fields]) -> None:
@@ -242,6 +268,11 @@ class _Reading:
                     out.user(to_text(part.get("text")), isMeta=is_meta)
                 case "file":
                     out.user([_file_block(part)], isMeta=True)
+                case "subtask":
+                    out.user(to_text(part.get("prompt")), isMeta=True)
+                case "compaction":
+                    self.tail = to_text(part.get("tail_start_id"))
+                    out.note("compaction")
                 case str(kind) if kind in QUIET_PARTS:
                     out.note(kind)
             out.finish_line()
@@ -262,8 +293,12 @@ class _Reading:
                     summary.append(to_text(part.get("text")))
                     out.assistant([make_text_block(summary[-1])], id=response, model=model)
                 case "reasoning":
-                    block = make_thinking_block(to_text(part.get("text")))
+                    signature = _find_signature(part.get("metadata"))
+                    block = make_thinking_block(to_text(part.get("text")), signature)
                     out.assistant([block], id=response, model=model)
+                case "retry":
+                    error = part.get("error")
+                    out.system(_render_error(error), level="error")
                 case "tool":
                     self._tool(part, response, model)
                 case "step-finish":
@@ -282,14 +317,25 @@ class _Reading:
             out.assistant([], id=response, model=model, usage=usage, costUSD=_cost(message))
         error = message.get("error")
         if isinstance(error, dict):
-            data = error.get("data")
-            text = to_text(data.get("message")) if isinstance(data, dict) else ""
-            out.system(text or to_text(error.get("name")), level="error")
+            out.system(_render_error(error), level="error")
         if message.get("summary") is True and message.get("finish") and not error:
-            out.compaction("\n\n".join(summary) or None)
+            # What begins the tail stays, up to the message that asked for the compaction.
+            asked = to_text(message.get("parentID"))
+            kept = [
+                uuid
+                for id_, uuids in self.lines.items()
+                if self.tail and self.tail <= id_ < asked
+                for uuid in uuids
+            ]
+            out.compaction("\n\n".join(summary) or None, kept=kept)
+            self.tail = ""
 
     def _response(self, message: Fields, step: int) -> str:
-        return self.out.make_uuid(self.time, message.get("modelID"), step, "response")
+        # Two agents may answer in one millisecond; a fork keeps all of this.
+        told = [
+            message.get(name) for name in ("modelID", "agent", "mode", "time", "tokens", "cost")
+        ]
+        return self.out.make_uuid(self.time, to_text(marks), step, "response")
 
     def _tool(self, part: Fields, response: str, model: str | None) -> None:
         out, state = self.out, part.get("state")
@@ -303,6 +349,9 @@ class _Reading:
         if state.get("status") == "completed":
             content: list[Fields] = [make_text_block(to_text(state.get("output")))]
             content += [_file_block(file) for file in iter_dicts(state.get("attachments"))]
+            times = state.get("time")
+            if isinstance(times, dict) and times.get("compacted"):
+                detail = (detail or {}) | {"prunedFromContext": times["compacted"]}
             out.result(call, content, detail=detail)
         elif state.get("status") == "error":
             out.result(call, to_text(state.get("error")), is_error=True, detail=detail)
@@ -345,7 +394,7 @@ class _Reading:
                 for block in results:
                     self._newer_result(block)
                 if message.get("error"):
-                    out.system(to_text(message["error"]), level="error")
+                    out.system(_render_error(message["error"]), level="error")
             case "compaction":
                 trigger = to_text(message.get("reason")) or "auto"
                 out.compaction(to_text(message.get("summary")) or None, trigger=trigger)
@@ -365,10 +414,30 @@ class _Reading:
     def end(self, session: Fields) -> None:
         """Stand where the session was reverted to."""
         revert = session.get("revert")
-        if isinstance(revert, dict) and to_text(revert.get("messageID")) in self.before:
-            before = self.before[to_text(revert["messageID"])]
-            if before is not None:
-                self.out.leaf(before)
+        if not isinstance(revert, dict):
+            return
+        for name in (to_text(revert.get("partID")), to_text(revert.get("messageID"))):
+            if name in self.before and self.before[name] != self.out.parent:
+                self.out.rewind(self.before[name])
+                return
+
+
+def _render_error(error: object) -> str:
+    """Return the words of an error: its message, else its name."""
+    if not isinstance(error, dict):
+        return to_text(error)
+    data = error.get("data")
+    text = to_text(data.get("message")) if isinstance(data, dict) else ""
+    return text or to_text(error.get("message")) or to_text(error.get("name")) or to_text(error)
+
+
+def _find_signature(metadata: object) -> str | None:
+    """Return what the provider signed a thought with."""
+    for provider in metadata.values() if isinstance(metadata, dict) else ():
+        for name in ("signature", "reasoningEncryptedContent", "itemId"):
+            if isinstance(provider, dict) and isinstance(provider.get(name), str):
+                return str(provider[name])
+    return None
 
 
 def _file_block(file: Fields) -> Fields:

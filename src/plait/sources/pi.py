@@ -26,9 +26,7 @@ from plait.sources.translation import (
     to_text,
 )
 
-NOTES = frozenset(
-    "session model_change thinking_level_change label session_info custom context_edit".split()
-)
+NOTES = frozenset("session model_change thinking_level_change label session_info custom".split())
 STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "toolUse": "tool_use"}
 
 
@@ -43,16 +41,17 @@ class Pi(Source):
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
         """Return the session of a file whose first line is Pi's header."""
         header = parse_first_object(head)
-        is_header = header.get("type") == "session" and {"timestamp", "cwd"} <= header.keys()
+        is_header = header.get("type") == "session" and {"timestamp", "cwd"} & header.keys()
         if not is_header or not isinstance(header.get("id"), str):
             return []
-        return [SourceLog("pi", header["id"], str(path), cwd=to_text(header["cwd"]))]
+        return [SourceLog("pi", header["id"], str(path), cwd=to_text(header.get("cwd")) or None)]
 
     def translate(self, log: SourceLog, out: Translation) -> None:
         """Write the entries of a session."""
         reading = _Reading(out)
         for line in out.lines():
             reading.read(line)
+        reading.end()
 
     def resume_command(self, log: SourceLog) -> list[str]:
         """Return the command that resumes a session in Pi."""
@@ -66,12 +65,23 @@ class _Reading:
         self.out = out
         self.uuids: dict[str, str | None] = {}
         """The uuid that stands for each entry; a note is stood for by its parent's."""
+        self.parents: dict[str, str] = {}
+        """The parent of each entry."""
+        self.lines: dict[str, list[str]] = {}
+        """The uuids of what was written of each entry; version 1 names it by its number."""
+        self.last: str | None = None
+        """What stands for the last entry."""
+        self.end_of_messages: str | None = None
+        """The last message."""
 
     def read(self, line: SourceLine) -> None:
+        """Translate one entry."""
         out, entry = self.out, line.fields
         kind = to_text(entry.get("type"))
         if "parentId" in entry:
             out.parent = self.uuids.get(to_text(entry["parentId"]))
+        before, name = out.parent, to_text(entry.get("id")) or str(len(self.lines))
+        out.made = self.lines[name] = []
         out.timestamp = to_text(entry.get("timestamp")) or out.timestamp
         match kind:
             case "session":
@@ -82,10 +92,17 @@ class _Reading:
             case "compaction":
                 self._compaction(entry)
             case "branch_summary":
+                if out.parent != self.end_of_messages:
+                    out.rewind(out.parent)
                 out.user(to_text(entry.get("summary")), uuid=self._uuid(entry), isMeta=True)
                 self._service(entry, entry.get("usage"))
             case "custom_message":
                 out.user(_blocks(entry.get("content")), uuid=self._uuid(entry), isMeta=True)
+            case "context_edit":
+                new = entry.get("replacement")
+                text = _join_texts(new.get("content")) if isinstance(new, dict) else ""
+                what = f"replaced in the context by: {text}" if text else "removed from the context"
+                out.system(f"An earlier message was {what}", uuid=self._uuid(entry))
             case "usage":
                 out.note("usage")
                 self._service(entry, entry.get("usage"))
@@ -93,8 +110,20 @@ class _Reading:
                 out.note(kind)
                 if kind == "session_info" and isinstance(entry.get("name"), str):
                     out.title(entry["name"])
-        if isinstance(entry.get("id"), str):
+            case _ if isinstance(entry.get("usage"), dict):
+                out.unknown(kind or "untyped")
+                self._service(entry, entry["usage"])
+        self.last = out.parent
+        if out.parent not in (None, before):
+            self.end_of_messages = out.parent
+        if isinstance(entry.get("id"), str) and kind != "session":
             self.uuids[entry["id"]] = out.parent
+            self.parents[entry["id"]] = to_text(entry.get("parentId"))
+
+    def end(self) -> None:
+        """Stand where the last entry stands, which may be no message."""
+        if self.last != self.end_of_messages:
+            self.out.rewind(self.last)
 
     def _uuid(self, entry: Fields) -> str | None:
         if not isinstance(entry.get("id"), str):
@@ -114,7 +143,7 @@ class _Reading:
                     content.append(make_text_block(message["errorMessage"]))
                 out.assistant(
                     content,
-                    id=to_text(message.get("responseId")) or uuid or out.make_uuid(entry),
+                    id=uuid or out.make_uuid(entry),  # not every model's `responseId` is its own
                     uuid=uuid,
                     model=to_text(message.get("model")) or None,
                     usage=_usage(usage),
@@ -138,9 +167,8 @@ class _Reading:
                 error = f"exit code {code}" if code else ""
                 out.user(f"<bash-stdout>{output}</bash-stdout><bash-stderr>{error}</bash-stderr>")
             case "system":
-                sections = message.get("sections")
-                texts = sections.values() if isinstance(sections, dict) else ()
-                out.system("\n\n".join(filter(None, map(to_text, texts))), uuid=uuid)
+                out.system(_join_sections(message), uuid=uuid)
+                out.made.clear()  # a compaction has one of its own
             case "branchSummary" | "compactionSummary":
                 out.user(to_text(message.get("summary")), uuid=uuid, isMeta=True)
             case "custom" | "hookMessage":
@@ -151,28 +179,41 @@ class _Reading:
     def _compaction(self, entry: Fields) -> None:
         out = self.out
         metadata: dict[str, Any] = {"preTokens": entry.get("tokensBefore")}
-        first = self.uuids.get(to_text(entry.get("firstKeptEntryId")))
-        if first and out.parent:
-            anchor = out.make_uuid(entry.get("id"), "summary")
-            metadata["preservedSegment"] = {
-                "headUuid": first,
-                "tailUuid": out.parent,
-                "anchorUuid": anchor,
-            }
-        out.compaction(to_text(entry.get("summary")), **metadata)
+        out.compaction(to_text(entry.get("summary")), kept=self._find_kept(entry), **metadata)
+        system = entry.get("systemMessage")
+        if isinstance(system, dict) and (text := _join_sections(system)):
+            out.system(text)
         self._service(entry, entry.get("usage"))
+
+    def _find_kept(self, entry: Fields) -> list[str]:
+        """Return the messages before a compaction that stay in the context."""
+        index = entry.get("firstKeptEntryIndex")
+        if isinstance(index, int) and "firstKeptEntryId" not in entry:  # version 1
+            entries = [*self.lines.values()][max(index, 0) : -1]
+            return [uuid for uuids in entries for uuid in uuids]
+        first, name = to_text(entry.get("firstKeptEntryId")), to_text(entry.get("parentId"))
+        kept: list[str] = []
+        seen: set[str] = set()
+        while name in self.uuids and name not in seen and name != to_text(entry.get("id")):
+            seen.add(name)
+            kept += self.lines.get(name, [])[::-1]
+            if name == first:
+                return kept[::-1]
+            name = self.parents[name]
+        return []
 
     def _service(self, entry: Fields, usage: object) -> None:
         """Write a request that is billed, but whose answer is no part of the conversation."""
         out = self.out
         if (tokens := _usage(usage)) is None:
             return
+        made, out.made = out.made, []
         parent, out.parent = out.parent, None
         out.agent = f"aside_question-{to_text(entry.get('id'))}"
         id_ = out.make_uuid(entry.get("id"), entry.get("timestamp"), "usage")
         model = to_text(entry.get("model")) or None
         out.assistant([], id=id_, uuid=id_, model=model, usage=tokens, costUSD=_cost(usage))
-        out.agent, out.parent = None, parent
+        out.agent, out.parent, out.made = None, parent, made
 
 
 def _blocks(content: object) -> str | list[Fields]:
@@ -193,12 +234,25 @@ def _answer_blocks(content: object) -> Iterable[Fields]:
     for block in iter_dicts(content):
         match block.get("type"):
             case "thinking":
-                yield make_thinking_block(to_text(block.get("thinking")))
+                signature = to_text(block.get("thinkingSignature")) or None
+                yield make_thinking_block(to_text(block.get("thinking")), signature)
             case "toolCall":
                 name = to_text(block.get("name"))
                 yield make_call_block(to_text(block.get("id")), name, block.get("arguments"))
             case _:
                 yield make_text_block(to_text(block.get("text", block)))
+
+
+def _join_texts(content: object) -> str:
+    blocks = _blocks(content)
+    return blocks if isinstance(blocks, str) else "\n".join(to_text(b.get("text")) for b in blocks)
+
+
+def _join_sections(message: Fields) -> str:
+    sections = message.get("sections")
+    texts = [_join_texts(message.get("content"))]
+    texts += map(to_text, sections.values() if isinstance(sections, dict) else ())
+    return "\n\n".join(filter(None, texts))
 
 
 def _usage(usage: object) -> dict[str, int] | None:

@@ -33,13 +33,13 @@ ROOTS: dict[str, tuple[tuple[str, str], ...]] = {
     "codex": (("CODEX_HOME", ""), ("", ".codex")),
     "copilot": (("COPILOT_HOME", ""), ("", ".copilot")),
     "gemini": (("GEMINI_CLI_HOME", ".gemini"), ("", ".gemini")),
-    "opencode": (("XDG_DATA_HOME", "opencode"), ("", ".local/share/opencode")),
+    "opencode": (("OPENCODE_DB", ""), ("XDG_DATA_HOME", "opencode"), ("", ".local/share/opencode")),
     "pi": (
         ("PI_CODING_AGENT_SESSION_DIR", ""),
         ("PI_CODING_AGENT_DIR", "sessions"),
         ("", ".pi/agent/sessions"),
     ),
-    "qwen": (("QWEN_HOME", ""), ("", ".qwen")),
+    "qwen": (("QWEN_RUNTIME_DIR", ""), ("QWEN_HOME", ""), ("", ".qwen")),
 }
 """Where the agents keep their logs: an environment variable and what is below it, the first that is
 set; the empty one is the home folder."""
@@ -123,25 +123,27 @@ def _is_candidate(path: Path) -> bool:
     if not path.name.endswith(".jsonl"):
         return CANDIDATE.fullmatch(path.name) is not None
     folders = path.parts[-8:-1]
-    if folders[-1] == CHATS:
+    if CHATS in folders[-2:]:
         return True
-    if {PROJECTS, SUBAGENTS} & {*folders}:
+    is_agent = folders[-2:-1] == (SUBAGENTS,)  # Qwen Code's lie in a folder for each session there
+    if {PROJECTS, SUBAGENTS} & {*folders} and not is_agent:
         return False
     try:
         with path.open("rb", buffering=0) as file:
             head = file.read(SNIFFED)
     except OSError:
         return False
-    is_claude = any(name in head for name in CLAUDE_FIELDS)
+    is_claude = is_agent or any(name in head for name in CLAUDE_FIELDS)
     return not is_claude or any(name in head for name in QWEN_FIELDS)
 
 
 def _find_chats(projects: Path) -> list[Path]:
     """Return the folders of Qwen Code's sessions; only they lie in such a folder as Claude Code's."""
     try:
-        return [chats for project in projects.iterdir() if (chats := project / CHATS).is_dir()]
+        found = [chats for project in projects.iterdir() if (chats := project / CHATS).is_dir()]
     except OSError:
         return []
+    return [*found, *(chats.with_name(SUBAGENTS) for chats in found)]
 
 
 def find_default_roots(
@@ -157,8 +159,16 @@ def find_default_roots(
         if agents is not None and agent not in agents:
             continue
         chosen = ((env.get(name) if name else str(home), below) for name, below in rows)
-        base, below = next(((base, below) for base, below in chosen if base), ("", ""))
-        if base and (folder := Path(base, below)).is_dir():
+        # A relative OPENCODE_DB lies in the folder that comes next.
+        base, below = next(
+            (
+                (base, below)
+                for base, below in chosen
+                if base and (below or Path(base).is_absolute())
+            ),
+            ("", ""),
+        )
+        if base and (folder := Path(base, below)).exists():
             roots.append(folder)
     return roots
 

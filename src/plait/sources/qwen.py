@@ -1,6 +1,7 @@
 """Qwen Code: records that name their parents, with messages in Gemini's parts.
 
-    ~/.qwen/projects/<project>/chats/<session>.jsonl
+    ~/.qwen/projects/<project>/chats/<session>.jsonl                    archived ones in archive/
+    ~/.qwen/projects/<project>/subagents/<session>/agent-<id>.jsonl     and .meta.json, with the call
 
 A rewind writes a record with an earlier parent. A fork is a new file whose records name the ones
 they were copied from (`forkedFrom`); they get the uuids of these, and so are counted once.
@@ -9,12 +10,13 @@ they were copied from (`forkedFrom`); they get the uuids of these, and so are co
 from collections.abc import Iterable
 from pathlib import Path
 
-from plait.sources.base import Source, SourceLog, parse_first_object
+from plait.line.output import make_file_name
+from plait.sources.base import Source, SourceLog, parse_first_object, parse_object
 from plait.sources.gemini import render_answer_parts, render_parts, render_text
 from plait.sources.places import ROOTS
 from plait.sources.translation import Fields, SourceLine, Translation, iter_dicts, to_count, to_text
 
-TYPED = frozenset({None, "mid_turn_user_message"})
+TYPED = frozenset({None, "mid_turn_user_message", "realtime_message"})
 """The subtypes of a user's record that a person typed."""
 
 
@@ -34,9 +36,18 @@ class Qwen(Source):
             has_parts = isinstance(message, dict) and "parts" in message
             if not has_parts and "systemPayload" not in first:
                 return []
-        id_ = to_text(first.get("sessionId"))
+        session, agent = to_text(first.get("sessionId")), to_text(first.get("agentId"))
+        is_agent = first.get("isSidechain") is True and agent != ""
         cwd = first.get("cwd")
-        return [SourceLog("qwen", id_, str(path), cwd=cwd if isinstance(cwd, str) else None)]
+        return [
+            SourceLog(
+                "qwen",
+                agent if is_agent else session,
+                str(path),
+                cwd=cwd if isinstance(cwd, str) else None,
+                parent=session if is_agent else None,
+            )
+        ]
 
     def is_side_file(self, path: Path) -> bool:
         """Return whether a file holds prompts or settings."""
@@ -44,7 +55,7 @@ class Qwen(Source):
 
     def translate(self, log: SourceLog, out: Translation) -> None:
         """Write the records of a session."""
-        reading = _Reading(out)
+        reading = _Reading(out, find_agents(Path(log.path), log.id))
         for line in out.lines():
             reading.read(line)
 
@@ -53,11 +64,28 @@ class Qwen(Source):
         return ["qwen", "--resume", log.id]
 
 
+def find_agents(path: Path, session: str) -> dict[str, str]:
+    """Return the sub-agents of a session by the calls that sent them."""
+    chats = path.parent if path.parent.name == "chats" else path.parent.parent
+    agents = {}
+    for meta in sorted((chats.parent / "subagents" / make_file_name(session)).glob("*.meta.json")):
+        try:
+            fields = parse_object(meta.read_bytes())
+        except OSError:
+            continue
+        if isinstance(fields.get("toolUseId"), str):
+            agents[fields["toolUseId"]] = to_text(fields.get("agentId"))
+    return agents
+
+
 class _Reading:
     """Translates the records of one session."""
 
-    def __init__(self, out: Translation) -> None:
+    def __init__(self, out: Translation, agents: dict[str, str]) -> None:
         self.out = out
+        self.agents = agents
+        self.written: dict[str, str] = {}
+        """The texts of messages, with their uuids."""
         self.uuids: dict[str, str | None] = {}
         """The uuid that stands for each record; a note is stood for by its parent's."""
 
@@ -91,9 +119,10 @@ class _Reading:
         match record.get("type"):
             case "user":
                 is_meta = subtype not in TYPED or None
-                out.user(render_parts(parts), uuid=uuid, isMeta=is_meta)
+                made = out.user(render_parts(parts), uuid=uuid, isMeta=is_meta)
+                self.written[render_text(parts)] = made
             case "assistant":
-                out.assistant(
+                self.written[render_text(parts)] = out.assistant(
                     [*render_answer_parts(parts)],
                     id=first or out.make_uuid(record),
                     uuid=uuid,
@@ -107,16 +136,28 @@ class _Reading:
                 if title := to_text(payload.get("customTitle")):
                     out.title(title)
             case "system" if subtype == "chat_compression" and isinstance(payload, dict):
-                history = [*iter_dicts(payload.get("compressedHistory"))]
-                summary = render_text(history[0].get("parts")) if history else None
+                new: list[str] = []
+                kept: list[str] = []
+                for message in iter_dicts(payload.get("compressedHistory")):
+                    text = render_text(message.get("parts"))
+                    if text in self.written:
+                        kept.append(self.written[text])
+                    elif text:
+                        new.append(text)
                 info = payload.get("info")
                 tokens = info.get("originalTokenCount") if isinstance(info, dict) else None
-                out.compaction(summary, preTokens=tokens)
+                out.compaction("\n\n".join(new) or None, kept=kept, preTokens=tokens)
                 out.note("chat_compression")
             case "system" if subtype == "rewind":
-                if out.parent:
-                    out.leaf(out.parent)
+                out.rewind(out.parent)
                 out.note("rewind")
+            case "system" if subtype == "slash_command" and isinstance(payload, dict):
+                items = payload.get("outputHistoryItems")
+                texts = [to_text(item.get("text")) for item in iter_dicts(items)]
+                words = texts if payload.get("phase") == "result" else [payload.get("rawCommand")]
+                if text := "\n".join(filter(None, map(to_text, words))):
+                    out.system(text, "local_command", uuid=uuid)
+                out.note("slash_command")
             case "system":
                 out.note(to_text(subtype) or "system")
             case _:
@@ -139,6 +180,8 @@ class _Reading:
                 value = value["output"]
             call = to_text(response.get("id"))
             shown = {"display": display} if display is not None and not answered else None
+            if call in self.agents:
+                shown = {"agentId": self.agents[call], "status": "completed"}
             out.result(
                 call,
                 to_text(value),

@@ -55,6 +55,8 @@ class Translation:
         self._file = file
         self.line: SourceLine | None = None
         """The line of the source that is being translated."""
+        self.made: list[str] = []
+        """The uuids of the lines that were written; a reader may put another list in its place."""
         self._parts = 0
         self._inherited_from: Path | None = None
         self._is_torn = False
@@ -152,13 +154,20 @@ class Translation:
         """Write a message of the agent itself: a system prompt, an error, news."""
         return self.write("system", subtype=subtype, content=content, **fields)
 
-    def compaction(self, summary: str | None = None, **metadata: Any) -> str:
+    def compaction(
+        self, summary: str | None = None, *, kept: Sequence[str] = (), **metadata: Any
+    ) -> str:
         """Write that the conversation was compacted, and the summary that replaces it.
 
-        `metadata` has Claude Code's names, such as `trigger` and `preTokens`.
+        `kept` are the uuids of the lines that stay in the context behind the summary, in their
+        order. `metadata` has Claude Code's names, such as `trigger` and `preTokens`.
         """
         last, self.parent = self.parent, None
         metadata = {"trigger": "auto"} | metadata
+        if kept and summary is not None:
+            line = self.line
+            anchor = self.make_uuid(line.data if line else b"", self._parts + 1)
+            metadata["preservedMessages"] = {"anchorUuid": anchor, "uuids": list(kept)}
         uuid = self.write(
             "system",
             subtype="compact_boundary",
@@ -176,12 +185,15 @@ class Translation:
         """Write the session's title."""
         self._emit({"type": "custom-title", "customTitle": title, "sessionId": self.session})
 
-    def leaf(self, uuid: str) -> None:
-        """Write that the agent now stands on an earlier line: what follows it was left."""
-        self.parent = uuid
-        self._emit(
-            {"type": "last-prompt", "leafUuid": uuid, "explicit": True, "sessionId": self.session}
-        )
+    def rewind(self, to: str | None, content: str = "Rewound the conversation") -> None:
+        """Write that the agent went back to an earlier line, or to before the first one.
+
+        What followed that line was left, and is a branch even where nothing comes after.
+        """
+        self.system(content, "rewind", parentUuid=to)
+        if to is None:  # a pointer to nothing: the session starts anew
+            pointer = {"type": "last-prompt", "leafUuid": None, "explicit": True}
+            self._emit(pointer | {"sessionId": self.session})
 
     def note(self, kind: str) -> None:
         """Keep a line of the source that carries no message."""
@@ -216,6 +228,7 @@ class Translation:
         record |= {"cwd": self.cwd, "sessionId": self.session, "version": self.version}
         record |= {"gitBranch": self.git_branch} | fields
         self._emit({name: value for name, value in record.items() if value is not None})
+        self.made.append(uuid)
         self.parent = uuid
         return uuid
 
