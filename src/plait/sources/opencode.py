@@ -332,7 +332,7 @@ class _Reading:
 
     def _response(self, message: Fields, step: int) -> str:
         # Two agents may answer in one millisecond; a fork keeps all of this.
-        told = [
+        marks = [
             message.get(name) for name in ("modelID", "agent", "mode", "time", "tokens", "cost")
         ]
         return self.out.make_uuid(self.time, to_text(marks), step, "response")
