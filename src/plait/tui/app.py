@@ -5,9 +5,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events
 from textual.app import App, ComposeResult
@@ -21,12 +22,14 @@ from textual.widgets import Footer, Static
 from plait.archive import watch_changes
 from plait.cli.options import Request
 from plait.errors import PlaitError, SourceError
-from plait.tui.actions import Actions
 from plait.tui.library import Library, Row, Selection
 from plait.tui.rendering import render_preview
 from plait.tui.screens import PlaitScreen, ReaderScreen, ViewScreen, bindings_for
 from plait.tui.widgets import Field, LineView, SessionList, clean
 from plait.view.formats import format_count, format_money
+
+if TYPE_CHECKING:
+    from plait.tui.actions import Actions
 
 T = TypeVar("T")
 SETTLE = 0.12
@@ -286,7 +289,6 @@ class PlaitApp(App[None], inherit_bindings=False):
         super().__init__()
         self.theme = "ansi-dark"  # the colours of the terminal itself, light ones too
         self.library, self.keys, self.now = Library(request), dict(keys or {}), now
-        self.actions = Actions(self)
         self.main = MainScreen(query)
         self._is_live, self._stop = is_live, Event()
         self._turns: defaultdict[str, int] = defaultdict(int)
@@ -297,6 +299,13 @@ class PlaitApp(App[None], inherit_bindings=False):
             # Before it knows the theme, textual chooses a filter that draws black on black.
             others = [found for found in self._filters if not isinstance(found, Monochrome)]
             self._filters = [*others, NoColor()]
+
+    @cached_property
+    def actions(self) -> "Actions":
+        """What changes sessions; loaded with the first change, as the first screen needs none."""
+        from plait.tui.actions import Actions
+
+        return Actions(self)
 
     def on_mount(self) -> None:
         """Show the list, then read it."""

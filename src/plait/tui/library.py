@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
@@ -12,11 +13,11 @@ from plait.cli.options import Request
 from plait.cli.selection import is_in_project
 from plait.cli.text import safe_line
 from plait.errors import PlaitError, UserError
-from plait.index.search import SharedReader
 from plait.tui.rendering import ScreenOutput
 
 if TYPE_CHECKING:
     from plait.index.model import Hit
+    from plait.index.search import SharedReader
 
 MOST_HITS = 400
 """Turns that a filter asks the logs for where there is no index."""
@@ -129,13 +130,19 @@ class Library:
     """Held while the archive reads: it keeps one session open."""
 
     def __post_init__(self) -> None:
-        self.reader = SharedReader(self.request.settings.index)
         self._use(self.request)
 
     @property
     def archive(self) -> Archive:
         """The archive as it was last read."""
         return self.request.archive
+
+    @cached_property
+    def reader(self) -> "SharedReader":
+        """The index, open between two filters."""
+        from plait.index.search import SharedReader
+
+        return SharedReader(self.request.settings.index)
 
     @property
     def has_index(self) -> bool:
