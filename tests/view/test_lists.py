@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from plait.usage.page import iter_steps
-from plait.view.formats import format_age, format_days_until
+from plait.view.formats import format_age, format_days_until, format_short_age
 from plait.view.page.charts import (
     Chart,
     Series,
@@ -163,3 +163,20 @@ def test_words_of_times_places_and_prices() -> None:
     assert format_cost(None) == ""
     assert format_cost(0.0) == "$0"
     assert "no price" in format_cost(None, is_partly=True)
+
+
+@pytest.mark.parametrize(
+    ("time", "text"),
+    [
+        (datetime(2026, 11, 15, 11, 30, tzinfo=UTC), "30 min"),
+        (datetime(2026, 11, 15, 9, 0, tzinfo=UTC), "3 h"),
+        (datetime(2026, 11, 14, 11, 0, tzinfo=UTC), "1 d"),
+        (datetime(2026, 11, 11, 11, 0, tzinfo=UTC), "4 d"),
+        (datetime(2026, 10, 12, 12, 0, tzinfo=UTC), "10-12"),
+        (datetime(2025, 11, 20, 12, 0, tzinfo=UTC), "2025-11"),
+        (datetime(2027, 1, 2, 12, 0, tzinfo=UTC), "2027-01"),
+    ],
+)
+def test_short_ages_fit_seven_columns(time: datetime, text: str) -> None:
+    assert format_short_age(time, NOW) == text
+    assert len(text) <= 7

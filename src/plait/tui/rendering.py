@@ -125,6 +125,13 @@ def run_command(request: Request, width: int, name: str, *words: str) -> list[st
     return output.lines()
 
 
+def drop_heading(lines: list[str], session: Session) -> list[str]:
+    """Return lines without title, id and directory of a session above them: a screen shows these."""
+    ids = (number for number, line in enumerate(lines[:4]) if session.id in line)
+    rest = lines[next(ids, -1) + 1 :]
+    return rest[1:] if rest and not rest[0] and len(rest) < len(lines) else rest
+
+
 @dataclass(frozen=True)
 class RenderedTurn:
     """Where a turn stands in the lines of a conversation."""
@@ -183,8 +190,7 @@ def render_conversation(
     shown = found.by_line[name]
     facts = archive.facts(session)
     print_heading(output, session, facts, found, shown)
-    # The title stands above the lines, and does not scroll.
-    skipped = next((n for n, line in enumerate(output.lines()) if session.id in line), 0)
+    skipped = len(output.lines()) - len(drop_heading(output.lines(), session))
     print_totals(output, shown, _sum_with_agents(found, shown, own.prices))
     spending = SessionCosts(found, own.prices)
     folded = TerminalRenderer(found, spending, "tools", False, facts.cwd)

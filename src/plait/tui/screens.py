@@ -14,7 +14,12 @@ from textual.widgets.option_list import Option
 from plait.errors import PlaitError
 from plait.tui.keys import KEYS, format_key
 from plait.tui.library import Row
-from plait.tui.rendering import RenderedConversation, render_conversation, run_command
+from plait.tui.rendering import (
+    RenderedConversation,
+    drop_heading,
+    render_conversation,
+    run_command,
+)
 from plait.tui.widgets import Field, LineView, clean
 
 if TYPE_CHECKING:
@@ -317,6 +322,12 @@ class TextScreen(PlaitScreen, inherit_bindings=False):
         if self.is_read:
             self.read()
 
+    @property
+    def place(self) -> str:
+        """Which session it is, and where it ran."""
+        facts = self.row.facts
+        return clean(f"{facts.session}  {facts.cwd or facts.project}", max(self.size.width, 20))
+
     def set_status(self, words: str = "") -> None:
         """Show the heading, and where the reader is."""
         title = clean(self.row.facts.title or "(no title)", max(self.size.width - 30, 20))
@@ -361,7 +372,7 @@ class TextScreen(PlaitScreen, inherit_bindings=False):
 
     def show_place(self) -> None:
         """Show where the reader is."""
-        self.set_status(self.found)
+        self.set_status(self.found or self.place)
 
     def action_next_match(self) -> None:
         """Go to the next match."""
@@ -403,18 +414,20 @@ class ViewScreen(TextScreen):
             lines: list[str] = []
             with library.lock:
                 for name, *words in self.commands:
-                    lines += [""] if lines else []
-                    lines += run_command(library.request, width, name, path, *words)
+                    printed = run_command(library.request, width, name, path, *words)
+                    printed = drop_heading(printed, self.row.session)
+                    if printed != lines:  # a session without changes has no diffs either
+                        lines += [*([""] if lines else []), *printed]
             return lines
 
         def show(lines: list[str]) -> None:
             self.view.show(lines if any(lines) else ["nothing to show"], keeps_place=self.is_read)
             self.is_read = True
-            self.set_status()
+            self.set_status(self.place)
 
         def fail(error: PlaitError) -> None:
             self.view.show([clean(words, 400) for words in (error.message, *error.hints)])
-            self.set_status()
+            self.set_status(self.place)
 
         self.set_status("reading…")
         self.ui.in_background("view", run, show, fail)
@@ -497,12 +510,13 @@ class ReaderScreen(TextScreen, inherit_bindings=False):
         turn = shown.turn_at(self.view.top)
         number = shown.branches.index(shown.name) + 1 if shown.name in shown.branches else 0
         parts = [
-            f"turn {turn.number} of {shown.turns[-1].number}" if turn and turn.number else "",
+            f"turn {max(turn.number, 1)} of {shown.turns[-1].number}" if turn else "",
             f"branch {number} of {len(shown.branches)}" if len(shown.branches) > 1 else "",
             clean(shown.label, 40),
-            self.found,
+            self.found or self.place,
         ]
-        self.set_status(" · ".join(filter(None, parts)))
+        words = " · ".join(filter(None, parts))
+        self.set_status(clean(words, max(self.size.width, 20)))
 
     def _go_to_turn(self, step: int) -> None:
         if self.shown is None:

@@ -24,7 +24,7 @@ from plait.cli.text import SHORT_ID, format_number, safe_line
 from plait.record.time import parse_time
 from plait.tui.keys import TERMINAL_KEYS
 from plait.tui.library import Row, Selection, iter_groups
-from plait.view.formats import format_age, format_money
+from plait.view.formats import format_age, format_money, format_short_age
 from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ LINK = re.compile(r"\x1b\]8;[^\x1b]*\x1b\\")
 UNSTYLED = Style.null()
 SELECTED, MATCHED = Style(reverse=True), Style(color="black", bgcolor="yellow")
 PLAIN = Console(color_system="256", force_terminal=True, width=200, _environ={})
-COST_WIDTH, LEAST_WITH_COST = 8, 44
+COST_WIDTH, AGE_WIDTH, SHORT_AGE_WIDTH = 7, 11, 7
+LEAST_WITH_LONG_AGE = 56
+"""Columns of the list below which ages are abbreviated: 4 d, 10-12, 2025-10."""
 CLIPBOARD_KEYS = {*TERMINAL_KEYS, "ctrl+x", "super+c", "super+v", "super+x"}
 
 
@@ -211,7 +213,6 @@ class SessionList(ScrollView, can_focus=True):
         self.place = 0
         self._lines: list[Line] = []
         self._line_of: list[int] = []
-        self._age_width = 0
 
     @property
     def selected(self) -> Row | None:
@@ -224,7 +225,6 @@ class SessionList(ScrollView, can_focus=True):
         rows = selection.rows
         self.rows, self._lines, self._line_of = rows, [], []
         self._matched, self.hits = selection.matched, dict(selection.hits)
-        self._age_width = max((len(self._format_age(row)) for row in rows), default=0)
         number = 0
         for heading, members in iter_groups(rows):
             self._lines.append(Line(f"{safe_line(heading)}  {format_number(len(members))}"))
@@ -318,16 +318,18 @@ class SessionList(ScrollView, can_focus=True):
             return Strip([Segment(part.text, SELECTED) for part in strip])
         return strip
 
-    def _format_age(self, row: Row) -> str:
+    def _format_age(self, row: Row, width: int) -> str:
         ended = parse_time(row.facts.ended)
-        return format_age(ended, self.now) if ended else ""
+        if ended is None:
+            return ""
+        if width >= LEAST_WITH_LONG_AGE:
+            return f"{format_age(ended, self.now):>{AGE_WIDTH}}"
+        return f"{format_short_age(ended, self.now):>{SHORT_AGE_WIDTH}}"
 
     def _format_row(self, row: Row, width: int) -> Text:
-        facts, age = row.facts, self._format_age(row)
+        facts = row.facts
         cost = "" if row.cost is None else format_money(row.cost)
-        figures = f" {age:>{self._age_width}}" + (
-            f" {cost:>{COST_WIDTH}} " if width >= LEAST_WITH_COST else " "
-        )
+        figures = f" {self._format_age(row, width)} {cost:>{COST_WIDTH}} "
         text = Text("  ")
         if row.is_starred:
             text.append("★ ", "yellow")

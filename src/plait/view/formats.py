@@ -238,6 +238,19 @@ def format_age(time: datetime, now: datetime) -> str:
     return format_recent_age(time, now) or format_day(time.astimezone())
 
 
+def format_short_age(time: datetime, now: datetime) -> str:
+    """Format how long ago a time was in at most seven columns: `5 min`, `4 d`, `10-12`, `2025-10`."""
+    recent = format_recent_age(time, now).removesuffix(" ago")
+    if recent:
+        number, _, unit = recent.partition(" ")
+        return {"just": "now", "yesterday": "1 d"}.get(
+            number, f"{number} {unit.replace('days', 'd')}"
+        )
+    local, today = time.astimezone(), now.astimezone()
+    is_near = (today - local).days < 330 and local <= today
+    return f"{local:%m-%d}" if is_near else f"{local:%Y-%m}"
+
+
 def format_model(name: str) -> str:
     """Return the short name of a model, without vendor prefix and date."""
     last = name.rpartition("/")[2].rpartition("anthropic.")[2]
