@@ -49,8 +49,15 @@ VALUE = (
 )
 
 
+OPTIONS = re.compile(rb"(?:id|src|source|target|type|env|name|file)=")
+
+
 def is_given_secret(value: bytes) -> bool:
     """Return whether a program was given a secret rather than a word for one."""
+    if OPTIONS.match(value):
+        return False
+    if is_odd(value) and not is_reference(value):
+        return True
     if len(value) < 5 or is_placeholder(value) or is_reference(value) or is_plain_word(value):
         return False
     if (b"/" in value and not is_random(value.replace(b"/", b""))) or is_dotted_name(value):
@@ -470,8 +477,10 @@ def _command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
     ):
         return NOTHING
     words = list(_words_once(text, match.start))
-    if not words:
-        return NOTHING
+    return _secrets_of_command(text, words, words[-1].end) if words else NOTHING
+
+
+def _secrets_of_command(text: bytes, words: list[TextSpan], end: int) -> tuple[TextSpan, ...]:
     first = text[slice(*words[0])].removesuffix(b".exe").removesuffix(b".sh")
     known = programs()
     second = text[slice(*words[1])] if len(words) > 1 else b""
@@ -479,8 +488,23 @@ def _command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
     for name in (first, first + b" " + second):
         if program := known.get(name):
             found += _arguments(text, words[1 + name.count(b" ") :], program)
-            found += iter_stdin_secrets(text, words[-1].end, program)
+            found += iter_stdin_secrets(text, end, program)
     return tuple(dict.fromkeys(span for span in found if is_given_secret(text[slice(*span)])))
+
+
+LISTED_WORD = re.compile(
+    rf"(?>[ \t,]|{NEW_LINE}){{0,40}}+(?P<q>\\{{0,7}}[\"'])(?P<v>(?:(?!(?P=q))[^\x00-\x1f]){{0,400}})(?P=q)".encode()
+)
+
+
+def _listed_command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match what is secret in a command that is written as a list of words."""
+    words: list[TextSpan] = []
+    place = match.start
+    while len(words) < MOST_WORDS and (word := LISTED_WORD.match(text, place)):
+        words.append(TextSpan(*word.span("v")))
+        place = word.end()
+    return _secrets_of_command(text, words, place)
 
 
 def _words_once(text: bytes, place: int) -> Iterator[TextSpan]:
@@ -670,6 +694,12 @@ COMMANDS: tuple[Family, ...] = (
         rf"[ \t](?:-[a-zA-Z]{{0,3}}u|-U|-a|-auth|--user|--auth|--proxy-user|--http-user|--creds|--basic)[ =](?P<v>{VALUE})",
         _pair,
         trigger=r"[ \t](?:-[a-zA-Z]*u|-U|-a|-auth|--user|--auth|--proxy-user|--http-user|--creds|--basic)[ =][^\x00-\x20:]+:[^\x00-\x20]",
+    ),
+    command_secret(
+        "listed-command",
+        rf"{QUOTE}(?:{'|'.join(map(_spelled, names()))}){QUOTE},",
+        _listed_command,
+        is_many=True,
     ),
     command_secret("command", PROGRAM, _command, is_many=True, trigger=rf"\b{PROGRAM}"),
     command_secret(

@@ -8,8 +8,8 @@ from plait.redact.command_lines import COMMANDS, INPUTS, line_start
 from plait.redact.likelihood import (
     ABOUT,
     BARE,
+    BEGINS_LINE,
     FULL_LINE,
-    LINE_MARGIN,
     NAME,
     NEW_LINE,
     NOTHING,
@@ -27,6 +27,7 @@ from plait.redact.likelihood import (
     TECHNICAL,
     WEAK,
     anywhere,
+    extend_to_quote,
     is_at_word_start,
     is_chosen,
     is_dotted_name,
@@ -41,6 +42,7 @@ from plait.redact.likelihood import (
     is_plain_word,
     is_random,
     is_reference,
+    is_salt,
     is_weak,
     is_wordy,
 )
@@ -84,17 +86,22 @@ def take_assigned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
     span, is_quoted = strip_quote(text, value)
     if span.end - span.start > MOST_LETTERS:
         return NOTHING
-    words = {word.lower() for word in PIECE.findall(key)}
-    is_of_password = PASSWORDS & words or text[match.start] > 127 or not key
     if is_quoted and is_sure(text[span.start : span.end]):
         return (span,)
-    is_secret = _is_password if is_of_password else _is_key
+    is_secret = _is_key
+    if is_of_password(key) or text[match.start] > 127 or not key:
+        is_secret = _is_password
     return (span,) if is_secret(text, match, span, is_quoted=is_quoted) else NOTHING
+
+
+def is_of_password(key: bytes) -> bool:
+    """Return whether a name is that of something people choose, rather than of a key."""
+    return any(word.lower() in PASSWORDS for word in PIECE.findall(key))
 
 
 def is_sure(value: bytes) -> bool:
     """Return whether a whole value can be nothing but a secret, next to the name of one."""
-    return is_odd(value) or is_numbered_phrase(value)
+    return is_odd(value) or is_numbered_phrase(value) or is_salt(value)
 
 
 def take_sure(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -117,7 +124,7 @@ def is_call(value: bytes) -> bool:
 
 TITLE = re.compile(r"(?:\A|[\n\x00\x1f]|\\n|\"|→|\t|\| |\] )[^\n\x00()={};,\\]{0,40}\Z".encode())
 ENDS_OPEN = re.compile(
-    rb"(?:[:=]|\bis|\bare|\bwas)[|>*\\\"'` \t+(-]*(?:\r|\n|\\+n|\xe2\x94\x82|\|)"
+    rb"(?:[:=]|\bis|\bare|\bwas)[|>*\\\"'` \t+(-]*(?:<<[-~]?[ \t]*\\*[\"']?[A-Z_]+\\*[\"']?)?[ \t]*(?:\r|\n|\\+n|\xe2\x94\x82|\|)"
 )
 
 
@@ -126,13 +133,16 @@ def take_line(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     span, _ = strip_quote(text, value)
     found = text[span.start : span.end].rstrip()
     span = TextSpan(span.start, span.start + len(found))
-    if not is_secret_key(key_around(text, match.start)) or is_call(found):
+    key = key_around(text, match.start)
+    if not is_secret_key(key) or is_call(found):
         return NOTHING
     is_open = ENDS_OPEN.search(text, match.start, span.start) is not None
     if not is_open and TITLE.search(text, max(0, match.start - 80), match.start) is None:
         return NOTHING
     if is_placeholder(found) or is_reference(found) or is_dotted_name(found):
         return (span,) if is_odd(found) and is_open else NOTHING
+    if is_open and is_of_password(key) and (is_passphrase(found) or is_phrase(found)):
+        return (span,)
     if TECHNICAL_WORD.fullmatch(found) or TECHNICAL.search(found):
         return NOTHING
     is_worth = is_sure(found) or (
@@ -432,7 +442,7 @@ XML_ATTRIBUTES = r"(?:[ \t]+[A-Za-z:]+=\\{0,7}[\"'][^\"'<>\\]{0,60}\\{0,7}[\"'])
 OPERATOR = r"(?:::?=?|\|\|=|\?\??=|=>|==?=?|<-|->|→|—|–|：|,|\(|\|\|?|>)"
 EQUALS = (
     rf"(?:\*{{1,2}}|{QUOTE})?(?:\]|\))?(?:{QUOTE})?{XML_ATTRIBUTES}(?:{SPACE}{OPERATOR}|[ \t](?:is|was|to|BY|by)[ \t:])"
-    rf"(?:\*{{2}})?[ \t]{{0,8}}(?:(?:PASSWORD|password|new )?\(|\[[ \t\r\n]*|\([ \t]*\r?\n[ \t]*|\(sensitive(?: value)?\)[ ]->[ ]|(?:with|value|text):[ ]|\{{|![a-z_]+[ ]|env\({QUOTE}[A-Z_]+{QUOTE},[ ])?"
+    rf"(?:\*{{2}})?[ \t]{{0,8}}(?:(?:PASSWORD|password|new )?\(|\[[ \t\r\n]*|\([ \t]*\r?\n[ \t]*|\(sensitive(?: value)?\)[ ]->[ ]|(?:with|value|text):[ ]|\{{|!{{1,2}}[a-z_]+[ ]|&[A-Za-z0-9_-]+[ ]|env\({QUOTE}[A-Z_]+{QUOTE},[ ])?"
 )
 CALLED = rf"(?:{QUOTE})?\]?(?:{QUOTE})?\)?(?:\.first\(\))?\.(?:type|fill|send_keys|sendKeys|setValue|val|set|keyboard)\("
 BLOCK = r"(?:\r?\n|\\{1,7}n)[ \t+>:]{0,16}"
@@ -454,7 +464,7 @@ CLOSED = (
 VALUE = rf"(?:「|『|“|„|«|‘|{QUOTE}(?=\\))?(?P<v>{CLOSED}|[bfru@]?{QUOTE}{QUOTED}|{BARE})"
 TIME = r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|\Z)|[A-Za-z0-9_./-]+\.[A-Za-z0-9]+[:-][0-9]+[:-])"
 END_OF_VALUE = rf"[ \t]*(?:{QUOTE}|\||;|│|\r?\n|\\{{1,7}}n|</|\Z)"
-PARTS_BETWEEN = rf"(?>[ \t,:={{\[(]|{NEW_LINE}){{1,40}}+"
+PARTS_BETWEEN = rf"(?>[ \t,:={{\[(~]|{NEW_LINE}){{1,40}}+"
 WORD_BETWEEN = r"(?:\\{0,7}[\"'])?[A-Za-z0-9_./][A-Za-z0-9_./-]{0,60}+(?:\\{0,7}[\"'])?"
 STATES = rf"(?P<v>{QUOTE}{QUOTED})"
 TYPE = r"\??:[ ]?[A-Za-z&'<>\[\]?*. ]{2,30}?[ ]?="
@@ -493,7 +503,7 @@ TAILS: tuple[tuple[str, SecondLook], ...] = (
     ),
     (rf"{CALLED}{VALUE}", take_assigned),
     (
-        rf"(?:{QUOTE}|\*\*)?[ \t]*(?:is|are|was)?[ \t]*[:=]?(?:\*\*|{QUOTE})?[ \t]*[|>]?[-+]?[ \t]*\(?(?:{NEW_LINE}[ \t]*){{1,3}}"
+        rf"(?:{QUOTE}|\*\*)?[ \t]*(?:is|are|was)?[ \t]*[:=]?(?:\*\*|{QUOTE})?[ \t]*[|>]?[-+]?[ \t]*\(?(?:<<[-~]?[ \t]*(?:{QUOTE})?[A-Z_]{{2,20}}(?:{QUOTE})?|(?:{QUOTE}){{3}})?(?:{NEW_LINE}[ \t]*){{1,3}}"
         rf"(?:```[a-z]*{NEW_LINE}[ \t]*)?(?:>[ \t]+)?(?!{TIME})(?P<v>{CLOSED}|[^\x00-\x20\"'`\\]{{6,200}}|[a-z0-9 ]{{6,80}})(?={END_OF_VALUE})",
         take_line,
     ),
@@ -505,7 +515,7 @@ TAILS: tuple[tuple[str, SecondLook], ...] = (
     (rf"{OWN}(?:{IS}|{COLON}){VALUE}", take_stated),
     (rf"(?:[ ][^\x00-\x20\"'`:=;,.()]{{1,20}}){{1,3}}(?:{IS}|{COLON}){VALUE}", take_stated_of),
     (
-        rf"[ ,][^\x00-\x1f:;=.\"'`]{{1,60}}[ ](?:generated|created|again|below|this|use|used)[ ]?:[ ]{VALUE}",
+        rf"[ ,][^\x00-\x1f:;=.\"'`]{{1,60}}[ ](?:generated|created|again|below|this|use|used)(?:[ ](?:for|as|by|to)[ ][^\x00-\x20:\"'`]{{1,60}})?[ ]?:[ ]{VALUE}",
         take_stated,
     ),
     (rf"[ \t]{{1,40}}(?:[0-9][ \t])?{VALUE}", take_spoken),
@@ -516,9 +526,10 @@ COMPILED_TAILS = [(re.compile(expression.encode()), look) for expression, look i
 PLURAL = re.compile(rb"(?i)(?:token|secret|password|passwd|passphrase|credential|api[_.-]?key)s\Z")
 """Names of counts and of parts of programs more often than of a secret: only a list below them is."""
 LIST_ITEM = re.compile(
-    rf"{NEW_LINE}[ \t]*-[ \t]+(?P<v>{CLOSED}|[^\x00-\x20\"'`\\]{{6,200}})(?:{QUOTE})?(?={END_OF_VALUE})".encode()
+    rf"(?:{NEW_LINE}[ \t]*-[ \t]+(?P<v>{CLOSED}|[^\x00-\x20\"'`\\]{{6,200}})(?:{QUOTE})?(?={END_OF_VALUE})"
+    rf"|(?>[ \t,]|{NEW_LINE}){{0,20}}+(?P<w>{CLOSED.replace('P<q>', 'P<r>').replace('P=q', 'P=r')})(?:{QUOTE}))".encode()
 )
-LIST_HEAD = re.compile(rf"(?:{QUOTE})?[ \t]*:[ \t]*(?={NEW_LINE})".encode())
+LIST_HEAD = re.compile(rf"(?:{QUOTE})?[ \t]*(?::[ \t]*(?={NEW_LINE})|(?::|=>?)[ \t]*\[)".encode())
 INNER_VALUE = re.compile(
     rf"(?:{QUOTE})?(?:{PARTS_BETWEEN}{WORD_BETWEEN}){{0,10}}?{PARTS_BETWEEN}(?:{QUOTE})?"
     rf"(?:[A-Za-z_]{{0,12}}[vV]alue|default|result)(?:{QUOTE})?[ \t]*[:=][ \t]*{VALUE}".encode()
@@ -539,7 +550,7 @@ def _find_listed(text: bytes, match: TextSpan) -> tuple[TextSpan, ...]:
     found: list[TextSpan] = []
     place = head.end()
     while item := LIST_ITEM.match(text, place):
-        span, _ = strip_quote(text, TextSpan(*item.span("v")))
+        span, _ = strip_quote(text, TextSpan(*item.span("w" if item["w"] else "v")))
         value = text[span.start : span.end]
         if is_odd(value) or (is_random(value) and not is_placeholder(value)):
             found.append(span)
@@ -579,13 +590,38 @@ def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
             continue
         matched = TextSpan(match.start, found.end())
         if spans := look(text, matched, TextSpan(*found.span("v"))):
-            return (*spans, *_more(text, spans[-1].end))
-    return _find_listed(text, match) or _find_broken(text, match) or _find_inner_value(text, match)
+            return (*spans, *_more(text, spans[-1].end), *_find_codes(text, match, spans[-1]))
+    if spans := _find_listed(text, match) or _find_broken(text, match):
+        return spans
+    spans = _find_inner_value(text, match)
+    return (*spans, *_more(text, spans[-1].end)) if spans else NOTHING
+
+
+CODES = re.compile(rb"(?i)[_ -]codes?\Z")
+NEXT_CODE = re.compile(
+    rf"(?:{NEW_LINE}[ \t]*(?:[-*][ ]|[0-9]{{1,2}}[.)][ ])?|[ ,]{{1,4}})(?P<v>[A-Za-z0-9-]{{6,40}})".encode()
+)
+MOST_CODES = 20
+
+
+def _find_codes(text: bytes, match: TextSpan, first: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the codes after the first of a list: they have its length and its hyphens."""
+    if not CODES.search(text, match.start, match.end):
+        return NOTHING
+    form = re.sub(rb"[A-Za-z0-9]", b"0", text[slice(*first)])
+    found: list[TextSpan] = []
+    place = first.end
+    while len(found) < MOST_CODES and (code := NEXT_CODE.match(text, place)):
+        if re.sub(rb"[A-Za-z0-9]", b"0", code["v"]) != form or code["v"].isalpha():
+            break
+        found.append(TextSpan(*code.span("v")))
+        place = code.end()
+    return tuple(found)
 
 
 # What goes on in the next string of a list or a sum, or is told as another one.
 MORE = re.compile(
-    rf"{QUOTE}(?:[ \t]*[,+.]?[ \t]*(?:\\{{1,2}})?(?:\r?\n|\\{{1,7}}n)?[ \t+]*|[ ](?:or|and|to|->|=>)[ ]){QUOTE}(?P<v>{QUOTED})"
+    rf"{QUOTE}(?:[ \t]*[,+.]?[ \t]*(?:\\{{1,2}})?(?:\r?\n|\\{{1,7}}n)?[ \t+]*|[ ](?:or|and|to|->|=>)[ ]){QUOTE}(?P<v>[^\x00-\x1f\"'`\\]{{3,2100}})"
     rf"|{QUOTE}?[ ](?:to|or)[ ](?:{QUOTE})?(?P<w>{BARE})|,?[ ](?:and )?(?:the )?new(?: one| password)?(?: is)?:?[ ](?P<x>{BARE})".encode()
 )
 MOST_MORE = 8
@@ -595,10 +631,10 @@ def _more(text: bytes, place: int) -> tuple[TextSpan, ...]:
     """Return the strings that are next to a secret and look like another, or like its rest."""
     found: list[TextSpan] = []
     while len(found) < MOST_MORE and (more := MORE.match(text, place)):
-        span = trim_value(text, TextSpan(*more.span(more.lastgroup or 0)))
+        span = extend_to_quote(text, trim_value(text, TextSpan(*more.span(more.lastgroup or 0))))
         value = text[span.start : span.end]
-        is_worth = is_random(value) or is_passphrase(value) or is_chosen(value) or is_odd(value)
-        if not is_worth or is_placeholder(value):
+        is_worth = is_random(value) or is_passphrase(value) or is_chosen(value)
+        if not is_odd(value) and (not is_worth or is_placeholder(value)):
             break
         found.append(span)
         place = span.end
@@ -761,7 +797,10 @@ def _secret_step(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
 
 def _paired(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the second of two quoted words that log somebody in."""
+    value = extend_to_quote(text, value)
     found = text[value.start : value.end]
+    if is_odd(found):
+        return (value,)
     if is_placeholder(found) or is_plain_word(found) or found.isdigit():
         return NOTHING
     return (value,) if is_likely(found) else NOTHING
@@ -770,7 +809,8 @@ def _paired(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
 LOGINS = (
     r"(?:auth|Auth|login|Login|log_in|signin|sign_in|authenticate|credentials|Credentials|Credential"
     r"|NetworkCredential|PSCredential|HTTPBasicAuth|BasicAuth|basic_auth|basicAuth|connect|mysqli_connect"
-    r"|[cC]onnection|PDO|begin|createUser|create_user|create_superuser|Twilio|Credential\]?::new)"
+    r"|[cC]onnection|PDO|begin|createUser|create_user|create_superuser|Twilio|Credential\]?::new"
+    r"|[a-z][A-Za-z]*(?:Password|Login|Credentials?)|sign_in_with_password|algoliasearch)"
 )
 WORD = rf"{QUOTE}[^\x00-\x1f\"'`\\]{{0,80}}{QUOTE}|[A-Za-z_][A-Za-z0-9_.$]{{0,40}}"
 BEFORE_AT = r"[^\x00-\x20\"'`\\<>/@:]"
@@ -900,10 +940,12 @@ ADDRESSES: tuple[Family, ...] = (
     setting_secret(
         "key-argument",
         rf"(?:jwt\.(?:sign|encode|verify|decode)|hmac\.new|createHmac|bcrypt(?:\.\w{{2,12}})?|crypt\.crypt|Fernet|set_password|check_password"
+        r"|pgp_sym_(?:en|de)crypt(?:_bytea)?|(?:AES|aes)_(?:EN|en|DE|de)(?:CRYPT|crypt)|signWith|setSigningKey|hmacShaKeyFor|SecretKeySpec"
         rf"|setPassword|withPassword|setApiKey|setToken|setSecret|api_key|apiKey){SPACE}\((?:[A-Za-z0-9_.$'\" {{}}\[\]:]{{1,40}},{SPACE})?"
         rf"(?:b|f)?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
         _paired,
-        trigger=r"(?:jwt\.[a-z]+|hmac\.new|createHmac|bcrypt(?:\.[a-zA-Z_]+)?|crypt\.crypt|Fernet|set_password|check_password|setPassword"
+        trigger=r"(?:jwt\.[a-z]+|hmac\.new|createHmac|bcrypt(?:\.[a-zA-Z_]+)?|crypt\.crypt|Fernet|set_password|check_password|setPassword|pgp_sym_[a-z_]+"
+        r"|(?:AES|aes)_(?:EN|en|DE|de)(?:CRYPT|crypt)|signWith|setSigningKey|hmacShaKeyFor|SecretKeySpec"
         r"|withPassword|setApiKey|setToken|setSecret|api_key|apiKey)[ \t]?\(",
     ),
 )
@@ -929,6 +971,10 @@ HEAD = re.compile(
 CELL = re.compile(rb"[^,;\t|\n\r\\]+|(?<=[,;\t|])(?=[,;\t|])")
 
 
+RULE = re.compile(rb"-{3}[-+|:= ]*\Z")
+"""The line that a table has below its head, or around it."""
+
+
 def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the cells of a table below the head that says `password`."""
     sign = text[value.start : value.end]
@@ -945,6 +991,8 @@ def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
         start = _next_line(text, end)
         end = _end_of_line(text, start)
         cells = text[start:end].split(sign)
+        if start < len(text) and RULE.search(text, start, end):
+            continue
         if start >= len(text) or len(cells) != len(heads):
             break
         for column in columns:
@@ -1031,11 +1079,6 @@ def split_at_breaks(text: bytes, span: TextSpan) -> list[TextSpan]:
     return [*found, TextSpan(place, span.end)]
 
 
-BEGINS_LINE = re.compile(
-    rf"(?:\A|\x00|\x1f|{NEW_LINE}|[:\[,][ ]?\\{{0,7}}\"){LINE_MARGIN}?[ \t]*\Z".encode()
-)
-
-
 def _user_row(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the password of a list of users: two quoted words that have a line of their own."""
     if BEGINS_LINE.search(text, max(0, match.start - 120), match.start) is None:
@@ -1060,6 +1103,46 @@ def _aligned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
         if _is_worth(word[0]):
             found.append(TextSpan(*word.span()))
     return tuple(found)
+
+
+# Commands that print a secret and nothing else.
+SHOWING = "|".join(
+    (
+        r"kubectl[ ][^\x00-\x1f|]{0,80}get[ ]secrets?[ /]",
+        r"kubectl create token[ ]",
+        r"op read[ ]",
+        r"(?:go)?pass(?: show)?[ ][A-Za-z0-9_.-]+/",
+        r"lpass show[ ]",
+        r"bw get password[ ]",
+        r"argocd admin initial-password",
+        r"gcloud secrets versions access[ ]",
+        r"gcloud auth (?:application-default )?print-(?:access|identity)-token",
+        r"aws (?:ssm get-parameters?|secretsmanager get-secret-value|ecr get-login-password)",
+        r"az (?:keyvault secret show|account get-access-token|acr credential show)",
+        r"security find-(?:generic|internet)-password[ ]",
+        r"secret-tool lookup[ ]",
+        r"keyring get[ ]",
+        r"vault (?:kv get|read|print token)",
+        r"(?:heroku|doppler|chamber|fly|flyctl) (?:config:get|secrets get|read)[ ]",
+        r"(?:gh|glab|fly|flyctl) auth token",
+        r"oc whoami -t",
+        r"openssl rand -(?:hex|base64)",
+        r"(?:pwgen|apg|mkpasswd|uuidgen-secret)[ \n]",
+        r"(?:echo|printenv)[ ](?:\\{0,7}\")?\$?\{?[A-Z0-9_]*(?:PASS|SECRET|TOKEN|API_?KEY|PWD)",
+        r"(?:cat|type|less|head)[ ][^\x00-\x20]*(?:[pP]assword|[pP]asswd|[sS]ecret|[tT]oken|api[_-]?key|\.vault[_-]?pass)[^\x00-\x20]{0,40}",
+    )
+)
+
+
+def _shown(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the only word of the line below a command that prints a secret."""
+    found = text[slice(*value)]
+    if is_placeholder(found) or is_reference(found) or is_dotted_name(found):
+        return (value,) if is_odd(found) else NOTHING
+    is_worth = is_sure(found) or is_random(found) or is_chosen(found) or is_weak(found)
+    is_worth = is_worth or is_passphrase(found) or is_phrase(found)
+    is_known = TECHNICAL_WORD.fullmatch(found) or TECHNICAL.search(found)
+    return (value,) if is_worth and not is_known and is_at_word_start(text, match.start) else NOTHING
 
 
 SECRET = r"[^\x00-\x20\"'`\\<>]{5,}"
@@ -1089,6 +1172,18 @@ FILES: tuple[Family, ...] = (
         rf"(?:user|User|login)[ ]?[=:][ ]?{QUOTE}[A-Za-z0-9_.@-]{{1,40}}:(?P<v>[^\x00-\x20\"'`\\]{{6,}}){QUOTE}",
         _value,
     ),
+    setting_secret(
+        "key-file",
+        rf"[A-Za-z0-9]\.(?:key|pem|p12|pfx|jks|keystore)(?:{QUOTE})?[ \t]*:[ \t]*(?:{QUOTE})?(?P<v>[A-Za-z0-9+/]{{100,}}={{0,2}})",
+        _value,
+    ),
+    setting_secret(
+        "shown",
+        rf"(?:{SHOWING})[^\x00-\x1f]{{0,200}}?{NEW_LINE}[ \t]*(?P<v>(?:[^\x00-\x20\\]|\\{{1,7}}[\"']){{6,300}}?|[a-z]{{3,10}}(?:[ ][a-z]{{3,10}}){{3,7}})"
+        rf"(?=[ \t]*(?:\r?\n|\\{{1,7}}n|\x1b\[|\\{{0,7}}[\"'][ \t]*[,}}\]]|\\{{0,7}}[\"']?[ \t]*\Z|</))",
+        _shown,
+        trigger=rf"(?:{SHOWING})",
+    ),
     setting_secret("acl", rf"user[ \t]+[A-Za-z0-9_-]+[ \t]+on[ \t]+>(?P<v>{SECRET})", _value),
     setting_secret(
         "ppp", rf"[ \t]\*[ \t]+{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{5,}}){QUOTE}[ \t]+\*", _value
@@ -1107,12 +1202,12 @@ FILES: tuple[Family, ...] = (
     ),
     setting_secret(
         "column",
-        r"(?P<v>[,;\t|]|\\{1,7}t)[ \"'`*]{0,3}(?:(?:[a-zA-Z]{2,12}[ _-])?(?:[pP]assword|[sS]ecret|[tT]oken|[kK]ey)|PASSWORD|[pP]asswd|[aA]pi[kK]ey|API[ _-]?[kK](?:ey|EY)|[pP]asswort|[pP]wd|[pP]ass)"
-        r"[ \"'`*]{0,3}(?:(?:[,;\t|]|\\{1,7}t)[^\x00-\x08\x0a-\x1f]*?)?(?:\r?\n|\\{1,7}n)",
+        r"(?P<v>[,;\t|]|\\{1,7}t)[ \"'`*]{0,40}(?:(?:[a-zA-Z]{2,12}[ _-])?(?:[pP]assword|[sS]ecret|[tT]oken|[kK]ey)|PASSWORD|[pP]asswd|[aA]pi[kK]ey|API[ _-]?[kK](?:ey|EY)|[pP]asswort|[pP]wd|[pP]ass)"
+        r"[ \"'`*]{0,40}(?:(?:[,;\t|]|\\{1,7}t)[^\x00-\x08\x0a-\x1f]*?)?(?:\r?\n|\\{1,7}n)",
         _column,
         is_many=True,
-        trigger=r"(?:[,;\t|]|\\t)[ \"'`*]{0,3}(?:(?:[a-zA-Z]{2,12}[ _-])?(?:[pP]assword|[sS]ecret|[tT]oken|[kK]ey)|PASSWORD|[pP]asswd|[aA]pi[kK]ey|API[ _-]?[kK](?:ey|EY)|[pP]asswort|[pP]wd|[pP]ass)"
-        r"[ \"'`*]{0,3}(?:[,;\t|]|\\t|\r?\n|\\{1,7}n)",
+        trigger=r"(?:[,;\t|]|\\t)[ \"'`*]{0,40}(?:(?:[a-zA-Z]{2,12}[ _-])?(?:[pP]assword|[sS]ecret|[tT]oken|[kK]ey)|PASSWORD|[pP]asswd|[aA]pi[kK]ey|API[ _-]?[kK](?:ey|EY)|[pP]asswort|[pP]wd|[pP]ass)"
+        r"[ \"'`*]{0,40}(?:[,;\t|]|\\t|\r?\n|\\{1,7}n)",
     ),
     setting_secret(
         "user-row",

@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import Any, Literal
 
-from plait.redact.likelihood import extend_over_break
+from plait.redact.likelihood import extend_over_break, extend_to_quote
 from plait.redact.model import Family, Hit, TextSpan
 from plait.redact.people import ALSO
 
@@ -206,6 +206,7 @@ def _hits_of(family: Family, text: bytes, match: TextSpan, value: TextSpan) -> l
         return []
     values = [(span,) for span in spans] if family.is_many else [spans]
     if family.kind == "secret" and family.label in BREAKABLE:
+        values = [(*value[:-1], extend_to_quote(text, value[-1])) for value in values]
         values = [extend_over_break(text, value) for value in values]
     return [_hit_of(family, text, span) for span in values]
 

@@ -205,6 +205,20 @@ MOST_SIGNS_OF_NAMES = 3
 LEAST_ODD, MOST_ODD = 8, 200
 
 
+LEAST_SALT, FEWEST_SIGNS, MOST_SPACES = 24, 5, 4
+
+
+@lru_cache(4096)
+def is_salt(value: bytes) -> bool:
+    """Return whether a value is a long row of letters, digits and many signs, spaces among them."""
+    if not LEAST_SALT <= len(value) <= MOST_ODD or value.count(b" ") > MOST_SPACES:
+        return False
+    has_all = re.search(rb"[0-9]", value) and re.search(rb"[a-z]", value)
+    signs = {number for number in value if not chr(number).isalnum() and number != 32}
+    is_made = FILLED_IN.search(value) or EXPRESSION.search(value) or is_wordy(value)
+    return bool(has_all) and len(signs) >= FEWEST_SIGNS and not is_made
+
+
 @lru_cache(4096)
 def is_odd(value: bytes) -> bool:
     """Return whether a value mixes letters, digits and signs as no word and no code does."""
@@ -268,7 +282,7 @@ OTHER_TOKENS = frozenset(
 )
 
 OTHER_KEYS = frozenset(
-    b"public primary foreign redis cache sort partition hot shortcut index group row query".split()
+    b"public primary foreign redis cache sort partition hot shortcut index group row query surrogate".split()
 )
 # Passwords that everybody knows, in examples of addresses.
 WEAK = frozenset(b"pw pwd pass psw secret user users usr me you us x xx xxx xxxx".split())
@@ -348,13 +362,33 @@ NARROWEST = 40
 LINE_MARGIN = (
     r"(?:[ \t]{0,8}[0-9]{1,6}(?:\t|→|\\{1,7}t)|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?[ \t]+(?:[A-Z]{4,5}[ \t]+)?"
     r"(?:\[[^\]\x00-\x1f]{1,40}\][ \t]?)?|\[[0-9][^\]\x00-\x1f]{1,30}\][ \t]+(?:[A-Za-z0-9_.-]{1,40}(?:\[[0-9]+\])?:[ \t])?"
-    r"|[A-Za-z0-9_./-]{1,80}\.[A-Za-z0-9]{1,8}[:-][0-9]{1,6}[:-]|[A-Za-z0-9_.-]{1,40}[ \t]+\|[ \t]|│[ \t]?|[+>|-])"
+    r"|[A-Za-z0-9_./-]{1,80}\.[A-Za-z0-9]{1,8}[:-][0-9]{1,6}[:-]|[A-Za-z0-9_.-]{1,40}[ \t]+\|[ \t]|│[ \t]?|[+>|-]|//|#)"
 )
 NEW_LINE = rf"(?:[ \t]+(?:│|\|))?[ \t]*(?:\r?\n|\\{{1,7}}n){LINE_MARGIN}?"
+BEGINS_LINE = re.compile(
+    rf"(?:\A|\x00|\x1f|{NEW_LINE}|[:\[,][ ]?\\{{0,7}}\"){LINE_MARGIN}?[ \t]*\Z".encode()
+)
 BROKEN = re.compile(rf"\\?{NEW_LINE}[ ]?".encode())
 RUN_ON = re.compile(rb"[A-Za-z0-9+/=_%.~-]{6,}")
 FULL_LINE, FURTHEST_BREAK = 40, 400
 QUOTES = b"\"'`"
+
+
+# A name and its sign: the next line is a setting of its own.
+NEXT_SETTING = re.compile(rb"[A-Za-z_][A-Za-z0-9_.-]*[ \t]*(?::[ \t]|=[^=])")
+OPENING_QUOTE = re.compile(rb"\\{0,7}[\"'`]\Z")
+LONGEST_QUOTED = 200
+
+
+def extend_to_quote(text: bytes, span: TextSpan) -> TextSpan:
+    """Return a value with what follows it up to the quote that closes it, if all of it is odd."""
+    opening = OPENING_QUOTE.search(text, max(0, span.start - 8), span.start)
+    if opening is None or text.startswith(opening[0], span.end):
+        return span
+    end = text.find(opening[0], span.end, span.end + LONGEST_QUOTED)
+    while end > 0 and text[end - 1] == BACKSLASH:
+        end = text.find(opening[0], end + 1, span.end + LONGEST_QUOTED)
+    return TextSpan(span.start, end) if end > 0 and is_odd(text[span.start : end]) else span
 
 
 def extend_over_break(text: bytes, spans: tuple[TextSpan, ...]) -> tuple[TextSpan, ...]:
@@ -377,8 +411,9 @@ def extend_over_break(text: bytes, spans: tuple[TextSpan, ...]) -> tuple[TextSpa
         end -= text[end - 1 : end] == b"\\"
         return (*spans, TextSpan(broken.end(), end))
     more = RUN_ON.match(text, broken.end())
-    joined = text[last.start : last.end] + (more[0] if more else b"")
-    if more is None or not is_random(joined) or (more[0].isalpha() and is_wordy(more[0])):
+    if more is None or (more[0].isalpha() and is_wordy(more[0])):
+        return spans
+    if NEXT_SETTING.match(text, broken.end()) or not is_random(text[slice(*last)] + more[0]):
         return spans
     return (*spans, TextSpan(*more.span()))
 
@@ -544,7 +579,8 @@ NOUNS = (
     "|(?:ACCESS|PRIVATE|AUTH|ACCOUNT|SIGNING|ENCRYPTION|MASTER|LICENSE|SERVICE|ADMIN|STORAGE|APP"
     "|WEBHOOK|APPLICATION)[_-]?KEY|[a-z](?:Access|Private|Auth|Account|Signing|Encryption|Master|Api"
     "|Session|App|Webhook|Client)Key|[sS]ubscription-[kK]ey|[a-z]Psk|[iI]nstrumentationKey|P(?:re|RE)[sS]haredKey"
-    "|(?:Functions|Insert|Admin|Api|Auth|Access|Application|APPLICATION|Subscription|Private|Master)-K(?:ey|EY)"
+    "|(?:Functions|Insert|Admin|Api|Auth|Access|Application|APPLICATION|Subscription|Private|Master"
+    "|Fastly|Integration|Ingest|License|Account|Client)-K(?:ey|EY)"
     "|[pP]wd|PWD|_PASS|_pass|[a-z]Pass|PGPASS|SSHPASS|_PSW|_PAT|AccountKey|SharedAccessKey|[pP]swd"
     r"|_auth|_AUTH|\.dockerconfigjson|_DSN|_SALT|_KEY|_PW|_pw|(?:bind|root|admin|db|user|remote)p(?:w|ass)"
     r"|RootPW|(?:\A|[^A-Za-z0-9_])(?:pass|Pass|pw|PW|Pw|pin|pincode|otp|totp)|(?:erlang_|set|magic_)cookie|IDENTIFIED|requirepass|masterauth|npmAuthIdent"

@@ -3,6 +3,7 @@
 import re
 
 from plait.redact.likelihood import (
+    BEGINS_LINE,
     NEW_LINE,
     NOTHING,
     QUOTE,
@@ -27,7 +28,7 @@ NOBODY = frozenset(
 DRIVE = re.compile(
     rb"(?:[A-Za-z]:|/mnt/[a-z]|(?:\A|[^\w])/[a-z]|/(?:export|var|usr|nfs|data|opt|net|srv|mnt|storage|cluster|scratch"
     rb"|gpfs|lustre|hpc|shared|private|private/var|private/home|System/Volumes/Data|cygdrive/[a-z]|ssh-remote[^\s/]*|volume[0-9]{1,2}"
-    rb"|Volumes/[\w.-]{1,40}|mnt/[\w.-]{1,40})|wsl[^\n]{0,40}|[\\/]{2,8}[\w.-]{1,40})\Z"
+    rb"|Volumes/[\w. -]{1,40}|mnt/[\w.-]{1,40})|wsl[^\n]{0,40}|[\\/]{2,8}[\w.-]{1,40})\Z"
 )
 SPACED_NAME = re.compile(rb"[A-Za-z0-9_.\-]+(?: [A-Za-z0-9_.\-]+){1,2}(?=\\)")
 USER_BEFORE = re.compile(rb"[A-Za-z_][A-Za-z0-9_.\-]{0,31}\Z")
@@ -137,6 +138,17 @@ def _email(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
     return (TextSpan(start, start + len(address)),)
 
 
+SPELLED_BEFORE = re.compile(
+    rb"[A-Za-z0-9_.+-]{1,40}(?:[ ]?[\[({](?:dot|DOT)[\])}][ ]?[A-Za-z0-9_-]{1,30}){0,2}[ ]?\Z"
+)
+
+
+def _spelled_email(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match an address whose signs are written as words."""
+    name = SPELLED_BEFORE.search(text, max(0, match.start - 80), match.start)
+    return (TextSpan(_behind_escape(text, name.start()), match.end),) if name else NOTHING
+
+
 def _without_ending(address: bytes) -> bytes:
     ending = SOFTWARE.search(address)
     shorter = address[: ending.start()] if ending else address
@@ -170,6 +182,16 @@ DOMAINS = (
 )
 HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
 
+ACCOUNT_NAME = re.compile(rb"[A-Z][a-z]+[ ][^\x00-\x1f:,\"\\]{2,40}(?=[,:])")
+
+
+def _name_of_account(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the full name in a line of `passwd`."""
+    name = ACCOUNT_NAME.match(text, match.end)
+    is_account = text[match.end - 1 : match.end] == b":"
+    return (TextSpan(*name.span()),) if name and is_account else NOTHING
+
+
 USER_OF_LOGIN = user_name("login-user", "", _user_of_login)
 PEOPLE: tuple[Family, ...] = (
     user_name(
@@ -202,6 +224,12 @@ PEOPLE: tuple[Family, ...] = (
         _email,
         kind="email",
     ),
+    Family(
+        "spelled-email",
+        r"[\[({](?:at|AT)[\])}][ ]?[A-Za-z0-9-]{2,40}(?:(?:[ ]?[\[({](?:dot|DOT)[\])}][ ]?|\.)[A-Za-z]{2,20}){1,3}",
+        _spelled_email,
+        kind="email",
+    ),
     account_number(
         "account",
         rf"(?:{'|'.join(ACCOUNT_NAMES)}){QUOTE_MARK}[ ]?:[ ]?{QUOTE_MARK}"
@@ -210,7 +238,11 @@ PEOPLE: tuple[Family, ...] = (
     ),
     account_number("arn", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", any_value),
 )
-ALSO: dict[str, Family] = {"login": USER_OF_LOGIN, "remote": USER_OF_LOGIN}
+ALSO: dict[str, Family] = {
+    "login": USER_OF_LOGIN,
+    "remote": USER_OF_LOGIN,
+    "user-before": user_name("full-name", "", _name_of_account),
+}
 """What a match of one family tells besides."""
 
 
@@ -229,6 +261,18 @@ def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     return (TextSpan(value.start, value.start + len(name)),) if len(name) > 3 else NOTHING
 
 
+# What stands behind "Owner:" and names nobody.
+OF_NOBODY = re.compile(
+    rb"\b(?:Team|Group|Platform|Service|Services|Engineering|Support|Inc|Ltd|GmbH|Corp|Unknown|None|Not|Admin|Systems?|Test|Example|User|Build|Page|App|Project|New|The|My|Your)\b"
+)
+
+
+def _person(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name of a person after a word for what they do."""
+    return NOTHING if OF_NOBODY.search(text, value.start, value.end) else _people(text, match, value)
+
+
+TITLED = r"[A-Z][a-z\x80-\xff'-]{1,20}"
 AUTHORS: tuple[Family, ...] = (
     user_name(
         "author",
@@ -258,11 +302,7 @@ AUTHORS: tuple[Family, ...] = (
         rf"{QUOTE}?name{QUOTE}?[ ]?[:=][ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE},(?:[ \t\r\n]|\\{{1,7}}[nt])*{QUOTE}?e?mail",
         _people,
     ),
-    user_name(
-        "gecos",
-        r":[x*!]:[0-9]{4,6}:[0-9]{1,6}:(?P<v>[A-Z][a-z]+[ ][^\x00-\x1f:,\"\\]{2,40})[,:]",
-        _people,
-    ),
+    user_name("account-name", r":[x*!]:[0-9]{4,6}:[0-9]{1,6}:", _name_of_account),
     user_name(
         "git-variable",
         rf"GIT_(?:AUTHOR|COMMITTER)_NAME=(?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
@@ -272,6 +312,20 @@ AUTHORS: tuple[Family, ...] = (
         "git-section",
         rf"\[user\]{LINE}[ \t\\]*t?name[ ]?=[ ]?(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
         _people,
+    ),
+    user_name(
+        "name-by-mail",
+        rf"(?P<v>{TITLED}(?:[ ,]{TITLED}){{1,3}})(?:{QUOTE})?[ \t]{{0,20}}(?:[|,;\t]|\\{{1,7}}t)[ \t]{{0,8}}(?:{QUOTE})?[A-Za-z0-9_.+-]{{2,60}}@[A-Za-z0-9-]+\.",
+        _people,
+        trigger=rf"{TITLED}[ ,]{TITLED}(?:{QUOTE})?[ \t]*(?:[|,;\t]|\\+t)[ \t]*(?:{QUOTE})?[A-Za-z0-9_.+-]+@",
+    ),
+    user_name("card-name", rf"FN(?:;[^:\x00-\x1f]{{1,30}})?:(?P<v>{TITLED}(?:[ ]{TITLED}){{1,3}})", _people),
+    user_name(
+        "person-field",
+        rf"(?:Assignee|Reporter|Requester|Reviewer|Approver|Approved by|Created by|Updated by|Assigned to|Owner|Contact|Manager|Author|Customer|Attendees?|Name|Full name|Patient|Employee)"
+        rf"(?:\*\*)?:(?:\*\*)?[ \t]{{1,8}}(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})(?=[ \t]*(?:\r?\n|\\{{1,7}}n|[,;|(<]|\\{{0,7}}[\"']|\Z))",
+        _person,
+        trigger=rf"(?:Assignee|Reporter|Requester|Reviewer|Approver|[dD] by|Assigned to|Owner|Contact|Manager|Author|Customer|Attendees?|Name|Full name|Patient|Employee)(?:\*\*)?:(?:\*\*)?[ \t]+{TITLED}[ ]",
     ),
     user_name("git-name", rf"user\.name[ =](?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})", _people),
 )
@@ -314,6 +368,17 @@ def _user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     name = text[value.start : value.end].rstrip(b".-")
     goes_on = GOES_ON.match(text, value.end) is not None
     return _trimmed(value, len(name)) if is_somebody(name) and not goes_on else NOTHING
+
+
+def _user_in_own_line(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name in a setting that begins its line."""
+    is_first = BEGINS_LINE.search(text, max(0, match.start - 120), match.start) is not None
+    return _user(text, match, value) if is_first else NOTHING
+
+
+def _somebody(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name of somebody in a path."""
+    return (value,) if is_somebody(text[value.start : value.end]) else NOTHING
 
 
 def _rare(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -438,9 +503,7 @@ LOGINS: tuple[Family, ...] = (
     user_name(
         "tilde",
         rf"[ \t\"'=:]~(?P<v>{NAME})/",
-        lambda text, match, value: (
-            (value,) if is_somebody(text[value.start : value.end]) else NOTHING
-        ),
+        _somebody,
     ),
     user_name("asked", rf"(?:whoami|id -un|logname){NEW_LINE}(?P<v>{NAME})", _user),
     user_name(
@@ -460,7 +523,7 @@ LOGINS: tuple[Family, ...] = (
         _field,
     ),
     user_name("mailbox", rf"/var/(?:spool/)?(?:mail|cron/crontabs)/(?P<v>{NAME})", _user),
-    user_name("folder-slug", r"-(?:home|Users)-(?P<v>[A-Za-z0-9]{2,32})-", _slugged),
+    user_name("folder-slug", r"-(?:home|Users)-(?P<v>[A-Za-z0-9_.]{2,32})-", _slugged),
     host_name(
         "local-host",
         r"(?:[hH]ost(?:[ ]?[:=])?|HOST=|ping|PING|-h|nslookup|dig|server_name|ssh|nameserver|telnet)"
@@ -478,7 +541,7 @@ LOGINS: tuple[Family, ...] = (
     ),
     user_name(
         "user-config",
-        rf"{LINE}[ \t]+User[ \t]+(?P<v>{NAME})(?:\r?\n|\\n|\Z)",
+        rf"{LINE}[ \t]+User[ \t]+(?P<v>{NAME})(?:\r?\n|\\{{1,7}}n|\\{{0,7}}[\"']|\Z)",
         _user,
         trigger=rf"{LINE}[ \t]+User[ \t]+[A-Za-z_]",
     ),
@@ -494,15 +557,14 @@ LOGINS: tuple[Family, ...] = (
         rf"[A-Z][A-Z0-9]{{2,14}}\\{{1,4}}(?P<v>{NAME})[ \t](?:logged|signed|has)",
         _user,
     ),
-    user_name("tilde", rf"[ \t\"'=]~(?P<v>{NAME})/", _user),
-    user_name("media", rf"/media/(?P<v>{NAME})/", _user),
+    user_name("media", rf"/media/(?P<v>{NAME})/", _somebody),
     user_name(
         "denied",
         rf"(?:for user|denied for user|[uU]ser|role)[ ](?:{QUOTE})(?P<v>{NAME})(?:{QUOTE})(?:@| does not| has| cannot| is not)",
         _user,
     ),
     user_name("iam-user", rf"iam::[0-9]*:user/(?:[A-Za-z0-9_-]+/)*(?P<v>{NAME})", _user),
-    user_name("unit-user", rf"{LINE}User=(?P<v>{NAME})", _user),
+    user_name("unit-user", rf"User=(?P<v>{NAME})", _user_in_own_line),
     user_name("principal", rf"(?:principal:?[ ]|kinit[ ])(?P<v>{NAME})@[A-Z]", _user),
     user_name(
         "name-told",
@@ -545,9 +607,9 @@ MACHINES: tuple[Family, ...] = (
     host_name("copied", r"(?:scp|rsync)[ \t]", _copied),
     host_name(
         "host-variable",
-        rf"(?:HOSTNAME|COMPUTERNAME|[hH]ostname|nodename|NodeName|Node Name|Machine|[sS]erver)(?:=|:[ ]|{LINE})(?P<v>{HOST})",
+        rf"(?:HOSTNAME|COMPUTERNAME|USERDOMAIN|[hH]ostname|nodename|NodeName|Node Name|Machine|[sS]erver)(?:=|:[ ]|{NEW_LINE}[ ]?)(?P<v>{HOST})",
         _named_host,
-        trigger=rf"(?:HOSTNAME|COMPUTERNAME|[hH]ostname|nodename|NodeName)(?:=|:[ ]|{LINE})[A-Za-z0-9]",
+        trigger=rf"(?:HOSTNAME|COMPUTERNAME|USERDOMAIN|[hH]ostname|nodename|NodeName)(?:=|:[ ]|{NEW_LINE}[ ]?)[A-Za-z0-9]",
     ),
     host_name(
         "driver-host",

@@ -470,6 +470,14 @@ def _letters_of(value: bytes) -> bytes:
     return BREAKS_AND_MARGINS.sub(b"", value)
 
 
+def _part_of_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a number of a private key in JSON, whose other fields say that it is one."""
+    around = text[max(0, match.start - FURTHEST_FIELD) : match.end + FURTHEST_FIELD]
+    is_private = text[match.start : value.start].lstrip(b'\\"').startswith(b'd')
+    return (value,) if is_private or b'"kty' in around or b'"kty' in around.replace(b"\\", b"") else NOTHING
+
+
+FURTHEST_FIELD = 4000
 PRIVATE_KEYS: tuple[Family, ...] = (
     Family(
         "private-key",
@@ -515,8 +523,8 @@ PRIVATE_KEYS: tuple[Family, ...] = (
     ),
     Family(
         "web-key",
-        r"\\{0,7}\"d\\{0,7}\"[ \t]*:[ \t]*\\{0,7}\"(?P<v>[A-Za-z0-9_+/-]{40,}={0,2})",
-        any_value,
+        r"\\{0,7}\"(?:d|p|q|dp|dq|qi|k)\\{0,7}\"[ \t]*:[ \t]*\\{0,7}\"(?P<v>[A-Za-z0-9_+/-]{40,}={0,2})",
+        _part_of_key,
         label="private key",
     ),
 )
