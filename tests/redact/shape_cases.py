@@ -178,6 +178,10 @@ def _draw_value(rng: Random, alphabet: str, half: Half) -> str:
             return f"{word().capitalize()}{rng.choice('-_!')}{rng.randint(100, 9999)}{ending}"
         case "spaced":
             return f"{word()} {word()} {rng.randint(2, 99)} {word()}"
+        case "at":
+            return f"{_draw(rng, ALNUM, 5)}@{_mix(rng, 6, '!#', 1)}"
+        case "recovery":
+            return f"{_draw(rng, HEX, 5)}-7{_draw(rng, HEX, 4)}"
         case "nonascii":
             return f"{word()}é{rng.randint(10, 99)}ß{_draw(rng, ALNUM, 4)}"
         case _:
@@ -237,6 +241,7 @@ def _fill_personal(rng: Random, shape: str, half: Half) -> tuple[str, list[str]]
             "mail": lambda: mail,
             "mailurl": lambda: quote(mail, safe=""),
             "name": lambda: name,
+            "spelled": lambda: mail.replace("@", " [at] ").replace(".", " [dot] "),
             "n": lambda: str(rng.randint(2, 250)),
             **{f"d{n}": partial(_draw, rng, DIGITS, n) for n in (4, 6, 7)},
         },

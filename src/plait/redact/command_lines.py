@@ -353,9 +353,12 @@ def _lines_of(text: bytes, bare: TextSpan, stdin: bytes) -> Iterator[TextSpan]:
 WRITES = re.compile(
     rb"(?:echo|printf|print|yes|Write-Output|Write-Host)((?:[ \t]+-[a-zA-Z]+)*)[ \t]+([^|;&\n]*?)[ \t]*\Z"
 )
-WRITE = r"(?:echo|printf)(?:[ \t]+-[a-zA-Z]+)*(?:[ \t]+\\{0,7}[\"']%s\\{0,7}[\"'])?[ \t]+"
+WRITE = (
+    r"(?:echo|printf)(?:[ \t]+-[a-zA-Z]+)*(?:[ \t]+\\{0,7}[\"']%s(?:\\{1,7}n)?\\{0,7}[\"'])?[ \t]+"
+)
 QUOTED_WRITE = re.compile(
-    rf"{WRITE}(?P<q>\\{{0,7}}[\"'])(?P<v>(?:(?!(?P=q))[^\x00-\x20]){{6,200}})(?P=q)[ \t]*\Z".encode()
+    rf"{WRITE}(?P<q>\\{{0,7}}[\"'])(?:(?P<w>(?:(?!(?P=q))[^\x00-\x20]){{6,200}})(?P=q)[ \t]+(?P=q))?"
+    rf"(?P<v>(?:(?!(?P=q))[^\x00-\x20]){{6,200}})(?P=q)[ \t]*\Z".encode()
 )
 BROKEN_WRITE = re.compile(
     rf"{WRITE}(?:\\{{0,7}}[\"'])?(?P<v>[^\x00-\x20\"'`\\|;&]{{6,}}){NEW_LINE}(?P<w>[^\x00-\x20\"'`\\|;&]{{3,}})(?:\\{{0,7}}[\"'])?[ \t]*\Z".encode()
@@ -374,8 +377,8 @@ def _piped(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
     before = max(0, start - BACK)
     if RECEIVES.search(text, start, match.end + 60):
         quoted = QUOTED_WRITE.search(text, before, start)
-        if quoted and is_odd(quoted["v"]):
-            return (TextSpan(*quoted.span("v")),)
+        if quoted and any(is_odd(quoted[name] or b"") for name in "wv"):
+            return tuple(TextSpan(*quoted.span(name)) for name in "wv" if quoted[name])
         broken = BROKEN_WRITE.search(text, before, start)
         if broken and is_given_secret(broken["v"] + broken["w"]):
             return TextSpan(*broken.span("v")), TextSpan(*broken.span("w"))

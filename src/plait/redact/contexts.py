@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 
-from plait.redact.command_lines import COMMANDS, INPUTS, line_start
+from plait.redact.command_lines import COMMANDS, INPUTS, is_name_of_secret, line_start
 from plait.redact.likelihood import (
     ABOUT,
     BARE,
@@ -130,11 +130,11 @@ ENDS_OPEN = re.compile(
 
 def take_line(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match what fills the line after the name of a secret."""
-    span, _ = strip_quote(text, value)
+    span, is_quoted = strip_quote(text, value)
     found = text[span.start : span.end].rstrip()
     span = TextSpan(span.start, span.start + len(found))
     key = key_around(text, match.start)
-    if not is_secret_key(key) or is_call(found):
+    if not is_secret_key(key) or (not is_quoted and is_call(found)):
         return NOTHING
     is_open = ENDS_OPEN.search(text, match.start, span.start) is not None
     if not is_open and TITLE.search(text, max(0, match.start - 80), match.start) is None:
@@ -190,11 +190,15 @@ def is_secret_key(key: bytes) -> bool:
 
 NEXT_PARAMETER = re.compile(rb"&(?=&|amp;|[A-Za-z0-9_.\-\[\]]*(?:=|\Z))")
 
+ANOTHER_PARAMETER = re.compile(rb"&(?=&|amp;|[A-Za-z0-9_.\-\[\]]*=)")
+
 
 def trim_value(text: bytes, value: TextSpan) -> TextSpan:
     """Return a value without what follows it in an address or ends a sentence."""
     found = text[value.start : value.end]
-    found = NEXT_PARAMETER.split(found, maxsplit=1)[0]
+    is_in_query = PARAMETER.search(text, max(0, value.start - 80), value.start - 1) is not None
+    parameter = NEXT_PARAMETER if is_in_query else ANOTHER_PARAMETER
+    found = parameter.split(found, maxsplit=1)[0]
     for stop in (b"#L", b"..."):
         found = found.partition(stop)[0]
     return TextSpan(value.start, value.start + len(found.rstrip(b".:*?")))
@@ -404,12 +408,12 @@ SENTENCES: tuple[Family, ...] = (
     ),
     setting_secret(
         "login",
-        r"(?:creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|identifiants|Identifiants"
+        r"(?:(?:[tT]est|[dD]emo|[aA]dmin|[sS]ervice) (?:account|user)|creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|identifiants|Identifiants"
         r"|credenciales|Credenciales|credenciais|Credenciais|credenziali|inloggegevens|Login-Daten)(?:[ ](?:are|is|with|as|via|:|using)){0,2}[ ]?[:=]?[ ]?"
         r"[A-Za-z0-9_.@-]{2,40}(?:[ ]?/[ ]?|:[ ]?|[ ](?:and|und|et|y|e|using|with|mit|avec|con)[ ]|,[ ])"
         rf"(?P<v>{QUOTE}{QUOTED}|{BARE})",
         _spoken_login,
-        trigger=r"(?:creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|[iI]dentifiants"
+        trigger=r"(?:(?:[tT]est|[dD]emo|[aA]dmin|[sS]ervice) (?:account|user)|creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|[iI]dentifiants"
         r"|[cC]redenciales|[cC]redenciais|credenziali|inloggegevens|Login-Daten)[ :=]",
     ),
     setting_secret(
@@ -420,7 +424,7 @@ SENTENCES: tuple[Family, ...] = (
     ),
     setting_secret(
         "pin",
-        r"(?:PIN|[pP]in code|PIN[- ][cC]ode|[mM]y pin|[tT]he pin|CVV|CVC|[oO]ne-time code|[vV]erification code|OTP)(?:[ ](?:for|of|to)[ ][a-z ]{2,30})?(?:[ ]is|:|=)?[ ]?(?P<v>[0-9]{3,8})",
+        r"(?:(?:door|gate|alarm|entry|safe|lock) (?:code|combination)|PIN|[pP]in code|PIN[- ][cC]ode|[mM]y pin|[tT]he pin|CVV|CVC|[oO]ne-time code|[vV]erification code|OTP)(?:[ ](?:for|of|to)[ ][a-z ]{2,30})?(?:[ ]is|:|=)?[ ]?(?P<v>[0-9]{3,8})",
         _digits,
     ),
     setting_secret(
@@ -431,7 +435,7 @@ SENTENCES: tuple[Family, ...] = (
     setting_secret(
         "set-word",
         r"(?:passwd|add-authtoken|authtoken|auth|login|unseal|unlock)[ \t]"
-        rf"(?:[-A-Za-z0-9_./:@=]{{1,40}}[ \t]){{0,3}}(?P<v>{QUOTE}{QUOTED}|{BARE})",
+        rf"(?:(?:--?[a-z-]{{1,20}}=)?[-A-Za-z0-9_./:@]{{1,40}}[ \t]){{0,3}}(?P<v>{QUOTE}{QUOTED}|{BARE})",
         take_spoken,
         trigger=r"(?:passwd|authtoken|auth|login|unseal|unlock)[ \t][^\x00-\x20]",
     ),
@@ -439,10 +443,10 @@ SENTENCES: tuple[Family, ...] = (
 
 
 XML_ATTRIBUTES = r"(?:[ \t]+[A-Za-z:]+=\\{0,7}[\"'][^\"'<>\\]{0,60}\\{0,7}[\"']){0,3}"
-OPERATOR = r"(?:::?=?|\|\|=|\?\??=|=>|==?=?|<-|->|→|—|–|：|,|\(|\|\|?|>)"
+OPERATOR = r"(?:::?=?|\|\|=|\?\??=|\?\?|=>|==?=?|<-|->|→|—|–|：|,|\(|\|\|?|>)"
 EQUALS = (
     rf"(?:\*{{1,2}}|{QUOTE})?(?:\]|\))?(?:{QUOTE})?{XML_ATTRIBUTES}(?:{SPACE}{OPERATOR}|[ \t](?:is|was|to|BY|by)[ \t:])"
-    rf"(?:\*{{2}})?[ \t]{{0,8}}(?:(?:PASSWORD|password|new )?\(|\[[ \t\r\n]*|\([ \t]*\r?\n[ \t]*|\(sensitive(?: value)?\)[ ]->[ ]|(?:with|value|text):[ ]|\{{|!{{1,2}}[a-z_]+[ ]|&[A-Za-z0-9_-]+[ ]|env\({QUOTE}[A-Z_]+{QUOTE},[ ])?"
+    rf"(?:\*{{2}})?[ \t]{{0,8}}(?:(?:PASSWORD|password|new )?\(|\[[ \t\r\n]*|\([ \t]*\r?\n[ \t]*|\(sensitive(?: value)?\)[ ]->[ ]|(?:with|value|text):[ ]|\{{|!{{1,2}}[a-z_]+[ ]|&[A-Za-z0-9_-]+[ ]|\$\((?:echo|printf)[ ](?:-n[ ])?|env\({QUOTE}[A-Z_]+{QUOTE},[ ])?"
 )
 CALLED = rf"(?:{QUOTE})?\]?(?:{QUOTE})?\)?(?:\.first\(\))?\.(?:type|fill|send_keys|sendKeys|setValue|val|set|keyboard)\("
 BLOCK = r"(?:\r?\n|\\{1,7}n)[ \t+>:]{0,16}"
@@ -475,6 +479,7 @@ ENVIRONMENT = r"(?:env|Env|ENV|config|Config|settings|os\.|\$\{)"
 # What may follow the name of a secret, and a look at the value in it.
 TAILS: tuple[tuple[str, SecondLook], ...] = (
     (rf"[ \t]*=[ \t]*\{{(?P<v>[^\x00-\x1f{{}}]{{6,200}})\}}(?={END_OF_VALUE}|[ \t])", take_sure),
+    (r"[^<>\x00-\x1f]{0,80}>(?P<v>[^\x00-\x20<>\\]{6,300})</", take_sure),
     (r"[^<>\x00-\x1f]{0,80}>\s*<!\[CDATA\[(?P<v>[^\x00-\x1f]{6,300}?)\]\]>", take_sure),
     (
         rf"(?:{QUOTE})?[ \t]*(?::=?|=>?)[ \t]*(?P<v>[^\x00-\x20\"'`\\#][^\x00-\x20\"'`\\]{{7,120}}?)(?={END_OF_VALUE})",
@@ -485,7 +490,7 @@ TAILS: tuple[tuple[str, SecondLook], ...] = (
         take_assigned,
     ),
     (
-        rf"(?:{QUOTE})?(?:,|>|[ \t]\{{|/?>[ \t\r\n]*</?[a-zA-Z]+|</[a-z]+>)?(?:[ \t\r\n+]|\\{{1,7}}[nrt])*"
+        rf"(?:{QUOTE})?(?:,|>|[ \t]\{{|/?>[ \t\r\n]*</?[a-zA-Z]+|</[a-z]+>)?(?>{NEW_LINE}|[ \t\r\n+]|\\{{1,7}}[nrt])*+"
         rf"(?:[a-zA-Z]+={QUOTE}[A-Za-z]+{QUOTE}>?[ \t]*)?"
         rf"(?:\\{{0,7}}[\"']?[tT]ype\\{{0,7}}[\"']?[ :=\\\"'A-Za-z]{{2,30}},[ \t\\\"']*)?"
         rf"(?:{QUOTE}|<|--?)?(?:[A-Za-z_]{{0,12}}[vV]alue|default|string|content)(?:{QUOTE})?(?:{SPACE}[:=]|>|[ \t]){SPACE}{VALUE}",
@@ -526,7 +531,7 @@ COMPILED_TAILS = [(re.compile(expression.encode()), look) for expression, look i
 PLURAL = re.compile(rb"(?i)(?:token|secret|password|passwd|passphrase|credential|api[_.-]?key)s\Z")
 """Names of counts and of parts of programs more often than of a secret: only a list below them is."""
 LIST_ITEM = re.compile(
-    rf"(?:{NEW_LINE}[ \t]*-[ \t]+(?P<v>{CLOSED}|[^\x00-\x20\"'`\\]{{6,200}})(?:{QUOTE})?(?={END_OF_VALUE})"
+    rf"(?:{QUOTE}(?=[ \t]*(?:,|\r?\n|\\{{1,7}}n)))?(?:,?{NEW_LINE}[ \t]*-[ \t]+(?P<v>{CLOSED}|[^\x00-\x20\"'`\\]{{6,200}})(?:{QUOTE})?(?={END_OF_VALUE})"
     rf"|(?>[ \t,]|{NEW_LINE}){{0,20}}+(?P<w>{CLOSED.replace('P<q>', 'P<r>').replace('P=q', 'P=r')})(?:{QUOTE}))".encode()
 )
 LIST_HEAD = re.compile(rf"(?:{QUOTE})?[ \t]*(?::[ \t]*(?={NEW_LINE})|(?::|=>?)[ \t]*\[)".encode())
@@ -578,9 +583,14 @@ def _find_broken(text: bytes, match: TextSpan) -> tuple[TextSpan, ...]:
     return spans if is_sure(found["v"] + found["w"]) else NOTHING
 
 
+NAME_OF_THING = re.compile(rb"arn:[^\s\"']{5,110}:\Z")
+
+
 def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the value that the first fitting notation gives the name."""
-    if is_in_stand_in(text, match.start):
+    if is_in_stand_in(text, match.start) or NAME_OF_THING.search(
+        text, max(0, match.start - 120), match.start
+    ):
         return NOTHING
     if PLURAL.search(text, match.start, match.end):
         return _find_listed(text, match)
@@ -711,8 +721,16 @@ def _cookies(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
     return (TextSpan(value.start, end),) if is_secret else NOTHING
 
 
+REST_OF_PASSWORD = re.compile(
+    rb"@[^\x00-\x20\"'`\\<>/@]{1,80}(?=@[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?\s\"'\\]|\Z))"
+)
+"""What follows a sign that should have been written as a code."""
+
+
 def _credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the password of an address, unless it replaces one or is the well-known one."""
+    if rest := REST_OF_PASSWORD.match(text, value.end):
+        value = TextSpan(value.start, rest.end())
     found = text[value.start : value.end]
     user = text[match.start : value.start].rpartition(b"/")[2].rstrip(b":")
     if found in WEAK or found == user or (found.isdigit() and len(found) < 6):
@@ -810,7 +828,7 @@ LOGINS = (
     r"(?:auth|Auth|login|Login|log_in|signin|sign_in|authenticate|credentials|Credentials|Credential"
     r"|NetworkCredential|PSCredential|HTTPBasicAuth|BasicAuth|basic_auth|basicAuth|connect|mysqli_connect"
     r"|[cC]onnection|PDO|begin|createUser|create_user|create_superuser|Twilio|Credential\]?::new"
-    r"|[a-z][A-Za-z]*(?:Password|Login|Credentials?)|sign_in_with_password|algoliasearch)"
+    r"|mysqli|[a-z][A-Za-z]*(?:Password|Login|Credentials?)|sign_in_with_password|algoliasearch)"
 )
 WORD = rf"{QUOTE}[^\x00-\x1f\"'`\\]{{0,80}}{QUOTE}|[A-Za-z_][A-Za-z0-9_.$]{{0,40}}"
 BEFORE_AT = r"[^\x00-\x20\"'`\\<>/@:]"
@@ -839,7 +857,7 @@ ADDRESSES: tuple[Family, ...] = (
     ),
     Family(
         "cookie",
-        rf"(?:[cC]ookie|COOKIE)(?:{QUOTE})?{SPACE}[:=,]{SPACE}(?:{QUOTE})?"
+        rf"(?:[cC]ookie|COOKIE)(?:{QUOTE})?{SPACE}[:=,]{SPACE}(?:(?:{QUOTE})?[vV]alue(?:{QUOTE})?{SPACE}[:=]{SPACE})?(?:{QUOTE})?"
         r"(?P<v>[A-Za-z0-9_.-]+=[A-Za-z0-9._~%+/=:|!#*^-]{1,}[^\x00-\x1f\"'\\]*)",
         _cookies,
         label="cookie",
@@ -939,12 +957,12 @@ ADDRESSES: tuple[Family, ...] = (
     ),
     setting_secret(
         "key-argument",
-        rf"(?:jwt\.(?:sign|encode|verify|decode)|hmac\.new|createHmac|bcrypt(?:\.\w{{2,12}})?|crypt\.crypt|Fernet|set_password|check_password"
+        rf"(?:jwt\.(?:sign|encode|verify|decode)|hmac\.new|createHmac|bcrypt(?:\.\w{{2,12}})?|crypt\.crypt|Fernet|set_password|check_password|(?:amplitude|mixpanel|rollbar|bugsnag|heap|analytics|logrocket)\.(?:init|load|start)"
         r"|pgp_sym_(?:en|de)crypt(?:_bytea)?|(?:AES|aes)_(?:EN|en|DE|de)(?:CRYPT|crypt)|signWith|setSigningKey|hmacShaKeyFor|SecretKeySpec"
         rf"|setPassword|withPassword|setApiKey|setToken|setSecret|api_key|apiKey){SPACE}\((?:[A-Za-z0-9_.$'\" {{}}\[\]:]{{1,40}},{SPACE})?"
         rf"(?:b|f)?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
         _paired,
-        trigger=r"(?:jwt\.[a-z]+|hmac\.new|createHmac|bcrypt(?:\.[a-zA-Z_]+)?|crypt\.crypt|Fernet|set_password|check_password|setPassword|pgp_sym_[a-z_]+"
+        trigger=r"(?:jwt\.[a-z]+|hmac\.new|createHmac|bcrypt(?:\.[a-zA-Z_]+)?|crypt\.crypt|Fernet|set_password|check_password|setPassword|pgp_sym_[a-z_]+|(?:amplitude|mixpanel|rollbar|bugsnag|heap|analytics|logrocket)\.(?:init|load|start)"
         r"|(?:AES|aes)_(?:EN|en|DE|de)(?:CRYPT|crypt)|signWith|setSigningKey|hmacShaKeyFor|SecretKeySpec"
         r"|withPassword|setApiKey|setToken|setSecret|api_key|apiKey)[ \t]?\(",
     ),
@@ -971,7 +989,7 @@ HEAD = re.compile(
 CELL = re.compile(rb"[^,;\t|\n\r\\]+|(?<=[,;\t|])(?=[,;\t|])")
 
 
-RULE = re.compile(rb"-{3}[-+|:= ]*\Z")
+RULE = re.compile(rb"-{3}[-+|:= \\]*\Z")
 """The line that a table has below its head, or around it."""
 
 
@@ -1067,6 +1085,53 @@ def _inserted(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     return tuple(spans)
 
 
+COPIED_COLUMNS = re.compile(rb"[^\x00-\x20(]{1,100} \(([^()]{1,600})\) (?:FROM|from) stdin")
+COPIED_ROW = re.compile(
+    rb"(?:\r?\n|\\{1,7}n)(?P<row>[^\x00-\x08\x0a-\x1f]*?)(?=\r?\n|\\{1,7}n|\\{0,7}\"|\Z)"
+)
+TAB = re.compile(rb"\t|\\{1,7}t")
+
+
+def _copied(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the cells of a dump in columns whose names say that they are secret."""
+    head = COPIED_COLUMNS.match(text, match.end)
+    if head is None:
+        return NOTHING
+    names = head[1].split(b",")
+    columns = [number for number, name in enumerate(names) if HEAD.search(name)]
+    place, spans = text.find(b";", head.end(), head.end() + 3) + 1, []
+    for _ in range(MOST_ROWS if columns and place else 0):
+        row = COPIED_ROW.match(text, place)
+        if row is None or row["row"].lstrip(b"\\") == b".":
+            break
+        start = row.start("row")
+        cells = TAB.split(row["row"])
+        for number, cell in enumerate(
+            cells, len(names) - len(cells)
+        ):  # a listing numbers its lines
+            if number in columns and (is_sure(cell) or _is_worth(cell)):
+                spans.append(TextSpan(start, start + len(cell)))
+            sign = TAB.match(text, start + len(cell))
+            start = sign.end() if sign else start + len(cell)
+        place = row.end()
+    return tuple(spans)
+
+
+NAME_AFTER = re.compile(
+    rf"(?:{QUOTE})?(?>[,;]|{NEW_LINE}|[ \t]+|[\]}}]|(?:WHERE|where|AND|and)[ ]|(?:{QUOTE})?[A-Za-z_]{{1,20}}\\{{0,7}}[\"']?[:=][ ]?(?:true|false|[0-9]{{1,6}})){{1,30}}+"
+    rf"(?:{QUOTE})?(?:[a-zA-Z_]{{0,20}}[nN]ame|[kK]ey|[tT]ype|[iI]d|[sS]etting)(?:{QUOTE})?[ \t]*[:=][ \t]*{QUOTE}(?P<name>[A-Za-z0-9_.:/-]{{3,80}})".encode()
+)
+
+
+def _named_after(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match a value whose name stands behind it."""
+    name = NAME_AFTER.match(text, value.end)
+    if name is None or not is_name_of_secret(name["name"]):
+        return NOTHING
+    found = text[slice(*value)]
+    return (value,) if is_sure(found) or _is_worth(found) else NOTHING
+
+
 LINE_BREAK = re.compile(NEW_LINE.encode())
 
 
@@ -1127,14 +1192,15 @@ SHOWING = "|".join(
         r"(?:gh|glab|fly|flyctl) auth token",
         r"oc whoami -t",
         r"openssl rand -(?:hex|base64)",
-        r"(?:pwgen|apg|mkpasswd|uuidgen-secret)[ \n]",
+        r"(?:pwgen|apg|mkpasswd)[ ]",
+        r"following (?:password|passphrase|token|secret|key|code)[ :]",
         r"(?:echo|printenv)[ ](?:\\{0,7}\")?\$?\{?[A-Z0-9_]*(?:PASS|SECRET|TOKEN|API_?KEY|PWD)",
         r"(?:cat|type|less|head)[ ][^\x00-\x20]*(?:[pP]assword|[pP]asswd|[sS]ecret|[tT]oken|api[_-]?key|\.vault[_-]?pass)[^\x00-\x20]{0,40}",
     )
 )
 
 
-def _shown(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _take_printed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the only word of the line below a command that prints a secret."""
     found = text[slice(*value)]
     if is_placeholder(found) or is_reference(found) or is_dotted_name(found):
@@ -1142,7 +1208,9 @@ def _shown(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
     is_worth = is_sure(found) or is_random(found) or is_chosen(found) or is_weak(found)
     is_worth = is_worth or is_passphrase(found) or is_phrase(found)
     is_known = TECHNICAL_WORD.fullmatch(found) or TECHNICAL.search(found)
-    return (value,) if is_worth and not is_known and is_at_word_start(text, match.start) else NOTHING
+    return (
+        (value,) if is_worth and not is_known and is_at_word_start(text, match.start) else NOTHING
+    )
 
 
 SECRET = r"[^\x00-\x20\"'`\\<>]{5,}"
@@ -1179,9 +1247,9 @@ FILES: tuple[Family, ...] = (
     ),
     setting_secret(
         "shown",
-        rf"(?:{SHOWING})[^\x00-\x1f]{{0,200}}?{NEW_LINE}[ \t]*(?P<v>(?:[^\x00-\x20\\]|\\{{1,7}}[\"']){{6,300}}?|[a-z]{{3,10}}(?:[ ][a-z]{{3,10}}){{3,7}})"
+        rf"(?:{SHOWING})[^\x00-\x1f]{{0,200}}?(?:{NEW_LINE}[ \t]*){{1,3}}(?P<v>(?:[^\x00-\x20\\]|\\{{1,7}}[\"']){{6,300}}?|[a-z]{{3,10}}(?:[ ][a-z]{{3,10}}){{3,7}})"
         rf"(?=[ \t]*(?:\r?\n|\\{{1,7}}n|\x1b\[|\\{{0,7}}[\"'][ \t]*[,}}\]]|\\{{0,7}}[\"']?[ \t]*\Z|</))",
-        _shown,
+        _take_printed,
         trigger=rf"(?:{SHOWING})",
     ),
     setting_secret("acl", rf"user[ \t]+[A-Za-z0-9_-]+[ \t]+on[ \t]+>(?P<v>{SECRET})", _value),
@@ -1225,6 +1293,13 @@ FILES: tuple[Family, ...] = (
     ),
     setting_secret(
         "inserted", r"(?:INSERT INTO|insert into|Insert into)[ \t]", _inserted, is_many=True
+    ),
+    setting_secret("copied", r"(?:COPY|copy)[ ]", _copied, is_many=True),
+    setting_secret(
+        "named-after",
+        rf"(?:[vV]alue|VALUE|result)(?:{QUOTE})?[ \t]*[:=][ \t]*(?P<q>{QUOTE})(?P<v>(?:(?!(?P=q))[^\x00-\x20]){{6,300}})",
+        _named_after,
+        trigger=rf"(?:[vV]alue|VALUE|result)(?:{QUOTE})?[ \t]*[:=][ \t]*{QUOTE}[^\x00-\x20\"'`\\]+",
     ),
     setting_secret(
         "aligned",

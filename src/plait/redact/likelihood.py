@@ -205,6 +205,7 @@ MOST_SIGNS_OF_NAMES = 3
 LEAST_ODD, MOST_ODD = 8, 200
 
 
+ODD_SIGNS, FEWEST_ODD_SIGNS = frozenset(b"!#%^&*?~$@<>|"), 3
 LEAST_SALT, FEWEST_SIGNS, MOST_SPACES = 24, 5, 4
 
 
@@ -228,7 +229,9 @@ def is_odd(value: bytes) -> bool:
     has_upper = any(65 <= number <= 90 for number in value)
     has_lower = any(97 <= number <= 122 for number in value)
     has_sign = not value.isalnum()
-    if not has_digit or has_upper + has_lower + has_sign < 2 or is_wordy(value):
+    if has_upper + has_lower + has_sign < (2 if has_digit else 3) or is_wordy(value):
+        return False
+    if not has_digit and len(ODD_SIGNS & {*value}) < FEWEST_ODD_SIGNS:
         return False
     if len(value.translate(None, SIGNS_OF_NAMES)) + MOST_SIGNS_OF_NAMES < len(value):
         return False
@@ -238,7 +241,7 @@ def is_odd(value: bytes) -> bool:
         or FILLED_IN.search(value)
         or MADE_UP.search(value)
         or REPEATED.search(value)
-        or EXPRESSION.search(value)
+        or OF_EXPRESSION.search(value)
         or TECHNICAL.search(value)
         or LINE_OF_FILE.search(value)
         or PATH.fullmatch(value)
@@ -296,7 +299,15 @@ NAME = re.compile(rb"[A-Za-z_$][\w$]*")
 YEARS = re.compile(rb"[A-Za-z]{3,}[0-9]{2,4}\Z")
 LEAST_REST = 12
 RUN = re.compile(rb"[A-Za-z0-9+/]+")
-EXPRESSION = re.compile(rb"\[[\^A-Za-z0-9\\]+-|\(\?|\\[wdsbS]|\.\*|\[\^|\{\d+,?\d*\}")
+EXPRESSION = re.compile(
+    rb"\[\^?[A-Za-z0-9\\]-[A-Za-z0-9\\]|\(\?[:=!<Pi]|\\[wdsbS]|\.\*|\[\^[^\]]*\]|\{\d+,?\d*\}"
+)
+
+
+# What only an expression has, even among odd signs.
+OF_EXPRESSION = re.compile(
+    rb"\[\^?[A-Za-z0-9\\]-[A-Za-z0-9\\]|\(\?[:=!<Pi]|\\[wdsbS]|\.[*+](?:[)(\[\\?]|\Z)|\A\^?\.\*|\[\^[^\]]*\][*+]|\{\d+,?\d*\}"
+)
 
 
 @lru_cache(4096)
@@ -362,7 +373,8 @@ NARROWEST = 40
 LINE_MARGIN = (
     r"(?:[ \t]{0,8}[0-9]{1,6}(?:\t|→|\\{1,7}t)|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?[ \t]+(?:[A-Z]{4,5}[ \t]+)?"
     r"(?:\[[^\]\x00-\x1f]{1,40}\][ \t]?)?|\[[0-9][^\]\x00-\x1f]{1,30}\][ \t]+(?:[A-Za-z0-9_.-]{1,40}(?:\[[0-9]+\])?:[ \t])?"
-    r"|[A-Za-z0-9_./-]{1,80}\.[A-Za-z0-9]{1,8}[:-][0-9]{1,6}[:-]|[A-Za-z0-9_.-]{1,40}[ \t]+\|[ \t]|│[ \t]?|[+>|-]|//|#)"
+    r"|[A-Za-z0-9_./-]{1,80}\.[A-Za-z0-9]{1,8}[:-][0-9]{1,6}[:-]|[A-Za-z0-9_.-]{1,40}[ \t]+\|[ \t]|│[ \t]?|[+>|-]|//|#"
+    r"|\\{0,7}\"[,}][^\n]{0,80}\n\{\\{0,7}\"log\\{0,7}\":[ ]?\\{0,7}\")"
 )
 NEW_LINE = rf"(?:[ \t]+(?:│|\|))?[ \t]*(?:\r?\n|\\{{1,7}}n){LINE_MARGIN}?"
 BEGINS_LINE = re.compile(
@@ -574,7 +586,7 @@ NOUNS = (
     + f"|{PHRASES}|mot_?de_?passe|motDePasse|MOT_DE_PASSE|(?:\\A|[^A-Za-z0-9_])(?:mdp|MDP|Mdp|clave|Clave)"
     "|[aA][pP][iI][_.-]?[kK](?:ey|EY)|(?:access|private|auth|account|signing|encryption|master"
     "|license|service|admin|storage|shared|webhook|hmac|fernet|cipher|crypto|session|cookie|jwt|root"
-    "|activation|product|subscription|instrumentation|function|insert|ingest|app|application|client"
+    "|activation|product|subscription|instrumentation|function|insert|ingest|app|application|client|(?:Jwt|Auth|Token):"
     "|consumer|merchant|pre[_-]?shared|deploy|(?:tacacs|radius)-server|isakmp|unseal|recovery)[_ -]?[kK]eys?"
     "|(?:ACCESS|PRIVATE|AUTH|ACCOUNT|SIGNING|ENCRYPTION|MASTER|LICENSE|SERVICE|ADMIN|STORAGE|APP"
     "|WEBHOOK|APPLICATION)[_-]?KEY|[a-z](?:Access|Private|Auth|Account|Signing|Encryption|Master|Api"

@@ -61,6 +61,9 @@ OPEN_ADDRESS = re.compile(
 )
 
 
+LETTER_BEFORE = re.compile(rb"homes?/([a-z])/\Z")
+
+
 def _home(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     start = match.start
     if not (
@@ -71,6 +74,9 @@ def _home(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     spaced = SPACED_NAME.match(text, value.start) if text[value.start - 1] == 0x5C else None
     end = spaced.end() if spaced else value.end
     name = text[value.start : end].rstrip(b".")
+    sorted_by = LETTER_BEFORE.search(text, match.start, value.start)
+    if sorted_by and sorted_by[1][0] != name[0]:  # the folder of somebody with one letter
+        return NOTHING
     if len(name) < 2 or name.lower() in NOBODY or SOFTWARE.search(name):
         return NOTHING
     return (TextSpan(value.start, value.start + len(name)),)
@@ -177,7 +183,7 @@ ACCOUNT_NAMES = (
     "anonymousId",
 )
 DOMAINS = (
-    r"(?:(?:internal|corp|intranet|intra|lan)\.[A-Za-z0-9.-]+\.(?:com|net|org|io|dev|cloud|eu|de|uk|fr)"
+    r"(?:(?:internal|corp|intranet|intra|lan|ad)\.[A-Za-z0-9.-]+\.(?:com|net|org|io|dev|cloud|eu|de|uk|fr)"
     r"|internal|local|lan|corp|intranet|intra|localdomain|home\.arpa)"
 )
 HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
@@ -192,12 +198,28 @@ def _name_of_account(text: bytes, match: TextSpan, value: TextSpan) -> tuple[Tex
     return (TextSpan(*name.span()),) if name and is_account else NOTHING
 
 
+NEXT_NAME = re.compile(
+    rb"(?:[ \t]|\\{1,7}t)+([A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9])(?=[ \t\r\n\"'\\]|\Z)"
+)
+
+
+def _names_of_address(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the names of a machine behind its address, as files of hosts have them."""
+    found: list[TextSpan] = []
+    place = match.end
+    while (name := NEXT_NAME.match(text, place)) and is_machine(name[1]):
+        found.append(TextSpan(*name.span(1)))
+        place = name.end()
+    return tuple(found)
+
+
 USER_OF_LOGIN = user_name("login-user", "", _user_of_login)
 PEOPLE: tuple[Family, ...] = (
     user_name(
         "home",
         r"(?:[/\\]{1,8}(?:homes?|home[0-9]{1,2}|home\$|Users|Benutzer|Usuarios|Utilisateurs|Utenti|Gebruikers|Profiles|Documents and Settings)[/\\]{1,8}"
-        r"(?:(?:[A-Z][A-Z0-9-]{1,15}|[A-Za-z0-9-]{1,30}(?:\.[A-Za-z0-9-]{1,30}){0,3}\.(?:com|org|net|edu|local|lan|corp|internal|intern|example|int|ad))[/\\]{1,8})?"
+        r"(?:(?:[A-Z][A-Z0-9-]{1,15}|[A-Za-z0-9-]{1,30}(?:\.[A-Za-z0-9-]{1,30}){0,3}\.(?:com|org|net|edu|local|lan|corp|internal|intern|example|int|ad))[/\\]{1,8})?(?:[a-z]/)?"
+        r"|/(?:scratch|work|data|gpfs|lustre|nfs|export|storage|cluster|mnt|hpc|fs[0-9]{0,2})[0-9]{0,2}/(?:users?|people|staff|students)/"
         r"|[/\\]{2,8}[A-Za-z0-9.-]{1,40}[/\\]{1,8}(?:users|profiles|profile|home)\$?[/\\]{1,8}|/afs/[A-Za-z0-9.-]{1,40}/(?:user|users|home|u)/(?:[a-z]/){0,2})"
         r"(?P<v>[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})",
         _home,
@@ -242,6 +264,7 @@ ALSO: dict[str, Family] = {
     "login": USER_OF_LOGIN,
     "remote": USER_OF_LOGIN,
     "user-before": user_name("full-name", "", _name_of_account),
+    "ipv4": host_name("names-of-address", "", _names_of_address, is_many=True),
 }
 """What a match of one family tells besides."""
 
@@ -269,10 +292,18 @@ OF_NOBODY = re.compile(
 
 def _person(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the name of a person after a word for what they do."""
-    return NOTHING if OF_NOBODY.search(text, value.start, value.end) else _people(text, match, value)
+    return (
+        NOTHING if OF_NOBODY.search(text, value.start, value.end) else _people(text, match, value)
+    )
 
 
 TITLED = r"[A-Z][a-z\x80-\xff'-]{1,20}"
+
+
+def _apart(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    return (value,) if is_at_word_start(text, value.start) else NOTHING
+
+
 AUTHORS: tuple[Family, ...] = (
     user_name(
         "author",
@@ -283,7 +314,7 @@ AUTHORS: tuple[Family, ...] = (
     ),
     user_name(
         "addressee",
-        r"(?P<v>[A-Z][a-z]+(?:[ ][A-Z][A-Za-z.'-]*){1,3}[ ])<[A-Za-z0-9_.+-]+@",
+        r"(?P<v>[A-Z][a-z]+(?:[ ][A-Z][A-Za-z.'-]*){1,3})(?:\\{0,7}\")?[ ]<[A-Za-z0-9_.+-]+@",
         _people,
     ),
     user_name(
@@ -302,6 +333,35 @@ AUTHORS: tuple[Family, ...] = (
         rf"{QUOTE}?name{QUOTE}?[ ]?[:=][ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE},(?:[ \t\r\n]|\\{{1,7}}[nt])*{QUOTE}?e?mail",
         _people,
     ),
+    user_name(
+        "name-and-more",
+        rf"(?:{QUOTE})?\b(?:name|customer|contact|recipient)(?:{QUOTE})?[ ]?[:=][ ]?(?:{QUOTE})?(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})(?:{QUOTE})?,?(?>{NEW_LINE}|[ \t])*+(?:{QUOTE})?(?:e?mail|phone|tel|mobile|address|street|birth)",
+        _people,
+        trigger=rf"(?:name|customer|contact|recipient)(?:{QUOTE})?[ ]?[:=][ ]?(?:{QUOTE})?{TITLED}[ ]{TITLED}",
+    ),
+    user_name(
+        "tagged-name",
+        rf"<(?:name|fullName|displayName|author)>(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})</[a-zA-Z]+>(?>{NEW_LINE}|[ \t])*+<(?:e?mail|organization|phone|url)",
+        _people,
+        trigger=rf"<(?:name|fullName|displayName|author)>{TITLED}[ ]",
+    ),
+    user_name(
+        "introduced", rf"[mM]y (?:full )?name is (?P<v>{TITLED}(?:[ ]{TITLED}){{0,2}})", _people
+    ),
+    user_name(
+        "signed-name",
+        rf"(?:[rR]egards|Cheers|Thanks|[sS]incerely|[gG]rüße|Grüßen|Gruß|Cordialement|Saludos),?(?:{NEW_LINE}[ \t]*){{1,2}}(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})(?=[ \t]*(?:\r?\n|│|\\{{1,7}}n|\\{{0,7}}\"|\Z))",
+        _person,
+        trigger=rf"(?:[rR]egards|Cheers|Thanks|[sS]incerely|[gG]rüße|Grüßen|Gruß|Cordialement|Saludos),?(?:{NEW_LINE}[ \t]*)+{TITLED}[ ]",
+    ),
+    account_number(
+        "street",
+        rf"(?P<v>{TITLED}(?:straße|strasse|str\.|allee|weg|platz|gasse)[ ][0-9]{{1,4}}[a-z]?|[0-9]{{1,5}}[ ](?:{TITLED}[ ]){{1,2}}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Way)(?:[ ](?:Apt|Suite|Unit)\.?[ ][0-9A-Z]{{1,5}})?"
+        rf"|[0-9]{{1,4}},?[ ](?:[rR]ue|[aA]venue|[bB]oulevard)[ ](?:(?:de|du|des|la)[ ]){{0,2}}{TITLED}|(?:Via|Calle|Rua)[ ]{TITLED}[ ][0-9]{{1,4}}|[A-Z][a-z]{{2,12}}(?:straße|strasse|allee|weg|platz|gasse)[ ][0-9]{{1,4}}[a-z]?)",
+        _apart,
+        trigger=r"[A-Z][a-z\x80-\xff]+(?:straße|strasse|str\.|allee|weg|platz|gasse)[ ][0-9]|[0-9]+[ ][A-Z][a-z]+[ ](?:[A-Z][a-z]+[ ])?(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Way)"
+        r"|[0-9]+,?[ ](?:[rR]ue|[aA]venue|[bB]oulevard)[ ]|(?:Via|Calle|Rua)[ ][A-Z][a-z]+[ ][0-9]",
+    ),
     user_name("account-name", r":[x*!]:[0-9]{4,6}:[0-9]{1,6}:", _name_of_account),
     user_name(
         "git-variable",
@@ -319,7 +379,11 @@ AUTHORS: tuple[Family, ...] = (
         _people,
         trigger=rf"{TITLED}[ ,]{TITLED}(?:{QUOTE})?[ \t]*(?:[|,;\t]|\\+t)[ \t]*(?:{QUOTE})?[A-Za-z0-9_.+-]+@",
     ),
-    user_name("card-name", rf"FN(?:;[^:\x00-\x1f]{{1,30}})?:(?P<v>{TITLED}(?:[ ]{TITLED}){{1,3}})", _people),
+    user_name(
+        "card-name",
+        rf"FN(?:;[^:\x00-\x1f]{{1,30}})?:(?P<v>{TITLED}(?:[ ]{TITLED}){{1,3}})",
+        _people,
+    ),
     user_name(
         "person-field",
         rf"(?:Assignee|Reporter|Requester|Reviewer|Approver|Approved by|Created by|Updated by|Assigned to|Owner|Contact|Manager|Author|Customer|Attendees?|Name|Full name|Patient|Employee)"
@@ -370,6 +434,14 @@ def _user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     return _trimmed(value, len(name)) if is_somebody(name) and not goes_on else NOTHING
 
 
+def _name_of_record(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name before what a server of names says of it."""
+    name = LABELS_BEFORE.search(text, max(0, match.start - 80), match.start)
+    if name is None or not is_machine(name[0]):
+        return NOTHING
+    return (TextSpan(_behind_escape(text, name.start()), name.end()),)
+
+
 def _user_in_own_line(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the name in a setting that begins its line."""
     is_first = BEGINS_LINE.search(text, max(0, match.start - 120), match.start) is not None
@@ -399,6 +471,13 @@ def _listed_owner(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
     names = TWO_NAMES.match(text, value.start)
     groups = (1, 2) if names else ()
     return tuple(TextSpan(*names.span(n)) for n in groups if names and is_somebody(names[n]))
+
+
+def _packed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the owner in the listing of an archive, and a group that is named like somebody."""
+    group = re.compile(NAME.encode()).match(text, value.end + 1)
+    spans = (value, TextSpan(*group.span())) if group else (value,)
+    return tuple(span for span in spans if is_somebody(text[slice(*span)]))
 
 
 def _pair(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -501,14 +580,26 @@ LOGINS: tuple[Family, ...] = (
         is_many=True,
     ),
     user_name(
+        "packed",
+        rf"[r-][w-][xsS-][r-][w-][xtT-][ \t]+(?P<v>{NAME})/{NAME}[ \t]+[0-9]",
+        _packed,
+        is_many=True,
+    ),
+    user_name("stat", rf"[UG]id:[ ]\([ ]*[0-9]+/[ ]*(?P<v>{NAME})\)", _user),
+    user_name("cron", rf"(?:\*|[0-9])[ \t]+(?:\*|[0-9])[ \t]+(?P<v>{NAME})[ \t]+/", _rare),
+    user_name("short-home", rf"/u/(?P<v>{NAME})/", _home),
+    user_name(
+        "tailnet", rf"(?P<v>{NAME})@[ ]{{2,20}}(?:linux|macOS|windows|iOS|android)[ ]", _somebody
+    ),
+    user_name(
         "tilde",
         rf"[ \t\"'=:]~(?P<v>{NAME})/",
         _somebody,
     ),
-    user_name("asked", rf"(?:whoami|id -un|logname){NEW_LINE}(?P<v>{NAME})", _user),
+    user_name("asked", rf"(?:whoami|id -un|logname){NEW_LINE}[ \t]*(?P<v>{NAME})", _user),
     user_name(
         "user-setting",
-        rf"(?:(?:username|user_name|userName|Username|Login|login_name)(?:[ ]?:[ ]?|=)|(?:USER|LOGNAME|USERNAME|SUDO_USER|USERNAME%)(?:=| is ))(?:{QUOTE})?(?P<v>{NAME})",
+        rf"(?:(?:username|user_name|userName|Username|Login|login_name|ansible_user|remote_user|ssh_user)(?:[ ]?:[ ]?|=)|(?:USER|LOGNAME|USERNAME|SUDO_USER|USERNAME%)(?:=| is ))(?:{QUOTE})?(?P<v>{NAME})",
         _set,
     ),
     user_name(
@@ -541,9 +632,9 @@ LOGINS: tuple[Family, ...] = (
     ),
     user_name(
         "user-config",
-        rf"{LINE}[ \t]+User[ \t]+(?P<v>{NAME})(?:\r?\n|\\{{1,7}}n|\\{{0,7}}[\"']|\Z)",
+        rf"{NEW_LINE}[ \t]+User[ \t]+(?P<v>{NAME})(?:\r?\n|\\{{1,7}}n|\\{{0,7}}[\"']|\Z)",
         _user,
-        trigger=rf"{LINE}[ \t]+User[ \t]+[A-Za-z_]",
+        trigger=rf"{NEW_LINE}[ \t]+User[ \t]+[A-Za-z_]",
     ),
     user_name(
         "user-told",
@@ -604,6 +695,12 @@ MACHINES: tuple[Family, ...] = (
         _login_host,
         trigger=r"(?:\A|[^A-Za-z0-9_.-])(?:ssh|mosh|telnet|ping6?|sftp|nc|ncat|traceroute|dig|nslookup|tracepath)[ \t]+[-A-Za-z0-9]",
     ),
+    host_name(
+        "record",
+        r"\.?(?:[ \t]|\\{1,7}t)+[0-9]{1,6}(?:[ \t]|\\{1,7}t)+IN(?:[ \t]|\\{1,7}t)+(?:A|AAAA|CNAME|PTR|MX)\b",
+        _name_of_record,
+        trigger=r"\.?(?:[ \t]|\\+t)+[0-9]+(?:[ \t]|\\+t)+IN(?:[ \t]|\\+t)",
+    ),
     host_name("copied", r"(?:scp|rsync)[ \t]", _copied),
     host_name(
         "host-variable",
@@ -642,7 +739,7 @@ MACHINES: tuple[Family, ...] = (
     ),
     host_name(
         "host-told",
-        rf"(?:Connection to|[rR]esolve hostname|host name \"|connect to(?: host)?|PING|Connected to|connecting to|127\.0\.1\.1|{START}Host|HostName)[ \t]*(?P<v>{HOST})",
+        rf"(?:Connection to|[rR]esolve hostname|host name \"|connect to(?: host)?|PING|Connected to|connecting to|scan report for|127\.0\.1\.1|{START}Host|HostName)[ \t]*(?P<v>{HOST})",
         _login_host,
     ),
     host_name(

@@ -164,6 +164,7 @@ ROWS: tuple[tuple[str, str, str, str, int, int], ...] = (
     ("duffel", "duffel token", "duffel_(?:test|live)_", URL + "=", 55, 55),
     ("elastic", "elastic key", "essu_", URL + "=", 65, 0),
     ("facebook", "facebook token", "EAA[MC]", ALNUM, 104, 0),
+    ("facebook-graph", "facebook token", "EAACEdEose0cBA", ALNUM, 34, 0),
     ("frameio", "frame.io token", "fio-u-", URL + "=", 70, 70),
     ("gemini", "google api key", r"AQ\.Ab8RN6", URL, 53, 53),
     ("gitlab-runner", "gitlab token", "GR1348941", URL, 29, 29),
@@ -473,8 +474,12 @@ def _letters_of(value: bytes) -> bytes:
 def _part_of_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match a number of a private key in JSON, whose other fields say that it is one."""
     around = text[max(0, match.start - FURTHEST_FIELD) : match.end + FURTHEST_FIELD]
-    is_private = text[match.start : value.start].lstrip(b'\\"').startswith(b'd')
-    return (value,) if is_private or b'"kty' in around or b'"kty' in around.replace(b"\\", b"") else NOTHING
+    is_private = text[match.start : value.start].lstrip(b'\\"').startswith(b"d")
+    return (
+        (value,)
+        if is_private or b'"kty' in around or b'"kty' in around.replace(b"\\", b"")
+        else NOTHING
+    )
 
 
 FURTHEST_FIELD = 4000
