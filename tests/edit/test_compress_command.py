@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from plait.edit.compress import TurnDigest, build_summariser
 from plait.edit.summaries import MAX_EXTRACT as EXTRACTED
-from plait.edit.summaries import MAX_PRINTED, extract_summary, strip_terminal_codes
+from plait.edit.summaries import (
+    MAX_PRINTED,
+    TurnDigest,
+    build_summariser,
+    extract_summary,
+    strip_terminal_codes,
+)
 from plait.errors import Refused, UserError
 from tests.edit.copies import carried_out, context_of
 from tests.edit.test_compress import compressed, three_turns

@@ -479,14 +479,13 @@ def test_a_fork_says_what_its_next_prompt_costs_and_when_it_has_paid(tmp_path: P
     talk.ask(timedelta(seconds=9), words=9000)
     talk.write(folder / f"{SESSION}.jsonl")
     plan = Archive([tmp_path]).plan.fork(SESSION, 1)
-    before, after = plan.before, plan.after
-    assert before.warm_usd and after.warm_usd and after.cold_usd and plan.break_even_turns
-    assert after.warm_usd < before.warm_usd
-    assert plan.break_even_turns == pytest.approx(
-        after.cold_usd / (before.warm_usd - after.warm_usd)
-    )
+    before, after = plan.before.cost_usd, plan.after.cost_usd
+    assert before and before.warm and after and after.warm and after.cold
+    assert after.warm < before.warm
+    assert plan.break_even_turns == pytest.approx(after.cold / (before.warm - after.warm))
     whole = Archive([tmp_path]).plan.fork(SESSION, 2)
-    assert whole.after.warm_usd == before.warm_usd and whole.break_even_turns is None
+    assert whole.after.cost_usd and whole.after.cost_usd.warm == before.warm
+    assert whole.break_even_turns is None
 
 
 def with_usage(line: dict[str, Any], tokens: int) -> dict[str, Any]:

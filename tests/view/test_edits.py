@@ -2,12 +2,11 @@
 
 import pytest
 
+from plait.edit.plan import Change, Measures
 from plait.edit.report import (
     BrokenRule,
     EditEntry,
     EditReport,
-    FateReason,
-    Size,
     cut_to_difference,
     format_done,
     format_entry,
@@ -27,8 +26,8 @@ def report(**given: object) -> EditReport:
         "session": "b",
         "path": "/b.jsonl",
         "applied": False,
-        "before": Size(1234, 5, 12_345, None),
-        "after": Size(1235, 5, 12_400, 15_400),
+        "before": Measures(1234, 5, 12_345, None),
+        "after": Measures(1235, 5, 12_400, 15_400),
         "kept": 1,
         "dropped": 0,
         "rewritten": 1233,
@@ -47,8 +46,8 @@ def test_figures_have_units_and_the_unknown_is_no_zero() -> None:
 
 
 def test_dollars_are_told_where_they_were_asked_for() -> None:
-    before = Size(9, 5, 12_345, 100_000, NextCost(0.05, 0.625))
-    after = Size(7, 5, 2_345, 40_000, NextCost(0.02, None))
+    before = Measures(9, 5, 12_345, 100_000, NextCost(0.05, 0.625))
+    after = Measures(7, 5, 2_345, 40_000, NextCost(0.02, None))
     assert list(list_size_rows(report(before=before, after=after)))[4:] == [
         ("next prompt, cache warm", "$0.0500", "$0.0200"),
         ("next prompt, cache cold", "$0.62", "–"),
@@ -88,15 +87,15 @@ def test_a_cut_says_what_it_saves(
 ) -> None:
     one = report(
         operation=operation,
-        before=Size(9, 5, 12_345, 100_000),
-        after=Size(7, 5, 2_345, tokens),
+        before=Measures(9, 5, 12_345, 100_000),
+        after=Measures(7, 5, 2_345, tokens),
         break_even_turns=turns,
     )
     assert format_saving(one) == words
 
 
 def test_of_a_cut_the_many_come_first() -> None:
-    reasons = (FateReason("dropped", 2, "thinking"), FateReason("rewritten", 9, "result of Bash"))
+    reasons = (Change("dropped", 2, "thinking"), Change("rewritten", 9, "result of Bash"))
     assert [row[0] for row in list_fate_rows(report(reasons=reasons))] == ["2", "9"]
     assert [row[0] for row in list_fate_rows(report(operation="trim", reasons=reasons))] == [
         "9",
@@ -105,7 +104,7 @@ def test_of_a_cut_the_many_come_first() -> None:
 
 
 def test_only_lines_that_there_are_have_a_reason() -> None:
-    reasons = (FateReason("rewritten", 1233, "new ids"), FateReason("dropped", 0, "torn"))
+    reasons = (Change("rewritten", 1233, "new ids"), Change("dropped", 0, "torn"))
     assert list(list_fate_rows(report(reasons=reasons))) == [("1,233", "rewritten", "new ids")]
 
 

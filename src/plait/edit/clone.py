@@ -18,7 +18,7 @@ from secrets import token_bytes
 from typing import TypeAlias
 from uuid import uuid4
 
-from plait.edit.log import measure_log, read_stamp, vanished_error
+from plait.edit.log import SHOWN, join_pieces, measure_log, read_existing, read_stamp, rewrite_log
 from plait.edit.plan import (
     Change,
     Content,
@@ -43,7 +43,6 @@ from plait.line import (
     iter_lines,
     read_file_mode,
     read_file_times,
-    read_small,
 )
 from plait.line.discovery import LOG_SUFFIX
 from plait.record import Blank, Broken, Record, get_client_record, parse_entry, parse_record
@@ -201,6 +200,10 @@ class IdMap:
             return data
         return self._folder.sub(self._new_session, data)
 
+    def rewrite_side_file(self, path: Path) -> Iterator[bytes]:
+        """Yield a file next to the log, one JSON text, under new ids."""
+        yield self.rewrite_paths(self.rewrite_json(read_existing(path)))
+
     def add_all(self, lines: Iterable[Line]) -> None:
         """Add the ids of all records on some lines."""
         for line in lines:
@@ -209,9 +212,6 @@ class IdMap:
                 self.add(record.uuid)
 
 
-PIECE = 1 << 20
-SHOWN = 3
-"""Differences of each kind that a plan shows."""
 NEW_IDS = "new ids"
 NO_IDS = "it does not mention this session"
 COPIED_AS_IS = "not a record: copied unchanged"
@@ -319,21 +319,6 @@ class LogCopy:
 
 def _left(line: Line, entry: Blank | Broken) -> CopiedLine:
     return CopiedLine(line, None, "dropped", BLANK if isinstance(entry, Blank) else BROKEN)
-
-
-def join_pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield bytes in pieces of a size that is good to write."""
-    held: list[bytes] = []
-    size = 0
-    for part in parts:
-        held.append(part)
-        size += len(part)
-        if size >= PIECE:
-            yield b"".join(held)
-            held.clear()
-            size = 0
-    if held:
-        yield b"".join(held)
 
 
 @dataclass(slots=True)
@@ -493,22 +478,11 @@ def build_side_writes(side_files: Iterable[SideFile], ids: IdMap) -> Iterator[Wr
         path = side_file.source
         content: Content = CopyOf(path)
         if side_file.is_log:
-            content = partial(_rewrite_side_log, path, ids)
+            content = partial(rewrite_log, path, ids.rewrite_line)
         elif side_file.is_named:
-            content = partial(_rewrite_side_text, path, ids)
+            content = partial(ids.rewrite_side_file, path)
         mode, times = read_file_mode(path), read_file_times(path)
         yield Write(side_file.target, content, mode=mode, times=times)
-
-
-def _rewrite_side_log(path: Path, ids: IdMap) -> Iterator[bytes]:
-    return join_pieces(ids.rewrite_line(line) + b"\n" * line.is_ended for line in iter_lines(path))
-
-
-def _rewrite_side_text(path: Path, ids: IdMap) -> Iterator[bytes]:
-    data = read_small(path)
-    if data is None:
-        raise vanished_error(path)
-    yield ids.rewrite_paths(ids.rewrite_json(data))
 
 
 def read_side_stamps(side_files: Iterable[SideFile]) -> Iterator[tuple[Path, FileStamp]]:

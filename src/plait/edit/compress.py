@@ -33,28 +33,24 @@ from plait.edit.branches import build_pointer
 from plait.edit.cuts import CallPairs, find_inline_agents
 from plait.edit.draft import (
     Draft,
-    DraftedLog,
+    SideFileChanges,
     derive_uuid,
     note_removed_tokens,
     open_draft,
-    plan_in_place,
-    plan_new_session,
+    plan_draft,
     plan_nothing,
     replace_field,
     replace_pointers,
     weigh_chain,
 )
-from plait.edit.links import SideFileChanges
 from plait.edit.log import add_break_even, find_active_conversation, measure_log, read_stamp
-from plait.edit.plan import Plan, Subject, format_count
+from plait.edit.plan import Plan, Subject
 from plait.edit.summaries import (
     CALLS,
     Band,
     Calls,
     Segment,
     Summariser,
-    TurnDigest,
-    build_summariser,
     digest_turn,
     extract_summary,
     is_answer_item,
@@ -76,11 +72,9 @@ from plait.record import Record, parse_record
 from plait.record.codec import as_mapping, encode
 from plait.record.json_text import with_parent
 from plait.record.types import get_content_blocks
+from plait.view.formats import format_count
 from plait.write.lines import NEWEST, make_last_prompt_line, make_summary_line, order_fields
 from plait.write.transcript import NO_USAGE, build_event_fields
-
-__all__ = ["CALLS", "Calls", "Summariser", "TurnDigest", "build_summariser", "plan_compress"]
-
 
 FRAME = "userType entrypoint cwd sessionId version gitBranch slug".split()
 """What a made line has in common with the one it is next to."""
@@ -101,37 +95,33 @@ NO_FORM = " Your earlier tool calls are listed as text, for the record only; cal
 BEFORE = "Before the first prompt, you said:"
 
 
-def build_note(near: Record, parent: str | None, words: str) -> dict[str, Any]:
-    """Build the notice that records in the log what was compressed; it is never sent."""
-    subtype = "informational"
-    fields = build_event_fields(subtype, {"content": words}, is_older=False)
-    own = {"type": "system", "subtype": subtype, **fields}
-    return _build_line("system", near, parent, "note", own)
+def build_compaction(
+    near: Record, after: str | None, text: "CompactionText", words: str
+) -> tuple[dict[str, Any], ...]:
+    """Build the lines `I ┆ C`: a note in the log that is never sent, the compaction, its message."""
 
+    def build_event(
+        subtype: str, parent: str | None, role: str, details: dict[str, Any]
+    ) -> dict[str, Any]:
+        fields = build_event_fields(subtype, details, is_older=False)
+        own = {"type": "system", "subtype": subtype, **fields}
+        return _build_line("system", near, parent, role, own)
 
-def build_boundary(near: Record, after: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Build the compaction that the compressed turns follow."""
-    subtype = "compact_boundary"
+    note = build_event("informational", after, "note", {"content": text.note})
     details = {
-        "compactMetadata": {**metadata},
-        "logicalParentUuid": after,
+        "compactMetadata": dict(text.metadata),
+        "logicalParentUuid": note["uuid"],
         "content": CONTENT,
         "isMeta": False,
     }
-    fields = build_event_fields(subtype, details, is_older=False)
-    own = {"type": "system", "subtype": subtype, **fields}
-    return _build_line("system", near, None, "boundary", own)
-
-
-def build_opening(near: Record, parent: str, words: str) -> dict[str, Any]:
-    """Build the message that tells Claude about the compression."""
-    own = {
+    boundary = build_event("compact_boundary", None, "boundary", details)
+    message = {
         "type": "user",
         "message": {"role": "user", "content": words},
         "isVisibleInTranscriptOnly": True,
         "isCompactSummary": True,
     }
-    return _build_line("user", near, parent, "opening", own)
+    return note, boundary, _build_line("user", near, boundary["uuid"], "opening", message)
 
 
 def build_answer(near: Record, parent: str, time: str | None, words: str) -> dict[str, Any]:
@@ -448,9 +438,7 @@ def compress_draft(
         before = next((words(segment) for segment in band.segments if segment.is_head), None)
         opening = OPENING + (NO_FORM if text.has_calls else "")
         opening = f"{opening}\n\n{BEFORE}\n\n{before}" if before else opening
-        note = build_note(first, order.tip, text.note)
-        boundary = build_boundary(first, note["uuid"], text.metadata)
-        for fields in (note, boundary, build_opening(first, boundary["uuid"], opening)):
+        for fields in build_compaction(first, order.tip, text, opening):
             order.add(fields, OPENED)
         if not band.boundary and not band.has_past:
             # Other prompts that began the session now branch off where the active one does.
@@ -668,31 +656,18 @@ def plan_compress(
             why = f"{NOTHING}: the older turns are already compressed, or have only prompts"
         return plan_nothing("compress", subject, stamp, before, untouched=NOTHING, why=why)
     note_removed_tokens(draft, weights)
-    changes = SideFileChanges(subject, draft)
-    drafted = DraftedLog(subject.log, stamp.size, draft)
-    if is_in_place:
-        plan = plan_in_place(
-            "compress",
-            subject,
-            stamp,
-            drafted,
-            before,
-            untouched=UNTOUCHED,
-            stays=changes.stays,
-            prices=prices,
-        )
-        plan = replace(plan, steps=(*plan.steps, *changes.build_writes(order.instead)))
-    else:
-        plan = plan_new_session(
-            "compress",
-            subject,
-            stamp,
-            drafted,
-            before,
-            stays=changes.stays,
-            instead=order.instead,
-            prices=prices,
-        )
+    plan = plan_draft(
+        "compress",
+        subject,
+        stamp,
+        draft,
+        before,
+        is_in_place=is_in_place,
+        untouched=UNTOUCHED,
+        side_files=SideFileChanges(subject, draft),
+        instead=order.instead,
+        prices=prices,
+    )
     after = estimate_request_tokens(build_context(draft.records, size=draft.size).request)
     known, size = plan.before.tokens, plan.after
     if size.tokens is None and known is not None:  # no answer is left that has a usage

@@ -8,30 +8,33 @@ the record that lost it, or one next to the gap, notes how many tokens went, so 
 the next prompt can be told from the log alone, in copies and forks too.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
+from itertools import accumulate
 from uuid import UUID, uuid4
 
 from plait.conversation.prices import Prices
 from plait.edit.check import iter_pointers
 from plait.edit.clone import (
     NEW_IDS,
-    SHOWN,
     IdMap,
     build_side_writes,
     collect_ids,
-    join_pieces,
     read_side_stamps,
 )
 from plait.edit.log import (
     LARGE_LOG_BYTES,
+    SHOWN,
+    join_pieces,
     measure_large_log,
     measure_records,
     read_stamp,
+    rewrite_log,
     split_lines,
 )
 from plait.edit.plan import (
@@ -42,10 +45,11 @@ from plait.edit.plan import (
     Operation,
     Plan,
     Remove,
+    Step,
     Subject,
     Write,
 )
-from plait.edit.side_files import SideFile, list_side_files
+from plait.edit.side_files import SideFile, list_side_files, select_referenced
 from plait.graph.client import list_contributions
 from plait.graph.client.entries import Block
 from plait.graph.client.tokens import estimate_block_tokens
@@ -53,6 +57,8 @@ from plait.line import FileStamp, Line, LogFile, iter_lines, read_file_mode
 from plait.line.discovery import LOG_SUFFIX
 from plait.record import Entry, Record, iter_client_records, parse_entry
 from plait.record.codec import encode
+from plait.record.json_text import decode_string, is_pointer_field, iter_json_strings
+from plait.record.reader import read_if_exists
 from plait.record.types import TRIMMED
 
 
@@ -219,13 +225,95 @@ def replace_pointers(record: Record, others: Mapping[str, str]) -> bytes:
     return data
 
 
+ID = re.compile(rb'"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"')
+OWN, ORIGIN = b"uuid", b"messageUuid"
+
+
 def encode_text(text: str) -> bytes:
     """Return a text as it is in a line, in its quotes."""
     return encode({"": text})[4:-1]
 
 
-Stays = Callable[[SideFile], bool]
-"""Tells of a file next to the log whether the session still has it."""
+def redirect_pointers(data: bytes, moved: Mapping[str, str | None]) -> bytes:
+    """Return a line that names other records wherever it names some that was removed."""
+    parts, end = list[bytes](), 0
+    for spot in iter_json_strings(data):
+        if (
+            spot.is_words
+            or not is_pointer_field(spot)
+            or ((spot.field == OWN and spot.depth == 1) or spot.field == ORIGIN)
+        ):
+            continue
+        uuid = decode_string(data, spot)
+        if uuid in moved:
+            kept = moved[uuid]
+            parts += [data[end : spot.start], encode_text(kept) if kept else b"null"]
+            end = spot.stop
+    return b"".join((*parts, data[end:]))
+
+
+class SideFileChanges:
+    """The files next to a log, and which of them go with what was removed from it."""
+
+    def __init__(self, subject: Subject, draft: Draft) -> None:
+        self.files = list_side_files(subject, subject.id)
+        changed = _iter_changed(draft)
+        named = select_referenced(self.files, changed, by_parent=False) if self.files else ()
+        sources = frozenset(side_file.source for side_file in named)
+
+        def remaining() -> Iterator[Record]:
+            yield from draft.records
+            for side_file in self.files:
+                if side_file.is_log and side_file.source not in sources:
+                    yield from read_if_exists(side_file.source)
+
+        still_named = select_referenced(named, remaining(), by_parent=False) if named else ()
+        self.lost = sources - {side_file.source for side_file in still_named}
+
+    def stays(self, side_file: SideFile) -> bool:
+        """Tell of a file whether the session still has it."""
+        return side_file.source not in self.lost
+
+    @property
+    def parents(self) -> dict[str, str | None]:
+        """The parents of the records in logs that go."""
+        logs = (
+            side_file.source
+            for side_file in self.files
+            if side_file.is_log and not self.stays(side_file)
+        )
+        found = (record for path in logs for record in read_if_exists(path))
+        return {record.uuid: record.parent_uuid for record in found if record.uuid}
+
+    def build_writes(self, gone: Mapping[str, str | None]) -> Iterator[Write]:
+        """Yield the logs that stay and name removed records, with others in their place."""
+        names = {uuid.encode() for uuid in gone}
+
+        def redirect(line: Line) -> bytes:
+            is_record = isinstance(parse_entry(line), Record)
+            return redirect_pointers(line.data, gone) if is_record else line.data
+
+        for side_file in self.files if names else ():
+            if (
+                side_file.is_log
+                and self.stays(side_file)
+                and any(
+                    not names.isdisjoint(ID.findall(line.data))
+                    for line in iter_lines(side_file.source)
+                )
+            ):
+                stamp = read_stamp(side_file.source)
+                content = partial(rewrite_log, side_file.source, redirect, stamp.size)
+                yield Write(side_file.source, content, stamp)
+
+
+def _iter_changed(draft: Draft) -> Iterator[Record]:
+    """Yield the records of lines that change or go, as they were."""
+    for line in draft.lines:
+        if line.reasons and line.original is not None:
+            entry = parse_entry(Line(line.number or 0, 0, line.original, True))
+            if isinstance(entry, Record):
+                yield entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,80 +405,59 @@ def _fate(line: DraftLine) -> Fate:
     return "dropped" if line.is_dropped else "rewritten"
 
 
-def plan_in_place(
+def plan_draft(
     operation: Operation,
     subject: Subject,
     stamp: FileStamp,
-    drafted: DraftedLog,
+    draft: Draft,
     before: Measures,
     *,
+    is_in_place: bool,
     untouched: str,
-    stays: Stays | None = None,
-    prices: Prices | None = None,
-) -> Plan:
-    """Return the plan that writes a drafted log instead of the one it was."""
-    path = subject.log.path
-    gone = [
-        side_file.source
-        for side_file in list_side_files(subject, subject.id)
-        if stays and not stays(side_file)
-    ]
-    return Plan(
-        operation=operation,
-        source=subject,
-        session=subject.id,
-        path=path,
-        steps=(
-            Write(path, drafted.pieces, stamp),
-            *(Remove(path, read_stamp(path)) for path in gone),
-        ),
-        before=before,
-        after=drafted.measures(prices=prices),
-        changes=drafted.changes("kept", untouched),
-        differences=drafted.differences(),
-        read=((path, stamp),),
-    )
-
-
-def plan_new_session(
-    operation: Operation,
-    subject: Subject,
-    stamp: FileStamp,
-    drafted: DraftedLog,
-    before: Measures,
-    *,
-    stays: Stays | None = None,
+    side_files: SideFileChanges | None = None,
     instead: Mapping[str, str | None] = {},
     prices: Prices | None = None,
 ) -> Plan:
-    """Return the plan that writes a drafted log as a new session, and leaves the old one alone.
+    """Return the plan that writes a draft in place of its log, or as a new session.
 
-    What files beside it name that is not drafted is replaced by what is to be named instead.
+    Files beside the log that only removed records named go, or are not copied. What the others name
+    that is not in the draft is replaced by what is to be named instead.
     """
-    log, session = subject.log, str(uuid4())
-    ids = collect_ids(subject, session)
-    ids.add_all(split_lines(drafted.pieces()))
-    for gone, other in instead.items():
-        if other:
-            ids.substitute(gone, other)
-    side_files = tuple(
-        side_file
-        for side_file in list_side_files(subject, session)
-        if not stays or stays(side_file)
-    )
-    path = log.path.with_name(session + LOG_SUFFIX)
-    write = Write(path, partial(drafted.pieces, ids), mode=read_file_mode(log.path))
+    log, drafted = subject.log, DraftedLog(subject.log, stamp.size, draft)
+    session = subject.id if is_in_place else str(uuid4())
+    if is_in_place:
+        found = side_files.files if side_files else ()
+    else:
+        found = list_side_files(subject, session)
+    kept = [item for item in found if not side_files or side_files.stays(item)]
+    ids: IdMap | None = None
+    if is_in_place:
+        path, read = log.path, [(log.path, stamp)]
+        gone = [item.source for item in found if item not in kept]
+        steps: list[Step] = [Write(path, drafted.pieces, stamp)]
+        steps += (Remove(source, read_stamp(source)) for source in gone)
+        steps += side_files.build_writes(instead) if side_files else ()
+    else:
+        ids = collect_ids(subject, session)
+        ids.add_all(split_lines(drafted.pieces()))
+        for removed, other in instead.items():
+            if other:
+                ids.substitute(removed, other)
+        path = log.path.with_name(session + LOG_SUFFIX)
+        read = [(log.path, stamp), *read_side_stamps(kept)]
+        steps = [Write(path, partial(drafted.pieces, ids), mode=read_file_mode(log.path))]
+        steps += build_side_writes(kept, ids)
     return Plan(
         operation=operation,
         source=subject,
         session=session,
         path=path,
-        steps=(write, *build_side_writes(side_files, ids)),
+        steps=tuple(steps),
         before=before,
         after=drafted.measures(ids, prices),
-        changes=drafted.changes("rewritten", NEW_IDS),
+        changes=drafted.changes(*(("kept", untouched) if is_in_place else ("rewritten", NEW_IDS))),
         differences=drafted.differences(),
-        read=((log.path, stamp), *read_side_stamps(side_files)),
+        read=tuple(read),
     )
 
 
@@ -481,7 +548,7 @@ def _savings_by_line(
 
     Where the client puts what is left in another order, less at one place can be more at the next.
     """
-    had, has = _running(before), 0
+    had, has = dict(zip(before, accumulate(before.values()), strict=True)), 0
     found: dict[int, int] = {}
     for record, blocks in chain:
         has += sum(map(estimate_block_tokens, blocks)) + record.trimmed_tokens
@@ -490,15 +557,6 @@ def _savings_by_line(
     least: int | None = None
     for line in reversed(found):
         least = found[line] = found[line] if least is None else min(found[line], least)
-    return found
-
-
-def _running(weights: Mapping[int, int]) -> dict[int, int]:
-    """Return what all records up to each take."""
-    total, found = 0, {}
-    for line, weight in weights.items():
-        total += weight
-        found[line] = total
     return found
 
 

@@ -604,13 +604,6 @@ def undo_entry(entry: JournalEntry, *, force: bool = False) -> None:
         entry.save("undone")
 
 
-def has_changed_nothing(entry: JournalEntry) -> bool:
-    """Return whether an interrupted edit has left no trace in any file."""
-    return entry.edit.state == "begun" or all(
-        _is_unapplied(entry, number, step) for number, step in enumerate(entry.edit.steps)
-    )
-
-
 def _is_unapplied(entry: JournalEntry, number: int, step: EditStep) -> bool:
     there = read_file_state(step.path)
     match step.kind:
@@ -993,7 +986,13 @@ class Journal:
                     remove_folder(folder)
                 for edit in self._edits([id_]):
                     entry = JournalEntry(self.home, edit)
-                    if not has_changed_nothing(entry):
+                    if not (
+                        entry.edit.state == "begun"
+                        or all(
+                            _is_unapplied(entry, number, step)
+                            for number, step in enumerate(entry.edit.steps)
+                        )
+                    ):
                         raise _incomplete_error(edit)
                     undo_entry(entry)
 

@@ -12,36 +12,26 @@ chain. Side files (outputs, agents' logs, file backups) that only removed record
 file that nothing named before stays.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from plait.edit.branches import build_pointer
 from plait.edit.check import iter_pointers
 from plait.edit.cuts import CallPairs, get_answered_id, get_call_id, list_block_heads
-from plait.edit.draft import Draft, DraftLine, encode_text, replace_field
-from plait.edit.log import read_stamp
-from plait.edit.plan import Subject, Write
-from plait.edit.side_files import SideFile, list_side_files, select_referenced
+from plait.edit.draft import ID, Draft, DraftLine, redirect_pointers, replace_field
 from plait.graph.chain import choose_leaf
 from plait.graph.client import build_chain, resumes_at
 from plait.graph.client.entries import load_session
-from plait.line import Line, iter_lines
-from plait.record import Record, parse_entry
+from plait.record import Record
 from plait.record.codec import as_mapping
-from plait.record.json_text import decode_string, is_pointer_field, iter_json_strings
-from plait.record.reader import read_if_exists
 from plait.record.types import FileHistoryDelta, FileHistorySnapshot
 
 MOVED = "the record it named was removed: it now names the nearest one before it"
 UNLISTED = "the list of preserved messages no longer has removed ones"
 NOWHERE = "everything it names was removed"
 BACKUPS = (FileHistorySnapshot, FileHistoryDelta)
-ID = re.compile(rb'"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"')
-OWN, ORIGIN = b"uuid", b"messageUuid"
 
 
 def mend_pointers(
@@ -86,24 +76,6 @@ def _mend(
 def _get_name(record: Record) -> Iterator[str]:
     yield from (target for _, target in iter_pointers(record))
     yield from (item.decode() for item in ID.findall(record.raw))
-
-
-def redirect_pointers(data: bytes, moved: Mapping[str, str | None]) -> bytes:
-    """Return a line that names other records wherever it names some that was removed."""
-    parts, end = list[bytes](), 0
-    for spot in iter_json_strings(data):
-        if (
-            spot.is_words
-            or not is_pointer_field(spot)
-            or ((spot.field == OWN and spot.depth == 1) or spot.field == ORIGIN)
-        ):
-            continue
-        uuid = decode_string(data, spot)
-        if uuid in moved:
-            kept = moved[uuid]
-            parts += [data[end : spot.start], encode_text(kept) if kept else b"null"]
-            end = spot.stop
-    return b"".join((*parts, data[end:]))
 
 
 def _compaction_after(record: Record, above: "Ancestors") -> dict[str, Any] | None:
@@ -295,7 +267,14 @@ def restore_resume_chain(
         there = frozenset(find_resume_chain(draft).chain)
         if there.issuperset(wanted):
             return
-        _put_back(draft, dict(_links(wanted, there, is_complete=is_last)))
+        parents = dict(_links(wanted, there, is_complete=is_last))
+        lines = {record.uuid: (line, record) for line, record in draft.record_lines if record.uuid}
+        now = {uuid: record.parent_uuid for uuid, (_, record) in lines.items()}
+        for uuid, parent in parents.items():
+            draft_line, record = lines[uuid]
+            if now[uuid] != parent and uuid not in _list_ancestors(now, parent):
+                now[uuid] = parent
+                draft.rewrite(draft_line, replace_field(record, "parentUuid", parent), ON_THE_WAY)
 
 
 def _links(
@@ -311,16 +290,6 @@ def _links(
             yield uuid, before
 
 
-def _put_back(draft: Draft, parents: Mapping[str, str]) -> None:
-    lines = {record.uuid: (line, record) for line, record in draft.record_lines if record.uuid}
-    now = {uuid: record.parent_uuid for uuid, (_, record) in lines.items()}
-    for uuid, parent in parents.items():
-        line, record = lines[uuid]
-        if now[uuid] != parent and uuid not in _list_ancestors(now, parent):
-            now[uuid] = parent
-            draft.rewrite(line, replace_field(record, "parentUuid", parent), ON_THE_WAY)
-
-
 def _list_ancestors(parents: Mapping[str, str | None], uuid: str) -> set[str]:
     """Return a record and those that it hangs on."""
     found: set[str] = set()
@@ -329,80 +298,3 @@ def _list_ancestors(parents: Mapping[str, str | None], uuid: str) -> set[str]:
         found.add(current)
         current = parents.get(current)
     return found
-
-
-class SideFileChanges:
-    """The files next to a log, and which of them go with what was removed from it."""
-
-    def __init__(self, subject: Subject, draft: Draft) -> None:
-        self.files = list_side_files(subject, subject.id)
-        named = self._belonging(self.files, _iter_changed(draft)) if self.files else ()
-        self.lost = frozenset(side_file.source for side_file in named) - self._still_named(
-            named, draft
-        )
-
-    def _belonging(
-        self, found: tuple[SideFile, ...], records: Iterator[Record]
-    ) -> tuple[SideFile, ...]:
-        return select_referenced(found, records, by_parent=False)
-
-    def _still_named(self, named: tuple[SideFile, ...], draft: Draft) -> frozenset[object]:
-        waiting = {side_file.source for side_file in named}
-        if not waiting:
-            return frozenset()
-
-        def remaining() -> Iterator[Record]:
-            yield from draft.records
-            for side_file in self.files:
-                if side_file.is_log and side_file.source not in waiting:
-                    yield from read_if_exists(side_file.source)
-
-        return frozenset(side_file.source for side_file in self._belonging(named, remaining()))
-
-    def stays(self, side_file: SideFile) -> bool:
-        """Tell of a file whether the session still has it."""
-        return side_file.source not in self.lost
-
-    @property
-    def parents(self) -> dict[str, str | None]:
-        """The parents of the records in logs that go."""
-        logs = (
-            side_file.source
-            for side_file in self.files
-            if side_file.is_log and not self.stays(side_file)
-        )
-        found = (record for path in logs for record in read_if_exists(path))
-        return {record.uuid: record.parent_uuid for record in found if record.uuid}
-
-    def build_writes(self, gone: Mapping[str, str | None]) -> Iterator[Write]:
-        """Yield the logs that stay and name removed records, with others in their place."""
-        names = {uuid.encode() for uuid in gone}
-        for side_file in self.files if names else ():
-            if (
-                side_file.is_log
-                and self.stays(side_file)
-                and any(
-                    not names.isdisjoint(ID.findall(line.data))
-                    for line in iter_lines(side_file.source)
-                )
-            ):
-                stamp = read_stamp(side_file.source)
-                content = partial(_pieces, side_file, stamp.size, gone)
-                yield Write(side_file.source, content, stamp)
-
-
-def _iter_changed(draft: Draft) -> Iterator[Record]:
-    """Yield the records of lines that change or go, as they were."""
-    for line in draft.lines:
-        if line.reasons and line.original is not None:
-            entry = parse_entry(Line(line.number or 0, 0, line.original, True))
-            if isinstance(entry, Record):
-                yield entry
-
-
-def _pieces(side_file: SideFile, size: int, gone: Mapping[str, str | None]) -> Iterator[bytes]:
-    for line in iter_lines(side_file.source, end=size):
-        entry = parse_entry(line)
-        is_record = isinstance(entry, Record)
-        data = redirect_pointers(line.data, gone) if is_record else line.data
-        yield data + b"\n" * line.is_ended

@@ -5,7 +5,7 @@ compaction; where even that is too much, the last answer gives the tokens and th
 people typed give the turns.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -19,7 +19,7 @@ from plait.conversation.next_prompt import (
     estimate_next_prompt,
 )
 from plait.conversation.prices import Prices
-from plait.edit.plan import Measures, Plan
+from plait.edit.plan import Difference, Measures, Plan
 from plait.errors import SourceError
 from plait.graph.build import Builder
 from plait.graph.chain import find_leaf
@@ -27,9 +27,10 @@ from plait.graph.client import find_resumed_leaf
 from plait.graph.client.entries import is_boundary
 from plait.graph.facts import FileFacts, Source, make_source_file
 from plait.graph.model import Place
-from plait.line import FileStamp, Line, LogFile, iter_lines, read_file_stamp
+from plait.line import FileStamp, Line, LogFile, iter_lines, read_file_stamp, read_small
 from plait.record import Record, get_client_record, parse_entry, parse_record
 from plait.record.prompts import is_human_prompt
+from plait.view.context import NO_COST, NextCost
 
 
 def split_lines(pieces: Iterable[bytes]) -> Iterator[Line]:
@@ -43,6 +44,64 @@ def split_lines(pieces: Iterable[bytes]) -> Iterator[Line]:
             number, offset = number + 1, offset + len(data) + 1
     if rest:
         yield Line(number, offset, rest, False)
+
+
+PIECE = 1 << 20
+SHOWN = 3
+"""Differences of each kind that a plan shows."""
+
+
+def join_pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield bytes in pieces of a size that is good to write."""
+    held: list[bytes] = []
+    size = 0
+    for part in parts:
+        held.append(part)
+        size += len(part)
+        if size >= PIECE:
+            yield b"".join(held)
+            held.clear()
+            size = 0
+    if held:
+        yield b"".join(held)
+
+
+def rewrite_lines(lines: Iterable[Line], rewrite: Callable[[Line], bytes]) -> Iterator[bytes]:
+    """Yield lines as a function leaves them, each with the end it had, in pieces to write."""
+    return join_pieces(rewrite(line) + b"\n" * line.is_ended for line in lines)
+
+
+def rewrite_log(
+    path: Path, rewrite: Callable[[Line], bytes], size: int | None = None
+) -> Iterator[bytes]:
+    """Yield the first bytes of a log, or all of it, with each line as a function leaves it."""
+    return rewrite_lines(iter_lines(path, end=size), rewrite)
+
+
+@dataclass(slots=True)
+class RewrittenLines:
+    """How many lines of some logs a rewrite changes, and a few of them to show."""
+
+    lines: int = 0
+    grown: int = 0
+    """How many bytes the logs are longer than before."""
+    differences: list[Difference] = field(default_factory=list)
+
+    def count(
+        self,
+        path: Path,
+        size: int,
+        rewrite: Callable[[Line], bytes],
+        show: Callable[[Line, bytes], Difference],
+    ) -> None:
+        """Add what changes in the first bytes of a log."""
+        for line in iter_lines(path, end=size):
+            data = rewrite(line)
+            if data != line.data:
+                self.lines += 1
+                self.grown += len(data) - len(line.data)
+                if len(self.differences) < SHOWN:
+                    self.differences.append(show(line, data))
 
 
 LARGE_LOG_BYTES = 64_000_000
@@ -80,17 +139,18 @@ def measure_records(
 
 
 def _with_next(found: Measures, sent: NextPrompt, prices: Prices | None) -> Measures:
-    warm, cold = (sent.warm_usd(prices), sent.cold_usd(prices)) if prices else (None, None)
-    return replace(found, tokens=sent.tokens, warm_usd=warm, cold_usd=cold)
+    cost = NextCost(sent.warm_usd(prices), sent.cold_usd(prices)) if prices else NO_COST
+    return replace(found, tokens=sent.tokens, cost_usd=None if cost == NO_COST else cost)
 
 
 def add_break_even(plan: Plan, before: Sequence[Record], now: datetime) -> Plan:
     """Return a plan with how soon it has paid for the cache that it spends."""
+    was, will_be = plan.before.cost_usd or NO_COST, plan.after.cost_usd or NO_COST
     turns = compute_break_even_turns(
         estimate_next_prompt(before, plan.before.bytes),
-        warm=plan.before.warm_usd,
-        warm_after=plan.after.warm_usd,
-        cold_after=plan.after.cold_usd,
+        warm=was.warm,
+        warm_after=will_be.warm,
+        cold_after=will_be.cold,
         now=now,
     )
     return replace(plan, break_even_turns=turns)
@@ -210,10 +270,13 @@ def read_stamp(path: Path) -> FileStamp:
     """Return what the system says of a file, or raise where it is gone."""
     stamp = read_file_stamp(path)
     if stamp is None:
-        raise vanished_error(path)
+        raise SourceError(f"'{path}' no longer exists")
     return stamp
 
 
-def vanished_error(path: Path) -> SourceError:
-    """Return the error that a file went while it was looked at."""
-    return SourceError(f"'{path}' no longer exists")
+def read_existing(path: Path) -> bytes:
+    """Return what a small file holds, or raise where it is gone."""
+    data = read_small(path)
+    if data is None:
+        raise SourceError(f"'{path}' no longer exists")
+    return data

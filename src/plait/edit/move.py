@@ -20,9 +20,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
-from plait.edit.clone import SHOWN, join_pieces
 from plait.edit.journal import CLIENT_STATE, USUAL_CONFIG
-from plait.edit.log import measure_log, read_stamp, vanished_error
+from plait.edit.log import RewrittenLines, measure_log, read_existing, read_stamp, rewrite_log
 from plait.edit.plan import (
     Change,
     Difference,
@@ -33,7 +32,6 @@ from plait.edit.plan import (
     Step,
     Subject,
     Write,
-    format_count,
 )
 from plait.edit.side_files import JSON, OUTPUTS
 from plait.errors import Refused
@@ -49,6 +47,7 @@ from plait.line.discovery import LOG_SUFFIX, PROMPT_HISTORY
 from plait.record import Record, parse_entry
 from plait.record.codec import encode
 from plait.record.json_text import JsonString, decode_string, iter_json_strings
+from plait.view.formats import format_count
 
 SEPARATORS = ("/", "\\")
 SIGNED = frozenset({b"thinking", b"signature"})
@@ -98,6 +97,10 @@ class DirectoryMap:
     def rewrite_json(self, data: bytes) -> bytes:
         """Return a JSON text whose directories are the other ones."""
         return self._in_projects(self._strings(data))
+
+    def rewrite_file(self, path: Path) -> Iterator[bytes]:
+        """Yield a file that is one JSON text, with the other directories."""
+        yield self.rewrite_json(read_existing(path))
 
     def _usual(self, record: Record) -> bytes | None:
         """Return a line that names a directory only as its own, or None for any other."""
@@ -220,11 +223,6 @@ def strip_separator(path: str) -> str:
     return path.rstrip(ends) or path
 
 
-def mentions_any(found: Iterable[Line], directories: DirectoryMap) -> bool:
-    """Return whether some line of a log names one of the directories."""
-    return any(directories.rewrite_line(line) != line.data for line in found)
-
-
 INDEX = "sessions-index.json"
 DIRECTORY, OTHERWISE = "its directory", "it does not mention the directory"
 MOST_NAMED = 3
@@ -270,7 +268,23 @@ def plan_move(
     shared, notes = _shared(config, found, directories)
     subjects = [subject for item in found for subject in item.subjects]
     logs = tuple(log for subject in subjects for log in (subject.log, *subject.others))
-    before, after, changes, differences = _tally(subjects, directories)
+    sizes: list[Measures] = []
+    rewritten = RewrittenLines()
+
+    def show(line: Line, data: bytes) -> Difference:
+        entry = parse_entry(line)
+        uuid = entry.uuid if isinstance(entry, Record) else None
+        return Difference(line.number, uuid, line.data, data, DIRECTORY)
+
+    for subject in subjects:
+        size = read_stamp(subject.log.path).size
+        sizes.append(measure_log(subject.log, size))
+        rewritten.count(subject.log.path, size, directories.rewrite_line, show)
+    before = sum_measures(sizes)
+    changes = (
+        Change("rewritten", rewritten.lines, DIRECTORY),
+        Change("kept", before.lines - rewritten.lines, OTHERWISE),
+    )
     steps = (*(step for steps in moved.values() for step in steps), *shared)
     session_notes: list[str] = []
     old = names[0]
@@ -297,9 +311,9 @@ def plan_move(
         path=found[0].target,
         steps=steps,
         before=before,
-        after=after,
-        changes=changes,
-        differences=differences,
+        after=Measures(before.lines, before.turns, before.bytes + rewritten.grown, before.tokens),
+        changes=tuple(change for change in changes if change.lines),
+        differences=tuple(rewritten.differences),
         read=tuple((path, read_stamp(path)) for path in moved),
         notes=(*session_notes, *notes),
     )
@@ -328,12 +342,12 @@ def _move_file(folder: MovedFolder, path: Path, directories: DirectoryMap) -> tu
     content = None
     is_output = OUTPUTS in path.parent.parts[-2:]
     if path.suffix == LOG_SUFFIX and not is_output:
-        if mentions_any(iter_lines(path), directories):
-            content = partial(_rewrite_log, path, directories)
+        if any(directories.rewrite_line(line) != line.data for line in iter_lines(path)):
+            content = partial(rewrite_log, path, directories.rewrite_line)
     elif path.suffix == JSON and not is_output:
         data = read_small(path) or b""
         if directories.rewrite_json(data) != data:
-            content = partial(_text, path, directories)
+            content = partial(directories.rewrite_file, path)
     if path.name == INDEX and place != path and place.exists():
         return (Remove(path, was),)  # the index of the other directory stays
     if content is None:
@@ -344,19 +358,6 @@ def _move_file(folder: MovedFolder, path: Path, directories: DirectoryMap) -> tu
     return (Write(place, content, None, mode, times), Remove(path, was))
 
 
-def _rewrite_log(path: Path, directories: DirectoryMap) -> Iterator[bytes]:
-    return join_pieces(
-        directories.rewrite_line(line) + b"\n" * line.is_ended for line in iter_lines(path)
-    )
-
-
-def _text(path: Path, directories: DirectoryMap) -> Iterator[bytes]:
-    data = read_small(path)
-    if data is None:
-        raise vanished_error(path)
-    yield directories.rewrite_json(data)
-
-
 def _shared(
     config: Path, found: tuple[MovedFolder, ...], directories: DirectoryMap
 ) -> tuple[list[Step], list[str]]:
@@ -364,11 +365,13 @@ def _shared(
     steps, notes = list[Step](), list[str]()
     quiet = DirectoryMap(directories.pairs)
     history = config / PROMPT_HISTORY
-    if history.is_file() and sum(
-        quiet.rewrite_json(line.data) != line.data for line in iter_lines(history)
-    ):
-        was = read_stamp(history)
-        steps.append(Write(history, partial(_prompts, history, quiet), was, is_shared=True))
+
+    def rewrite_prompt(line: Line) -> bytes:
+        return quiet.rewrite_json(line.data)
+
+    if history.is_file() and any(rewrite_prompt(line) != line.data for line in iter_lines(history)):
+        content = partial(rewrite_log, history, rewrite_prompt)
+        steps.append(Write(history, content, read_stamp(history), is_shared=True))
     places = [config / CLIENT_STATE]
     if config.name == USUAL_CONFIG:
         places.append(config.parent / CLIENT_STATE)
@@ -382,8 +385,8 @@ def _shared(
         elif known:
             notes.append(f"'{path}' already has '{known[0]}' and is left unchanged")
         else:
-            was = read_stamp(path)
-            steps.append(Write(path, partial(_text, path, quiet), was, is_shared=True))
+            content = partial(quiet.rewrite_file, path)
+            steps.append(Write(path, content, read_stamp(path), is_shared=True))
     return steps, notes
 
 
@@ -394,38 +397,6 @@ def _knows(data: bytes, directory: str) -> bool:
         return True
     projects = known.get("projects") if isinstance(known, dict) else None
     return isinstance(projects, dict) and directory in projects
-
-
-def _prompts(history: Path, directories: DirectoryMap) -> Iterator[bytes]:
-    for line in iter_lines(history):
-        yield directories.rewrite_json(line.data) + (b"\n" if line.is_ended else b"")
-
-
-def _tally(
-    subjects: Iterable[Subject], directories: DirectoryMap
-) -> tuple[Measures, Measures, tuple[Change, ...], tuple[Difference, ...]]:
-    """Return the measures before and after, how lines fare, and a few differences to show."""
-    sizes: list[Measures] = []
-    differences: list[Difference] = []
-    changed = grown = 0
-    for subject in subjects:
-        size = read_stamp(subject.log.path).size
-        sizes.append(measure_log(subject.log, size))
-        for line in iter_lines(subject.log.path, end=size):
-            data = directories.rewrite_line(line)
-            if data != line.data:
-                changed += 1
-                grown += len(data) - len(line.data)
-                if len(differences) < SHOWN:
-                    entry = parse_entry(line)
-                    uuid = entry.uuid if isinstance(entry, Record) else None
-                    differences.append(Difference(line.number, uuid, line.data, data, DIRECTORY))
-    before = sum_measures(sizes)
-    after = Measures(before.lines, before.turns, before.bytes + grown, before.tokens)
-    kept = before.lines - changed
-    changes = (Change("rewritten", changed, DIRECTORY), Change("kept", kept, OTHERWISE))
-    counted = tuple(change for change in changes if change.lines)
-    return before, after, counted, tuple(differences)
 
 
 def sum_measures(sizes: Iterable[Measures]) -> Measures:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from plait.edit.branches import plan_active_only, plan_fork, plan_graft, plan_switch
 from plait.edit.check import find_records, find_violations
 from plait.edit.clone import plan_clone, redirect_copy
-from plait.edit.compress import Calls, build_summariser, plan_compress
+from plait.edit.compress import plan_compress
 from plait.edit.journal import note_if_live
 from plait.edit.move import DirectoryMap, MovedFolder, is_within, plan_move, strip_separator
 from plait.edit.plan import Plan, Subject, Violation
@@ -19,6 +19,7 @@ from plait.edit.redaction import plan_redact_in_place, plan_redacted_copy
 from plait.edit.rename import plan_rename, plan_tag
 from plait.edit.repair import needs_repair, plan_repair
 from plait.edit.side_files import list_side_files, plan_delete
+from plait.edit.summaries import Calls, build_summariser
 from plait.edit.transfer import PackPlan, PackSource, plan_pack, plan_unpack
 from plait.edit.trim import CustomPreset, Preset, TrimChoice, plan_trim
 from plait.errors import Refused, UserError

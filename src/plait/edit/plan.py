@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from plait.line import Finding, LogFile, iter_bytes
 from plait.line.files import FileStamp
+from plait.view.context import NextCost
 
 if TYPE_CHECKING:
     from plait.edit.journal import Edit
-
-
-def format_count(count: int, noun: str) -> str:
-    """Write a number with its noun."""
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{count} {noun if count == 1 else plural}"
 
 
 Operation: TypeAlias = Literal[
@@ -56,10 +51,11 @@ class Measures:
     bytes: int
     tokens: int | None
     """That the next resume sends; None where nothing says."""
-    warm_usd: float | None = None
-    """What the next prompt costs while the cache holds all of it; None where nobody asked."""
-    cold_usd: float | None = None
-    """What it costs when the cache has to be written again."""
+    cost_usd: NextCost | None = None
+    """Of the next prompt; None where nobody asked or no price is known."""
+
+
+NO_MEASURES = Measures(0, 0, 0, None)
 
 
 Fate: TypeAlias = Literal["kept", "dropped", "rewritten", "added"]

@@ -60,24 +60,17 @@ def _iter_blocks(content: object) -> Iterator[Block]:
 def _normalize_block(block: Block) -> Block:
     kept = {key: value for key, value in block.items() if key not in VARYING}
     if kept.get("type") == "text":
-        kept["text"] = _normalize_text(kept["text"])
+        words = REMINDER.sub("", kept["text"]).strip()
+        kept["text"] = "" if words in LOADED else words
     if kept.get("type") == "tool_result":
-        kept["content"] = _normalize_result(kept.get("content"))
+        content = kept.get("content")
+        parts = [
+            _normalize_block(part)
+            for part in _iter_blocks(content)
+            if part.get("type") != "tool_reference"
+        ]
+        kept["content"] = [part for part in parts if part.get("type") != "text" or part["text"]]
     return kept
-
-
-def _normalize_result(content: object) -> object:
-    parts = [
-        _normalize_block(part)
-        for part in _iter_blocks(content)
-        if part.get("type") != "tool_reference"
-    ]
-    return [part for part in parts if part.get("type") != "text" or part["text"]]
-
-
-def _normalize_text(text: str) -> str:
-    words = REMINDER.sub("", text).strip()
-    return "" if words in LOADED else words
 
 
 def first_difference(ours: list[Message], theirs: list[Message]) -> tuple[int, str] | None:
@@ -302,7 +295,11 @@ def prove_session(session: "Session", executable: str | None = None) -> Proof:
 
 def _copy_session(room: Path, session: "Session") -> str:
     """Copy a session to where the client looks for it, and return its name there."""
-    name = session.path.stem if _is_id(session.path.stem) else NAMELESS
+    name = (
+        session.path.stem
+        if len(session.path.stem) == 36 and session.path.stem.count("-") == 4
+        else NAMELESS
+    )
     project = room / "config" / "projects" / make_project_slug(str(room / "work"))
     for folder in (project, room / "home", room / "work"):
         folder.mkdir(parents=True)
@@ -311,10 +308,6 @@ def _copy_session(room: Path, session: "Session") -> str:
     if folder.is_dir():
         shutil.copytree(folder, project / name, symlinks=True)
     return name
-
-
-def _is_id(name: str) -> bool:
-    return len(name) == 36 and name.count("-") == 4
 
 
 def _run(client: str, room: Path, session: str, url: str) -> str:
@@ -370,21 +363,17 @@ def _judge(standin: StandIn, expected: "Context", output: str) -> Proof:
         if SUMMARIZE in last:
             return Proof(state="resumed", client=standin.client, messages=len(messages))
         if PROBE in last:
-            return _compare(standin, expected, messages)
+            sent = ((str(message.get("role")), message.get("content")) for message in messages)
+            theirs = normalize_messages(sent, PROBE)
+            found = first_difference(normalize_messages(expected.messages), theirs)
+            return Proof(
+                state="resumed",
+                client=standin.client,
+                messages=len(theirs),
+                is_equal=found is None,
+                difference=f"message {found[0]}: {found[1]}" if found else None,
+            )
     is_agreed = not expected.resumes
     return Proof(
         state="not resumed", client=standin.client, is_equal=is_agreed, output=output[:300]
-    )
-
-
-def _compare(standin: StandIn, expected: "Context", messages: list[dict[str, object]]) -> Proof:
-    sent = ((str(message.get("role")), message.get("content")) for message in messages)
-    theirs = normalize_messages(sent, PROBE)
-    found = first_difference(normalize_messages(expected.messages), theirs)
-    return Proof(
-        state="resumed",
-        client=standin.client,
-        messages=len(theirs),
-        is_equal=found is None,
-        difference=f"message {found[0]}: {found[1]}" if found else None,
     )

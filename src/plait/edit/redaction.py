@@ -20,28 +20,32 @@ from plait.edit.clone import (
     COPIED_AS_IS,
     NEW_IDS,
     NO_IDS,
-    SHOWN,
     CopiedLine,
     IdMap,
     LogCopy,
     build_title_lines,
     collect_ids,
-    join_pieces,
     plan_copy,
 )
 from plait.edit.journal import Journal, find_home
-from plait.edit.log import measure_log, read_stamp, split_lines, vanished_error
+from plait.edit.log import (
+    RewrittenLines,
+    measure_log,
+    read_existing,
+    read_stamp,
+    rewrite_lines,
+    rewrite_log,
+    split_lines,
+)
 from plait.edit.move import INDEX
 from plait.edit.plan import (
     Change,
-    Content,
     CopyOf,
     Difference,
     Fate,
     Plan,
     Subject,
     Write,
-    format_count,
 )
 from plait.edit.side_files import SideFile, list_side_files
 from plait.line import Line, iter_lines, read_small
@@ -50,6 +54,7 @@ from plait.record import Blank, Record, parse_entry, parse_record
 from plait.record.codec import encode
 from plait.record.json_text import with_field
 from plait.redact import restore_text
+from plait.view.formats import format_count
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
@@ -159,9 +164,7 @@ class SessionRedactor:
 
     def redact_file(self, path: Path) -> bytes:
         """Return what a file next to a log will hold."""
-        data = read_small(path)
-        if data is None:
-            raise vanished_error(path)
+        data = read_existing(path)
         if not is_text(data):
             return data
         value = _json_in(path, data)
@@ -255,12 +258,6 @@ def _load_json(data: bytes) -> Any:
     return value if isinstance(value, dict | list) else None
 
 
-def redact_lines(path: Path, cleaner: SessionRedactor) -> Iterator[bytes]:
-    """Yield the lines of a log without what should not be shared, with their ends."""
-    for line in iter_lines(path):
-        yield cleaner.redact_line(line) + (b"\n" if line.is_ended else b"")
-
-
 REDACTED = "contained sensitive text"
 NOTHING = "nothing to redact"
 STAYS = "the working directory is kept, so that Claude Code can find and resume the session"
@@ -269,7 +266,11 @@ KEPT = (
     "the search index forgets the original text at its next update",
 )
 LEAD, BACKUPS = 24, "file-history"
-NOUNS = {"user": "user name", "email": "address", "phone": "telephone number"}
+NOUNS = {
+    "user": ("user name", "user names"),
+    "email": ("address", "addresses"),
+    "phone": ("telephone number", "telephone numbers"),
+}
 MOST_ROUNDS = 3
 
 
@@ -286,7 +287,12 @@ def plan_redacted_copy(subject: Subject, redactor: "Redactor", *, title: str | N
     before = measure_log(subject.log, stamp.size)
     plan = plan_copy("redact", subject, copy, stamp, side_files, before, before)
     contents = {
-        side_file.target: _redact_side_file(side_file, cleaner, ids) for side_file in side_files
+        side_file.target: partial(_redact_side_log, side_file.source, cleaner, ids)
+        if side_file.is_log
+        else CopyOf(side_file.source)
+        if not is_text(read_small(side_file.source) or b"")
+        else partial(_redact_side_text, side_file, cleaner, ids)
+        for side_file in side_files
     }
     steps = [
         replace(step, content=contents[step.path])
@@ -325,17 +331,9 @@ def _fate(is_same: bool) -> Fate:
     return "kept" if is_same else "rewritten"
 
 
-def _redact_side_file(side_file: SideFile, cleaner: SessionRedactor, ids: IdMap) -> Content:
-    if side_file.is_log:
-        return partial(_redact_side_log, side_file.source, cleaner, ids)
-    if not is_text(read_small(side_file.source) or b""):
-        return CopyOf(side_file.source)
-    return partial(_redact_side_text, side_file, cleaner, ids)
-
-
 def _redact_side_log(path: Path, cleaner: SessionRedactor, ids: IdMap) -> Iterator[bytes]:
-    for line in split_lines(redact_lines(path, cleaner)):
-        yield ids.rewrite_line(line) + (b"\n" if line.is_ended else b"")
+    redacted = split_lines(rewrite_log(path, cleaner.redact_line))
+    return rewrite_lines(redacted, ids.rewrite_line)
 
 
 def _redact_side_text(side_file: SideFile, cleaner: SessionRedactor, ids: IdMap) -> Iterator[bytes]:
@@ -352,19 +350,15 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
     cleaner = _learn_session(subject, side_files, redactor, is_in_place=True)
     stamp = read_stamp(subject.log.path)
     before = measure_log(subject.log, stamp.size)
-    changed = grown = 0
-    differences: list[Difference] = []
-    for line in iter_lines(subject.log.path, end=stamp.size):
-        data = cleaner.redact_line(line)
-        if data != line.data:
-            changed += 1
-            grown += len(data) - len(line.data)
-            if changed <= SHOWN:
-                entry = parse_entry(line)
-                uuid = entry.uuid if isinstance(entry, Record) else None
-                differences.append(
-                    Difference(line.number, uuid, None, _excerpt_change(line.data, data), REDACTED)
-                )
+    rewritten = RewrittenLines()
+
+    def show(line: Line, data: bytes) -> Difference:
+        entry = parse_entry(line)
+        uuid = entry.uuid if isinstance(entry, Record) else None
+        return Difference(line.number, uuid, None, _excerpt_change(line.data, data), REDACTED)
+
+    rewritten.count(subject.log.path, stamp.size, cleaner.redact_line, show)
+    changed = rewritten.lines
     steps = [
         *([_rewritten(subject.log.path, cleaner)] if changed else ()),
         *(step for item in side_files for step in _plan_side_changes(item, cleaner)),
@@ -395,9 +389,9 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
         path=subject.log.path,
         steps=tuple(steps),
         before=before,
-        after=replace(before, bytes=before.bytes + grown),
+        after=replace(before, bytes=before.bytes + rewritten.grown),
         changes=tuple(change for change in found if change.lines),
-        differences=tuple(differences),
+        differences=tuple(rewritten.differences),
         read=(
             (subject.log.path, stamp),
             *((side_file.source, read_stamp(side_file.source)) for side_file in side_files),
@@ -422,9 +416,11 @@ def _learn_session(
         for side_file in side_files:
             (cleaner.learn_log if side_file.is_log else cleaner.learn_file)(side_file.source)
         if is_in_place and (history := _history(subject)):
-            for line in _own_prompts(history, subject.id):
-                fields = _load_json(line.data)
-                cleaner.redactor.learn(fields if isinstance(fields, dict) else {})
+            name = subject.id.encode("utf-8", "surrogatepass")
+            for line in iter_lines(history):
+                fields = _load_json(line.data) if name in line.data else None
+                if isinstance(fields, dict):
+                    cleaner.redactor.learn(fields)
         if redactor.learnt == known:
             break
     return cleaner
@@ -439,7 +435,7 @@ def _excerpt_change(was: bytes, data: bytes) -> bytes:
 
 
 def _rewritten(path: Path, cleaner: SessionRedactor) -> Write:
-    return Write(path, lambda: join_pieces(redact_lines(path, cleaner)), read_stamp(path))
+    return Write(path, partial(rewrite_log, path, cleaner.redact_line), read_stamp(path))
 
 
 def _plan_side_changes(side_file: SideFile, cleaner: SessionRedactor) -> Iterator[Write]:
@@ -454,11 +450,13 @@ def _plan_side_changes(side_file: SideFile, cleaner: SessionRedactor) -> Iterato
 
 def _shared(subject: Subject, cleaner: SessionRedactor) -> Iterator[Write]:
     """Yield what changes in files of all sessions: only what is of this one."""
-    history = _history(subject)
-    if history and any(
-        cleaner.redact_prompt(line) != line.data for line in _own_prompts(history, subject.id)
-    ):
-        content = partial(_prompts, history, subject.id, cleaner)
+    history, name = _history(subject), subject.id.encode("utf-8", "surrogatepass")
+
+    def redact_own(line: Line) -> bytes:
+        return cleaner.redact_prompt(line) if name in line.data else line.data
+
+    if history and any(redact_own(line) != line.data for line in iter_lines(history)):
+        content = partial(rewrite_log, history, redact_own)
         yield Write(history, content, read_stamp(history), is_shared=True)
     index = subject.log.path.with_name(INDEX)
     data = read_small(index)
@@ -469,18 +467,6 @@ def _shared(subject: Subject, cleaner: SessionRedactor) -> Iterator[Write]:
 def _history(subject: Subject) -> Path | None:
     path = subject.config / PROMPT_HISTORY if subject.config else None
     return path if path and path.is_file() and not path.is_symlink() else None
-
-
-def _own_prompts(history: Path, session: str) -> Iterator[Line]:
-    name = session.encode("utf-8", "surrogatepass")
-    return (line for line in iter_lines(history) if name in line.data)
-
-
-def _prompts(history: Path, session: str, cleaner: SessionRedactor) -> Iterator[bytes]:
-    name = session.encode("utf-8", "surrogatepass")
-    for line in iter_lines(history):
-        data = cleaner.redact_prompt(line) if name in line.data else line.data
-        yield data + (b"\n" if line.is_ended else b"")
 
 
 def _index(data: bytes, session: str, cleaner: SessionRedactor) -> bytes:
@@ -503,7 +489,9 @@ def _index(data: bytes, session: str, cleaner: SessionRedactor) -> bytes:
 
 def _notes(cleaner: SessionRedactor, side_files: Iterable[SideFile]) -> list[str]:
     found = Counter(found.kind for found in cleaner.redactor.report.found.values())
-    words = [format_count(count, NOUNS.get(kind, kind)) for kind, count in found.items()]
+    words = [
+        format_count(count, *NOUNS.get(kind, (kind, f"{kind}s"))) for kind, count in found.items()
+    ]
     notes = [f"redacted: {', '.join(words)}" if words else "nothing to redact was found", STAYS]
     if any(
         BACKUPS in side_file.source.parts

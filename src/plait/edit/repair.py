@@ -37,13 +37,11 @@ from plait.edit.check import (
 )
 from plait.edit.draft import (
     Draft,
-    DraftedLog,
     DraftLine,
     derive_uuid,
     nearest_time,
     open_draft,
-    plan_in_place,
-    plan_new_session,
+    plan_draft,
     plan_nothing,
     replace_field,
     replace_pointers,
@@ -175,7 +173,11 @@ def _mend_line(
         elif record := _rebuild_record(fields, near, phantom):
             kept.append(encode(record))
             reasons.append(TORN)
-        elif _guess_type(fields) in MACHINES or _has_no_words(fields):
+        elif _guess_type(fields) in MACHINES or (
+            not _get_content(fields) and set(fields) & WORDED <= {"message"}
+            if fields.get("type") == "user" or "message" in fields
+            else not set(fields) & WORDED
+        ):
             reasons.append(WORDLESS)
         else:
             kept.append(data)
@@ -199,12 +201,6 @@ def _mend_line(
         if not line.is_ended:
             draft.end_line(line, reason)
         draft.insert(line, kept[1:], reason)
-
-
-def _has_no_words(fields: dict[str, Any]) -> bool:
-    if fields.get("type") == "user" or "message" in fields:
-        return not _get_content(fields) and set(fields) & WORDED <= {"message"}
-    return not set(fields) & WORDED
 
 
 def _rebuild_record(
@@ -959,11 +955,9 @@ def plan_repair(
     if not draft.is_changed:
         idle = plan_nothing("repair", subject, stamp, before, untouched=UNTOUCHED, why=FINE)
         return replace(idle, unmended=left)
-    drafted = DraftedLog(subject.log, stamp.size, draft)
-    if is_in_place:
-        plan = plan_in_place("repair", subject, stamp, drafted, before, untouched=UNTOUCHED)
-    else:
-        plan = plan_new_session("repair", subject, stamp, drafted, before)
+    plan = plan_draft(
+        "repair", subject, stamp, draft, before, is_in_place=is_in_place, untouched=UNTOUCHED
+    )
     return replace(plan, unmended=left)
 
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from plait.conversation.prices import Prices
 from plait.edit.cuts import CustomPreset, Preset
-from plait.edit.plan import Measures, Plan, Violation
+from plait.edit.plan import Change, Measures, Plan, Violation
 from plait.sessions.model import SessionRef
-from plait.view.context import NextCost, Weighed, describe_next_prompt, measure_context
+from plait.view.context import NO_COST, Weighed, describe_next_prompt, measure_context
 from plait.view.formats import format_bytes, format_count, format_money_column, format_tokens
 
 if TYPE_CHECKING:
@@ -40,26 +40,6 @@ PAST_TENSE = {
     "move": "moved",
     "port": "ported",
 }
-
-
-class Size(Struct, frozen=True):
-    """How large a session is."""
-
-    lines: int
-    turns: int
-    bytes: int
-    tokens: int | None
-    """That the next resume sends; None where nothing says."""
-    cost_usd: NextCost | None = None
-    """Of the next prompt; None where it was not asked for."""
-
-
-class FateReason(Struct, frozen=True):
-    """Why some lines are kept, dropped, rewritten or added."""
-
-    fate: str
-    lines: int
-    reason: str
 
 
 class DifferentLine(Struct, frozen=True):
@@ -102,13 +82,13 @@ class EditReport(Struct, frozen=True, kw_only=True):
     """The session that results."""
     path: str
     applied: bool
-    before: Size
-    after: Size
+    before: Measures
+    after: Measures
     kept: int
     dropped: int
     rewritten: int
     added: int
-    reasons: tuple[FateReason, ...] = ()
+    reasons: tuple[Change, ...] = ()
     differences: tuple[DifferentLine, ...] = ()
     notes: tuple[str, ...] = ()
     unmended: tuple[Unmended, ...] = ()
@@ -187,7 +167,6 @@ def list_size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
         yield "next prompt, cache cold", item, other
 
 
-NO_COST = NextCost(None, None)
 CUTS = ("trim", "compress")
 """What makes a session cost less."""
 SHORTER = (*CUTS, "fork")
@@ -217,7 +196,7 @@ def format_saving(report: EditReport) -> str | None:
     return f"{words}; {pays}" if pays else words
 
 
-def format_saved_share(before: Size, after: Size) -> str:
+def format_saved_share(before: Measures, after: Measures) -> str:
     """Say how much of what was sent is no longer sent."""
     share = 1 - (after.tokens or 0) / before.tokens if before.tokens else 0.0
     return f"{100 * share:.{0 if share >= 0.1 else 1}f}%"
@@ -319,15 +298,13 @@ def build_plan_report(
         session=plan.session,
         path=str(plan.path),
         applied=edit is not None,
-        before=build_size(plan.before),
-        after=build_size(plan.after),
+        before=plan.before,
+        after=plan.after,
         kept=plan.count_lines("kept"),
         dropped=plan.count_lines("dropped"),
         rewritten=plan.count_lines("rewritten"),
         added=plan.count_lines("added"),
-        reasons=tuple(
-            FateReason(change.fate, change.lines, change.reason) for change in plan.changes
-        ),
+        reasons=plan.changes,
         differences=tuple(differences),
         notes=plan.notes,
         unmended=tuple(
@@ -343,7 +320,7 @@ def build_plan_report(
 
 def build_pack_report(packing: "PackPlan", *, is_done: bool) -> EditReport:
     """Return what is said about sessions that are packed into a file: nothing of them changes."""
-    load, size = packing.load, build_size(packing.size)
+    load, size = packing.load, packing.size
     name = load.directory if load.is_project else load.subjects[0].id
     kept = packing.size.lines - packing.redacted
     return EditReport(
@@ -359,12 +336,12 @@ def build_pack_report(packing: "PackPlan", *, is_done: bool) -> EditReport:
         rewritten=packing.redacted,
         added=0,
         reasons=tuple(
-            FateReason(fate, count, why)
-            for fate, count, why in (
-                ("kept", kept, "packed unchanged"),
-                ("rewritten", packing.redacted, "contained sensitive text"),
+            change
+            for change in (
+                Change("kept", kept, "packed unchanged"),
+                Change("rewritten", packing.redacted, "contained sensitive text"),
             )
-            if count
+            if change.lines
         ),
         notes=packing.notes,
         files=len(packing.members),
@@ -384,13 +361,6 @@ def build_edit_row(edit: "Edit") -> EditEntry:
     )
 
 
-def build_size(given: Measures) -> Size:
-    """Return what is said about how large a session is."""
-    is_priced = given.warm_usd is not None or given.cold_usd is not None
-    cost = NextCost(given.warm_usd, given.cold_usd) if is_priced else None
-    return Size(given.lines, given.turns, given.bytes, given.tokens, cost)
-
-
 def _broken(violations: Iterable[Violation], own: Path) -> tuple[BrokenRule, ...]:
     return tuple(
         BrokenRule(
@@ -408,8 +378,8 @@ class PresetEffect(Struct, frozen=True):
     """What a preset would leave of a session."""
 
     preset: str
-    before: Size
-    after: Size
+    before: Measures
+    after: Measures
     break_even_turns: float | None
     words: str
     """The same in a few words."""
@@ -438,15 +408,15 @@ def list_preset_effects(
         return
     for preset in (*get_args(Preset), *custom):
         plan = archive.plan.trim(session, preset, in_place=True)
-        before, after = build_size(plan.before), build_size(plan.after)
-        words = _words(before, after) if plan.steps else "nothing to trim"
+        before, after = plan.before, plan.after
+        if not plan.steps:
+            words = "nothing to trim"
+        elif before.tokens is None or after.tokens is None:
+            words = "savings unknown"
+        elif saved := before.tokens - after.tokens:
+            share = format_saved_share(before, after)
+            words = f"{format_tokens(saved)} fewer tokens, {share}"
+        else:
+            words = "no fewer tokens"
         name = preset.name if isinstance(preset, CustomPreset) else preset
         yield PresetEffect(name, before, after, plan.break_even_turns, words)
-
-
-def _words(before: Size, after: Size) -> str:
-    if before.tokens is None or after.tokens is None:
-        return "savings unknown"
-    saved = before.tokens - after.tokens
-    share = format_saved_share(before, after)
-    return f"{format_tokens(saved)} fewer tokens, {share}" if saved else "no fewer tokens"

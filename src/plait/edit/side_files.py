@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plait.edit.log import measure_log, read_stamp
-from plait.edit.plan import Change, Measures, Plan, Remove, Subject
+from plait.edit.plan import NO_MEASURES, Change, Plan, Remove, Subject
 from plait.line import list_files, read_file_stamp
 from plait.line.discovery import AGENT_PREFIX, LOG_SUFFIX, SUBAGENTS
 from plait.record import Record
@@ -143,7 +143,6 @@ def _iter_names(side_file: SideFile, by_parent: bool) -> Iterator[str]:
         yield run.removesuffix(path.suffix)
 
 
-NO_MEASURES = Measures(0, 0, 0, None)
 WHY_DELETED = "removed with the session; undo restores it"
 
 

@@ -17,17 +17,29 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from plait.edit.clone import join_pieces
 from plait.edit.log import (
     LARGE_LOG_BYTES,
     measure_large_log,
     measure_log,
     measure_records,
     read_stamp,
+    rewrite_lines,
+    rewrite_log,
     split_lines,
 )
 from plait.edit.move import INDEX, DirectoryMap, sum_measures
-from plait.edit.plan import Append, Change, Content, CopyOf, Measures, Plan, Step, Subject, Write
+from plait.edit.plan import (
+    NO_MEASURES,
+    Append,
+    Change,
+    Content,
+    CopyOf,
+    Measures,
+    Plan,
+    Step,
+    Subject,
+    Write,
+)
 from plait.edit.redaction import SessionRedactor, is_text
 from plait.edit.side_files import CLIENT_FOLDERS, JSON, LISTS, OUTPUTS, list_side_files
 from plait.errors import Refused
@@ -187,17 +199,11 @@ def _content(
 ) -> Callable[[], Iterable[bytes]]:
     if _is_log(name):
         size = read_stamp(path).size
-        return lambda: join_pieces(_lines(path, size, cleaner))
+        redact = cleaner.redact_line if cleaner else lambda line: line.data
+        return partial(rewrite_log, path, redact, size)
     if cleaner is None or not is_text(read_small(path) or b""):
         return CopyOf(path)
     return lambda: [cleaner.redact_file(path)]
-
-
-def _lines(path: Path, size: int, cleaner: SessionRedactor | None) -> Iterator[bytes]:
-    for line in iter_lines(path, end=size):
-        yield cleaner.redact_line(line) if cleaner else line.data
-        if line.is_ended:
-            yield b"\n"
 
 
 def _redacted_prompts(load: PackSource, cleaner: SessionRedactor | None) -> Iterator[bytes]:
@@ -234,7 +240,6 @@ def _pack_notes(files: dict[str, Path], cleaner: SessionRedactor | None) -> Iter
         yield f"not checked, because not text: {len(binary)} files"
 
 
-NO_MEASURES = Measures(0, 0, 0, None)
 FROM_FILE = "from the file"
 MEMORY = "memory"
 Relation: TypeAlias = Literal["equal", "shorter", "longer", "other"]
@@ -382,7 +387,8 @@ class _Arrival:
         if OUTPUTS in path.parent.parts[-2:] or path.suffix not in (LOG_SUFFIX, JSON):
             return original
         if path.suffix == LOG_SUFFIX:
-            return partial(_rewritten, original, self.directories)
+            rewrite = self.directories.rewrite_line
+            return lambda: rewrite_lines(split_lines(original()), rewrite)
         return lambda: [self.directories.rewrite_json(b"".join(original()))]
 
     def may_come(self, session: str, here: Path | None, found: _Found) -> bool:
@@ -452,15 +458,6 @@ class _Arrival:
 
 def _is_session(path: Path | PurePosixPath) -> bool:
     return not path.name.startswith(AGENT_PREFIX)
-
-
-def _rewritten(original: Content, directories: DirectoryMap) -> Iterator[bytes]:
-    found = split_lines(original())
-    return join_pieces(
-        part
-        for line in found
-        for part in (directories.rewrite_line(line), b"\n" if line.is_ended else b"")
-    )
 
 
 def _relation(path: Path, content: Iterable[bytes]) -> Relation:

@@ -51,15 +51,14 @@ from plait.edit.cuts import (
     shorten_input,
 )
 from plait.edit.draft import (
-    DraftedLog,
+    SideFileChanges,
     note_removed_tokens,
     open_draft,
-    plan_in_place,
-    plan_new_session,
+    plan_draft,
     plan_nothing,
     weigh_chain,
 )
-from plait.edit.links import SideFileChanges, find_resume_chain, mend_pointers, restore_resume_chain
+from plait.edit.links import find_resume_chain, mend_pointers, restore_resume_chain
 from plait.edit.log import add_break_even, measure_log, read_stamp, split_lines
 from plait.edit.plan import Plan, Subject, Write
 from plait.errors import ConfigError, UserError
@@ -972,17 +971,18 @@ def plan_cuts(
     if why_not:
         raise UserError(f"refusing to trim: Claude Code could not resume what is left ({why_not})")
     note_removed_tokens(draft, weights)
-    drafted = DraftedLog(subject.log, stamp.size, draft)
-    stays = side_files.stays
-    if is_in_place:
-        plan = plan_in_place(
-            "trim", subject, stamp, drafted, before, untouched=UNTOUCHED, stays=stays, prices=prices
-        )
-        plan = replace(plan, steps=(*plan.steps, *side_files.build_writes(moved)))
-    else:
-        plan = plan_new_session(
-            "trim", subject, stamp, drafted, before, stays=stays, instead=moved, prices=prices
-        )
+    plan = plan_draft(
+        "trim",
+        subject,
+        stamp,
+        draft,
+        before,
+        is_in_place=is_in_place,
+        untouched=UNTOUCHED,
+        side_files=side_files,
+        instead=moved,
+        prices=prices,
+    )
     left = build_context(draft.records, size=draft.size)
     count = len(gone.spared)
     spared = f"{count:,} {'cut is' if count == 1 else 'cuts are'} not made: {SPARED}"

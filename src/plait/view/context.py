@@ -47,6 +47,9 @@ class NextCost(Struct, frozen=True):
     """When all of it is written to the cache again."""
 
 
+NO_COST = NextCost(None, None)
+
+
 class FillItem(Struct, frozen=True, kw_only=True):
     """Something that is sent, and about how many tokens it takes."""
 
