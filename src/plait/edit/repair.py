@@ -48,7 +48,7 @@ from plait.edit.draft import (
 )
 from plait.edit.log import measure_log, read_stamp, split_lines
 from plait.edit.plan import Plan, Subject
-from plait.graph.chain import CHAIN_TYPES, choose_leaf, find_path_to_message, walk_up
+from plait.graph.chain import CHAIN_TYPES, choose_leaf, find_message, walk_up
 from plait.graph.client import build_context, find_refusal
 from plait.graph.client.context import get_last_message
 from plait.graph.client.entries import (
@@ -457,7 +457,7 @@ def find_client_choice(draft: Draft) -> dict[str, str]:
     end = choose_leaf(loaded)
     if end is None:
         return {}
-    chain = walk_up(loaded, find_path_to_message(loaded, end)[0])
+    chain = walk_up(loaded, find_message(loaded, end))
     records = loaded.records
     return {
         str(records[below].uuid): str(records[above].uuid)

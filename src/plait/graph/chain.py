@@ -5,9 +5,10 @@ The rules are the same for records and for the nodes of a graph, which hold no t
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import takewhile
 from operator import attrgetter, or_
 from typing import Generic, NamedTuple, TypeVar
 
@@ -30,13 +31,20 @@ class EntryAccessors(NamedTuple, Generic[E]):
 
     kind: Callable[[E], str | None]
     subtype: Callable[[E], str | None]
-    is_sidechain: Callable[[E], bool]
+    side: Callable[[E], bool | None]
+    """Whether it stands beside the main conversation; None where it does not say."""
     time: Callable[[E], float]
+    timestamp: Callable[[E], str | None]
     response: Callable[[E], str | None]
-    has_calls: Callable[[E], bool]
+    calls: Callable[[E], Sequence[str]]
+    """The calls that an answer makes."""
+    results: Callable[[E], Sequence[str]]
+    """The calls that an entry answers."""
     is_result: Callable[[E], bool]
     is_note: Callable[[E], bool]
     """Only accompanies others: an attachment, a notice, a meta prompt."""
+    attends: Callable[[E], str | None]
+    """The call that an attachment belongs to."""
     is_boundary: Callable[[E], bool]
     preserved: Callable[[E], Preserved]
 
@@ -45,7 +53,8 @@ class EntryAccessors(NamedTuple, Generic[E]):
 class Entries(Generic[E]):
     """The entries of a file by number, each with the number of its parent.
 
-    The order is that of each uuid's first line; the content that of its last.
+    The order is that of each uuid's first line; the content that of its last. An entry that the
+    client cannot read is none of them, and its children hang on its parent.
     """
 
     accessors: EntryAccessors[E]
@@ -54,19 +63,23 @@ class Entries(Generic[E]):
     parents: list[int] = field(default_factory=list)
     """ROOT for a null parent, MISSING for one that is not in the file."""
     is_read: list[bool] = field(default_factory=list)
-    """False where the client drops the entry: no message, or before a compaction."""
+    """False where a later compaction that preserved messages left the entry out."""
     lines: list[int] = field(default_factory=list)
     """The entries of the main conversation, line by line: a repeated one stands again."""
+    newest: int | None = None
+    """The first of those lines with the latest time."""
     pointer: str | None = None
     """Where the last `last-prompt` line points."""
     is_explicit: bool = False
     """The pointer cuts exactly there, and no entry followed it."""
+    was_explicit: bool = False
+    """The pointer was written as an explicit one, whatever followed."""
+    has_pointer: bool = False
+    """Some `last-prompt` line names a leaf, even if it is null."""
     is_cleared: bool = False
     """An explicit pointer to nothing: the session starts anew."""
     is_relinked: bool = False
     """A compaction preserved messages, and they hang on its summary now."""
-    forgotten: set[int] = field(default_factory=set)
-    """Entries before a compaction that preserved others."""
 
     def readable(self, uuid: str | None) -> int | None:
         """Return the number of an entry that the client reads."""
@@ -75,14 +88,25 @@ class Entries(Generic[E]):
 
     def point(self, leaf: str | None, *, explicit: bool) -> None:
         """Move the pointer to the leaf: the last line that names one counts."""
-        if not leaf:
+        if leaf:
+            # format: the same pointer written again plainly is still the explicit one
+            is_same = leaf == self.pointer
+            self.is_explicit = explicit or (self.is_explicit and is_same)
+            self.was_explicit = explicit or (self.was_explicit and is_same)
+            self.pointer, self.is_cleared = leaf, False
+        elif explicit:
             # format: explicit null is a rewind to the start; a plain null says nothing
-            self.is_cleared = self.is_cleared or explicit
-            return
-        # format: the same pointer written again plainly is still the explicit one
-        self.is_explicit = explicit or (self.is_explicit and leaf == self.pointer)
-        self.is_cleared = False
-        self.pointer = leaf
+            self.is_cleared = True
+            self.forget_pointer()
+
+    def forget_pointer(self) -> None:
+        """Drop the pointer, as a compaction does."""
+        self.pointer = None
+        self.is_explicit = self.was_explicit = False
+
+    def follow(self) -> None:
+        """Note that an entry of the main conversation stands behind the pointer."""
+        self.is_explicit = self.is_cleared = False
 
     def children(self) -> list[list[int]]:
         """Return the children of every entry, in file order."""
@@ -102,82 +126,68 @@ class Entries(Generic[E]):
         return members
 
 
-def link_parents(entries: Entries[E]) -> None:
-    """Make parents lead only to what the client reads, past what a compaction left behind."""
-    if not all(entries.is_read):
-        _close_gaps(entries)
-    _keep_preserved(entries)
-
-
-def _close_gaps(entries: Entries[E]) -> None:
-    parents, is_read = entries.parents, entries.is_read
-    for number in range(len(parents)):
-        passed: list[int] = []
-        parent = parents[number]
-        while parent >= 0 and not is_read[parent]:
+def resolve_parents(
+    index: Mapping[str, int], named: Iterable[str | None], dropped: dict[str, str | None]
+) -> list[int]:
+    """Return the entries that some parents stand for, past what the client cannot read."""
+    found: list[int] = []
+    for parent in named:
+        passed: list[str] = []
+        while parent and parent not in index and parent in dropped and parent not in passed:
             passed.append(parent)
-            above = parents[parent]
-            parents[parent] = MISSING  # so a circle of dropped entries ends
-            parent = above
-        for other in (*passed, number):
-            parents[other] = parent
+            parent = dropped[parent]
+        if parent in passed:
+            parent = None  # format: a circle of unreadable entries ends at a root
+        for uuid in passed:
+            dropped[uuid] = parent
+        found.append(index.get(parent, MISSING) if parent else ROOT)
+    return found
 
 
-def _keep_preserved(entries: Entries[E]) -> None:
-    """Link the preserved messages of the last boundary and drops what is before it.
+def keep_preserved(entries: Entries[E]) -> None:
+    """Hang what the last compaction preserved on its anchor, and leave out all else before it.
 
-    Nothing happens in a file whose boundaries preserve nothing.
+    Nothing happens in a file whose boundaries preserve nothing, or where what the last one
+    preserves is not there.
     """
-    is_boundary = entries.accessors.is_boundary
-    starts = [n for n, record in enumerate(entries.records) if is_boundary(record)]
-    if not starts:
+    records, accessors = entries.records, entries.accessors
+    starts = [n for n, record in enumerate(records) if accessors.is_boundary(record)]
+    preserved = [accessors.preserved(records[start]) for start in starts]
+    if all(item is NOTHING_PRESERVED for item in preserved):
         return
-    preserved = [entries.accessors.preserved(entries.records[start]) for start in starts]
-    kept = [_kept_numbers(entries, segment) for segment in preserved]
-    if all(numbers is None for numbers in kept):
-        return
-    last, numbers = starts[-1], kept[-1] or []
-    tail, chosen = numbers[-1] if numbers else MISSING, frozenset(numbers)
-    anchor = entries.index.get(preserved[-1].anchor or "") if numbers else None
-    if anchor is not None:
-        parents = entries.parents
-        for number, parent in enumerate(parents):
-            if parent == anchor and number not in chosen:
-                parents[number] = tail
-        before = anchor
+    numbers: list[int] = []
+    if preserved[-1] is not NOTHING_PRESERVED:
+        found = _find_preserved(entries, preserved[-1])
+        if found is None:
+            return
+        numbers = found
+    chosen, parents, anchor = frozenset(numbers), entries.parents, preserved[-1].anchor
+    if numbers:
+        start = before = entries.index.get(anchor or "", MISSING)
         for number in numbers:
             parents[number] = before
             before = number
-        if entries.lines and entries.lines[-1] == anchor:
-            entries.lines.append(before)
+        for number, parent in enumerate(parents):
+            if parent == start >= 0 and number != numbers[0]:
+                parents[number] = numbers[-1]
         entries.is_relinked = True
-    # what the compaction did not preserve is forgotten
-    for number in range(last):
-        if number not in chosen:
-            entries.is_read[number] = False
-            entries.forgotten.add(number)
-    for number, parent in enumerate(entries.parents):
+    for number in range(starts[-1]):
+        entries.is_read[number] = number in chosen
+    for number, parent in enumerate(parents):
         if parent >= 0 and not entries.is_read[parent]:
-            entries.parents[number] = tail if number != last else MISSING
+            is_message = accessors.kind(records[number]) in SPOKEN
+            parents[number] = numbers[-1] if numbers and is_message else MISSING
 
 
-def _kept_numbers(entries: Entries[E], preserved: Preserved) -> list[int] | None:
-    if entries.readable(preserved.anchor) is None:
-        return None
+def _find_preserved(entries: Entries[E], preserved: Preserved) -> list[int] | None:
+    """Return what a compaction preserved, from the first to the last; None where some is gone."""
     if preserved.listed is not None:
-        numbers = [entries.readable(uuid) for uuid in preserved.listed]
+        numbers = [entries.index.get(uuid) for uuid in preserved.listed]
         return None if None in numbers else [number for number in numbers if number is not None]
-    head, tail = entries.readable(preserved.head), entries.readable(preserved.tail)
-    found: list[int] = []
-    seen: set[int] = set()
-    current = MISSING if head is None or tail is None else tail
-    while current >= 0 and current not in seen:
-        seen.add(current)
-        found.append(current)
-        if current == head:
-            return found[::-1]
-        current = entries.parents[current]
-    return None
+    tail = entries.index.get(preserved.tail or "")
+    above = [] if tail is None else [*list_ancestors(entries, tail)]
+    head = entries.index.get(preserved.head or "")
+    return above[above.index(head) :: -1] if head in above else None
 
 
 WINDOW = 5000.0
@@ -188,12 +198,14 @@ def walk_up(loaded: Entries[E], leaf: int) -> list[int]:
     """Return the chain from a root to the leaf, without what parallel calls left aside."""
     chain = [leaf]
     seen = {leaf}
-    stand_ins: StandIns[E] | None = None
+    stand_ins: dict[bool | None, StandIns[E]] = {}
     current = leaf
     while (parent := loaded.parents[current]) != ROOT:
         if parent < 0 or parent in seen:
-            stand_ins = stand_ins or StandIns(loaded)
-            parent = stand_ins.nearest(current, seen)
+            side = loaded.accessors.side(loaded.records[current])
+            if side not in stand_ins:
+                stand_ins[side] = StandIns(loaded, side)
+            parent = stand_ins[side].nearest(current, seen)
             if parent < 0:
                 break
         seen.add(parent)
@@ -203,15 +215,14 @@ def walk_up(loaded: Entries[E], leaf: int) -> list[int]:
 
 
 class StandIns(Generic[E]):
-    """All entries by time, for those whose parent is missing or closes a circle."""
+    """The entries of one side by time, for those whose parent is missing or closes a circle."""
 
-    def __init__(self, loaded: Entries[E]) -> None:
+    def __init__(self, loaded: Entries[E], side: bool | None) -> None:
         self.loaded = loaded
-        accessors = loaded.accessors
         timed = [
-            (accessors.time(record), -number)
+            (_get_time(loaded, number), -number)
             for number, record in enumerate(loaded.records)
-            if loaded.is_read[number] and not accessors.is_sidechain(record)
+            if loaded.is_read[number] and loaded.accessors.side(record) is side
         ]
         # among equals the first of the file is tried first
         self.timed = sorted(
@@ -222,9 +233,8 @@ class StandIns(Generic[E]):
 
     def nearest(self, number: int, seen: set[int]) -> int:
         """Return the newest unused entry up to five seconds older, else ROOT."""
-        record, accessors = self.loaded.records[number], self.loaded.accessors
-        time = accessors.time(record)
-        if accessors.is_sidechain(record) or time != time:
+        time = _get_time(self.loaded, number)
+        if time != time:
             return ROOT
         place = self.free(bisect_right(self.timed, (time, 1)) - 1, seen)
         if place < 0 or self.timed[place][0] < time - WINDOW:
@@ -270,9 +280,9 @@ def find_chain_end(entries: Entries[E]) -> int | None:
     found = None if entries.is_cleared else choose_leaf(entries)
     if found is None:
         return None
-    path = find_path_to_message(entries, found)
-    notes = list_trailing_notes(entries, path)
-    return notes[-1] if notes else path[0]
+    message = find_message(entries, found)
+    notes = list_trailing_notes(entries, message, {*list_ancestors(entries, message)})
+    return notes[-1] if notes else message
 
 
 def _ends_plainly(facts: FileFacts) -> bool:
@@ -287,102 +297,240 @@ def _ends_plainly(facts: FileFacts) -> bool:
 
 
 def choose_leaf(entries: Entries[E]) -> int | None:
-    """Return the entry that the client continues, None where there is none."""
+    """Return the entry that the client continues, None where there is none.
+
+    That is where the last `last-prompt` line points, unless the last entry of the file goes on
+    from there; without such a line, the last entry. Where neither leads to a message, or a
+    compaction preserved messages, the last message at the end of any branch decides.
+    """
     if not entries.lines:
         return None
-    last = entries.lines[-1]
     pointed = entries.readable(entries.pointer)
-    if pointed is not None and _nearest_message(entries, pointed, set()) is not None:
-        # format: once a compaction preserved messages, a plain pointer counts only for a tip
-        is_stale = entries.is_relinked and bool(entries.children()[pointed])
-        if entries.is_explicit or not (is_stale or _is_on_line(entries, pointed, last)):
-            return pointed
-    message = _nearest_message(entries, last, set())
-    if message is None:
-        time, children = entries.accessors.time, entries.children()
-        looked_at: set[int] = set()
-        tips = [
-            number for number in entries.lines if entries.is_read[number] and not children[number]
-        ]
-        found = [_nearest_message(entries, tip, looked_at) for tip in tips]
-        ends = [number for number in found if number is not None]
-        newest = max(ends, key=lambda end: (time(entries.records[end]), end), default=None)
-        start = last if newest is None else newest
-    else:
-        # a note that is not sent as a prompt
-        subtype = entries.accessors.subtype(entries.records[last])
-        is_silent = not _is_spoken(entries, last) and subtype != "local_command"
-        is_late = entries.is_relinked and is_silent
-        start = _newest_below(entries, message, spoken=True) if is_late else last
-    # format: with any pointer, even to nowhere, the last line itself is the leaf
-    return start if entries.pointer is not None else _newest_below(entries, start)
+    last = entries.lines[-1] if entries.is_read[entries.lines[-1]] else None
+    is_stale = (
+        pointed is not None
+        and last is not None
+        and not entries.is_explicit
+        and _is_passed(entries, pointed, last, is_direct=True)
+    )
+    if not entries.is_relinked or (
+        entries.is_explicit and pointed is not None and not _is_sidechain(entries, pointed)
+    ):
+        leaf = last if is_stale else pointed
+        if leaf is None and last is not None and not entries.is_relinked:
+            is_late = not entries.has_pointer and entries.newest not in (None, last)
+            leaf = _newest_below(entries, last) if is_late else last
+        if leaf is not None and _nearest_message(entries, leaf) is not None:
+            return leaf
+    ends = _list_message_ends(entries)
+    if len(ends) > 1:
+        chosen = pointed
+        if pointed not in ends or (
+            last is not None
+            and not entries.is_explicit
+            and pointed is not None
+            and _is_passed(entries, pointed, last, is_direct=False)
+        ):
+            chosen = last
+        if chosen is not None and _nearest_message(entries, chosen) is not None:
+            return chosen
+    if not ends:
+        ends = [number for number, is_read in enumerate(entries.is_read) if is_read]
+    return _newest(entries, ends)
 
 
-def _nearest_message(entries: Entries[E], number: int, looked_at: set[int]) -> int | None:
-    """Return the first prompt or answer at or above an entry, None where one was looked at."""
-    while number >= 0 and number not in looked_at and entries.is_read[number]:
-        if _is_spoken(entries, number):
-            return number
-        looked_at.add(number)
-        number = entries.parents[number]
-    return None
+def _newest(entries: Entries[E], numbers: list[int]) -> int | None:
+    """Return the newest of some entries, one of the main conversation if there is any."""
+    main = [number for number in numbers if not _is_sidechain(entries, number)]
+    timed = [number for number in main if _get_time(entries, number) > float("-inf")]
+    if timed:
+        return max(timed, key=lambda number: _get_time(entries, number))
+    return next(iter(main or numbers), None)
 
 
-def _newest_below(entries: Entries[E], start: int, *, spoken: bool = False) -> int:
-    """Return the newest of an entry and its descendants: a parent can follow its child."""
-    if start not in entries.parents:
-        return start
-    records, accessors, children = entries.records, entries.accessors, entries.children()
-    best, newest = start, accessors.time(records[start])
+def _get_time(entries: Entries[E], number: int) -> float:
+    return entries.accessors.time(entries.records[number])
+
+
+def _is_sidechain(entries: Entries[E], number: int) -> bool:
+    return entries.accessors.side(entries.records[number]) is True
+
+
+def _nearest_message(entries: Entries[E], number: int) -> int | None:
+    """Return the first prompt or answer at or above an entry."""
+    above = list_ancestors(entries, number)
+    return next((number for number in above if _is_spoken(entries, number)), None)
+
+
+def _newest_below(entries: Entries[E], start: int) -> int:
+    """Return the newest of the descendants of an entry: a parent can follow its child."""
+    best, newest, children = start, "", entries.children()
+    below = {start}
     queue = [start]
-    seen = {start}
     for current in queue:
-        below = [child for child in children[current] if child not in seen]
-        seen.update(below)
-        queue.extend(below)
-        for child in below:
-            time = accessors.time(records[child])
-            may_be = not accessors.is_sidechain(records[child]) and time >= newest
-            if may_be and (not spoken or _is_spoken(entries, child)):
-                best, newest = child, time
+        fresh = [child for child in children[current] if child not in below]
+        below.update(fresh)
+        queue.extend(fresh)
+    for number in sorted(below - {start}):
+        time = entries.accessors.timestamp(entries.records[number])
+        if time is not None and time >= newest and not _is_sidechain(entries, number):
+            best, newest = number, time
     return best
+
+
+def _list_message_ends(entries: Entries[E]) -> list[int]:
+    """Return the last message above each entry without children, if no message follows it."""
+    named = {parent for number, parent in enumerate(entries.parents) if entries.is_read[number]}
+    followed = {
+        parent
+        for number, parent in enumerate(entries.parents)
+        if entries.is_read[number] and _is_spoken(entries, number)
+    }
+    found: set[int] = set()
+    passed: dict[int, int] = {}  # notes, with the message above them
+    for number, is_read in enumerate(entries.is_read):
+        if not is_read or number in named:
+            continue
+        way: list[int] = []
+        while number >= 0 and number not in passed and not _is_spoken(entries, number):
+            passed[number] = ROOT
+            way.append(number)
+            number = entries.parents[number]
+        message = passed.get(number, number)
+        passed.update(dict.fromkeys(way, message))
+        if message >= 0 and message not in followed:
+            found.add(message)
+    return sorted(found)
 
 
 def _is_spoken(entries: Entries[E], number: int) -> bool:
     return entries.accessors.kind(entries.records[number]) in SPOKEN
 
 
-def _is_on_line(entries: Entries[E], pointed: int, last: int) -> bool:
-    """Return whether an entry is an ancestor of the last one, or a parallel sibling of one."""
+def _is_passed(entries: Entries[E], pointed: int, last: int, *, is_direct: bool) -> bool:
+    """Return whether the last entry goes on from where the pointer stands.
+
+    Below it, or beside it: a call, a result or a note of a response goes on with its other calls.
+
+        c₁ ─┬─ r₁   the pointer
+            └─ c₂ ── r₂ ── a    the last entry
+    """
+    if pointed == last:
+        return False
     line = list_ancestors(entries, last)
-    if pointed in line:
-        return True
-    call = _owning_call(entries, pointed)
-    if call is None:
-        return False
-    joint = next((number for number in list_ancestors(entries, call) if number in line), None)
-    if joint is None:
-        return False
-    # parallel: the call left the line at another call of its own response
-    records, accessors = entries.records, entries.accessors
-    response = accessors.response(records[call])
-    if not response or accessors.response(records[joint]) != response:
-        return False
-    return accessors.has_calls(records[joint]) and len(entries.members()[response]) > 1
+    return (
+        (is_direct and pointed in line)
+        or _goes_on_with_call(entries, pointed, line)
+        or _goes_on_within_answer(entries, pointed, last)
+    )
 
 
-def _owning_call(entries: Entries[E], number: int) -> int | None:
-    """Return the call that an entry is, answers, or accompanies the answer of."""
+def _goes_on_with_call(entries: Entries[E], pointed: int, line: Iterable[int]) -> bool:
+    """Return whether a line passes another call of the response that an entry belongs to."""
     records, accessors = entries.records, entries.accessors
-    if accessors.has_calls(records[number]):
-        return number
-    for current in list_ancestors(entries, number):
-        if accessors.is_result(records[current]):
-            parent = entries.parents[current]
-            return parent if parent >= 0 and accessors.has_calls(records[parent]) else None
-        if not accessors.is_note(records[current]):
-            return None
-    return None
+    call: int = pointed
+    answered: Sequence[str] = ()
+    attended = None
+    if not entries.was_explicit:
+        above = list(list_ancestors(entries, pointed))
+        notes = list(takewhile(lambda number: accessors.is_note(records[number]), above))
+        call = above[len(notes)] if len(notes) < len(above) else ROOT
+        if call >= 0 and accessors.is_result(records[call]):
+            answered = accessors.results(records[call])
+            call = entries.parents[call]
+        elif notes:
+            attended = accessors.attends(records[notes[-1]])
+            is_part = call >= 0 and bool(attended) and accessors.response(records[call])
+            blocks = [call, *_list_response_above(entries, call)] if is_part else []
+            call = next((n for n in blocks if attended in accessors.calls(records[n])), ROOT)
+            answered = (attended,) if attended else ()
+    else:
+        call = ROOT
+    if call < 0:
+        return False
+    calls = accessors.calls(records[call])
+    response = accessors.response(records[call]) if calls else None
+    before = frozenset(_list_response_above(entries, call)) if response else frozenset()
+    below, is_met = ROOT, False
+    for number in line:
+        record = records[number]
+        if response:
+            if is_met and number == call:
+                return True
+            is_call = number != call and accessors.response(record) == response
+            if is_call and accessors.calls(record):
+                if number in before:
+                    return True
+                is_met = True
+            elif not _continues_response(entries, number, response):
+                is_met = False
+        if number == call and below >= 0 and any(name in calls for name in answered):
+            others = [name for name in accessors.results(records[below]) if name in calls]
+            if any(len(calls) > 1 if attended else name not in answered for name in others):
+                return True
+        below = number
+    return False
+
+
+def _goes_on_within_answer(entries: Entries[E], pointed: int, last: int) -> bool:
+    """Return whether the conversation went on from a note within an answer without calls."""
+    records, accessors = entries.records, entries.accessors
+    response = accessors.response(records[pointed])
+    if not response or accessors.kind(records[pointed]) != "assistant":
+        return False
+    above = _list_response_above(entries, pointed)
+    blocks = [place for place, n in enumerate(above) if _is_answer(entries, n)]
+    notes = [n for n in above[: blocks[-1]] if not _is_answer(entries, n)] if blocks else []
+    if not notes or any(
+        accessors.calls(records[n]) for n in (pointed, *(above[place] for place in blocks))
+    ):
+        return False
+    if any(
+        _is_spoken(entries, n) or accessors.subtype(records[n]) == "local_command" for n in notes
+    ):
+        return False
+    line = list_ancestors(entries, last)
+    if notes[0] not in line:
+        return False
+    way = [*takewhile(lambda number: number != notes[0], line)]
+    has_message = any(
+        _is_spoken(entries, n)
+        and not accessors.is_note(records[n])
+        and not accessors.is_result(records[n])
+        for n in way
+    )
+    times = [accessors.timestamp(records[n]) for n in (pointed, *way[-1:])]
+    if not has_message or not (times[0] and times[-1] and times[-1] > times[0]):
+        return False
+    return not any(
+        parent == pointed
+        or (
+            parent == last
+            and not _is_sidechain(entries, number)
+            and not accessors.is_note(records[number])
+        )
+        for number, parent in enumerate(entries.parents)
+        if entries.is_read[number]
+    )
+
+
+def _is_answer(entries: Entries[E], number: int) -> bool:
+    return entries.accessors.kind(entries.records[number]) == "assistant"
+
+
+def _list_response_above(entries: Entries[E], number: int) -> list[int]:
+    """Return what stands above an answer as long as it can be of the same response."""
+    response = entries.accessors.response(entries.records[number])
+    above = [*list_ancestors(entries, number)][1:]
+    return [*takewhile(lambda n: _continues_response(entries, n, response), above)]
+
+
+def _continues_response(entries: Entries[E], number: int, response: str | None) -> bool:
+    """Return whether an entry can stand within a response: its parts, results and notes."""
+    record, accessors = entries.records[number], entries.accessors
+    if accessors.kind(record) == "assistant":
+        return response is not None and accessors.response(record) == response
+    return accessors.is_result(record) or accessors.is_note(record)
 
 
 def list_ancestors(entries: Entries[E], number: int) -> dict[int, None]:
@@ -395,79 +543,82 @@ def list_ancestors(entries: Entries[E], number: int) -> dict[int, None]:
     return found
 
 
-def find_path_to_message(entries: Entries[E], leaf: int) -> list[int]:
-    """Return the last prompt or answer at or above a leaf, and what lies between.
+def find_message(entries: Entries[E], leaf: int) -> int:
+    """Return the last prompt or answer at or above a leaf; the leaf where there is none."""
+    message = _nearest_message(entries, leaf)
+    return leaf if message is None else message
 
-    The leaf alone where there is no message above it.
+
+def list_trailing_notes(entries: Entries[E], message: int, seen: set[int]) -> list[int]:
+    """Return the attachments and notices below a message, each before what hangs on it.
+
+    They come along with the message that the client continues, whichever of them was the leaf,
+    and on whichever branch they lie.
     """
-    path: list[int] = []
-    seen: set[int] = set()
-    current = leaf
-    while current >= 0 and current not in seen:
-        seen.add(current)
-        path.append(current)
-        if _is_spoken(entries, current):
-            return path[::-1]
-        current = entries.parents[current]
-    return [leaf]
-
-
-def list_trailing_notes(entries: Entries[E], path: list[int]) -> list[int]:
-    """Return the notes below a message in file order, those of the path among them.
-
-    Attachments and notices come along with the message that the client continues, whichever of
-    them was the leaf, and on whichever branch they lie.
-    """
-    if not path[1:] and path[0] not in entries.parents:
+    if message not in entries.parents:
         return []
-    records, accessors, children = entries.records, entries.accessors, entries.children()
-    found = set(path[1:])
-    queue = list(path)
-    for current in queue:
-        for child in children[current]:
-            is_trailing = not _is_spoken(entries, child) and not accessors.is_boundary(
-                records[child]
-            )
-            if child not in found and is_trailing:
-                found.add(child)
-                queue.append(child)
-    return sorted(found - {path[0]})
+    records, children = entries.records, entries.children()
+    found: list[int] = []
+    stack = [message]
+    while stack:
+        current = stack.pop()
+        if current != message:
+            if current in seen:
+                continue
+            seen.add(current)
+            found.append(current)
+        below = [child for child in children[current] if not _is_spoken(entries, child)]
+        below.sort(key=lambda n: entries.accessors.timestamp(records[n]) or "")
+        stack.extend(reversed(below))
+    return found
 
 
 def load_entries(facts: FileFacts) -> Entries[Node]:
     """Return the links of a file's chain, as the client loads them, by what the graph knows."""
     links = [node for node in facts.nodes if node.kind in CHAIN_TYPES]
+    traits = reduce(or_, [node.traits for node in links], 0)
+    dropped: dict[str, str | None] = {}
+    if traits & Trait.MUTE:
+        there: set[str] = set()
+        for node in links:
+            if not node.traits & Trait.MUTE:
+                there.add(node.uuid)
+            elif node.uuid not in there:
+                dropped[node.uuid] = node.parent
+        links = [node for node in links if not node.traits & Trait.MUTE]
     records, index = links, {node.uuid: number for number, node in enumerate(links)}
     if len(index) < len(links):  # format: duplicate uuid, the last line wins for content
         records = list({node.uuid: node for node in links}.values())
         index = {node.uuid: number for number, node in enumerate(records)}
     named = [node.parent for node in records]
-    if len(links) < len(facts.nodes):
+    if any(node.kind == "progress" for node in facts.nodes):
         bridges: dict[str, str | None] = {}  # what the children of progress attach to
         for node in facts.nodes:
             if node.kind == "progress":
                 bridges[node.uuid] = bridges.get(node.parent or "", node.parent)
         named = [bridges.get(parent or "", parent) for parent in named]
-    traits = reduce(or_, [node.traits for node in links], 0)
     entries = Entries(NODES, records, index)
-    entries.parents = [index.get(parent, MISSING) if parent else ROOT for parent in named]
+    entries.parents = resolve_parents(index, named, dropped)
     entries.is_read = [True] * len(records)
-    entries.lines = [index[node.uuid] for node in links if not node.traits & OFF_CHAIN]
+    main = [node for node in links if not node.traits & OFF_CHAIN]
+    entries.lines = [index[node.uuid] for node in main]
+    newest = max(main, key=lambda node: node.timestamp or "", default=None)
+    entries.newest = index[newest.uuid] if newest and newest.timestamp else None
     pointers = [pointer for pointer in facts.asides if pointer.kind == POINTER]
     ends = [*(pointer.after for pointer in pointers[1:]), len(facts.nodes)]
     nodes = facts.nodes if bool(traits & Trait.BOUNDARY) else []
     boundaries = [number for number, node in enumerate(nodes) if node.is_boundary]
     for pointer, end in zip(pointers, ends, strict=False):
+        entries.has_pointer = entries.has_pointer or pointer.leaf is not None
         entries.point(pointer.leaf, explicit=pointer.explicit)
         if entries.is_explicit or entries.is_cleared:
             followers = facts.nodes[pointer.after : end]
             if any(node.kind in CHAIN_TYPES and not node.traits & OFF_CHAIN for node in followers):
-                entries.is_explicit = entries.is_cleared = False
+                entries.follow()
         if any(pointer.after <= at < end for at in boundaries):
-            entries.pointer = None  # format: what was pointed to is over
-    if traits & (Trait.BOUNDARY | Trait.MUTE):
-        entries.is_read = [not node.traits & Trait.MUTE for node in records]
-        link_parents(entries)
+            entries.forget_pointer()  # format: what was pointed to is over
+    if traits & Trait.BOUNDARY:
+        keep_preserved(entries)
     return entries
 
 
@@ -480,12 +631,15 @@ def _is_note(node: Node) -> bool:
 NODES: EntryAccessors[Node] = EntryAccessors(
     kind=attrgetter("kind"),
     subtype=attrgetter("subtype"),
-    is_sidechain=attrgetter("is_sidechain"),
+    side=attrgetter("is_sidechain"),
     time=lambda node: parse_javascript_time(node.timestamp),
+    timestamp=attrgetter("timestamp"),
     response=attrgetter("message_id"),
-    has_calls=lambda node: bool(node.calls),
+    calls=lambda node: [call.id for call in node.calls],
+    results=attrgetter("results"),
     is_result=lambda node: node.kind == "user" and bool(node.results),
     is_note=_is_note,
+    attends=attrgetter("attends"),
     is_boundary=attrgetter("is_boundary"),
     preserved=lambda node: node.preserved or NOTHING_PRESERVED,
 )

@@ -294,6 +294,8 @@ def _attachment_facts(record: Record) -> dict[str, Any]:
     head = record.envelope.attachment
     kind = head.type if head else None
     facts: dict[str, Any] = {"subtype": intern(kind) if kind else None}
+    if head and head.tool_use_id:
+        facts["attends"] = head.tool_use_id
     if kind != "queued_command" or not head:
         return {**facts, "traits": _shared(record, STRUCTURAL)}
     attachment = record.attachment if isinstance(record, Attachment) else None
@@ -435,6 +437,8 @@ class FileFacts:
 def _make_loose_line(record: Record, line: int, after: int) -> LooseLine:
     envelope = record.envelope
     leaf = envelope.leaf_uuid
+    if record.kind == "last-prompt" and leaf is None and b'"leafUuid"' in record.raw:
+        leaf = ""  # null, and yet a pointer
     if isinstance(record, ForkContextRef):
         leaf = record.parent_last_uuid
     return LooseLine(

@@ -93,6 +93,8 @@ class Node(Struct, frozen=True, gc=False):
     """The calls that it answers."""
     source: str | None = None
     """The record whose call it answers, where the client says so."""
+    attends: str | None = None
+    """The call that an attachment belongs to."""
     agent: str | None = None
     logical: str | None = None
     """The record that a compaction goes on from."""

@@ -47,6 +47,7 @@ class KindHead(Struct, frozen=True, gc=False):
 
     type: str | None = None
     kind: str | None = None
+    tool_use_id: str | None = field(default=None, name="toolUseID")
     command_mode: str | None = field(default=None, name="commandMode")
     agent_id: str | None = field(default=None, name="agentId")
     origin: "KindHead | None" = None

@@ -267,8 +267,10 @@ def get_timestamp(envelope: Envelope) -> str | None:
 def has_message(record: Record) -> bool:
     """Return whether a prompt or an answer holds something that can be read as a message."""
     content = record.envelope.message.content if record.envelope.message else None
+    if isinstance(content, str):
+        return record.kind != "assistant" or bool(content.strip())
     if content is not None:
-        return not content or isinstance(content, str) or any(head.type for head in content)
+        return not content or any(head.type for head in content)
     return any(isinstance(block, dict) for block in get_content_blocks(record))
 
 

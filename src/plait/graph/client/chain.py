@@ -10,10 +10,10 @@ Which attachments the client takes into its chain was learnt by asking it with e
 out, empty, or of another kind.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from plait.graph.chain import CHAIN_TYPES, MISSING, ROOT, Entries, list_ancestors
 from plait.graph.client.entries import (
@@ -65,199 +65,167 @@ FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
 """Kinds that are dropped where what they carry is not there, or of another form."""
 
 
-@dataclass(slots=True)
-class ChainResponse:
-    """All entries of a response, with those inside it and what follows their calls."""
-
-    members: list[int]
-    followers: set[int] = field(default_factory=set)
-    """Results of its calls, and the notes under them and under its entries."""
-    strays: set[int] = field(default_factory=set)
-    """Those of them that hang elsewhere, or under one that does."""
-
-
 def add_parallel_entries(loaded: LoadedEntries, walked: list[int]) -> list[int]:
-    """Return the chain with the missed entries of its responses and their results."""
-    gathering = Gathering(loaded, walked)
-    responses = [gathering.response(members) for members in gathering.overlapping()]
-    # results that the walk met before their calls find their place again behind them
-    walk_place = {number: place for place, number in enumerate(walked)}
-    early: set[int] = set()
-    for response in responses:
-        first = min(walk_place[number] for number in response.members if number in walk_place)
-        for number in sorted(response.followers):
-            moves = is_result(loaded.records[number]) or loaded.parents[number] in early
-            if moves and walk_place.get(number, first) < first:
-                early.add(number)
-    chain = [number for number in walked if number not in early]
-    insertion = Insertion(loaded, chain)
-    for response in responses:
-        insertion.place(response)
-    return _answers_first(loaded, insertion.result())
+    """Return the chain with the missed entries of its responses, their results and notes.
+
+    What is put back stands in file order between the first entry of its response and the end of
+    the run of its parts, results and notes on the walk.
+    """
+    recovery = ParallelRecovery(loaded, walked)
+    spans: list[Span] = []
+    for start, number in enumerate(walked):
+        if span := recovery.find_missed(start, number):
+            if spans and span.start < spans[-1].end:
+                spans[-1].join(span)
+            else:
+                spans.append(span)
+    chain: list[int] = []
+    done = 0
+    for span in spans:
+        chain += walked[done : span.start + 1]
+        missed = sorted(span.missed, key=recovery.get_rank)
+        placed = 0
+        for number in walked[span.start + 1 : span.end]:
+            while placed < len(missed) and recovery.get_rank(missed[placed])[0] < number:
+                chain.append(missed[placed])
+                placed += 1
+            chain += [number, *span.behind.get(number, ())]
+        chain += missed[placed:]
+        done = span.end
+    return chain + walked[done:]
 
 
-class Gathering:
-    """Finds what belongs to the responses of a walk."""
+@dataclass(slots=True)
+class Span:
+    """A stretch of the walk, and what belongs into it."""
+
+    start: int
+    end: int
+    missed: list[int]
+    behind: dict[int, list[int]]
+    """By the note of the walk that they hang on."""
+
+    def join(self, other: "Span") -> None:
+        """Take in another one that overlaps."""
+        self.end = max(self.end, other.end)
+        self.missed += other.missed
+        for number, behind in other.behind.items():
+            self.behind.setdefault(number, []).extend(behind)
+
+
+class ParallelRecovery:
+    """Finds what a walk missed of its responses, one after the other."""
 
     def __init__(self, loaded: LoadedEntries, walked: list[int]) -> None:
-        self.loaded = loaded
-        self.records = loaded.records
-        self.walked = walked
-        self.on_walk = frozenset(walked)
+        self.loaded, self.records, self.walked = loaded, loaded.records, walked
         self.members = loaded.members()
-        self.children = loaded.children()
-        self.used: set[int] = set()
-        self.harmless: set[int] = set()
         self.owners = find_call_owners(loaded, self.members)
-        results: dict[str, list[int]] = {}
-        for number, record in enumerate(self.records):
-            if self.loaded.is_read[number] and record.type == "user":
-                for call in get_result_ids(record):
-                    results.setdefault(call, []).append(number)
-        self.results = results
-        answers = (n for n in walked if self.records[n].type == "assistant")
-        self.answers = {number for number in answers if self.records[number].message_id}
+        self.children = loaded.children()
+        self.seen = set(walked)
+        self.place_of = {number: place for place, number in enumerate(walked)}
         self.answered = {call for number in walked for call in get_result_ids(self.records[number])}
+        self.done: set[str] = set()
+        self.ranks: dict[int, float] = {}
+        """Where those stand that hang elsewhere: behind the answers, whatever the file says."""
+        self.results: dict[int, list[int]] = {}
+        """By the answer that they hang on, or whose calls they are for."""
+        for number, record in enumerate(self.records):
+            if loaded.is_read[number] and is_result(record):
+                for answer in dict.fromkeys(self.list_claimed(number, record)):
+                    self.results.setdefault(answer, []).append(number)
 
-    def overlapping(self) -> list[list[int]]:
-        """Return the entries of each response of the walk, those within another as one with it.
+    def list_claimed(self, number: int, record: Record) -> Iterator[int]:
+        """Yield the entries that a result can be put back with."""
+        parent = self.loaded.parents[number]
+        calls = get_result_ids(record)
+        if parent >= 0:
+            yield parent
+            if calls and set(get_call_ids(self.records[parent])).issuperset(calls):
+                return
+        source = self.loaded.readable(record.source_tool_assistant_uuid)
+        for answer in (source, *(self.owners.get(call) for call in calls)):
+            if answer is not None and is_same_writer(record, self.records[answer]):
+                yield answer
 
-        A prompt between them, and they are two.
-        """
-        prompts = 0
-        spans: dict[str, tuple[int, int, int]] = {}
-        for place, number in enumerate(self.walked):
-            record = self.records[number]
-            if record.type == "assistant" and record.message_id:
-                first, _, asked = spans.get(record.message_id, (place, place, prompts))
-                spans[record.message_id] = first, place, asked
-            elif record.type == "user" and not is_result(record):
-                prompts += 1
-        found: list[list[int]] = []
-        end, turn = -1, -1
-        for message_id, (_, last, asked) in spans.items():
-            if last > end or asked != turn:
-                found.append([])
-                end, turn = last, asked
-            found[-1].extend(self.members.get(message_id, []))
-        # format: a walk can pass an entry that a compaction left behind, and it alone
-        met = (members for members in found if not self.on_walk.isdisjoint(members))
-        return [sorted(members) for members in met]
+    def get_rank(self, number: int) -> tuple[float, int]:
+        """Return what the entries that are put back are ordered by."""
+        return self.ranks.get(number, number), number
 
-    def response(self, members: list[int]) -> ChainResponse:
-        """Return a response with all that follows its calls."""
-        response = ChainResponse(members)
-        self.harmless.clear()
-        # format: without a call only results come along, notes stay where they are
-        has_call = any(has_calls(self.records[number]) for number in members)
-        self.take_below(response, members, with_notes=has_call)
-        near = set(response.followers)
-        self.take_below(response, self.strays(response), with_notes=has_call)
-        claimed = {n for n in response.followers if self.loaded.parents[n] in self.answers}
-        response.strays = response.followers - near - claimed
-        self.used |= response.followers
-        return response
-
-    def take_below(self, response: ChainResponse, starts: list[int], *, with_notes: bool) -> None:
-        """Take the results and notes that hang on some of its entries."""
-        members = frozenset(response.members)
-        queue = list(starts)
-        for current in queue:
-            for child in self.children[current]:
-                if child in self.used or child in response.followers or child in members:
-                    continue
-                if not with_notes and not is_result(self.records[child]):
-                    continue
-                if self.is_follower(child, current, members):
-                    response.followers.add(child)
-                    queue.append(child)
-
-    def is_follower(self, child: int, parent: int, members: frozenset[int]) -> bool:
-        """Return whether an entry under a response or its followers belongs to it."""
-        record = self.records[child]
-        if is_result(record):
-            is_claimed = parent in self.on_walk and self.is_claimed(child, members)
-            return parent in members and not is_claimed
-        if not is_note(record) or child in self.on_walk:
-            return is_note(record)
-        is_other_chain = record.is_sidechain != self.records[parent].is_sidechain
-        return not is_other_chain and not self.leads_away(child, members)
-
-    def leads_away(self, note: int, members: frozenset[int]) -> bool:
-        """Return whether a note is the first step of another branch: a prompt or answer below it."""
-        if note in self.harmless:
-            return False
-        queue = [note]
-        for current in queue:
-            for child in self.children[current]:
-                if child in members or self.answers_any(child, members):
-                    continue
-                if not is_note(self.records[child]):
-                    return True
-                queue.append(child)
-        self.harmless.update(queue)  # so a long run of notes is looked through once
-        return False
-
-    def is_claimed(self, number: int, members: frozenset[int]) -> bool:
-        """Return whether a result is for calls of other entries on the walk alone."""
-        owners = [(call, self.owners.get(call)) for call in get_result_ids(self.records[number])]
-        return bool(owners) and all(
-            owner is not None and owner not in members and self.may_claim(owner, call, number)
-            for call, owner in owners
-        )
-
-    def may_claim(self, owner: int, call: str, number: int) -> bool:
-        """Return whether a call on the walk takes a result from the entry that it hangs on.
-
-        Its first one; any other stays where it is.
-        """
-        if self.results[call][0] != number:
-            return False
+    def find_missed(self, start: int, number: int) -> Span | None:
+        """Return what is missing of the response that begins at a place of the walk."""
         record = self.records[number]
-        is_free = number in self.on_walk or not record.is_sidechain
-        is_same = is_same_writer(self.records[owner], record)
-        if owner in self.on_walk:
-            return is_free or is_same
-        response = self.members.get(self.records[owner].message_id or "", ())
-        return is_same and not self.on_walk.isdisjoint(response)
+        response = record.message_id if record.type == "assistant" else None
+        if not response or response in self.done:
+            return None
+        self.done.add(response)
+        members = self.members[response]
+        missed = [member for member in members if member not in self.seen]
+        missed += self.find_results(members)
+        self.seen.update(missed)
+        places = (self.place_of[member] for member in members if member in self.place_of)
+        end = max(start, *places) + 1
+        while end < len(self.walked) and self.is_within(self.walked[end], response):
+            end += 1
+        behind: dict[int, list[int]] = {}
+        if any(has_calls(self.records[member]) for member in members):
+            results = (result for member in members for result in self.results.get(member, ()))
+            for parent in dict.fromkeys([*members, *filter(self.seen.__contains__, results)]):
+                missed += self.take_notes(parent)
+            for note in self.walked[start + 1 : end]:
+                if is_note(self.records[note]) and (notes := self.take_notes(note)):
+                    behind[note] = notes
+        return Span(start, end, missed, behind) if missed or behind else None
 
-    def answers_any(self, number: int, members: frozenset[int]) -> bool:
-        """Return whether an entry is the result of a call that one of some entries makes."""
-        return any(
-            self.owners.get(call) in members and self.results[call][0] == number
-            for call in get_result_ids(self.records[number])
-        )
+    def find_results(self, members: list[int]) -> list[int]:
+        """Return the missed results of some answers: those below them, then those elsewhere.
 
-    def strays(self, response: ChainResponse) -> list[int]:
-        """Take results that hang elsewhere, for calls that nothing else answers."""
-        answered = self.answered | {
-            call
-            for follower in response.followers
-            for call in get_result_ids(self.records[follower])
-        }
-        found: list[int] = []
-        for member in response.members:
-            for call in get_call_ids(self.records[member]):
-                if self.owners.get(call) is None:
-                    continue
-                for number in self.results.get(call, ()):
-                    record = self.records[number]
-                    parent = self.loaded.parents[number]
-                    is_other = parent >= 0 and parent not in response.members
-                    if is_other and call in get_call_ids(self.records[parent]):
-                        continue
-                    is_open = call not in answered and is_same_writer(record, self.records[member])
-                    is_claimed = (self.loaded.parents[number] in self.answers) and self.may_claim(
-                        member, call, number
-                    )
-                    is_walked = number in self.on_walk and is_same_writer(
-                        record, self.records[member]
-                    )
-                    if is_walked or is_open or is_claimed:
-                        found.append(number)
-                        answered |= set(get_result_ids(record))
-        response.followers.update(found)
+        Of what hangs elsewhere, only results for calls that nothing else answers.
+        """
+        group = frozenset(members)
+        of_group = (result for member in members for result in self.results.get(member, ()))
+        missed = [result for result in dict.fromkeys(of_group) if result not in self.seen]
+        found = [result for result in missed if self.loaded.parents[result] in group]
+        answered = self.answered.union(*(get_result_ids(self.records[n]) for n in found))
+        behind = max(members) + 0.5
+        for number in sorted(result for result in missed if result not in set(found)):
+            calls = get_result_ids(self.records[number])
+            if any(call not in answered and self.owners.get(call) in group for call in calls):
+                answered.update(calls)
+                self.ranks[number] = max(number, behind)
+                found.append(number)
         return found
+
+    def is_within(self, number: int, response: str) -> bool:
+        """Return whether an entry can stand within a response."""
+        record = self.records[number]
+        is_part = record.type == "assistant" and record.message_id == response
+        return is_part or is_result(record) or is_note(record)
+
+    def take_notes(self, parent: int) -> list[int]:
+        """Return the notes below an entry that lead to nothing else, and mark them as seen."""
+        found: list[int] = []
+        for child in self.children[parent]:
+            notes = self.list_run(child, parent)
+            self.seen.update(notes)
+            found += notes
+            if parent in self.ranks:
+                self.ranks.update({n: max(n, self.ranks[parent]) for n in notes})
+        return found
+
+    def list_run(self, first: int, parent: int) -> list[int]:
+        """Return a run of notes, each below the one before; none where it forks or goes on."""
+        side = self.records[parent].envelope.is_sidechain
+        found: dict[int, None] = {}
+        below = [first]
+        while below:
+            number = below[0]
+            record = self.records[number]
+            is_other = record.envelope.is_sidechain is not side or not is_note(record)
+            if len(below) > 1 or is_other or number in self.seen or number in found:
+                return []
+            found[number] = None
+            below = [child for child in self.children[number] if child not in self.seen]
+        return [*found]
 
 
 def find_call_owners(
@@ -280,80 +248,112 @@ def is_same_writer(record: Record, other: Record) -> bool:
     return record.is_sidechain == other.is_sidechain and record.agent_id == other.agent_id
 
 
-class Insertion:
-    """Puts missed entries where the client does: in file order among those of the walk."""
+@dataclass(slots=True)
+class ResponseRange:
+    """Where a response stands on a chain."""
 
-    def __init__(self, loaded: LoadedEntries, chain: list[int]) -> None:
-        self.loaded = loaded
-        self.chain = chain
-        self.place_of = {number: place for place, number in enumerate(chain)}
-        self.after: dict[int, list[int]] = {}
-        self.placed = set(chain)
-        self.strays: set[int] = set()
-
-    def place(self, response: ChainResponse) -> None:
-        """Find a place for what the walk missed of a response."""
-        places = [self.place_of[number] for number in response.members if number in self.place_of]
-        first, last = min(places), max(places)
-        self.strays |= response.strays
-        for number in sorted({*response.members, *response.followers} - self.placed):
-            self.placed.add(number)
-            start = last if number in response.strays else first
-            place = start
-            chain, records = self.chain, self.loaded.records
-            while place + 1 < len(chain) and chain[place + 1] < number:
-                following = chain[place + 1]
-                is_passed = is_note(records[following]) or _is_quiet(records[following])
-                if place >= last and following not in response.followers and not is_passed:
-                    break
-                place += 1
-            before = self.chain[place]
-            self.after.setdefault(before, []).append(number)
-
-    def result(self) -> list[int]:
-        """Return the whole chain."""
-        records, result = self.loaded.records, list[int]()
-        for number in self.chain:
-            result.append(number)
-            missed = self.after.get(number, [])
-            # in file order, results from elsewhere behind all answers
-            last = max((n for n in missed if records[n].type == "assistant"), default=-1)
-            ranked = sorted((n > last or n in self.strays, n) for n in missed)
-            result += [missed_number for _, missed_number in ranked]
-        return result
+    first: int
+    last: int
+    parts: int = 1
+    is_fenced: bool = False
+    """A prompt or another answer stands between its parts."""
+    is_split: bool = False
+    """A note does, and nothing else but results."""
+    early: list[int] = field(default_factory=list)
+    """Results that stand before it, with the notes that follow them."""
 
 
-def _answers_first(loaded: LoadedEntries, chain: list[int]) -> list[int]:
-    """Return the chain with the entries of a response before the notes between them.
+def regroup_responses(records: list[Record], chain: list[int]) -> list[int]:
+    """Return the chain with each response in one piece, and its results behind it.
 
-    Only where nothing but notes and results lies between the first and the last of them:
+    Nothing moves past a prompt, nor an answer past another one:
 
         c₁ r₁ note c₂ r₂        the chain:  c₁ c₂ r₁ note r₂
+        r₁ note c₁              the chain:  c₁ r₁ note
     """
-    places: dict[str, list[int]] = {}
-    for place, number in enumerate(chain):
-        record = loaded.records[number]
-        if record.type == "assistant" and record.message_id:
-            places.setdefault(record.message_id, []).append(place)
-    spoken = list(accumulate((not _is_quiet(loaded.records[n]) for n in chain), initial=0))
-    found = list(chain)
-    for members in places.values():
-        first, last = members[0], members[-1]
-        is_together = spoken[last + 1] - spoken[first] == len(members)
-        if not is_together:
+    names = [_name_response(records[number]) for number in chain]
+    kinds = [_get_kind(records[number]) for number in chain]
+    ranges: dict[str | int, ResponseRange] = {}
+    owners: dict[str, str | int | None] = {}
+    for place, name in enumerate(names):
+        if name is None:
             continue
-        own = {chain[place] for place in members}
-        between = [number for number in chain[first : last + 1] if number not in own]
-        if any(loaded.records[number].type != "user" for number in between):
-            found[first : last + 1] = [*(chain[place] for place in members), *between]
-    return found
+        if name in ranges:
+            ranges[name].last = place
+            ranges[name].parts += 1
+        else:
+            ranges[name] = ResponseRange(place, place)
+        for call in get_call_ids(records[chain[place]]):
+            owners[call] = name if owners.setdefault(call, name) == name else None
+    # how many of each kind stand before every place
+    before = {
+        kind: [*accumulate((other == kind for other in kinds), initial=0)] for kind in set(kinds)
+    }
+
+    def count(kind: Kind, start: int, end: int) -> int:
+        return before[kind][end] - before[kind][start] if kind in before else 0
+
+    for held in ranges.values():
+        answers = count("answer", held.first, held.last + 1)
+        held.is_fenced = answers > held.parts or count("other", held.first, held.last) > 0
+        held.is_split = not held.is_fenced and count("note", held.first, held.last) > 0
+    moved: set[int] = set()
+    for place, kind in enumerate(kinds):
+        calls = get_result_ids(records[chain[place]]) if kind == "result" else []
+        makers = {owners.get(call) for call in calls}
+        maker = makers.pop() if len(makers) == 1 else None
+        owner = ranges[maker] if maker is not None else None
+        if owner is None or owner.is_fenced or place >= owner.first:
+            continue
+        if count("other", place, owner.first):
+            continue
+        end = place + 1
+        while end < owner.first and kinds[end] == "note":
+            end += 1
+        owner.early += range(place, end)
+        moved.update(range(place, end))
+    found: list[int] = []
+    done = set(moved)
+    for place, name in enumerate(names):
+        owner = ranges[name] if name is not None else None
+        if place in done:
+            continue
+        if owner is None or owner.first != place or not (owner.is_split or owner.early):
+            found.append(place)
+            continue
+        within = [other for other in range(place, owner.last + 1) if other not in moved]
+        rest = [other for other in within if owner.is_split and names[other] != name]
+        done.update(rest)
+        found += [other for other in within if other not in done]
+        found += [*owner.early, *rest]
+        done.update(within)
+    return [chain[place] for place in found]
 
 
-def _is_quiet(record: Record) -> bool:
-    """Return whether a record can lie inside a response: a result, an attachment, an empty notice."""
-    if record.type == "system":
-        return not is_boundary(record) and record.subtype != "local_command"
-    return record.type == "attachment" or is_result(record)
+Kind: TypeAlias = Literal["answer", "result", "note", "other"]
+
+
+def _name_response(record: Record) -> str | int | None:
+    """Return what names the response that an answer belongs to: without an id, itself."""
+    if record.type != "assistant":
+        return None
+    if record.message_id or record.request_id is not None:
+        return record.message_id or None
+    return id(record)
+
+
+def _get_kind(record: Record) -> Kind:
+    """Return what an entry is to the responses around it; `other` parts them."""
+    if record.type == "assistant":
+        return "answer"
+    if get_result_ids(record):
+        return "result"
+    if record.type == "user":
+        envelope = record.envelope
+        is_companion = record.fields.get("turnCompanion") is True or envelope.source_tool_use_id
+        return "note" if is_companion else "other"
+    is_note = not is_boundary(record) and record.subtype != "local_command"
+    return "note" if is_note or record.type == "attachment" else "other"
 
 
 TYPES = CHAIN_TYPES | {"progress"}

@@ -3,11 +3,17 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from heapq import merge
+from operator import attrgetter
 from typing import Literal
 
-from plait.graph.chain import ROOT, find_path_to_message, list_trailing_notes, walk_up
+from plait.graph.chain import ROOT, find_message, list_trailing_notes, walk_up
 from plait.graph.chain import choose_leaf as leaf_of
-from plait.graph.client.chain import add_parallel_entries, build_sdk_chain
+from plait.graph.client.chain import (
+    add_parallel_entries,
+    build_sdk_chain,
+    regroup_responses,
+)
 from plait.graph.client.entries import (
     Block,
     Context,
@@ -41,6 +47,7 @@ from plait.record.types import get_content_blocks
 NO_CONVERSATION = "no conversation in the file"
 NEXT_PROMPT = "\0next prompt\0"
 MAX_IMAGE_LENGTH = 5 * 1024 * 1024
+UNREADABLE = frozenset({Reason.NO_MESSAGE, Reason.SIDECHAIN})
 INTRODUCTION = "remote_session_change"
 """The attachment whose text the client sends once, before a prompt."""
 
@@ -51,7 +58,9 @@ def build_context(
     """Return what the client sends for a file of that many bytes, or what the SDK returns."""
     if as_ == "sdk":
         return _build_sdk_context(records)
-    loaded, left_out = load_session(records, size)
+    loaded, not_loaded = load_session(records, size)
+    unreadable = [item for item in not_loaded if item.reason in UNREADABLE]
+    left_out = [item for item in not_loaded if item.reason not in UNREADABLE]
     if loaded.is_cleared:
         return Context(True, None, None, (), [], [], tuple(left_out))
     chain = _find_chain(loaded)
@@ -69,6 +78,7 @@ def build_context(
         why_not = f"an image of {megabytes:.1f} MB as base64 exceeds what the API takes (5 MB)"
         return Context(False, why_not, None, (), [], [], tuple(left_out))
     uuids = _list_written_uuids(loaded, kept)
+    silent = iter_left_out(loaded, chain, pruned.dropped, entries)
     return Context(
         resumes=True,
         why_not=None,
@@ -76,7 +86,7 @@ def build_context(
         chain=uuids,
         messages=_comparable(request),
         request=request,
-        left_out=(*left_out, *iter_left_out(loaded, chain, pruned.dropped, entries)),
+        left_out=(*left_out, *merge(unreadable, silent, key=attrgetter("line"))),
     )
 
 
@@ -139,7 +149,7 @@ def find_refusal(records: Iterable[Record], size: int) -> str | None:
 def get_last_message(loaded: LoadedEntries) -> Record | None:
     """Return the prompt or answer that the client goes on from."""
     found = leaf_of(loaded)
-    return None if found is None else loaded.records[find_path_to_message(loaded, found)[0]]
+    return None if found is None else loaded.records[find_message(loaded, found)]
 
 
 def find_last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
@@ -158,18 +168,17 @@ def _find_chain(loaded: LoadedEntries) -> list[int] | str:
     leaf = leaf_of(loaded)
     if leaf is None:
         return NO_CONVERSATION
-    if why_not := _refusal(loaded.records[find_path_to_message(loaded, leaf)[0]]):
+    if why_not := _refusal(loaded.records[find_message(loaded, leaf)]):
         return why_not
     return build_chain(loaded, leaf)
 
 
 def build_chain(loaded: LoadedEntries, leaf: int) -> list[int]:
     """Return the entries that the client goes on from where it stands at a leaf."""
-    path = find_path_to_message(loaded, leaf)
-    chain = add_parallel_entries(loaded, walk_up(loaded, path[0]))
-    known = frozenset(chain)
-    notes = [number for number in list_trailing_notes(loaded, path) if number not in known]
-    return [*chain, *notes]
+    message = find_message(loaded, leaf)
+    chain = add_parallel_entries(loaded, walk_up(loaded, message))
+    notes = list_trailing_notes(loaded, message, {*chain})
+    return regroup_responses(loaded.records, [*chain, *notes])
 
 
 def _refusal(message: Record) -> str | None:

@@ -6,11 +6,23 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from plait.graph.chain import CHAIN_TYPES, MISSING, ROOT, Entries, EntryAccessors, link_parents
+from plait.graph.chain import (
+    CHAIN_TYPES,
+    Entries,
+    EntryAccessors,
+    keep_preserved,
+    resolve_parents,
+)
 from plait.record import Record, System
 from plait.record.codec import BYTE_ORDER_MARK, BlockHead
 from plait.record.time import parse_javascript_time
-from plait.record.types import NOTHING_PRESERVED, Preserved, get_content_blocks, has_message
+from plait.record.types import (
+    NOTHING_PRESERVED,
+    Preserved,
+    get_content_blocks,
+    get_timestamp,
+    has_message,
+)
 
 Block: TypeAlias = dict[str, Any]
 """One content block as the API takes it."""
@@ -177,15 +189,23 @@ def get_preserved(record: Record) -> Preserved:
     return (record.preserved if isinstance(record, System) else None) or NOTHING_PRESERVED
 
 
+def _get_attended_call(record: Record) -> str | None:
+    head = record.envelope.attachment
+    return head.tool_use_id if head else None
+
+
 RECORD_ACCESSORS: EntryAccessors[Record] = EntryAccessors(
     kind=attrgetter("envelope.type"),
     subtype=attrgetter("envelope.subtype"),
-    is_sidechain=attrgetter("is_sidechain"),
+    side=attrgetter("envelope.is_sidechain"),
     time=lambda record: parse_javascript_time(record.envelope.timestamp),
+    timestamp=lambda record: get_timestamp(record.envelope),
     response=attrgetter("message_id"),
-    has_calls=has_calls,
+    calls=get_call_ids,
+    results=get_result_ids,
     is_result=is_result,
     is_note=is_note,
+    attends=_get_attended_call,
     is_boundary=is_boundary,
     preserved=get_preserved,
 )
@@ -202,7 +222,6 @@ def load_session(records: Iterable[Record], size: int) -> tuple[LoadedEntries, l
     for record in lines:
         reader.take(record)
     loaded = reader.finish()
-    link_parents(loaded)
     return loaded, [*skipped, *reader.left_out]
 
 
@@ -236,7 +255,9 @@ class EntryLoader:
         self.entries: LoadedEntries = Entries(RECORD_ACCESSORS)
         self.parent_uuids: list[str | None] = []
         self.bridges: dict[str, str | None] = {}
+        self.dropped: dict[str, str | None] = {}
         self.left_out: list[LeftOut] = []
+        self.newest = ""
 
     def take(self, record: Record) -> None:
         """Add a record: an entry, a bridge, a pointer, or nothing to the client."""
@@ -246,6 +267,8 @@ class EntryLoader:
             if uuid:
                 self.left_out.append(LeftOut(uuid, record.line, Reason.UNREAD))
         elif kind == "last-prompt":
+            if names_leaf(record):
+                self.entries.has_pointer = True
             self.entries.point(envelope.leaf_uuid, explicit=envelope.explicit is True)
         elif not uuid or kind is None:
             return
@@ -264,30 +287,42 @@ class EntryLoader:
         parent = record.parent_uuid or None
         # format: bridges hold only for lines that follow them
         parent = self.bridges.get(parent, parent) if parent is not None else None
-        number = self.entries.index.setdefault(uuid, len(self.entries.records))
-        if number == len(self.entries.records):
-            self.entries.records.append(record)
+        entries = self.entries
+        if not _is_readable(record):
+            reason = Reason.SIDECHAIN if record.is_sidechain else Reason.NO_MESSAGE
+            self.left_out.append(LeftOut(uuid, record.line, reason))
+            if uuid not in entries.index:
+                self.dropped[uuid] = parent
+            return
+        number = entries.index.setdefault(uuid, len(entries.records))
+        if number == len(entries.records):
+            entries.records.append(record)
             self.parent_uuids.append(parent)
         else:
-            replaced = self.entries.records[number]
-            self.left_out.append(LeftOut(uuid, replaced.line, Reason.REPLACED))
-            self.entries.records[number] = record
+            self.left_out.append(LeftOut(uuid, entries.records[number].line, Reason.REPLACED))
+            entries.records[number] = record
             self.parent_uuids[number] = parent
-        if not record.is_sidechain and _is_readable(record):
-            self.entries.lines.append(number)
-            self.entries.is_explicit = self.entries.is_cleared = False
+        if not record.is_sidechain:
+            entries.lines.append(number)
+            entries.follow()
+            time = get_timestamp(record.envelope) or ""
+            if time > self.newest:
+                entries.newest, self.newest = number, time
         if is_boundary(record):
-            self.entries.pointer = None  # format: what was pointed to is over
+            entries.forget_pointer()  # format: what was pointed to is over
 
     def finish(self) -> LoadedEntries:
         """Return the entries with their parents by number."""
         entries = self.entries
-        entries.is_read = [_is_readable(record) for record in entries.records]
-        entries.parents = [
-            ROOT if parent is None else entries.index.get(parent, MISSING)
-            for parent in self.parent_uuids
-        ]
+        entries.is_read = [True] * len(entries.records)
+        entries.parents = resolve_parents(entries.index, self.parent_uuids, self.dropped)
+        keep_preserved(entries)
         return entries
+
+
+def names_leaf(record: Record) -> bool:
+    """Return whether a line says where the session goes on, be it nowhere."""
+    return record.envelope.leaf_uuid is not None or b'"leafUuid"' in record.raw
 
 
 def _is_readable(record: Record) -> bool:

@@ -432,11 +432,14 @@ def _unanswered(records: list[Record], chain: list[int]) -> Dropped:
 
 
 def get_last_turn(records: list[Record], chain: list[int]) -> list[int]:
-    """Return the answers, results and attachments after the last prompt."""
+    """Return the answers, results and attachments after the last prompt.
+
+    The output of a local command is none here.
+    """
     found: list[int] = []
     for number in reversed(chain):
         record = records[number]
-        if is_boundary(record) or _is_prompt(record):
+        if is_boundary(record) or (record.type == "user" and not is_result(record)):
             break
         if record.type != "system":
             found.append(number)
@@ -455,13 +458,13 @@ def _last_response(records: list[Record], chain: list[int]) -> list[int]:
 
     An API error is none.
     """
-    joined = (
+    turn = frozenset(get_last_turn(records, chain))
+    joined = [
         n for n in _cut_to_last_conversation(records, chain) if records[n].type == "assistant"
-    )
+    ]
     began = dict.fromkeys(records[number].message_id or number for number in joined)
     last = next(reversed(began), None)
-    turn = (n for n in get_last_turn(records, chain) if records[n].type == "assistant")
-    found = [number for number in turn if (records[number].message_id or number) == last]
+    found = [n for n in joined if n in turn and (records[n].message_id or n) == last]
     return [] if found and records[found[-1]].is_api_error_message else found
 
 
@@ -534,12 +537,9 @@ def iter_left_out(
         elif number not in places:
             if record.is_sidechain:
                 reason = Reason.SIDECHAIN
-            elif loaded.is_read[number]:
-                reason = Reason.BEFORE_COMPACTION if number < start else Reason.ABANDONED
             else:
-                reason = (
-                    Reason.BEFORE_COMPACTION if number in loaded.forgotten else Reason.NO_MESSAGE
-                )
+                is_before = number < start or not loaded.is_read[number]
+                reason = Reason.BEFORE_COMPACTION if is_before else Reason.ABANDONED
         else:
             is_before = places[number] < cut
             reason = Reason.BEFORE_COMPACTION if is_before else _find_reason_silent(record)
@@ -632,7 +632,7 @@ def _loads_tools(block: Block) -> bool:
 def _build_answer(number: int, record: Record, model: str | None) -> OutgoingEntry:
     if record.is_api_error_message:
         return OutgoingEntry(number, "assistant", [], is_error=True)
-    blocks = [normalize_call(block) for block in _copy_blocks(record) if not is_blank(block)]
+    blocks = [normalize_call(block) for block in _copy_blocks(record)]
     if get_model(record) != model or model is None:
         blocks = [block for block in blocks if not is_thinking(block)]
     return OutgoingEntry(number, "assistant", blocks, message_id=record.message_id)
@@ -794,6 +794,7 @@ class Turn:
 
     role: str
     blocks: list[Block]
+    message_id: str | None = None
     results: list[Block] = field(default_factory=list)
     """Tool results, until the turn is over: they come before all else."""
     system: list[list[Block]] = field(default_factory=list)
@@ -849,6 +850,8 @@ class TurnBuilder:
         """System texts for the end of the turn."""
         self.responses: dict[str, Turn] = {}
         """Answers that more of the same response can still join."""
+        self.passed = 0
+        """How many turns were looked through for prompts, which no response goes past."""
         self.opener: int | None = None
         """The attachment that began the last turn: each of its texts is a turn."""
 
@@ -883,11 +886,15 @@ class TurnBuilder:
 
     def answer(self, entry: OutgoingEntry) -> None:
         """Merge an answer into the turn of its response, or begins one."""
-        if self.turns and self.turns[-1].role == "user" and not self.turns[-1].results:
-            self.responses.clear()  # format: a response ends with the next prompt, not with results
-        turn = self.responses.get(entry.message_id or "")
-        if turn is not None:
-            turn.blocks.extend(entry.blocks)
+        for turn in self.turns[self.passed :]:
+            if turn.message_id:
+                self.responses[turn.message_id] = turn
+            elif turn.role == "user" and not turn.results:
+                self.responses.clear()  # format: a prompt ends a response, results do not
+        self.passed = len(self.turns)
+        same = self.responses.get(entry.message_id or "")
+        if same is not None:
+            same.blocks.extend(entry.blocks)
             return
         if self.waiting and (not self.turns or self.turns[-1].role != "user"):
             words = join_system_texts(self.waiting)
@@ -896,10 +903,7 @@ class TurnBuilder:
             self.turns.append(Turn("user", [make_text_block(words)]))
             self.waiting = []
         self.hang_system_texts()
-        turn = Turn("assistant", list(entry.blocks))
-        self.turns.append(turn)
-        if entry.message_id:
-            self.responses[entry.message_id] = turn
+        self.turns.append(Turn("assistant", list(entry.blocks), message_id=entry.message_id))
 
     def hang_system_texts(self) -> None:
         """Hang the waiting system texts on the last turn."""
@@ -926,6 +930,7 @@ def _join_result_content(content: list[Any], notes: list[Block]) -> list[Any]:
 
 def _finish(turn: Turn) -> Turn:
     if turn.role == "assistant":
+        turn.blocks = [block for block in turn.blocks if not is_blank(block)] or turn.blocks
         turn.blocks.sort(key=lambda block: block["type"] == "tool_use")
     else:
         # format: a blank prompt is gone, the line break before it stays
