@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall dist docs clean
+.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall test-pythons dist docs clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -14,6 +14,10 @@ test: $(VENV)/.dev
 
 test-long: $(VENV)/.dev
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest -n 2 -m "long or not long" -rs
+
+# A part of the tests on every supported Python of this machine: ARGS=tests for all of them.
+test-pythons: $(VENV)/.dev
+	$(BIN)/python -m tools.test_pythons $(ARGS)
 
 # Real sessions to Arize Phoenix and MLflow and back; installs both (1.2 GB) on first use.
 test-trace: $(VENV)/.dev

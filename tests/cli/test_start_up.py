@@ -39,8 +39,8 @@ READING = (
     "usage"
 )
 TELLING = (
-    "context diff doctor insights keep log paths redact restore resume show stats trace tree waste "
-    "why"
+    "context diff doctor insights keep log paths redact restore resume self-check show stats trace "
+    "tree waste why"
 )
 HELP = {
     **dict.fromkeys(LIGHT.split(), 130),

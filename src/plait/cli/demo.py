@@ -10,6 +10,7 @@ from zipfile import ZipFile
 
 import plait
 from plait.errors import SourceError
+from plait.line.output import OWNER_FOLDER
 
 PACKED = Path(__file__).with_name("demo.zip")
 CHECKOUT = Path(__file__).parents[3] / "examples" / "gallery"
@@ -24,7 +25,7 @@ def prepare_demo(cache: Path) -> Path:
     if folder.is_dir():
         return folder
     try:
-        cache.mkdir(parents=True, exist_ok=True)
+        cache.mkdir(parents=True, exist_ok=True, mode=OWNER_FOLDER)
         copy = Path(mkdtemp(dir=cache))
         if PACKED.exists():
             with ZipFile(PACKED) as archive:

@@ -437,10 +437,9 @@ def print_no_sessions(request: Request) -> None:
     request.output.print(f"no sessions in {roots}")
     _note_stray_logs(request)
     request.output.print_message(
-        "Claude Code writes them there; `plait --root DIR` looks elsewhere,"
-        " `plait --demo` shows examples",
-        style="dim",
+        "Claude Code writes them there; `plait --root DIR` looks elsewhere", style="dim"
     )
+    request.output.print_message("`plait --demo` shows example sessions", style="dim")
 
 
 def _note_stray_logs(request: Request) -> None:

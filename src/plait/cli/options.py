@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 LARGE = 200_000_000
 """Bytes of logs from which on the index is recommended."""
+MOST_OFFERED, MOST_SEARCHED = 30, 1000
+"""Sessions that completion offers, and those whose titles it looks at."""
 NO_FOLD = "plait.no_fold"
 AGENTS = "plait.agents"
-GENERAL = {"roots", "is_demo", "colour", "no_pager", "jobs", "_click_default_help"}
+GENERAL = {"roots", "is_demo", "colour", "no_pager", "jobs"} | {
+    *("is_verbose", "is_debugging", "_click_default_help")
+}
 """The parameters of every command, listed last in its help."""
 SECTIONS: dict[str, set[str]] = {
     "Options": set(),
@@ -263,12 +267,23 @@ def global_options(function: F) -> F:
             metavar="N",
             help="Processes for reading large archives; default: one per core, at most 8.",
         ),
+        click.option(
+            "--verbose", "is_verbose", is_flag=True, help="Print what is read, written and run."
+        ),
+        click.option(
+            "--debug",
+            "is_debugging",
+            is_flag=True,
+            help="Write that to a redacted file that you can attach to a report.",
+        ),
     )
     @wraps(function)
     def wrapped(
         *args: Any,
         roots: tuple[str, ...],
         is_demo: bool = False,
+        is_verbose: bool = False,
+        is_debugging: bool = False,
         colour: str | None,
         no_pager: bool,
         jobs: int | None,
@@ -276,6 +291,12 @@ def global_options(function: F) -> F:
     ) -> Any:
         ctx = click.get_current_context()
         request = ctx.find_object(Request) or Request()
+        if is_verbose or is_debugging:
+            from plait.cli.debug import start_recording
+            from plait.cli.settings import state_folder
+
+            file = state_folder() / "debug.log" if is_debugging else None
+            start_recording(file, is_printing=is_verbose)
         if is_demo:
             from plait.cli.demo import prepare_demo
 
@@ -296,14 +317,29 @@ def global_options(function: F) -> F:
 def complete_session(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> "list[CompletionItem]":
-    """Offer the newest sessions whose id starts with what was typed."""
+    """Offer the newest sessions whose id begins with what was typed, or whose title has it."""
     from click.shell_completion import CompletionItem as Item
 
-    request = Request(roots=tuple(ctx.params.get("roots") or ()))
-    newest = [s for s in reversed(request.archive.sessions) if s.id.startswith(incomplete)][:30]
-    offers = [Item(s.id, help=request.archive.facts(s).title or "") for s in newest]
-    if "latest".startswith(incomplete):
-        offers.insert(0, Item("latest", help="the newest session"))
+    from plait.cli.text import safe_line
+    from plait.errors import PlaitError
+
+    given = {**(ctx.parent.params if ctx.parent else {}), **ctx.params}
+    roots, word = tuple(given.get("roots") or ()), incomplete.casefold()
+    offers = [Item("latest", help="the newest session")] if "latest".startswith(word) else []
+    try:
+        if given.get("is_demo"):
+            from plait.cli.demo import prepare_demo
+
+            roots += (str(prepare_demo(Request().settings.cache)),)
+        archive = Request(roots=roots).archive
+        for session in list(reversed(archive.sessions))[:MOST_SEARCHED]:
+            title = safe_line(archive.facts(session).title or "")
+            if session.id.startswith(word) or word in title.casefold():
+                offers.append(Item(session.id, help=title))
+            if len(offers) > MOST_OFFERED:
+                break
+    except (PlaitError, OSError):
+        return []  # a message would land in the command line
     return offers
 
 

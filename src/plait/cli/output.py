@@ -334,6 +334,7 @@ def _plain(value: object) -> object:
 
 def print_error(error: PlaitError, roots: "Sequence[str]" = (), *, as_json: bool) -> None:
     """Print an error and its hints, as JSON if that was asked for."""
+    sys.audit("plait.error", error.message)  # for `--debug`
     hints = [
         expand_commands(hint, () if hint.startswith("did you mean") else roots)
         for hint in error.hints

@@ -108,6 +108,9 @@ ROWS = (
     Command("lake", "Team", "Collect sessions as tables and query them by SQL.", "lake", "network"),
     Command("index", "Set up", "Build or update the search index.", "index", "writes"),
     Command("doctor", "Set up", "Account for every log line and list problems.", "doctor"),
+    Command(
+        "self-check", "Set up", "Check that Plait works here.", "self_check:self_check_command"
+    ),
     Command("config", "Set up", "Show or change the settings.", "config"),
     Command("completion", "Set up", "Print the completion script for your shell.", "config"),
     Command("config edit", "Set up", "Edit the settings in your editor.", "config", "writes"),
