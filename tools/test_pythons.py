@@ -71,7 +71,7 @@ def prepare(python: Path, version: str) -> Path:
         for name in PROJECT["optional-dependencies"]["dev"]
         if re.split(r"[^\w-]", name, maxsplit=1)[0] not in HEAVY
     ]
-    install = [inside, "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt"]
+    install = [str(inside), "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt"]
     subprocess.run([*install, *light, "--editable", "."], cwd=ROOT, check=True)
     return inside
 
@@ -79,7 +79,7 @@ def prepare(python: Path, version: str) -> Path:
 def run_tests(python: Path, tests: Sequence[str]) -> tuple[int, str]:
     """Return the exit code and the last line of a run."""
     left_out = [f"--ignore={name}" for name in NEEDS_HEAVY]
-    command = [python, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *tests, *left_out]
+    command = [str(python), "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *tests, *left_out]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if line.strip()] or [done.stderr[-300:]]
     if done.returncode:

@@ -63,7 +63,7 @@ def test_in_fish(script: Path, environment: Mapping[str, str]) -> None:
     command = ["fish", "--no-config", "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     for line, offers in zip(lines, done.stdout.split("---\n"), strict=True):
-        rows = dict(row.split("\t", 1) if "\t" in row else (row, "") for row in offers.splitlines())
+        rows = {row.partition("\t")[0]: row.partition("\t")[2] for row in offers.splitlines()}
         assert LINES[line] in rows, line
         assert rows.get(SESSION, TITLE) == TITLE
 
