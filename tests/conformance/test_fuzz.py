@@ -58,8 +58,8 @@ def test_known_shapes_are_of_the_default_run(tmp_path: Path) -> None:
 
 def test_a_known_difference_is_explained_and_a_new_one_is_not() -> None:
     same, other = Mark.EQUAL, Mark.DIFFERENT
-    known = explained(Verdict("fuzz", "tools 69", same, other, same))
+    known = explained(Verdict("fuzz", "edges 31", same, other, same))
     assert (known.leaf, known.messages, known.is_equal) == (Mark.EXPLAINED, same, True)
     assert known.why
-    new = Verdict("fuzz", "tools 70", same, other, same)
+    new = Verdict("fuzz", "edges 32", same, other, same)
     assert explained(new) == new

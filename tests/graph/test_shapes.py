@@ -47,6 +47,16 @@ DOCUMENT = {
         'U1\nA1<\nU2<A1\nU3<A1@= "prompt U2"\nA3<U3\nU4<A3',
         "main: U1 A1 U2 [replay: U3] A3 U4",
     ),
+    "a turn that a compaction replayed with its answer": (
+        'U1\nA1<\nU2<A1@2026-11-02T09:10:00Z\nA2<@2026-11-02T09:10:05Z "yes"\nU3<\nA3<\n'
+        'U4<A1@2026-11-02T09:10:00Z "prompt U2"\nA4<U4~A2@2026-11-02T09:10:05Z "yes"',
+        "main: U1 A1 U2 [replay: U4] A2 [replay: A4] U3 A3",
+    ),
+    "and the conversation went on from there": (
+        'U1\nA1<\nU2<A1@2026-11-02T09:10:00Z\nA2<@2026-11-02T09:10:05Z "yes"\n'
+        'U4<A1@2026-11-02T09:10:00Z "prompt U2"\nA4<U4~A2@2026-11-02T09:10:05Z "yes"\nU5<A4\nA5<',
+        "main: U1 A1 U2 [replay: U4] A2 [replay: A4] U5 A5",
+    ),
     "a rewind": (
         "U1 A1<U1 U2<A1 A2<U2 U3<A1 A3<U3",
         "main: U1 A1 U3 A3\nmain@U2: U2 A2",

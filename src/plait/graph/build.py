@@ -262,9 +262,10 @@ def build_from_index(index: Index, leaf_of: LeafOf) -> SessionGraph:
         index, drafts, lines.values(), folds, verdicts, strays, findings, loose
     )
     sessions = build_sessions(index, lines, stages.leaves)
+    replays = [(uuid, fold.under) for uuid, fold in folds.items() if fold.reason == "replay"]
     for name, own in list(sessions.items()):
         trunk = lines.get(own.trunk or "")
-        unseen = find_unsent(index, stages.parents, trunk, own.leaf) if trunk else ()
+        unseen = find_unsent(index, stages.parents, trunk, own.leaf, replays) if trunk else ()
         if unseen:
             sessions[name] = replace(own, unseen=unseen)
     edges = {nodes[number].uuid: edge for number, edge in stages.parents.edges.items()}

@@ -660,8 +660,17 @@ CUTS = frozenset({"restart", "logical", "boundary"})
 LINKS = CHAIN_TYPES | {"progress"}
 
 
-def find_unsent(known: Index, parents: Parents, line: DagLine, leaf: str | None) -> tuple[str, ...]:
-    """Return the messages of a line that are beside the client's chain, in reading order."""
+def find_unsent(
+    known: Index,
+    parents: Parents,
+    line: DagLine,
+    leaf: str | None,
+    replays: Iterable[tuple[str, str]] = (),
+) -> tuple[str, ...]:
+    """Return the messages of a line that are beside the client's chain, in reading order.
+
+    A message is sent, too, where the same one is on the chain that was written again.
+    """
     if leaf is None or leaf not in known.at:
         return ()
     numbers = list(map(known.at.__getitem__, line.nodes))
@@ -676,6 +685,9 @@ def find_unsent(known: Index, parents: Parents, line: DagLine, leaf: str | None)
     on_chain = bytearray(len(known.nodes))
     for number in chain:
         on_chain[number] = 1
+    for copy, original in replays:
+        if on_chain[known.at[copy]]:
+            on_chain[known.at[original]] = 1
     after = _after_cut(known, parents, numbers, chain[-1]) if chain else numbers
     return tuple(_iter_unsent_messages(known, after, on_chain))
 

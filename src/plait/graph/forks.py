@@ -80,7 +80,7 @@ def build_steps(index: Index, parents: Parents, walks: Walks, leaves: set[int]) 
     """Return the steps of all sessions."""
     order = _downward(walks.up, parents.is_side)
     host, after_error = _hosts(index, walks.up, order)
-    of, top = _number_steps(order, _same_step(index, parents, walks))
+    of, top = _number_steps(order, _same_step(index, parents, walks, host))
     parent = [of[host[node]] if host[node] >= 0 else NO_NODE for node in top]
     return Steps(index, walks.up, order, leaves, host, of, after_error, top, parent)
 
@@ -152,7 +152,7 @@ def _hosts(index: Index, up: list[int], order: list[int]) -> tuple[list[int], by
     return host, after_error
 
 
-def _same_step(index: Index, parents: Parents, walks: Walks) -> list[int]:
+def _same_step(index: Index, parents: Parents, walks: Walks, host: list[int]) -> list[int]:
     nodes, of, is_side = index.nodes, walks.of, parents.is_side
     stands = [NO_NODE] * len(nodes)
     responses: dict[tuple[int, str], int] = {}
@@ -162,7 +162,13 @@ def _same_step(index: Index, parents: Parents, walks: Walks) -> list[int]:
             continue
         name = node.message_id or node.request_id
         if name and node.kind == "assistant":
-            stands[number] = responses.setdefault((of[number], name), number)
+            stand = responses.setdefault((of[number], name), number)
+            if stand != number and (above := host[number]) >= 0:
+                if (nodes[above].message_id or nodes[above].request_id) == name:
+                    stand = stands[above] if stands[above] >= 0 else stand
+                elif _is_written_again(nodes, host, stand, number):
+                    stand = number
+            stands[number] = stand
         else:
             stands[number] = number
         for call in node.calls:
@@ -174,6 +180,18 @@ def _same_step(index: Index, parents: Parents, walks: Walks) -> list[int]:
             if called >= 0 and stands[called] >= 0:
                 stands[number] = stands[called]
     return stands
+
+
+def _is_written_again(nodes: list[Node], host: list[int], older: int, newer: int) -> bool:
+    """Return whether an answer is another one once more, below a prompt that is written again."""
+    hosts = host[older], host[newer]
+    if min(hosts) < 0 or hosts[0] == hosts[1]:
+        return False
+    if nodes[hosts[0]].timestamp != nodes[hosts[1]].timestamp:
+        return False
+    first, second = nodes[older], nodes[newer]
+    is_same_line = (first.timestamp, first.length) == (second.timestamp, second.length)
+    return is_same_line and [call.id for call in first.calls] == [call.id for call in second.calls]
 
 
 def _find_call(
@@ -719,7 +737,10 @@ class Assignment:
             self.settle(children[0], line)
             return
         children.sort(key=self.steps.reach.first.__getitem__)
-        outcome = judge_children(map(self.child, children), self.is_below, is_rootless=host < 0)
+        judged_children = [self.child(step) for step in children]
+        if self.adopted.get(host):
+            judged_children = [self.as_original(child) for child in judged_children]
+        outcome = judge_children(judged_children, self.is_below, is_rootless=host < 0)
         self.record(outcome.verdicts, host)
         for step in outcome.staying:
             self.settle(step, line)
@@ -767,6 +788,20 @@ class Assignment:
             reach.first[step],
             reach.last[step],
         )
+
+    def as_original(self, child: Child) -> Child:
+        """Show a child of a record that was written twice as if it hung on the first one.
+
+        A response that stands below both is then written twice as well.
+        """
+        steps, node = self.steps, self.index.nodes[self.steps.top[child.step]]
+        step = steps.of[child.host]
+        while (folding := self.fold.get(step)) and folding.reason == "replay":
+            step = steps.of[folding.under]
+        calls = tuple(call.id for call in node.calls)
+        content = node.message_id or node.request_id, calls, node.results, node.length
+        digest = hash(content) if node.digest is None else node.digest
+        return replace(child, host=steps.top[step], digest=digest)
 
     def is_below(self, newer: Child, older: Child) -> bool:
         """Return whether one child hangs below another, by way of a record of their host."""
