@@ -3,10 +3,8 @@
 import sys
 from pathlib import Path
 
-import click
-
 from plait.archive import check_file, check_log
-from plait.cli.options import Request, command, session_argument
+from plait.cli.options import Request, command, option, session_argument
 from plait.cli.output import format_json, write_bytes
 from plait.cli.selection import parse_range
 from plait.cli.text import safe
@@ -16,22 +14,16 @@ from plait.line.discovery import LOG_SUFFIX
 from plait.record import Record, parse_entry
 
 
-@command(
-    "cat",
-    session_argument,
-    click.option("--line", "span", metavar="N[-M]", help="Only line N, or lines N to M."),
-    click.option("--uuid", metavar="U", help="Only records whose uuid starts with this."),
-    click.option("--pretty", is_flag=True, help="Indented JSON, coloured on a terminal."),
-    click.option("--agent", metavar="ID", help="Print this sub-agent's log instead."),
-    examples=("plait cat latest --line 12-20 --pretty\nplait cat 3f2a --uuid 9b1c"),
-)
+@command(examples="plait cat latest --line 12-20 --pretty\nplait cat 3f2a --uuid 9b1c")
 def cat_command(
     request: Request,
-    session: str,
-    span: str | None,
-    uuid: str | None,
-    pretty: bool,
-    agent: str | None,
+    session: str = session_argument,
+    span: str | None = option("--line", metavar="N[-M]", help="Only line N, or lines N to M."),
+    uuid: str | None = option(
+        "--uuid", metavar="U", help="Only records whose uuid starts with this."
+    ),
+    pretty: bool = option("--pretty", help="Indented JSON, coloured on a terminal."),
+    agent: str | None = option("--agent", metavar="ID", help="Print this sub-agent's log instead."),
 ) -> None:
     """Print the lines of SESSION as they are in its file.
 

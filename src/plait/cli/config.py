@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from plait.cli.app import LazyGroup
-from plait.cli.options import Request, combine_options, command, global_options, json_option
+from plait.cli.options import Request, argument, combine_options, command, global_options
 from plait.cli.output import select_fields, write_bytes
 from plait.cli.registry import subcommands
 from plait.cli.settings import (
@@ -37,8 +37,8 @@ HEAD = """\
 """
 
 
-key_argument = click.argument(
-    "key", shell_complete=lambda _, __, start: [key for key in SETTINGS if key.startswith(start)]
+key_argument = argument(
+    shell_complete=lambda _, __, start: [key for key in SETTINGS if key.startswith(start)]
 )
 
 
@@ -49,12 +49,12 @@ key_argument = click.argument(
     invoke_without_command=True,
     epilog="plait config\nplait config set pager less\nplait config edit",
 )
-@combine_options(json_option, global_options)
+@combine_options(click.option("--json", "as_json", is_flag=True, help="Print JSON."), global_options)
 @click.pass_context
 def config_command(ctx: click.Context, as_json: bool) -> None:
     """Show the settings in effect and where Plait stores its data, or change them.
 
-    Only commands that edit or continue sessions write below a root.
+    Only commands that edit or continue sessions change files in a root folder.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -85,12 +85,11 @@ def config_command(ctx: click.Context, as_json: bool) -> None:
 
 
 @command(
-    "set",
-    key_argument,
-    click.argument("values", metavar="VALUE...", nargs=-1),
-    examples="plait config set pager less\nplait config set roots ~/.claude ~/backup/claude",
+    examples="plait config set pager less\nplait config set roots ~/.claude ~/backup/claude"
 )
-def set_command(request: Request, key: str, values: tuple[str, ...]) -> None:
+def set_command(
+    request: Request, key: str = key_argument, values: tuple[str, ...] = argument(metavar="VALUE...")
+) -> None:
     """Change a setting in `config.toml`; comments and everything else stay as they are.
 
     A list takes several values. Without VALUE, a key or password is asked for.
@@ -119,8 +118,8 @@ def set_command(request: Request, key: str, values: tuple[str, ...]) -> None:
         request.output.note(f"but ${variable} in your environment beats it")
 
 
-@command("unset", key_argument, examples="plait config unset pager")
-def unset_command(request: Request, key: str) -> None:
+@command(examples="plait config unset pager")
+def unset_command(request: Request, key: str = key_argument) -> None:
     """Remove a setting from `config.toml`, so that its default counts again."""
     from plait.cli.toml import find_line, unset_key
 
@@ -132,7 +131,7 @@ def unset_command(request: Request, key: str) -> None:
     request.output.note(f"{key} was removed")
 
 
-@command("edit", examples="plait config edit")
+@command(examples="plait config edit")
 def edit_command(request: Request) -> None:
     """Edit `config.toml` in your editor; a new one lists every setting with its description."""
     path = config_file()

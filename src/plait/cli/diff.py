@@ -5,10 +5,8 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-import click
-
 from plait.archive import describe_conversation
-from plait.cli.options import Request, command, json_option, session_argument
+from plait.cli.options import Request, command, json_option, option, session_argument
 from plait.cli.text import align_cells, safe, shorten_path
 from plait.view.comparison import (
     Comparison,
@@ -36,22 +34,15 @@ MOST_LINES = 8
 WIDEST, LABEL = 96, 18
 
 
-@command(
-    "diff",
-    session_argument,
-    click.option(
-        "--branch",
-        "branches",
-        nargs=2,
-        metavar="A B",
-        help="Two branches: ids, beginnings of ids, or numbers.",
-    ),
-    click.option("--all", "is_all", is_flag=True, help="Full prompts and answers."),
-    json_option,
-    examples=("plait diff latest\nplait diff 3f2a --branch 1 2 --all"),
-)
+@command(examples="plait diff latest\nplait diff 3f2a --branch 1 2 --all")
 def diff_command(
-    request: Request, session: str, branches: tuple[str, str] | None, is_all: bool, as_json: bool
+    request: Request,
+    session: str = session_argument,
+    branches: tuple[str, str] | None = option(
+        "--branch", nargs=2, metavar="A B", help="Two branches: ids, beginnings of ids, or numbers."
+    ),
+    is_all: bool = option("--all", help="Full prompts and answers."),
+    as_json: bool = json_option,
 ) -> None:
     """Compare two branches of SESSION: prompts, answers, files.
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from plait.archive import Archive, check_log
-from plait.cli.options import Request, command, json_option
+from plait.cli.options import Request, argument, command, json_option, option
 from plait.cli.output import Output, select_fields
 from plait.cli.text import (
     SHORT_ID,
@@ -45,24 +45,14 @@ MOST_NAMES = 24
 UNREAD = frozenset({"unreadable", "not-read"})
 
 
-@command(
-    "doctor",
-    click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path)),
-    click.option(
-        "--inventory", "is_inventory", is_flag=True, help="Count the contents of each session."
-    ),
-    click.option("--all", "show_all", is_flag=True, help="List every finding, type and version."),
-    click.option("--full-paths", is_flag=True, help="Show full paths and ids."),
-    json_option,
-    examples=("plait doctor\nplait doctor 3f2a.jsonl --all"),
-)
+@command(examples="plait doctor\nplait doctor 3f2a.jsonl --all")
 def doctor_command(
     request: Request,
-    paths: tuple[Path, ...],
-    is_inventory: bool,
-    show_all: bool,
-    full_paths: bool,
-    as_json: bool,
+    paths: tuple[Path, ...] = argument(metavar="[PATH]...", type=click.Path(path_type=Path)),
+    is_inventory: bool = option("--inventory", help="Count the contents of each session."),
+    show_all: bool = option("--all", help="List every finding, type and version."),
+    full_paths: bool = option("--full-paths", help="Show full paths and ids."),
+    as_json: bool = json_option,
 ) -> int:
     """Check that every line and record is accounted for, and list problems.
 

@@ -6,20 +6,21 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from msgspec import to_builtins
 
 from plait.cli.options import (
     Request,
-    combine_options,
+    argument,
     command,
     complete_session,
     dry_run_option,
     json_option,
+    option,
     rules_option,
     session_argument,
     sessions_argument,
@@ -66,68 +67,46 @@ IDLE = {
 OPERATION_WIDTH = 24
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EditOptions:
     """How a plan is to be carried out."""
 
-    is_dry: bool = False
-    is_sure: bool = False
-    is_forced: bool = False
-    as_json: bool = False
-    is_proved: bool = False
-    needs_yes: bool = False
-    """Something would be replaced: without `--yes` the plan is only shown."""
+    is_dry: bool = dry_run_option
+    is_sure: bool = option(
+        "--yes", help="Apply the change; without it, changes in place are only shown."
+    )
+    is_forced: bool = option("--force", help="Edit even while Claude Code is running the session.")
+    as_json: bool = json_option
+    is_proved = False
+    in_place = False
 
     @property
     def applies(self) -> bool:
-        """Whether the plan is to be applied, not only shown."""
-        return not self.is_dry and (self.is_sure or not self.needs_yes)
+        """Whether to apply the plan; one that replaces something needs `--yes`."""
+        return not self.is_dry and (self.is_sure or not self.in_place)
 
 
-EDIT_FLAGS = ("is_dry", "is_sure", "is_forced", "as_json", "is_proved")
-edit_options = combine_options(
-    dry_run_option,
-    click.option(
-        "--yes",
-        "is_sure",
-        is_flag=True,
-        help="Apply the change; without it, changes in place are only shown.",
-    ),
-    click.option(
-        "--force",
-        "is_forced",
-        is_flag=True,
-        help="Edit even while Claude Code is running the session.",
-    ),
-    json_option,
-)
-prove_option = click.option(
-    "--prove", "is_proved", is_flag=True, help="Resume the result with your `claude`, offline."
-)
-in_place_option = click.option(
-    "--in-place", is_flag=True, help="Change the session itself, not a copy; needs `--yes`."
-)
-title_option = click.option("--title", metavar="T", help="The title of the new session.")
+@dataclass(frozen=True)
+class CopyOptions(EditOptions):
+    """How to carry out a plan whose result can be resumed."""
+
+    is_proved: bool = option("--prove", help="Resume the result with your `claude`, offline.")
+
+    def __post_init__(self) -> None:
+        if self.is_proved and self.is_dry:
+            raise UserError("`--prove` resumes what was written; leave out `--dry-run`")
 
 
-def edit_command(
-    name: str, *options: Callable[[Any], Any], examples: str, can_prove: bool = True
-) -> Callable[[Callable[..., Any]], click.Command]:
-    """Return a decorator for commands that edit; they get `EditOptions` as `how`."""
+@dataclass(frozen=True)
+class InPlaceOptions(CopyOptions):
+    """How to carry out a plan that makes a copy, or changes the session itself."""
 
-    def decorate(function: Callable[..., Any]) -> click.Command:
-        @wraps(function)
-        def gather(*args: Any, **given: Any) -> Any:
-            flags = {name: given.pop(name, False) for name in EDIT_FLAGS}
-            how = EditOptions(**flags, needs_yes=bool(given.get("in_place")))
-            if how.is_proved and how.is_dry:
-                raise UserError("`--prove` resumes what was written; leave out `--dry-run`")
-            return function(*args, how=how, **given)
+    in_place: bool = option(
+        "--in-place", help="Change the session itself, not a copy; needs `--yes`."
+    )
 
-        shared = [prove_option, edit_options] if can_prove else [edit_options]
-        return command(name, *options, *shared, examples=examples)(gather)
 
-    return decorate
+title_option = option("--title", metavar="T", help="The title of the new session.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,28 +384,20 @@ def format_proof(proof: "Proof") -> str:
     return f"{client} resumes it, but not with what `plait context` shows: {proof.difference}"
 
 
-@edit_command(
-    "clone",
-    session_argument,
-    click.option("--active-only", is_flag=True, help="Leave out abandoned branches."),
-    click.option("--clean", is_flag=True, help="Leave out broken and blank lines."),
-    title_option,
-    click.option(
+@command(examples="plait clone latest\nplait clone 3f2a --active-only --title experiment")
+def clone_command(
+    request: Request,
+    how: CopyOptions,
+    session: str = session_argument,
+    active_only: bool = option("--active-only", help="Leave out abandoned branches."),
+    clean: bool = option("--clean", help="Leave out broken and blank lines."),
+    title: str | None = title_option,
+    output: str | None = option(
         "-o",
         "--output",
         metavar="PATH",
         help="Write the new log to this .jsonl file, or into this folder.",
     ),
-    examples="plait clone latest\nplait clone 3f2a --active-only --title experiment",
-)
-def clone_command(
-    request: Request,
-    session: str,
-    active_only: bool,
-    clean: bool,
-    title: str | None,
-    output: str | None,
-    how: EditOptions,
 ) -> None:
     """Copy SESSION to a new session with a new id.
 
@@ -443,37 +414,26 @@ def clone_command(
     run_plan(request, source, plan, how)
 
 
-@edit_command(
-    "fork",
-    session_argument,
-    click.option(
+@command(examples="plait fork latest --at 12\nplait fork 3f2a --at 'add tests' --before")
+def fork_command(
+    request: Request,
+    how: InPlaceOptions,
+    session: str = session_argument,
+    at: str = option(
         "--turn",
         "--at",
-        "at",
         required=True,
         metavar="TURN|UUID|PROMPT",
         help="Where to continue: a turn's number, a message, or words of a prompt.",
     ),
-    click.option("--before", is_flag=True, help="Leave out that turn, to ask it differently."),
-    title_option,
-    click.option(
+    before: bool = option("--before", help="Leave out that turn, to ask it differently."),
+    title: str | None = title_option,
+    onto: str | None = option(
         "--onto",
         metavar="SESSION",
         shell_complete=complete_session,
         help="Append the branch to a copy of this session.",
     ),
-    in_place_option,
-    examples="plait fork latest --at 12\nplait fork 3f2a --at 'add tests' --before",
-)
-def fork_command(
-    request: Request,
-    session: str,
-    at: str,
-    before: bool,
-    title: str | None,
-    onto: str | None,
-    in_place: bool,
-    how: EditOptions,
 ) -> None:
     """Start a new session from any message of SESSION, even on an abandoned branch.
 
@@ -482,29 +442,29 @@ def fork_command(
     """
     source, plans = request.session(session), request.archive.plan
     if onto is None:
-        if in_place:
+        if how.in_place:
             raise UserError("`--in-place` needs a session to append to", "`--onto SESSION`")
         run_plan(request, source, plans.fork(source, at, before=before, title=title), how)
         return
     if before:
         raise UserError("use either `--before` or `--onto`, not both")
     target = request.session(onto)
-    plan = plans.graft(source, target, at, in_place=in_place, title=title)
+    plan = plans.graft(source, target, at, in_place=how.in_place, title=title)
     run_plan(request, target, plan, how)
 
 
-@edit_command(
-    "switch",
-    session_argument,
-    click.option(
+@command(examples="plait switch 3f2a --branch 2")
+def switch_command(
+    request: Request,
+    how: CopyOptions,
+    session: str = session_argument,
+    branch: str = option(
         "--branch",
         required=True,
         metavar="B",
         help="A branch by name or number as in `plait log` and `plait paths`, or its last record.",
     ),
-    examples="plait switch 3f2a --branch 2",
-)
-def switch_command(request: Request, session: str, branch: str, how: EditOptions) -> None:
+) -> None:
     """Make another branch of SESSION the one that Claude Code resumes.
 
     One line that points to it is appended; nothing else changes.
@@ -513,27 +473,22 @@ def switch_command(request: Request, session: str, branch: str, how: EditOptions
     run_plan(request, source, request.archive.plan.switch(source, branch), how)
 
 
-@edit_command(
-    "rename",
-    session_argument,
-    click.argument("title"),
-    examples="plait rename latest 'Payment refactoring'",
-)
-def rename_command(request: Request, session: str, title: str, how: EditOptions) -> None:
+@command(examples="plait rename latest 'Payment refactoring'")
+def rename_command(
+    request: Request, how: CopyOptions, session: str = session_argument, title: str = argument()
+) -> None:
     """Give SESSION a new title, as `/rename` does."""
     source = request.session(session)
     run_plan(request, source, request.archive.plan.rename(source, title), how)
 
 
-@edit_command(
-    "tag",
-    session_argument,
-    click.argument("word", required=False),
-    click.option("--remove", is_flag=True, help="Remove the tag."),
-    examples="plait tag latest release\nplait tag latest --remove",
-)
+@command(examples="plait tag latest release\nplait tag latest --remove")
 def tag_command(
-    request: Request, session: str, word: str | None, remove: bool, how: EditOptions
+    request: Request,
+    how: CopyOptions,
+    session: str = session_argument,
+    word: str | None = argument(),
+    remove: bool = option("--remove", help="Remove the tag."),
 ) -> None:
     """Tag SESSION with a WORD, or remove its tag."""
     if (word is None) is not remove:
@@ -545,22 +500,23 @@ def tag_command(
     run_plan(request, source, request.archive.plan.tag(source, word), how)
 
 
-@edit_command(
-    "delete",
-    click.argument(
-        "names", metavar="SESSION...", nargs=-1, required=True, shell_complete=complete_session
+@command(examples="plait delete 3f2a --dry-run\nplait delete 3f2a")
+def delete_command(
+    request: Request,
+    how: EditOptions,
+    names: tuple[str, ...] = argument(
+        metavar="SESSION...", required=True, shell_complete=complete_session
     ),
-    examples="plait delete 3f2a --dry-run\nplait delete 3f2a",
-    can_prove=False,
-)
-def delete_command(request: Request, names: tuple[str, ...], how: EditOptions) -> None:
+) -> None:
     """Delete each SESSION with everything that belongs to it; `plait undo` restores it."""
     sessions = list(dict.fromkeys(request.session(name) for name in names))
     run_for_each(request, sessions, request.archive.plan.delete, how)
 
 
-@command("check", session_argument, json_option)
-def check_command(request: Request, session: str, as_json: bool) -> int:
+@command()
+def check_command(
+    request: Request, session: str = session_argument, as_json: bool = json_option
+) -> int:
     """Check SESSION against the rules for valid logs; now `plait repair --check`."""
     return _check_session(request, session, as_json=as_json)
 
@@ -597,21 +553,13 @@ def _check_session(request: Request, name: str, *, as_json: bool) -> int:
     return Refused.exit_code
 
 
-@edit_command(
-    "repair",
-    sessions_argument,
-    click.option("--all", "is_all", is_flag=True, help="Every session that can be repaired."),
-    click.option("--check", is_flag=True, help="Only check one session against the rules."),
-    in_place_option,
-    examples="plait repair latest --check\nplait repair 3f2a --dry-run\nplait repair --all",
-)
+@command(examples="plait repair latest --check\nplait repair 3f2a --dry-run\nplait repair --all")
 def repair_command(
     request: Request,
-    names: tuple[str, ...],
-    is_all: bool,
-    check: bool,
-    in_place: bool,
-    how: EditOptions,
+    how: InPlaceOptions,
+    names: tuple[str, ...] = sessions_argument,
+    is_all: bool = option("--all", help="Every session that can be repaired."),
+    check: bool = option("--check", help="Only check one session against the rules."),
 ) -> int:
     """Repair each SESSION so that it resumes with its full history.
 
@@ -636,67 +584,68 @@ def repair_command(
         request.output.print(f"nothing to repair in {count}")
         return 0
     run = run_plans if is_all else run_for_each
-    run(request, sessions, partial(plans.repair, in_place=in_place), how)
+    run(request, sessions, partial(plans.repair, in_place=how.in_place), how)
     return 0
 
 
-@edit_command(
-    "compress",
-    session_argument,
-    click.option(
+@command(examples="plait compress latest --keep-last 3 --dry-run")
+def compress_command(
+    request: Request,
+    how: InPlaceOptions,
+    session: str = session_argument,
+    until: str | None = option(
         "--until",
         metavar="TURN|UUID|PROMPT",
         help="The first turn to leave unchanged: its number, a message, or words of a prompt.",
     ),
-    click.option(
+    keep_last: int | None = option(
         "--keep-last",
         type=click.IntRange(min=1),
         metavar="N",
         help="Leave this many turns at the end unchanged.",
     ),
-    click.option(
+    summariser: str | None = option(
         "--summariser",
-        "command",
         metavar="CMD",
         help="A command that reads a turn's answers and prints a summary; default: built in.",
     ),
-    click.option(
+    calls: Literal["metadata", "none"] | None = option(
         "--calls",
-        type=click.Choice(("metadata", "none")),
         help="Keep one line for each tool call, or nothing.",
     ),
-    in_place_option,
-    examples="plait compress latest --keep-last 3 --dry-run",
-)
-def compress_command(
-    request: Request, /, session: str, in_place: bool, how: EditOptions, **choices: Any
 ) -> None:
     """Summarise the older turns of SESSION to make room for new ones.
 
     Prompts stay unchanged; answers are summarised; tool calls become a line each. Writes a new
     session and does not change the old one.
     """
-    if (choices["until"] is None) is (choices["keep_last"] is None):
+    if (until is None) is (keep_last is None):
         raise UserError(
             "use either `--until` or `--keep-last`",
             "`plait compress SESSION --keep-last 3` leaves the last three turns unchanged",
         )
     source = request.session(session)
-    given = {name: value for name, value in choices.items() if value is not None}
-    plan = request.priced_archive.plan.compress(source, in_place=in_place, **given)
+    given: dict[str, Any] = {
+        "until": until,
+        "keep_last": keep_last,
+        "command": summariser,
+        "calls": calls,
+    }
+    plan = request.priced_archive.plan.compress(
+        source,
+        in_place=how.in_place,
+        **{name: value for name, value in given.items() if value is not None},
+    )
     run_plan(request, source, plan, how)
 
 
-@edit_command(
-    "move",
-    click.argument("project"),
-    click.argument("directory", metavar="NEWPATH"),
-    click.option("--texts", is_flag=True, help="Also change the path in prompts and answers."),
-    examples="plait move ~/old/shop ~/new/shop --dry-run",
-    can_prove=False,
-)
+@command(examples="plait move ~/old/shop ~/new/shop --dry-run")
 def move_command(
-    request: Request, project: str, directory: str, texts: bool, how: EditOptions
+    request: Request,
+    how: EditOptions,
+    project: str = argument(),
+    directory: str = argument(metavar="NEWPATH"),
+    texts: bool = option("--texts", help="Also change the path in prompts and answers."),
 ) -> None:
     """Move the sessions of PROJECT, a directory, to the directory NEWPATH.
 
@@ -714,25 +663,20 @@ def move_command(
     run_plans(request, list(by_session), by_session.__getitem__, how)
 
 
-@edit_command(
-    "port",
-    click.argument("name", metavar="SESSION|PROJECT|FILE", shell_complete=complete_session),
-    click.option("-o", "--output", metavar="FILE", help="Pack into this file."),
-    click.option("--into", metavar="DIR", help="Unpack FILE as sessions of this directory."),
-    click.option("--redacted", is_flag=True, help="Remove secrets and personal data."),
-    strict_option,
-    rules_option,
-    examples="plait port latest -o session.plait\nplait port session.plait --into ~/projects/shop",
+@command(
+    examples="plait port latest -o session.plait\nplait port session.plait --into ~/projects/shop"
 )
 def port_command(
     request: Request,
-    name: str,
-    output: str | None,
-    into: str | None,
-    redacted: bool,
-    strict: bool,
-    rules: str | None,
-    how: EditOptions,
+    how: CopyOptions,
+    name: str = argument(metavar="SESSION|PROJECT|FILE", shell_complete=complete_session),
+    output: str | None = option("-o", "--output", metavar="FILE", help="Pack into this file."),
+    into: str | None = option(
+        "--into", metavar="DIR", help="Unpack FILE as sessions of this directory."
+    ),
+    redacted: bool = option("--redacted", help="Remove secrets and personal data."),
+    strict: bool = strict_option,
+    rules: str | None = rules_option,
 ) -> None:
     """Pack SESSION or PROJECT into one file, or unpack such a FILE on another machine.
 
@@ -794,28 +738,15 @@ def _pack(request: Request, plan: "PackPlan", how: EditOptions) -> None:
     output.print_unwrapped(f"  unpack  {line}")
 
 
-@command(
-    "undo",
-    click.argument("id_", metavar="[ID]", required=False),
-    click.option("--list", "is_listed", is_flag=True, help="List the edits, the newest first."),
-    click.option("--finish", "is_finished", is_flag=True, help="Complete an interrupted edit."),
-    click.option(
-        "--forget", "is_forgotten", is_flag=True, help="Delete an edit's backup for good; or `all`."
-    ),
-    click.option(
-        "--force", "is_forced", is_flag=True, help="Even if a file has changed since the edit."
-    ),
-    json_option,
-    examples="plait undo\nplait undo --list",
-)
+@command(examples="plait undo\nplait undo --list")
 def undo_command(
     request: Request,
-    id_: str | None,
-    is_listed: bool,
-    is_finished: bool,
-    is_forgotten: bool,
-    is_forced: bool,
-    as_json: bool,
+    id_: str | None = argument(metavar="[ID]"),
+    is_listed: bool = option("--list", help="List the edits, the newest first."),
+    is_finished: bool = option("--finish", help="Complete an interrupted edit."),
+    is_forgotten: bool = option("--forget", help="Delete an edit's backup for good; or `all`."),
+    is_forced: bool = option("--force", help="Even if a file has changed since the edit."),
+    as_json: bool = json_option,
 ) -> None:
     """Undo the last edit, or the edit ID: restore the bytes, times and modes from before it.
 

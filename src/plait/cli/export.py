@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-import click
 from msgspec.structs import replace
 
 from plait.archive import (
@@ -19,19 +19,17 @@ from plait.archive import (
     get_file_ending,
 )
 from plait.cli.options import (
+    Redaction,
     Request,
-    choose_redactor,
-    combine_options,
     command,
-    filter_options,
     json_option,
     names_argument,
-    redaction_options,
+    option,
 )
 from plait.cli.output import Output, escape_json, write_bytes
-from plait.cli.selection import select_all
+from plait.cli.selection import Filters, require_sessions
 from plait.cli.text import format_counts
-from plait.conversation.walk import DEPTHS
+from plait.conversation.walk import Depth
 from plait.errors import UserError
 from plait.export.folder import ExportFolder, load_export_key
 from plait.line import read_file_stamp
@@ -45,137 +43,129 @@ WITHOUT_TURNS = {
 }
 FOREIGN_FORMATS = {"atif": "ATIF", "toolpath": "Toolpath"}
 """Formats of other tools; what they have no place for is noted."""
-_what_options = combine_options(
-    click.option("--all", "is_all", is_flag=True, help="Export all sessions."),
-    click.option(
+
+
+@dataclass(frozen=True)
+class ExportOptions(Filters):
+    """What is exported, in which form, and where to."""
+
+    names: tuple[str, ...] = names_argument
+    is_all: bool = option("--all", help="Export all sessions.")
+    depth: Depth | None = option(
         "--depth",
-        type=click.Choice(DEPTHS),
         help="How much to include; each level includes those before it. Default: tools; for "
         "HTML, everything.",
-    ),
-    click.option(
+    )
+    branches: Literal["active", "all"] = option(
         "--branches",
-        type=click.Choice(["active", "all"]),
         default="all",
         show_default=True,
         help="All paths, or only the one that Claude Code would resume.",
-    ),
-    click.option("--no-thinking", is_flag=True, help="Leave out thinking."),
-    click.option("--no-tools", is_flag=True, help="Leave out tool calls and results."),
-)
-_form_options = combine_options(
-    click.option(
+    )
+    no_thinking: bool = option("--no-thinking", help="Leave out thinking.")
+    no_tools: bool = option("--no-tools", help="Leave out tool calls and results.")
+    format_: str = option(
         "--format",
         "-f",
-        "format_",
-        type=click.Choice(tuple(EXPORTERS)),
+        choices=tuple(EXPORTERS),
         default="md",
         show_default=True,
         help="Markdown, HTML, plain text, JSON or the original records; or other formats: ATIF "
         "trajectories (Harbor), Toolpath step graphs.",
-    ),
-    click.option("--simple", is_flag=True, help="One line per tool call."),
-    click.option(
+    )
+    simple: bool = option("--simple", help="One line per tool call.")
+    agents: Literal["inline", "files"] = option(
         "--agents",
-        type=click.Choice(["inline", "files"]),
         default="inline",
         show_default=True,
         help="Agents inline, or in separate files.",
-    ),
-    click.option("--combined", is_flag=True, help="One file for everything."),
-    click.option("--single-file", is_flag=True, help="HTML pages that need no other file."),
-    click.option(
-        "--front-matter", is_flag=True, help="Start with YAML front matter, as for Obsidian."
-    ),
-)
+    )
+    combined: bool = option("--combined", help="One file for everything.")
+    single_file: bool = option("--single-file", help="HTML pages that need no other file.")
+    front_matter: bool = option(
+        "--front-matter", help="Start with YAML front matter, as for Obsidian."
+    )
+    output: str | None = option(
+        "--output", "-o", metavar="DIR", help="Output folder, or `-` for stdout."
+    )
+    turn: str | None = option(
+        "--turn", "--at", metavar="N[-M]", help="Only this turn of one session, or a range."
+    )
+    is_copied: bool = option("--copy", help="Copy to the clipboard.")
+    force: bool = option("--force", help="Write into a folder that has other files.")
+    redraw: bool = option("--redraw", help="Render everything again, even if unchanged.")
+    as_json: bool = json_option
 
 
 @command(
-    "export",
-    names_argument,
-    _what_options,
-    filter_options,
-    _form_options,
-    click.option("--output", "-o", metavar="DIR", help="Output folder, or `-` for stdout."),
-    click.option(
-        "--turn", "--at", "turn", metavar="N[-M]", help="Only this turn of one session, or a range."
-    ),
-    click.option("--copy", "is_copied", is_flag=True, help="Copy to the clipboard."),
-    redaction_options,
-    click.option("--force", is_flag=True, help="Write into a folder that has other files."),
-    click.option("--redraw", is_flag=True, help="Render everything again, even if unchanged."),
-    json_option,
-    examples=(
-        "plait export latest -o transcripts\n"
-        "plait export shop --format html -o site\n"
-        "plait export latest --turn 3 -o -"
-    ),
+    examples="plait export latest -o transcripts\nplait export shop --format html -o site\n"
+    "plait export latest --turn 3 -o -",
 )
-def export_command(request: Request, /, **asked: Any) -> None:
+def export_command(request: Request, asked: ExportOptions, redaction: Redaction) -> None:
     """Export transcripts of sessions, one for each path.
 
     Secrets, user names in paths, hosts, addresses and accounts are replaced, and a report in the
     output folder says where.
     """
-    if not asked["names"] and not asked["is_all"] and not asked["project"]:
+    if not asked.names and not asked.is_all and not asked.project:
         raise UserError(
             "nothing selected to export",
             "name sessions or a project, or add `--all`",
             "`plait export latest -o transcripts` exports the newest session",
         )
-    if not (asked["output"] or asked["turn"] or asked["is_copied"]):
+    if not (asked.output or asked.turn or asked.is_copied):
         raise UserError("no destination", "add `-o DIR`, or `-o -` for stdout")
-    if asked["turn"] and asked["format_"] in WITHOUT_TURNS:
-        raise UserError(f"{WITHOUT_TURNS[asked['format_']]}, not by turns", "leave out `--turn`")
-    if asked["format_"] == "html":
+    if asked.turn and asked.format_ in WITHOUT_TURNS:
+        raise UserError(f"{WITHOUT_TURNS[asked.format_]}, not by turns", "leave out `--turn`")
+    if asked.format_ == "html":
         for name in ("combined", "turn", "is_copied"):
-            if asked[name]:
-                option = "--copy" if name == "is_copied" else f"--{name}"
+            if getattr(asked, name):
+                used = "--copy" if name == "is_copied" else f"--{name}"
                 hint = "`--single-file` makes HTML pages that need no other file"
-                raise UserError(f"HTML is written to a folder, not with `{option}`", hint)
-        if asked["output"] == STDOUT:
+                raise UserError(f"HTML is written to a folder, not with `{used}`", hint)
+        if asked.output == STDOUT:
             raise UserError("HTML is written to a folder, not to stdout", "add `-o DIR`")
-    elif asked["single_file"]:
+    elif asked.single_file:
         raise UserError("`--single-file` needs HTML", "add `--format html`")
-    sessions = select_all(request, asked)
-    is_single_file = asked["combined"] or asked["output"] == STDOUT or asked["is_copied"]
+    sessions = require_sessions(asked.select(request, *asked.names))
+    is_single_file = asked.combined or asked.output == STDOUT or asked.is_copied
     plan = ExportPlan(
         tuple(sessions),
         RenderOptions(
-            depth=asked["depth"] or "tools",
-            has_thinking=not asked["no_thinking"],
-            has_tools=not asked["no_tools"],
-            is_simple=asked["simple"],
-            agents=asked["agents"],
-            has_front_matter=asked["front_matter"],
+            depth=asked.depth or "tools",
+            has_thinking=not asked.no_thinking,
+            has_tools=not asked.no_tools,
+            is_simple=asked.simple,
+            agents=asked.agents,
+            has_front_matter=asked.front_matter,
         ),
-        asked["branches"],
+        asked.branches,
         is_single_file,
-        choose_redactor(asked),
-        page_depth=asked["depth"] or ("answers" if asked["no_tools"] else None),
-        is_single=asked["single_file"],
+        redaction.load(),
+        page_depth=asked.depth or ("answers" if asked.no_tools else None),
+        is_single=asked.single_file,
     )
-    if asked["no_redact"]:
+    if redaction.no_redact:
         request.output.warn_unredacted()
     plan.pricing = request.prices
     with gc_paused():
-        if asked["turn"] or asked["is_copied"] or asked["output"] == STDOUT:
+        if asked.turn or asked.is_copied or asked.output == STDOUT:
             _write_single_file(request, plan, asked)
         else:
             _write_folder(request, plan, asked)
 
 
-def _write_folder(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
-    output, path, format_ = request.output, Path(asked["output"]), asked["format_"]
+def _write_folder(request: Request, plan: ExportPlan, asked: ExportOptions) -> None:
+    output, path, format_ = request.output, Path(asked.output or ""), asked.format_
     folder = ExportFolder(path)
-    folder.prepare(is_forced=asked["force"])
+    folder.prepare(is_forced=asked.force)
     key = load_export_key(request.settings.state)
-    plan.previous = folder.read_previous(key, is_fresh=asked["redraw"])
+    plan.previous = folder.read_previous(key, is_fresh=asked.redraw)
     folder.write(_with_status(output, request.archive.export(plan, format_)), plan)
     output.warn_lost_workers(request.archive)
     written = read_file_stamp(path / MANIFEST)
     sizes = plan.sizes | {MANIFEST: written.size if written else 0}
-    if asked["as_json"]:
+    if asked.as_json:
         output.json(build_manifest(plan, format_, sizes))
         return
     sessions, *others = plan.coverage.list_counts()
@@ -211,34 +201,34 @@ def _note_left_out(output: Output, plan: ExportPlan, format_: str) -> None:
         output.note(f"not in {FOREIGN_FORMATS[format_]}: {left_out}")
 
 
-def _write_single_file(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
+def _write_single_file(request: Request, plan: ExportPlan, asked: ExportOptions) -> None:
     """Write one transcript to stdout, the clipboard or a file."""
-    output, format_ = request.output, asked["format_"]
-    if asked["turn"]:
+    output, format_ = request.output, asked.format_
+    if asked.turn:
         data = _export_turns(plan, asked)
     else:
         files = request.archive.export(plan, format_)
         data = b"".join(part for name, part in files if name not in (REPORT, MANIFEST))
-    if asked["is_copied"]:
+    if asked.is_copied:
         from plait.cli.desktop import copy_to_clipboard
 
         if program := copy_to_clipboard(data):
             output.note(f"copied {format_bytes(len(data))} by {program}")
             return
         output.note("no clipboard found: printing instead")
-    if asked["output"] in (None, STDOUT):
+    if asked.output in (None, STDOUT):
         write_bytes(escape_json(data) if format_ in ("json", *FOREIGN_FORMATS) else data)
     else:
-        folder = ExportFolder(Path(asked["output"]))
-        folder.prepare(is_forced=asked["force"])
-        name = f"{plan.entries[0].name}_turn{asked['turn']}.{get_file_ending(format_)}"
+        folder = ExportFolder(Path(asked.output))
+        folder.prepare(is_forced=asked.force)
+        name = f"{plan.entries[0].name}_turn{asked.turn}.{get_file_ending(format_)}"
         folder.write_file(name, data)
     _note_left_out(output, plan, format_)
     if plan.redactor and plan.redactor.report:
         output.note(f"redacted: {format_counts(plan.redactor.report.kinds)}")
 
 
-def _export_turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
+def _export_turns(plan: ExportPlan, asked: ExportOptions) -> bytes:
     from plait.archive import encode_text, iter_trajectory_files
     from plait.cli.selection import select_turns
     from plait.view.transcript.json_form import encode_transcript
@@ -253,9 +243,9 @@ def _export_turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
     if transcript is None:
         raise UserError("this session has no turns", "`plait cat` prints its records")
     conversation = transcript.conversation
-    kept = replace(conversation, turns=select_turns(conversation, asked["turn"]))
+    kept = replace(conversation, turns=select_turns(conversation, asked.turn))
     part = replace(transcript, conversation=kept, unnamed=())
-    match asked["format_"]:
+    match asked.format_:
         case "txt":
             return encode_text("\n".join(iter_plain_turns(part, plan.manner)).lstrip("\n") + "\n")
         case "json":

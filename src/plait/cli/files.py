@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import asdict
 
-from plait.cli.options import Request, command, json_option, session_argument
+from plait.cli.options import Request, argument, command, json_option, option, session_argument
 from plait.cli.output import write_bytes
 from plait.cli.selection import parse_range, parse_time_option
 from plait.cli.text import (
@@ -48,30 +48,19 @@ MOST_WRITERS = 12
 LEAST_PATH = 16
 MOST_TURNS = 5
 NO_CHANGES = "this session changed no files"
-file_argument = click.argument("file")
-known_as_option = click.option(
-    "--as", "known_as", metavar="PATH", multiple=True, help="The file's path in the sessions."
-)
+file_argument = argument()
+known_as_option = option("--as", metavar="PATH", help="The file's path in the sessions.")
 
 
-@command(
-    "blame",
-    file_argument,
-    click.option("--lines", "span", metavar="A-B", help="Only these lines: 12, 12-20, 12-."),
-    known_as_option,
-    click.option("--notes", is_flag=True, help="Show the git-ai notes that would be written."),
-    click.option("--yes", "is_sure", is_flag=True, help="With --notes: write the notes."),
-    json_option,
-    examples="plait blame src/app.py\nplait blame src/app.py --lines 40-60",
-)
+@command(examples="plait blame src/app.py\nplait blame src/app.py --lines 40-60")
 def blame_command(
     request: Request,
-    file: str,
-    span: str | None,
-    known_as: tuple[str, ...],
-    notes: bool,
-    is_sure: bool,
-    as_json: bool,
+    file: str = file_argument,
+    span: str | None = option("--lines", metavar="A-B", help="Only these lines: 12, 12-20, 12-."),
+    known_as: tuple[str, ...] = known_as_option,
+    notes: bool = option("--notes", help="Show the git-ai notes that would be written."),
+    is_sure: bool = option("--yes", help="With --notes: write the notes."),
+    as_json: bool = json_option,
 ) -> None:
     """Show which session and turn wrote each line of FILE, next to the Git commit.
 
@@ -190,32 +179,24 @@ def _print_notes(request: Request, plan: "NotePlan", *, is_sure: bool, as_json: 
 
 
 @command(
-    "files",
-    session_argument,
-    click.option("-p", "--patch", is_flag=True, help="Print the net change of each file."),
-    click.option(
+    examples="plait files latest\nplait files 3f2a --patch\nplait files 3f2a --at 12 -o restored"
+)
+def files_command(
+    request: Request,
+    session: str = session_argument,
+    patch: bool = option("-p", "--patch", help="Print the net change of each file."),
+    turn: int | None = option(
         "--turn",
         "--at",
-        "turn",
         type=click.IntRange(1),
         metavar="TURN",
         help="Show the files as they were after this turn.",
     ),
-    click.option(
-        "-o", "--output", "folder", metavar="DIR", help="Write the files into this folder."
+    folder: str | None = option(
+        "-o", "--output", metavar="DIR", help="Write the files into this folder."
     ),
-    click.option("--force", is_flag=True, help="Overwrite existing files."),
-    json_option,
-    examples="plait files latest\nplait files 3f2a --patch\nplait files 3f2a --at 12 -o restored",
-)
-def files_command(
-    request: Request,
-    session: str,
-    patch: bool,
-    turn: int | None,
-    folder: str | None,
-    force: bool,
-    as_json: bool,
+    force: bool = option("--force", help="Overwrite existing files."),
+    as_json: bool = json_option,
 ) -> None:
     """List the files that SESSION changed, with the net change of each.
 
@@ -300,28 +281,19 @@ def _print_patch(request: Request, path: str, hunks: "Iterable[Hunk]", *, is_new
     )
 
 
-@command(
-    "history",
-    file_argument,
-    click.option(
+@command(examples="plait history src/app.py\nplait history src/app.py --at 3f2a:12")
+def history_command(
+    request: Request,
+    file: str = file_argument,
+    at: str | None = option(
         "--turn",
         "--at",
-        "at",
         metavar="TURN|TIME",
         help="Print its content after a turn (SESSION:TURN, TURN) or at a time.",
     ),
-    known_as_option,
-    click.option("-p", "--patch", is_flag=True, help="Show the patch of each change."),
-    json_option,
-    examples="plait history src/app.py\nplait history src/app.py --at 3f2a:12",
-)
-def history_command(
-    request: Request,
-    file: str,
-    at: str | None,
-    known_as: tuple[str, ...],
-    patch: bool,
-    as_json: bool,
+    known_as: tuple[str, ...] = known_as_option,
+    patch: bool = option("-p", "--patch", help="Show the patch of each change."),
+    as_json: bool = json_option,
 ) -> None:
     """Show every change of FILE across all sessions, or print its content at one point.
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-import click
 from msgspec.structs import replace
 
 from plait.archive import (
@@ -21,14 +20,14 @@ from plait.cli.options import (
     Request,
     ascii_option,
     command,
-    filter_options,
     json_option,
     name_argument,
     no_index_option,
+    option,
     session_argument,
 )
 from plait.cli.output import Output, format_json, write_bytes
-from plait.cli.selection import require_sessions, select_sessions
+from plait.cli.selection import Filters, require_sessions
 from plait.cli.text import (
     SHORT_ID,
     format_lapse,
@@ -93,27 +92,17 @@ SESSIONS = ("trunk", "foreign", "summary")
 LEAST_TITLE, LEAST_PATH_TITLE = 32, 19
 
 
-@command(
-    "log",
-    session_argument,
-    click.option(
-        "--all",
-        "everything",
-        is_flag=True,
-        help="Show agents turn by turn, service agents, and sessions that share its history.",
-    ),
-    click.option("--records", is_flag=True, help="One row per record instead of per turn."),
-    ascii_option,
-    json_option,
-    examples="plait log latest\nplait log 3f2a --all",
-)
+@command(examples="plait log latest\nplait log 3f2a --all")
 def log_command(
     request: Request,
-    session: str,
-    everything: bool,
-    records: bool,
-    ascii_only: bool,
-    as_json: bool,
+    session: str = session_argument,
+    everything: bool = option(
+        "--all",
+        help="Show agents turn by turn, service agents, and sessions that share its history.",
+    ),
+    records: bool = option("--records", help="One row per record instead of per turn."),
+    ascii_only: bool = ascii_option,
+    as_json: bool = json_option,
 ) -> None:
     """Draw SESSION as a graph: its turns from the oldest, forks, abandoned branches.
 
@@ -325,19 +314,14 @@ class LogPrinter:
         return join_fitting(parts, self.output.width // 3)
 
 
-@command(
-    "tree",
-    name_argument,
-    filter_options,
-    click.option(
-        "--all", "everything", is_flag=True, help="List every agent, including service agents."
-    ),
-    no_index_option,
-    json_option,
-    examples="plait tree\nplait tree latest --all",
-)
+@command(examples="plait tree\nplait tree latest --all")
 def tree_command(
-    request: Request, /, everything: bool, no_index: bool, as_json: bool, **selection: str | None
+    request: Request,
+    filters: Filters,
+    name: str | None = name_argument,
+    everything: bool = option("--all", help="List every agent, including service agents."),
+    no_index: bool = no_index_option,
+    as_json: bool = json_option,
 ) -> None:
     """Draw sessions with their branches, agents and compactions as a tree.
 
@@ -346,7 +330,7 @@ def tree_command(
     """
     output = request.output
     with request.open_archive(no_index=no_index) as archive:
-        sessions = require_sessions(select_sessions(request, **selection))
+        sessions = require_sessions(filters.select(request, name))
         detail: TreeDetail = "all" if everything or as_json else "few" if sessions[1:] else "agents"
         watch = output.progress_for("reading sessions")
         tree = archive.tree(sessions, way=detail, watch=watch)
@@ -477,22 +461,21 @@ def _print_unlinked(output: Output, unlinked: Unlinked) -> None:
         output.print(f"{words}; `plait cat` shows {them}", style="dim")
 
 
-@command(
-    "paths",
-    name_argument,
-    filter_options,
-    click.option("--raw", is_flag=True, help="Every path from root to leaf, by parent links only."),
-    json_option,
-    examples="plait paths latest\nplait paths shop --since 7d",
-)
-def paths_command(request: Request, /, raw: bool, as_json: bool, **selection: str | None) -> None:
+@command(examples="plait paths latest\nplait paths shop --since 7d")
+def paths_command(
+    request: Request,
+    filters: Filters,
+    name: str | None = name_argument,
+    raw: bool = option("--raw", help="Every path from root to leaf, by parent links only."),
+    as_json: bool = json_option,
+) -> None:
     """List every conversation path through sessions, from the first prompt to a leaf.
 
     The path that Claude Code would continue is ACTIVE; the others are ABANDONED, with the record
     where they fork. A session that another one continues is part of that one.
     """
     output = request.output
-    sessions = require_sessions(select_sessions(request, **selection))
+    sessions = require_sessions(filters.select(request, name))
     graph = request.archive.graph(*sessions)
     raw_graph = RawGraph.of(graph) if raw else None
     paths = raw_graph.paths() if raw_graph else list_paths(graph)

@@ -3,10 +3,9 @@
 import time
 from typing import Any
 
-import click
 import msgspec
 
-from plait.cli.options import Request, command, json_option
+from plait.cli.options import Request, command, json_option, option
 from plait.cli.output import write_bytes
 from plait.cli.text import format_number
 from plait.errors import PlaitError, UserError
@@ -15,16 +14,13 @@ from plait.index.model import IndexReport, elapsed_ms
 from plait.view.formats import format_bytes, format_count
 
 
-@command(
-    "index",
-    click.option("--rebuild", is_flag=True, help="Read everything again."),
-    click.option("--status", is_flag=True, help="Show what the index contains."),
-    click.option("--watch", "is_watching", is_flag=True, help="Keep running and updating it."),
-    json_option,
-    examples=("plait index\nplait index --status"),
-)
+@command(examples="plait index\nplait index --status")
 def index_command(
-    request: Request, rebuild: bool, status: bool, is_watching: bool, as_json: bool
+    request: Request,
+    rebuild: bool = option("--rebuild", help="Read everything again."),
+    status: bool = option("--status", help="Show what the index contains."),
+    is_watching: bool = option("--watch", help="Keep running and updating it."),
+    as_json: bool = json_option,
 ) -> None:
     """Build or update the index that makes search instant.
 

@@ -1,6 +1,7 @@
 """`plait insights`: trends, habits and outliers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -8,13 +9,12 @@ import msgspec
 from plait.cli.options import (
     Request,
     command,
-    filter_options,
     json_option,
     name_argument,
     no_index_option,
     timezone_option,
 )
-from plait.cli.selection import parse_time_option, parse_zone, select_sessions
+from plait.cli.selection import Filters, parse_zone
 from plait.cli.text import GAP, SHORT_ID, align_cells, now, safe_line, short_id
 from plait.view.charts import draw_columns
 from plait.view.text import shorten_to_width
@@ -25,24 +25,14 @@ if TYPE_CHECKING:
 FIGURE_WIDTH = 11
 
 
-@command(
-    "insights",
-    name_argument,
-    filter_options,
-    timezone_option,
-    no_index_option,
-    json_option,
-    examples="plait insights\nplait insights shop --since 30d",
-)
+@command(examples="plait insights\nplait insights shop --since 30d")
 def insights_command(
     request: Request,
-    name: str | None,
-    project: str | None,
-    since: str | None,
-    until: str | None,
-    timezone: str | None,
-    no_index: bool,
-    as_json: bool,
+    filters: Filters,
+    name: str | None = name_argument,
+    timezone: str | None = timezone_option,
+    no_index: bool = no_index_option,
+    as_json: bool = json_option,
 ) -> None:
     """Show trends, habits with their evidence, and outlier sessions and days.
 
@@ -51,12 +41,12 @@ def insights_command(
     """
     from plait.insights.report import HABIT_WORDS, OUTLIER_RULE, format_outlier
 
-    zone, time, output = parse_zone(timezone), now(), request.output
-    start, end = parse_time_option(since, time, zone), parse_time_option(until, time, zone)
+    zone, output = parse_zone(timezone), request.output
+    start, end = filters.period(zone)
     with request.open_archive(no_index=no_index) as archive:
-        sessions = select_sessions(request, name, project)
+        sessions = replace(filters, since=None, until=None).select(request, name)
         insights: Insights = archive.insights(
-            sessions, prices=request.prices, zone=zone, since=start, until=end, now=time
+            sessions, prices=request.prices, zone=zone, since=start, until=end, now=now()
         )
     if as_json:
         value: dict[str, Any] = msgspec.to_builtins(insights)

@@ -20,13 +20,16 @@ from plait.cli.automation import WAYS, change_automation, explicit_roots, instal
 from plait.cli.options import (
     GroupedHelp,
     Request,
-    automation_options,
+    argument,
     command,
     dry_run_option,
+    install_option,
     json_option,
+    option,
     project_option,
     session_argument,
     sessions_argument,
+    uninstall_option,
 )
 from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
@@ -90,46 +93,31 @@ class KeepCommand(GroupedHelp):
         super().format_epilog(ctx, formatter)
 
 
-@command(
-    "keep",
-    sessions_argument,
-    click.option("--all", "is_all", is_flag=True, help="All sessions; the default."),
-    project_option,
-    click.option(
-        "--file-history", "backups", is_flag=True, help="Also back up Claude Code's file backups."
-    ),
-    dry_run_option,
-    automation_options(
-        BACKUP_TASK.ways,
-        "Back up automatically: at the end of each session, or every hour.",
-        "Stop automatic backups; the backup stays.",
-    ),
-    click.option(
-        "--background", is_flag=True, help="Run silently in the background; used by the hook."
-    ),
-    json_option,
-    cls=KeepCommand,
-    examples="plait keep\nplait keep status\nplait keep --install",
-)
+@command(cls=KeepCommand, examples="plait keep\nplait keep status\nplait keep --install")
 def keep_command(
     request: Request,
-    names: tuple[str, ...],
-    is_all: bool,
-    project: str | None,
-    backups: bool,
-    is_dry: bool,
-    install: str | None,
-    uninstall: str | None,
-    is_sure: bool,
-    background: bool,
-    as_json: bool,
+    names: tuple[str, ...] = sessions_argument,
+    is_all: bool = option("--all", help="All sessions; the default."),
+    project: str | None = project_option,
+    backups: bool = option("--file-history", help="Also back up Claude Code's file backups."),
+    is_dry: bool = dry_run_option,
+    install: str | None = install_option(
+        BACKUP_TASK.ways, "Back up automatically: at the end of each session, or every hour."
+    ),
+    uninstall: str | None = uninstall_option(
+        BACKUP_TASK.ways, "Stop automatic backups; the backup stays."
+    ),
+    is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation to install."),
+    background: bool = option(
+        "--background", help="Run silently in the background; used by the hook."
+    ),
+    as_json: bool = json_option,
 ) -> None:
     """Back up sessions to a store that survives Claude Code's cleanup.
 
     Sessions are stored compressed, with everything that belongs to them; only changes since the
     last backup are added. Backed-up sessions can still be listed, read and searched after they are
-    deleted, and
-    `plait restore` brings them back.
+    deleted, and `plait restore` brings them back.
     """
     if install or uninstall:
         if names or is_all or project or backups or (install and uninstall):
@@ -221,12 +209,8 @@ def _print_plan(request: Request, plan: "KeepPlan", *, as_json: bool) -> None:
     output.print("nothing was written; leave out `--dry-run` to do it", style="dim")
 
 
-@command(
-    "status",
-    json_option,
-    examples="plait keep status",
-)
-def status_command(request: Request, as_json: bool) -> None:
+@command(examples="plait keep status")
+def status_command(request: Request, as_json: bool = json_option) -> None:
     """Show what is backed up, what is not, and what the cleanup will delete when."""
     output = request.output
     with request.open_archive(no_index=False) as archive:
@@ -292,18 +276,12 @@ def _print_at_risk(request: Request, status: "KeepStatus") -> None:
         output.print(f"  and {format_number(len(sessions) - MOST_AT_RISK)} more", style="dim")
 
 
-@command(
-    "verify",
-    json_option,
-    pass_context=True,
-    examples="plait keep verify",
-)
-def verify_command(ctx: click.Context, as_json: bool) -> None:
+@command(examples="plait keep verify")
+def verify_command(request: Request, as_json: bool = json_option) -> int:
     """Read the whole backup once and list what is damaged.
 
     The exit code is 1 if there is damage. Undamaged sessions can still be restored.
     """
-    request: Request = ctx.obj
     output = request.output
     with _progress(output, "reading the backup") as watch:
         damages = request.archive.keep.verify(report=watch)
@@ -332,35 +310,26 @@ def verify_command(ctx: click.Context, as_json: bool) -> None:
         size = request.archive.keep.store.size()
         count = f"{format_count(size.sessions, 'session')}, {format_count(size.files, 'file')}"
         output.print(f"no damage: {count}", style="green")
-    if damages:
-        ctx.exit(1)
+    return 1 if damages else 0
 
 
-@command(
-    "forget",
-    sessions_argument,
-    click.option(
+@command(examples="plait keep forget 3f2a\nplait keep forget --max-size 5GB --yes")
+def forget_command(
+    request: Request,
+    names: tuple[str, ...] = sessions_argument,
+    max_age: float | None = option(
         "--max-age",
         type=float,
         metavar="DAYS",
         help="Delete sessions not written to for longer than this.",
     ),
-    click.option(
+    max_size: str | None = option(
         "--max-size",
         metavar="SIZE",
         help="Delete the oldest until the backup fits this size, for example 5GB.",
     ),
-    click.option("--yes", "is_sure", is_flag=True, help="Delete them; otherwise only list them."),
-    json_option,
-    examples="plait keep forget 3f2a\nplait keep forget --max-size 5GB --yes",
-)
-def forget_command(
-    request: Request,
-    names: tuple[str, ...],
-    max_age: float | None,
-    max_size: str | None,
-    is_sure: bool,
-    as_json: bool,
+    is_sure: bool = option("--yes", help="Delete them; otherwise only list them."),
+    as_json: bool = json_option,
 ) -> None:
     """Delete sessions from the backup, by name, age or total size.
 
@@ -413,8 +382,10 @@ def forget_command(
         output.print("nothing was deleted; add `--yes` to do it", style="dim")
 
 
-@command("rescue", dry_run_option, json_option, examples="plait keep rescue --dry-run")
-def rescue_command(request: Request, is_dry: bool, as_json: bool) -> None:
+@command(examples="plait keep rescue --dry-run")
+def rescue_command(
+    request: Request, is_dry: bool = dry_run_option, as_json: bool = json_option
+) -> None:
     """Reconstruct deleted sessions from what is left of them, marked as incomplete.
 
     Sources are prompts in `history.jsonl`, backups in `file-history`, scripts in `session-env`,
@@ -481,14 +452,13 @@ def rescue_command(request: Request, is_dry: bool, as_json: bool) -> None:
         output.print(f"{sessions} reconstructed, marked as incomplete", style="bold green")
 
 
-@command(
-    "pack",
-    click.argument("file"),
-    sessions_argument,
-    json_option,
-    examples=("plait keep pack sessions.plait\nplait keep pack sessions.plait 3f2a"),
-)
-def pack_command(request: Request, file: str, names: tuple[str, ...], as_json: bool) -> None:
+@command(examples="plait keep pack sessions.plait\nplait keep pack sessions.plait 3f2a")
+def pack_command(
+    request: Request,
+    file: str = argument(),
+    names: tuple[str, ...] = sessions_argument,
+    as_json: bool = json_option,
+) -> None:
     """Write the backup of all or some sessions to one FILE for another machine."""
     output, path = request.output, Path(file)
     sessions = [request.session(name) for name in names] or None
@@ -502,13 +472,8 @@ def pack_command(request: Request, file: str, names: tuple[str, ...], as_json: b
     output.print_unwrapped(f"  on the other machine   {line}")
 
 
-@command(
-    "unpack",
-    click.argument("file"),
-    json_option,
-    examples="plait keep unpack sessions.plait",
-)
-def unpack_command(request: Request, file: str, as_json: bool) -> None:
+@command(examples="plait keep unpack sessions.plait")
+def unpack_command(request: Request, file: str = argument(), as_json: bool = json_option) -> None:
     """Merge a FILE packed on another machine into the backup.
 
     What is already here stays as it is: doing it twice changes nothing.
@@ -531,19 +496,14 @@ def _format_merged(merged: "Merged") -> str:
     return f"{sessions}, {format_count(merged.files, 'file')}, {format_bytes(merged.bytes)}"
 
 
-@command(
-    "restore",
-    session_argument,
-    click.option("--to", metavar="DIR", help="Restore into this folder instead."),
-    click.option("--overwrite", is_flag=True, help="Overwrite files that differ."),
-    click.option(
-        "--touch", is_flag=True, help="Set its time to now, so that the cleanup skips it."
-    ),
-    json_option,
-    examples="plait restore 3f2a --touch",
-)
+@command(examples="plait restore 3f2a --touch")
 def restore_command(
-    request: Request, session: str, to: str | None, overwrite: bool, touch: bool, as_json: bool
+    request: Request,
+    session: str = session_argument,
+    to: str | None = option("--to", metavar="DIR", help="Restore into this folder instead."),
+    overwrite: bool = option("--overwrite", help="Overwrite files that differ."),
+    touch: bool = option("--touch", help="Set its time to now, so that the cleanup skips it."),
+    as_json: bool = json_option,
 ) -> None:
     """Restore SESSION from the backup to where it was: bytes, times and modes.
 

@@ -3,10 +3,11 @@
 import importlib.util
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import to_builtins
@@ -14,13 +15,15 @@ from msgspec import to_builtins
 from plait.cli.app import LazyGroup
 from plait.cli.options import (
     Request,
-    automation_options,
-    combine_options,
+    argument,
     command,
     dry_run_option,
+    install_option,
     json_option,
+    option,
     rules_option,
     strict_option,
+    uninstall_option,
 )
 from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
@@ -43,17 +46,82 @@ MOST_LISTED = 12
 MOST_CHARACTERS = 40
 
 LAKE_HELP = "The lake: a folder, s3://bucket/name, gs://…, az://…; default: as in the settings."
-lake_option = click.option("--lake", "url", metavar="URL", help=LAKE_HELP)
-key_option = click.option(
-    "--key", metavar="FILE", help="The key for pseudonyms; a team can share one."
-)
-label_options = combine_options(
-    click.option(
+lake_option = option("--lake", metavar="URL", help=LAKE_HELP)
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """The labels of sessions in a lake."""
+
+    source: str | None = option(
         "--source", metavar="NAME", help="Label for this machine; default: a generated name."
-    ),
-    click.option("--person", metavar="NAME", help="Label for the person."),
-    click.option("--team", metavar="NAME", help="Label for the team."),
-)
+    )
+    person: str | None = option("--person", metavar="NAME", help="Label for the person.")
+    team: str | None = option("--team", metavar="NAME", help="Label for the team.")
+    key: str | None = option(
+        "--key", metavar="FILE", help="The key for pseudonyms; a team can share one."
+    )
+
+    def resolve(self, request: Request) -> Labels:
+        """Return the labels as given, else as in the settings."""
+        settings = request.settings.lake
+        return Labels(
+            self.source or settings.source or load_source_name(request.settings.state),
+            settings.person if self.person is None else self.person,
+            settings.team if self.team is None else self.team,
+        )
+
+    def load_key(self, request: Request) -> bytes:
+        """Return the key for pseudonyms as given, else as in the settings."""
+        file = Path(self.key) if self.key else request.settings.lake.key
+        return load_pseudonym_key(request.settings.state, file)
+
+
+@dataclass(frozen=True)
+class ShipOptions(LabelOptions):
+    """What of sessions is sent to a lake."""
+
+    profile: "Profile | None" = option(
+        "--profile",
+        choices=PROFILES,
+        help="What to send: figures only (counts), sessions without secrets, or everything; "
+        "default: counts.",
+    )
+    rules: str | None = rules_option
+    strict: bool = strict_option
+
+    def build(self, request: Request) -> "BuildOptions":
+        """Return the options with the settings' defaults."""
+        from plait.cli.redact import load_rules
+        from plait.lake.build import BuildOptions, hides_names
+
+        profile = self.profile or request.settings.lake.ship_profile
+        is_redacted = profile == "redacted"
+        if not is_redacted and (self.rules or self.strict):
+            raise UserError("`--rules` and `--strict` need `--profile redacted`")
+        return BuildOptions(
+            self.resolve(request),
+            profile,
+            request.prices,
+            self.load_key(request) if hides_names(profile) else b"",
+            load_rules(self.rules, strict=self.strict) if is_redacted else None,
+        )
+
+    def list_arguments(self, request: Request, to: str) -> list[str]:
+        """Return the command of a timer; it must not depend on settings that may change."""
+        from plait.cli.automation import explicit_roots
+
+        place = to if "://" in to else str(Path(to).absolute())
+        profile = self.profile or request.settings.lake.ship_profile
+        words = ["lake", "ship", "--to", place, "--profile", profile]
+        for name in ("source", "person", "team"):
+            words += [f"--{name}", value] if (value := getattr(self, name)) else []
+        for name in ("key", "rules"):
+            words += (
+                [f"--{name}", str(Path(file).absolute())] if (file := getattr(self, name)) else []
+            )
+        words += ["--strict"] if self.strict else []
+        return [*words, *explicit_roots(request)]
 
 
 @click.group("lake", cls=LazyGroup, table=subcommands("lake"))
@@ -100,31 +168,10 @@ def require_lake_extra() -> None:
         )
 
 
-def resolve_labels(
-    request: Request, source: str | None, person: str | None, team: str | None
-) -> Labels:
-    """Return the labels for sessions: as given, else as in the settings."""
-    settings = request.settings.lake
-    own = load_source_name(request.settings.state)
-    return Labels(
-        source or settings.source or own,
-        settings.person if person is None else person,
-        settings.team if team is None else team,
-    )
-
-
-def _load_key(request: Request, name: str | None) -> bytes:
-    settings = request.settings
-    return load_pseudonym_key(settings.state, Path(name) if name else settings.lake.key)
-
-
-@command(
-    "ls",
-    lake_option,
-    json_option,
-    examples="plait lake ls --lake ~/lake",
-)
-def ls_command(request: Request, url: str | None, as_json: bool) -> None:
+@command(examples="plait lake ls --lake ~/lake")
+def ls_command(
+    request: Request, url: str | None = lake_option, as_json: bool = json_option
+) -> None:
     """List the sources in a lake: sessions, size of logs, months."""
     lake, output = open_lake(request, url), request.output
     sources = lake.list_sources()
@@ -146,13 +193,10 @@ def ls_command(request: Request, url: str | None, as_json: bool) -> None:
     output.print_unwrapped(f"{count}, profile {lake.profile}: {safe_line(lake.url)}", style="dim")
 
 
-@command(
-    "tables",
-    click.argument("name", metavar="[TABLE]", required=False),
-    json_option,
-    examples=("plait lake tables\nplait lake tables responses"),
-)
-def tables_command(request: Request, name: str | None, as_json: bool) -> None:
+@command(examples="plait lake tables\nplait lake tables responses")
+def tables_command(
+    request: Request, name: str | None = argument(metavar="[TABLE]"), as_json: bool = json_option
+) -> None:
     """List the tables of a lake, or the columns of one, with descriptions.
 
     In a lake with the profile `counts`, columns marked `named` contain pseudonyms and columns
@@ -196,45 +240,30 @@ def tables_command(request: Request, name: str | None, as_json: bool) -> None:
 
 
 @command(
-    "build",
-    click.argument("places", metavar="[ROOT]...", nargs=-1),
-    click.option("--to", "url", metavar="URL", help=LAKE_HELP),
-    click.option(
-        "--profile",
-        type=click.Choice(PROFILES),
-        help="What to store: figures only, sessions without secrets, or everything; default for "
-        "a new lake: everything.",
-    ),
-    label_options,
-    key_option,
-    click.option(
-        "--engine",
-        "engine_name",
-        type=click.Choice(("local", "ray")),
-        default="local",
-        help="Where to run: processes on this machine, or a Ray cluster.",
-    ),
-    click.option("--address", metavar="HOST:PORT", help="The Ray cluster; default: start one."),
-    click.option(
-        "--prune", is_flag=True, help="Remove sessions of this source that no longer exist."
-    ),
-    json_option,
-    examples="plait lake build --to ~/lake\nplait lake build --to s3://team/lake --source laptop",
+    examples="plait lake build --to ~/lake\nplait lake build --to s3://team/lake --source laptop"
 )
 def build_command(
     request: Request,
-    /,
-    places: tuple[str, ...],
-    url: str | None,
-    profile: "Profile | None",
-    source: str | None,
-    person: str | None,
-    team: str | None,
-    key: str | None,
-    engine_name: str,
-    address: str | None,
-    prune: bool,
-    as_json: bool,
+    labels: LabelOptions,
+    places: tuple[str, ...] = argument(metavar="[ROOT]..."),
+    url: str | None = option("--to", metavar="URL", help=LAKE_HELP),
+    profile: "Profile | None" = option(
+        "--profile",
+        choices=PROFILES,
+        help="What to store: figures only, sessions without secrets, or everything; default for "
+        "a new lake: everything.",
+    ),
+    engine_name: str = option(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="Where to run: processes on this machine, or a Ray cluster.",
+    ),
+    address: str | None = option(
+        "--address", metavar="HOST:PORT", help="The Ray cluster; default: start one."
+    ),
+    prune: bool = option("--prune", help="Remove sessions of this source that no longer exist."),
+    as_json: bool = json_option,
 ) -> None:
     """Add new and changed sessions to a lake.
 
@@ -258,13 +287,13 @@ def build_command(
     with request.output.byte_progress("building the lake") as watch:
         built = archive.lake.build(
             to,
-            resolve_labels(request, source, person, team),
+            labels.resolve(request),
             profile=profile,
             options=request.settings.lake.options,
             folders=folders,
             engine=engine,
             prune=prune,
-            key=lambda: _load_key(request, key),
+            key=lambda: labels.load_key(request),
             rules=add_own_names(None, home_folder()),
             watch=watch,
         )
@@ -345,46 +374,27 @@ def _present_build(
 
 
 @command(
-    "ship",
-    click.option(
-        "--to", "url", metavar="URL", help="The lake to send to; default: as in the settings."
-    ),
-    click.option(
-        "--profile",
-        type=click.Choice(PROFILES),
-        help="What to send: figures only (counts), sessions without secrets, or everything; "
-        "default: counts.",
-    ),
-    label_options,
-    key_option,
-    rules_option,
-    strict_option,
-    dry_run_option,
-    automation_options(
-        ("systemd", "cron"),
-        "Send every hour from now on.",
-        "Stop sending every hour; what was sent stays.",
-    ),
-    json_option,
     examples="plait lake ship --to s3://team/lake --dry-run\nplait lake ship --install",
 )
 def ship_command(
     request: Request,
-    /,
-    url: str | None,
-    install: str | None,
-    uninstall: str | None,
-    is_sure: bool,
-    is_dry: bool,
-    as_json: bool,
-    **choices: Any,
+    chosen: ShipOptions,
+    url: str | None = option(
+        "--to", metavar="URL", help="The lake to send to; default: as in the settings."
+    ),
+    is_dry: bool = dry_run_option,
+    install: str | None = install_option(("systemd", "cron"), "Send every hour from now on."),
+    uninstall: str | None = uninstall_option(
+        ("systemd", "cron"), "Stop sending every hour; what was sent stays."
+    ),
+    is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation to install."),
+    as_json: bool = json_option,
 ) -> None:
     """Send what is new in this machine's sessions to a remote lake.
 
     Nothing is sent unless you run or install this. By default, only figures are sent: no text, no
     paths, no names. You can interrupt it at any time; it continues where it stopped. `--dry-run`
-    shows exactly
-    what would be sent: sessions, tables, columns with values, bytes.
+    shows exactly what would be sent: sessions, tables, columns with values, bytes.
     """
     if install or uninstall:
         from plait.cli.automation import change_automation
@@ -397,7 +407,7 @@ def ship_command(
             SHIP_TASK,
             install=install,
             uninstall=uninstall,
-            arguments=lambda: _ship_arguments(request, _destination(request, url), choices),
+            arguments=lambda: chosen.list_arguments(request, _destination(request, url)),
             action="sent",
             is_sure=is_sure,
             is_dry=is_dry,
@@ -406,7 +416,7 @@ def ship_command(
         return
     require_lake_extra()
     to, archive, settings = _destination(request, url), request.priced_archive, request.settings
-    options = _build_options(request, **choices)
+    options = chosen.build(request)
     if is_dry:
         with request.output.byte_progress("preparing") as watch:
             shipment = archive.lake.rehearse(
@@ -462,48 +472,6 @@ def _destination(request: Request, url: str | None) -> str:
     return destination
 
 
-def _build_options(
-    request: Request,
-    *,
-    profile: str | None,
-    source: str | None,
-    person: str | None,
-    team: str | None,
-    key: str | None,
-    rules: str | None,
-    strict: bool,
-) -> "BuildOptions":
-    from plait.cli.redact import load_rules
-    from plait.lake.build import BuildOptions, hides_names
-
-    chosen: Any = profile or request.settings.lake.ship_profile
-    is_redacted = chosen == "redacted"
-    if not is_redacted and (rules or strict):
-        raise UserError("`--rules` and `--strict` need `--profile redacted`")
-    return BuildOptions(
-        resolve_labels(request, source, person, team),
-        chosen,
-        request.priced_archive.prices,
-        _load_key(request, key) if hides_names(chosen) else b"",
-        load_rules(rules, strict=strict) if is_redacted else None,
-    )
-
-
-def _ship_arguments(request: Request, to: str, choices: dict[str, Any]) -> list[str]:
-    """Return the command of a timer; it must not depend on settings that may change."""
-    from plait.cli.automation import explicit_roots
-
-    place = to if "://" in to else str(Path(to).absolute())
-    profile = choices["profile"] or request.settings.lake.ship_profile
-    words = ["lake", "ship", "--to", place, "--profile", profile]
-    for name in ("source", "person", "team"):
-        words += [f"--{name}", choices[name]] if choices[name] else []
-    for name in ("key", "rules"):
-        words += [f"--{name}", str(Path(choices[name]).absolute())] if choices[name] else []
-    words += ["--strict"] if choices["strict"] else []
-    return [*words, *explicit_roots(request)]
-
-
 def _print_shipment(
     output: Output, to: str, profile: "Profile", labels: dict[str, str], shipment: "Shipment"
 ) -> None:
@@ -549,18 +517,13 @@ def _format_value(value: object, most: int | None) -> str:
     return line if most is None or len(line) <= most else f"{line[: most - 1]}…"
 
 
-@command(
-    "forget",
-    click.argument("source"),
-    lake_option,
-    click.option(
-        "--yes", "is_sure", is_flag=True, help="Apply the change; otherwise only show it."
-    ),
-    json_option,
-    examples=("plait lake forget old-laptop\nplait lake forget old-laptop --yes"),
-)
+@command(examples="plait lake forget old-laptop\nplait lake forget old-laptop --yes")
 def forget_command(
-    request: Request, source: str, url: str | None, is_sure: bool, as_json: bool
+    request: Request,
+    source: str = argument(),
+    url: str | None = lake_option,
+    is_sure: bool = option("--yes", help="Apply the change; otherwise only show it."),
+    as_json: bool = json_option,
 ) -> None:
     """Remove all sessions of a source from a lake.
 
@@ -586,22 +549,20 @@ def forget_command(
         output.print("nothing was changed; add `--yes` to do it", style="dim")
 
 
-@command(
-    "tidy",
-    lake_option,
-    click.option(
+@command(examples="plait lake tidy --lake ~/lake")
+def tidy_command(
+    request: Request,
+    url: str | None = lake_option,
+    hours: int = option(
         "--older",
-        "hours",
         metavar="HOURS",
         type=click.IntRange(min=0),
         default=24,
         show_default=True,
         help="Only files older than this; below 12, nobody else may be building.",
     ),
-    json_option,
-    examples="plait lake tidy --lake ~/lake",
-)
-def tidy_command(request: Request, url: str | None, hours: int, as_json: bool) -> None:
+    as_json: bool = json_option,
+) -> None:
     """Merge the small files of a lake, and delete unused ones.
 
     Every build adds files and leaves outdated rows behind. Queries return the same results, only

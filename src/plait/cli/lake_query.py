@@ -3,18 +3,17 @@
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
-
-import click
+from typing import IO, TYPE_CHECKING, Any
 
 from plait.cli.lake import lake_option, open_lake
-from plait.cli.options import Request, combine_options, command, json_option
+from plait.cli.options import Request, argument, command, json_option, option
 from plait.cli.output import Output, format_json, select_fields, write_bytes
 from plait.cli.settings import config_file
 from plait.cli.text import format_number, now, safe_line
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from plait.lake.saved_queries import SavedQuery
 
 
-F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("table", "csv", "parquet", "json")
 MOST_SHOWN = 1000
 """Rows of a table for people; all are written in the other formats."""
@@ -39,50 +37,51 @@ WORDS = 16
 FIGURE_TYPES = ("int", "uint", "double", "float", "decimal")
 GAP = 2
 
-answer_options: Callable[[F], F] = combine_options(
-    click.option(
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """How the result of a query is written."""
+
+    format_: str = option(
         "--format",
         "-f",
-        "format_",
-        type=click.Choice(FORMATS),
+        choices=FORMATS,
         default="table",
         show_default=True,
         help="A table, CSV, Parquet, or JSON as with `--json`.",
-    ),
-    click.option("--output", "-o", metavar="FILE", help="Write to this file."),
-    json_option,
-)
+    )
+    output: str | None = option("--output", "-o", metavar="FILE", help="Write to this file.")
+    as_json: bool = json_option
 
+    def write(self, request: Request, answer: "QueryResult") -> None:
+        """Write the result of a query in the format that was asked for."""
+        kind = "json" if self.as_json else self.format_
+        if kind == "table":
+            if self.output:
+                raise UserError(
+                    "a table cannot be written to a file", "add `--format csv`, `parquet` or `json`"
+                )
+            _print_table(request.output, answer)
+            return
+        if kind == "parquet" and self.output is None and sys.stdout.isatty():
+            raise UserError("Parquet cannot be printed on a terminal", "add `--output FILE`")
+        with _open_sink(self.output) as sink:
+            if kind == "csv":
+                sink.write(_format_csv([answer.columns]))
+                for batch in answer.row_batches():
+                    sink.write(_format_csv(batch))
+            elif kind == "json":
+                names = answer.columns
+                rows = [
+                    dict(zip(names, map(_plain_value, row), strict=True)) for row in answer.rows()
+                ]
+                sink.write(format_json({"columns": names, "rows": rows}) + b"\n")
+            else:
+                from pyarrow.parquet import ParquetWriter
 
-def write_answer(
-    request: Request, answer: "QueryResult", format_: str, output: str | None, *, as_json: bool
-) -> None:
-    """Write the result of a query in the format that was asked for."""
-    kind = "json" if as_json else format_
-    if kind == "table":
-        if output:
-            raise UserError(
-                "a table cannot be written to a file", "add `--format csv`, `parquet` or `json`"
-            )
-        _print_table(request.output, answer)
-        return
-    if kind == "parquet" and output is None and sys.stdout.isatty():
-        raise UserError("Parquet cannot be printed on a terminal", "add `--output FILE`")
-    with _open_sink(output) as sink:
-        if kind == "csv":
-            sink.write(_format_csv([answer.columns]))
-            for batch in answer.row_batches():
-                sink.write(_format_csv(batch))
-        elif kind == "json":
-            names = answer.columns
-            rows = [dict(zip(names, map(_plain_value, row), strict=True)) for row in answer.rows()]
-            sink.write(format_json({"columns": names, "rows": rows}) + b"\n")
-        else:
-            from pyarrow.parquet import ParquetWriter
-
-            with ParquetWriter(sink, answer.schema, compression="zstd") as writer:
-                for part in answer.batches():
-                    writer.write_batch(part)
+                with ParquetWriter(sink, answer.schema, compression="zstd") as writer:
+                    for part in answer.batches():
+                        writer.write_batch(part)
 
 
 def _print_table(output: Output, answer: "QueryResult") -> None:
@@ -199,16 +198,15 @@ STDIN = "-"
 
 
 @command(
-    "sql",
-    click.argument("sql", metavar="SQL"),
-    lake_option,
-    answer_options,
-    examples=(
-        'plait lake sql "select model, sum(cost_usd) from responses group by 1"\n'
-        "plait lake sql - --format csv < query.sql"
-    ),
+    examples='plait lake sql "select model, sum(cost_usd) from responses group by 1"\n'
+    "plait lake sql - --format csv < query.sql",
 )
-def sql_command(request: Request, /, sql: str, url: str | None, **how: Any) -> None:
+def sql_command(
+    request: Request,
+    how: AnswerOptions,
+    sql: str = argument(metavar="SQL"),
+    url: str | None = lake_option,
+) -> None:
     """Query a lake with SQL; `-` reads the query from stdin.
 
     The tables are sessions, logs, records, turns, responses, waste, tool_calls, files, findings,
@@ -218,28 +216,17 @@ def sql_command(request: Request, /, sql: str, url: str | None, **how: Any) -> N
     from plait.lake.query import open_query_engine
 
     asked = sys.stdin.read() if sql == STDIN else sql
-    write_answer(request, open_query_engine(open_lake(request, url)).stream(asked), **how)
+    how.write(request, open_query_engine(open_lake(request, url)).stream(asked))
 
 
-@command(
-    "ask",
-    click.argument("name", metavar="[QUESTION]", required=False),
-    click.argument("parameters", metavar="[PARAMETER=VALUE]...", nargs=-1),
-    lake_option,
-    click.option(
-        "--sql", "is_sql", is_flag=True, help="Print the SQL of the query instead of running it."
-    ),
-    answer_options,
-    examples=("plait lake ask\nplait lake ask cost by=model since=7d"),
-)
+@command(examples="plait lake ask\nplait lake ask cost by=model since=7d")
 def ask_command(
     request: Request,
-    /,
-    name: str | None,
-    parameters: tuple[str, ...],
-    url: str | None,
-    is_sql: bool,
-    **how: Any,
+    how: AnswerOptions,
+    name: str | None = argument(metavar="[QUESTION]"),
+    parameters: tuple[str, ...] = argument(metavar="[PARAMETER=VALUE]..."),
+    url: str | None = lake_option,
+    is_sql: bool = option("--sql", help="Print the SQL of the query instead of running it."),
 ) -> None:
     """Run a saved query; without a name, list them with their parameters.
 
@@ -251,7 +238,7 @@ def ask_command(
 
     known = load_saved_queries(config_file().with_name(FILE_NAME))
     if name is None:
-        _list_queries(request.output, known, as_json=how["as_json"] or how["format_"] == "json")
+        _list_queries(request.output, known, as_json=how.as_json or how.format_ == "json")
         return
     given: dict[str, str] = {}
     for word in parameters:
@@ -268,7 +255,7 @@ def ask_command(
         request.output.write_text(f"{query.sql.strip()}\n")
         return
     engine = open_query_engine(open_lake(request, url))
-    write_answer(request, engine.stream(query.sql, values), **how)
+    how.write(request, engine.stream(query.sql, values))
 
 
 def _list_queries(output: Output, known: "Mapping[str, SavedQuery]", *, as_json: bool) -> None:

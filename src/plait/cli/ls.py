@@ -11,14 +11,15 @@ import click
 from plait.archive import Archive, Facts
 from plait.cli.options import (
     Request,
+    argument,
     command,
-    filter_options,
     fold_option,
     json_option,
     no_index_option,
+    option,
 )
 from plait.cli.output import Output
-from plait.cli.selection import is_in_period, is_in_project, parse_time_option
+from plait.cli.selection import Filters, is_in_period, is_in_project
 from plait.cli.text import (
     GAP,
     PROGRAM,
@@ -206,41 +207,23 @@ def is_expiring(row: Facts, time: datetime) -> bool:
     return row.deleted_at is not None and row.deleted_at - time < SOON
 
 
-@command(
-    "ls",
-    click.argument("projects", metavar="[PROJECT]...", nargs=-1),
-    filter_options,
-    click.option("--sort", type=click.Choice(SORTS), default="ended", help="Sort by this."),
-    click.option("-r", "--reverse", is_flag=True, help="Reverse the order."),
-    click.option("-n", "--limit", type=click.IntRange(1), help="Show at most this many sessions."),
-    click.option("--live", "only_live", is_flag=True, help="Only sessions that are running now."),
-    click.option(
-        "--expiring", is_flag=True, help="Only sessions that will be deleted within a week."
-    ),
-    click.option("--kept", "only_kept", is_flag=True, help="Only sessions left in the backup."),
-    click.option("--starred", "only_starred", is_flag=True, help="Only starred sessions."),
-    click.option("--long", "is_long", is_flag=True, help="Full ids, first prompts and versions."),
-    fold_option,
-    no_index_option,
-    json_option,
-    examples="plait ls\nplait ls shop --since 7d\nplait ls --sort cost -n 10",
-)
+@command(fold_option, examples="plait ls\nplait ls shop --since 7d\nplait ls --sort cost -n 10")
 def ls_command(
     request: Request,
-    projects: tuple[str, ...],
-    project: str | None,
-    since: str | None,
-    until: str | None,
-    sort: str,
-    reverse: bool,
-    limit: int | None,
-    only_live: bool,
-    expiring: bool,
-    only_kept: bool,
-    only_starred: bool,
-    is_long: bool,
-    no_index: bool,
-    as_json: bool,
+    filters: Filters,
+    projects: tuple[str, ...] = argument(metavar="[PROJECT]..."),
+    sort: str = option("--sort", choices=SORTS, default="ended", help="Sort by this."),
+    reverse: bool = option("-r", "--reverse", help="Reverse the order."),
+    limit: int | None = option(
+        "-n", "--limit", type=click.IntRange(1), help="Show at most this many sessions."
+    ),
+    only_live: bool = option("--live", help="Only sessions that are running now."),
+    expiring: bool = option("--expiring", help="Only sessions that will be deleted within a week."),
+    only_kept: bool = option("--kept", help="Only sessions left in the backup."),
+    only_starred: bool = option("--starred", help="Only starred sessions."),
+    is_long: bool = option("--long", help="Full ids, first prompts and versions."),
+    no_index: bool = no_index_option,
+    as_json: bool = json_option,
 ) -> None:
     """List projects and sessions, the newest first.
 
@@ -248,8 +231,8 @@ def ls_command(
     cleanup (†), left only in the backup (kept).
     """
     time = now()
-    names = projects + ((project,) if project else ())
-    start, end = parse_time_option(since, time), parse_time_option(until, time)
+    names = projects + ((filters.project,) if filters.project else ())
+    start, end = filters.period()
     with request.open_archive(no_index=no_index) as archive:
         rows = [
             row

@@ -1,12 +1,14 @@
 """What every command shares: the `Request` with settings, output and archive, and common options."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, wraps
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import click
 
@@ -33,7 +35,15 @@ GENERAL = {"roots", "is_demo", "colour", "no_pager", "jobs"} | {
 """The parameters of every command, listed last in its help."""
 SECTIONS: dict[str, set[str]] = {
     "Options": set(),
-    "Selection": {"--project", "--since", "--until", "--timezone", "--no-fold", "--no-index"},
+    "Selection": {
+        "--project",
+        "--since",
+        "--until",
+        "--timezone",
+        "--no-fold",
+        "--no-index",
+        "--agent",
+    },
     "Making changes": {"--dry-run", "--in-place", "--prove", "--yes", "--force"},
     "Output": {"--json", "--csv", "--ascii"},
     "General options": set(),
@@ -207,22 +217,89 @@ class GroupedHelp(click.Command):
                     formatter.write_text(line)
 
 
-def command(
-    name: str,
-    *options: Callable[[Any], Any],
-    examples: str = "",
-    cls: type[click.Command] = GroupedHelp,
-    pass_context: bool = False,
-) -> Callable[[Callable[..., Any]], click.Command]:
-    """Return a decorator that makes a function a command with these options and the general ones.
+class Declared:
+    """An option or argument, declared as the default of a parameter, or of a field of a group."""
 
-    The function gets the `Request` first, or click's context, whose `obj` is the request.
+    def __init__(self, kind: type[click.Parameter], names: tuple[str, ...], settings: Any) -> None:
+        self.kind, self.names, self.settings = kind, names, settings
+
+    def build(self, name: str, hint: Any) -> click.Parameter:
+        """Return the parameter for click; what the annotation says need not be said again.
+
+        That is a flag for `bool`, a choice for a Literal, several values for a tuple, an argument
+        that may be left out for `| None`.
+        """
+        settings = dict(self.settings)
+        if get_origin(hint) in (Union, UnionType):
+            hint, *_ = get_args(hint)
+            if self.kind is click.Argument:
+                settings.setdefault("required", False)
+        if get_origin(hint) is tuple and ... in get_args(hint):
+            hint, *_ = get_args(hint)
+            settings |= {"multiple": True} if self.kind is click.Option else {"nargs": -1}
+        choices = get_args(hint) if get_origin(hint) is Literal else settings.pop("choices", ())
+        if choices:
+            settings["type"] = click.Choice(choices)
+        if hint is bool:
+            settings["is_flag"] = True
+        elif hint in (int, float):
+            settings.setdefault("type", hint)
+            settings.setdefault("metavar", "N")
+        return self.kind([*self.names, name], **settings)
+
+
+def option(*names: str, **settings: Any) -> Any:
+    """Declare an option: its names, and the settings of `click.Option`, or `choices`."""
+    return Declared(click.Option, names, settings)
+
+
+def argument(**settings: Any) -> Any:
+    """Declare an argument, with the settings of `click.Argument`."""
+    return Declared(click.Argument, (), settings)
+
+
+def declare_parameters(
+    function: Callable[..., Any],
+) -> tuple[list[click.Parameter], dict[str, Any]]:
+    """Return the parameters that a function declares, and its groups of options by name.
+
+    A group is a dataclass of options, such as `Filters`, that several commands share.
+    """
+    params: list[click.Parameter] = []
+    groups: dict[str, Any] = {}
+    for name, parameter in [*signature(function).parameters.items()][1:]:
+        if isinstance(parameter.default, Declared):
+            params.append(parameter.default.build(name, parameter.annotation))
+        elif is_dataclass(parameter.annotation):
+            groups[name] = parameter.annotation
+            params += [
+                field.default.build(field.name, field.type)
+                for field in fields(parameter.annotation)
+                if isinstance(field.default, Declared)
+            ]
+    return params, groups
+
+
+def command(
+    *options: Callable[[Any], Any], examples: str = "", cls: type[click.Command] = GroupedHelp
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return a decorator that makes a function a command.
+
+    The function gets the `Request` first, and declares its options as defaults of the others.
     """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        function = (click.pass_context if pass_context else click.pass_obj)(function)
-        function = combine_options(*options, global_options)(function)
-        return click.command(name, cls=cls, epilog=examples.strip())(function)
+        params, groups = declare_parameters(function)
+
+        @combine_options(*options, global_options)
+        @wraps(function)
+        def run(**values: Any) -> Any:
+            for name, group in groups.items():
+                own = [field.name for field in fields(group) if field.name in values]
+                values[name] = group(**{name: values.pop(name) for name in own})
+            return function(click.get_current_context().obj, **values)
+
+        return click.command(cls=cls, params=params, epilog=examples)(run)
 
     return decorate
 
@@ -347,9 +424,9 @@ def _set_no_fold(ctx: click.Context, _: click.Parameter, no_fold: bool) -> None:
     ctx.meta[NO_FOLD] = no_fold
 
 
-def _set_agents(ctx: click.Context, _: click.Parameter, names: str | None) -> None:
+def _set_agents(ctx: click.Context, _: click.Parameter, names: str | None) -> str | None:
     if names is None:
-        return
+        return None
     from plait.errors import UserError
     from plait.sources.places import list_source_names
 
@@ -358,38 +435,21 @@ def _set_agents(ctx: click.Context, _: click.Parameter, names: str | None) -> No
     if unknown := sorted(wanted - {*known}):
         raise UserError(f"unknown agent '{unknown[0]}'", f"known are {', '.join(known)}")
     ctx.meta[AGENTS] = wanted
+    return names
 
 
-session_argument = click.argument("session", shell_complete=complete_session)
-sessions_argument = click.argument(
-    "names", metavar="[SESSION]...", nargs=-1, shell_complete=complete_session
+session_argument = argument(shell_complete=complete_session)
+sessions_argument = argument(metavar="[SESSION]...", shell_complete=complete_session)
+name_argument = argument(metavar="[SESSION|PROJECT]", shell_complete=complete_session)
+names_argument = argument(metavar="[SESSION|PROJECT]...", shell_complete=complete_session)
+project_option = option("--project", metavar="NAME", help="Only projects with this in their name.")
+agent_option = option(
+    "--agent",
+    metavar="LIST",
+    callback=_set_agents,
+    help="Only sessions of these coding agents: claude, codex, …",
 )
-name_argument = click.argument(
-    "name", metavar="[SESSION|PROJECT]", required=False, shell_complete=complete_session
-)
-names_argument = click.argument(
-    "names", metavar="[SESSION|PROJECT]...", nargs=-1, shell_complete=complete_session
-)
-project_option = click.option(
-    "--project", metavar="NAME", help="Only projects with this in their name."
-)
-filter_options = combine_options(
-    project_option,
-    click.option(
-        "--since",
-        metavar="TIME",
-        help="Only what ended after this: a day, a time, 7d, monday, 'last week'.",
-    ),
-    click.option("--until", metavar="TIME", help="Only what started before this day or time."),
-    click.option(
-        "--agent",
-        metavar="LIST",
-        expose_value=False,
-        callback=_set_agents,
-        help="Only sessions of these coding agents: claude, codex, …",
-    ),
-)
-timezone_option = click.option(
+timezone_option = option(
     "--timezone", "-z", metavar="ZONE", help="Time zone for days and hours: Europe/Rome, UTC."
 )
 fold_option = click.option(
@@ -399,59 +459,53 @@ fold_option = click.option(
     callback=_set_no_fold,
     help="Count worktrees and sub-directories as projects of their own.",
 )
-no_index_option = click.option(
-    "--no-index", is_flag=True, help="Read the logs instead of the index."
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-ascii_option = click.option(
-    "--ascii", "ascii_only", is_flag=True, help="Use plain ASCII characters only."
-)
-dry_run_option = click.option(
-    "--dry-run", "is_dry", is_flag=True, help="Show what would happen; change nothing."
-)
-strict_option = click.option(
-    "--strict", is_flag=True, help="Also replace what is only possibly secret."
-)
-rules_option = click.option("--rules", metavar="FILE", help="A file with your own redaction rules.")
-redaction_options = combine_options(
-    click.option("--no-redact", is_flag=True, help="Do not redact secrets, names and paths."),
-    strict_option,
-    rules_option,
-)
+no_index_option = option("--no-index", help="Read the logs instead of the index.")
+json_option = option("--json", help="Print JSON.")
+ascii_option = option("--ascii", help="Use plain ASCII characters only.")
+dry_run_option = option("--dry-run", help="Show what would happen; change nothing.")
+yes_option = option("-y", "--yes", help="Do not ask for confirmation.")
+strict_option = option("--strict", help="Also replace what is only possibly secret.")
+rules_option = option("--rules", metavar="FILE", help="A file with your own redaction rules.")
 
 
-def choose_redactor(asked: Mapping[str, Any]) -> "Redactor | None":
-    """Return the redactor that the `redaction_options` ask for; None for `--no-redact`."""
-    if asked["no_redact"]:
-        return None
-    from plait.cli.redact import load_redactor
+@dataclass(frozen=True)
+class Redaction:
+    """Whether and how what leaves this machine is redacted."""
 
-    return load_redactor(asked["rules"], strict=asked["strict"])
+    no_redact: bool = option("--no-redact", help="Do not redact secrets, names and paths.")
+    strict: bool = strict_option
+    rules: str | None = rules_option
+
+    def load(self) -> "Redactor | None":
+        """Return the redactor that was asked for; None for `--no-redact`."""
+        if self.no_redact:
+            return None
+        from plait.cli.redact import load_redactor
+
+        return load_redactor(self.rules, strict=self.strict)
 
 
-def automation_options(ways: Sequence[str], install: str, uninstall: str) -> Callable[[F], F]:
-    """Return a decorator that adds `--install`, `--uninstall` and `--yes`, with these help texts."""
-    metavar = f"[{'|'.join(ways)}]"
-    return combine_options(
-        click.option(
-            "--install",
-            metavar=metavar,
-            type=click.Choice(ways),
-            is_flag=False,
-            flag_value=ways[0],
-            help=install,
-        ),
-        click.option(
-            "--uninstall",
-            metavar=metavar,
-            type=click.Choice([*ways, "all"]),
-            is_flag=False,
-            flag_value="all",
-            help=uninstall,
-        ),
-        click.option(
-            "-y", "--yes", "is_sure", is_flag=True, help="Do not ask for confirmation to install."
-        ),
+def install_option(ways: Sequence[str], help_: str) -> Any:
+    """Declare `--install`, which makes a command run by itself in one of these ways."""
+    return option(
+        "--install",
+        metavar=f"[{'|'.join(ways)}]",
+        choices=ways,
+        is_flag=False,
+        flag_value=ways[0],
+        help=help_,
+    )
+
+
+def uninstall_option(ways: Sequence[str], help_: str) -> Any:
+    """Declare `--uninstall`."""
+    return option(
+        "--uninstall",
+        metavar=f"[{'|'.join(ways)}]",
+        choices=[*ways, "all"],
+        is_flag=False,
+        flag_value="all",
+        help=help_,
     )
 
 

@@ -3,20 +3,23 @@
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from msgspec import to_builtins
 
 from plait.cli.automation import InstallPlan, confirm_and_install, explicit_roots, program_arguments
 from plait.cli.options import (
     Request,
-    combine_options,
+    argument,
     command,
     complete_session,
     dry_run_option,
     json_option,
+    option,
 )
 from plait.cli.output import write_bytes
 from plait.cli.selection import parse_time_option
@@ -29,83 +32,99 @@ if TYPE_CHECKING:
     from plait.recall.background import BackgroundIndex
     from plait.recall.model import Answer
 
-BUDGET = 2000
 SCOPES = ("user", "project", "local")
-answer_options = combine_options(
-    click.option(
+since_option = option("--since", metavar="TIME", help="Only after this: a day, a time, 7d.")
+limit_option = option(
+    "-n", "--limit", type=click.IntRange(1, 50), default=5, help="At most this many turns."
+)
+no_redact_option = option("--no-redact", help="Do not redact secrets.")
+
+
+def budget_option(default: int) -> Any:
+    """Declare `--budget`."""
+    return option(
+        "--budget",
+        metavar="TOKENS",
+        default=default,
+        show_default=True,
+        help="At most this many tokens, up to 9000.",
+    )
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """Where an answer is looked for, and how it is written."""
+
+    project: str = option(
         "--project",
         metavar="NAME",
         default=".",
         help="A project; default that of this directory, '*' for all.",
-    ),
-    click.option(
-        "--budget",
-        metavar="TOKENS",
-        default=BUDGET,
-        show_default=True,
-        help="At most this many tokens, up to 9000.",
-    ),
-    click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
-    json_option,
-)
-since_option = click.option("--since", metavar="TIME", help="Only after this: a day, a time, 7d.")
-limit_option = click.option(
-    "-n", "--limit", type=click.IntRange(1, 50), default=5, help="At most this many turns."
-)
+    )
+    budget: int = budget_option(2000)
+    no_redact: bool = no_redact_option
+    as_json: bool = json_option
+
+    def present(self, request: Request, answer: "Answer") -> None:
+        """Print an answer within the budget."""
+        from plait.recall.model import render
+
+        if self.as_json:
+            request.output.json(to_builtins(answer))
+        else:
+            request.output.write_text(f"{render(answer, self.budget)}\n")
 
 
 @command(
-    "recall",
-    click.argument("query", nargs=-1, required=True),
-    answer_options,
-    since_option,
-    click.option("--until", metavar="TIME", help="Only before this day or time."),
-    click.option(
-        "--kind",
-        type=click.Choice(["any", "prompt", "answer", "tool", "file", "error"]),
-        default="any",
-        help="Only what was asked, answered, run, done to a file, or failed.",
-    ),
-    click.option(
-        "--branches",
-        type=click.Choice(["active", "all"]),
-        default="active",
-        help="With all: abandoned branches too.",
-    ),
-    limit_option,
-    click.option("--include-current", is_flag=True, help="Also the session that asks."),
     examples='plait recall "why was the cache disabled"\nplait recall timeout --kind error --since 30d',
 )
 def recall_command(
     request: Request,
-    query: tuple[str, ...],
-    budget: int,
-    no_redact: bool,
-    as_json: bool,
-    **asked: Any,
+    how: AnswerOptions,
+    query: tuple[str, ...] = argument(required=True),
+    since: str | None = since_option,
+    until: str | None = option("--until", metavar="TIME", help="Only before this day or time."),
+    kind: str = option(
+        "--kind",
+        choices=["any", "prompt", "answer", "tool", "file", "error"],
+        default="any",
+        help="Only what was asked, answered, run, done to a file, or failed.",
+    ),
+    branches: Literal["active", "all"] = option(
+        "--branches",
+        default="active",
+        help="With all: abandoned branches too.",
+    ),
+    limit: int = limit_option,
+    include_current: bool = option("--include-current", help="Also the session that asks."),
 ) -> None:
     """Find the turns of earlier sessions that answer QUERY, with what became of each.
 
     Unlike `plait search`, it takes a question: turns with all its words come first, then those
     with most of them. The answer never exceeds the budget, and secrets are redacted.
     """
-    answer = _open_recall(request, no_redact=no_redact).recall(" ".join(query), **asked)
-    _present(request, answer, budget, as_json=as_json)
+    answer = _open_recall(request, no_redact=how.no_redact).recall(
+        " ".join(query),
+        project=how.project,
+        since=since,
+        until=until,
+        kind=kind,
+        branches=branches,
+        limit=limit,
+        include_current=include_current,
+    )
+    how.present(request, answer)
 
 
 @command(
-    "about",
-    click.argument("target"),
-    answer_options,
-    limit_option,
     examples='plait about src/app.py\nplait about parse_config\nplait about "connection reset by peer"',
 )
 def about_command(
-    request: Request, target: str, budget: int, no_redact: bool, as_json: bool, **asked: Any
+    request: Request, how: AnswerOptions, target: str = argument(), limit: int = limit_option
 ) -> None:
     """Show which turns wrote, ran or met TARGET and why: a path, a symbol or an error text."""
-    answer = _open_recall(request, no_redact=no_redact).about(target, **asked)
-    _present(request, answer, budget, as_json=as_json)
+    recall = _open_recall(request, no_redact=how.no_redact)
+    how.present(request, recall.about(target, project=how.project, limit=limit))
 
 
 def _open_recall(
@@ -123,30 +142,18 @@ def _open_recall(
     )
 
 
-def _present(request: Request, answer: "Answer", budget: int, *, as_json: bool) -> None:
-    from plait.recall.model import render
-
-    if as_json:
-        from msgspec import to_builtins
-
-        request.output.json(to_builtins(answer))
-    else:
-        request.output.write_text(f"{render(answer, budget)}\n")
-
-
-@command(
-    "standup",
-    click.option("--since", metavar="TIME", default="yesterday", help="Start; default yesterday."),
-    click.option("--until", metavar="TIME", help="End; default now."),
-    click.option(
+@command(examples="plait standup\nplait standup --since monday")
+def standup_command(
+    request: Request,
+    since: str = option(
+        "--since", metavar="TIME", default="yesterday", help="Start; default yesterday."
+    ),
+    until: str | None = option("--until", metavar="TIME", help="End; default now."),
+    budget: int = option(
         "--budget", metavar="TOKENS", default=9000, help="At most this many tokens, up to 9000."
     ),
-    click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
-    json_option,
-    examples="plait standup\nplait standup --since monday",
-)
-def standup_command(
-    request: Request, since: str, until: str | None, budget: int, no_redact: bool, as_json: bool
+    no_redact: bool = option("--no-redact", help="Do not redact secrets."),
+    as_json: bool = json_option,
 ) -> None:
     """Write what was done, by project, as Markdown: titles, commits, files, tests."""
     from plait.recall.briefs import list_work, render_standup
@@ -160,26 +167,19 @@ def standup_command(
         request.output.write_text(render_standup(work, start, budget))
 
 
-@command(
-    "handoff",
-    click.argument("session", default="latest", shell_complete=complete_session),
-    click.option("--to", metavar="AGENT", help="Also print the command that starts this agent."),
-    click.option("-o", "--output", "file", metavar="FILE", help="Write the brief here."),
-    click.option(
-        "--budget", metavar="TOKENS", default=4000, help="At most this many tokens, up to 9000."
-    ),
-    click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
-    json_option,
-    examples="plait handoff latest\nplait handoff 3f2a --to codex -o handoff.md",
-)
+@command(examples="plait handoff latest\nplait handoff 3f2a --to codex -o handoff.md")
 def handoff_command(
     request: Request,
-    session: str,
-    to: str | None,
-    file: str | None,
-    budget: int,
-    no_redact: bool,
-    as_json: bool,
+    session: str = argument(default="latest", shell_complete=complete_session),
+    to: str | None = option(
+        "--to", metavar="AGENT", help="Also print the command that starts this agent."
+    ),
+    file: str | None = option("-o", "--output", metavar="FILE", help="Write the brief here."),
+    budget: int = option(
+        "--budget", metavar="TOKENS", default=4000, help="At most this many tokens, up to 9000."
+    ),
+    no_redact: bool = option("--no-redact", help="Do not redact secrets."),
+    as_json: bool = json_option,
 ) -> None:
     """Write a brief of SESSION for whoever continues it, from the log alone.
 
@@ -202,8 +202,6 @@ def handoff_command(
         except OSError as error:
             raise UserError(f"cannot write '{path}': {error.strerror}") from error
     if as_json:
-        from msgspec import to_builtins
-
         request.output.json(to_builtins(brief) | {"file": str(target or ""), "start": start})
     elif target:
         request.output.note(f"wrote {path}")
@@ -214,37 +212,27 @@ def handoff_command(
 
 
 @command(
-    "mcp",
-    click.option("--http", "is_http", is_flag=True, help="Serve over HTTP on this machine."),
-    click.option(
+    examples="plait mcp --install --dry-run\nplait mcp --skill > .claude/skills/recall/SKILL.md"
+)
+def mcp_command(
+    request: Request,
+    is_http: bool = option("--http", help="Serve over HTTP on this machine."),
+    port: int = option(
         "--port", type=click.IntRange(0, 65535), default=8430, help="With --http: the port."
     ),
-    click.option("--install", "is_installed", is_flag=True, help="Add it to Claude Code."),
-    click.option("--uninstall", "is_removed", is_flag=True, help="Remove it from Claude Code."),
-    click.option(
+    is_installed: bool = option("--install", help="Add it to Claude Code."),
+    is_removed: bool = option("--uninstall", help="Remove it from Claude Code."),
+    scope: str = option(
         "--scope",
-        type=click.Choice(SCOPES),
+        choices=SCOPES,
         default="user",
         show_default=True,
         help="For you, for this project's people, or for you in this project.",
     ),
-    click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask for confirmation."),
-    dry_run_option,
-    click.option("--skill", is_flag=True, help="Print a skill file, for use without a server."),
-    click.option("--no-redact", is_flag=True, help="Do not redact secrets."),
-    examples="plait mcp --install --dry-run\nplait mcp --skill > .claude/skills/recall/SKILL.md",
-)
-def mcp_command(
-    request: Request,
-    is_http: bool,
-    port: int,
-    is_installed: bool,
-    is_removed: bool,
-    scope: str,
-    is_sure: bool,
-    is_dry: bool,
-    skill: bool,
-    no_redact: bool,
+    is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation."),
+    is_dry: bool = dry_run_option,
+    skill: bool = option("--skill", help="Print a skill file, for use without a server."),
+    no_redact: bool = option("--no-redact", help="Do not redact secrets."),
 ) -> None:
     """Serve earlier sessions to agents over the Model Context Protocol.
 

@@ -9,19 +9,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
-
-import click
+from typing import TYPE_CHECKING
 
 from plait.archive import Session
 from plait.cli.edit import (
-    EditOptions,
-    edit_command,
-    in_place_option,
+    InPlaceOptions,
     run_for_each,
     title_option,
 )
-from plait.cli.options import Request, complete_session, rules_option, strict_option
+from plait.cli.options import (
+    Request,
+    argument,
+    command,
+    complete_session,
+    option,
+    rules_option,
+    strict_option,
+)
 from plait.cli.output import Output, select_fields, write_bytes
 from plait.cli.selection import find_sessions
 from plait.cli.settings import home_folder
@@ -67,51 +71,29 @@ PATH_LIKE = re.compile(
 """A name that looks like a path, if no session is called that."""
 
 
-@edit_command(
-    "redact",
-    click.argument("paths", metavar="[PATH]...", nargs=-1, shell_complete=complete_session),
-    click.option("--check", is_flag=True, help="List what is found and where; change nothing."),
-    click.option(
-        "--only",
-        "groups",
-        type=click.Choice(get_args(Group)),
-        multiple=True,
-        help="Only this group of rules. Repeatable.",
-    ),
-    rules_option,
-    strict_option,
-    click.option("--all", "show_all", is_flag=True, help="List every match."),
-    click.option("--second-opinion", is_flag=True, help="Also run the scanner `kingfisher`."),
-    click.option(
-        "--key", "key_file", metavar="FILE", help="Store the replaced values in this file."
-    ),
-    click.option(
-        "--restore",
-        is_flag=True,
-        help="Put the values in the key file back in place of the placeholders.",
-    ),
-    click.option("--copy", "as_copy", is_flag=True, help="Write a redacted copy of the session."),
-    in_place_option,
-    title_option,
+@command(
     examples="plait redact --check latest\n"
     "plait redact --copy latest\n"
-    "plait redact < notes.txt > shared.txt",
+    "plait redact < notes.txt > shared.txt"
 )
 def redact_command(
     request: Request,
-    paths: tuple[str, ...],
-    check: bool,
-    groups: tuple[Group, ...],
-    rules: str | None,
-    strict: bool,
-    show_all: bool,
-    second_opinion: bool,
-    key_file: str | None,
-    restore: bool,
-    as_copy: bool,
-    in_place: bool,
-    title: str | None,
-    how: EditOptions,
+    how: InPlaceOptions,
+    paths: tuple[str, ...] = argument(metavar="[PATH]...", shell_complete=complete_session),
+    check: bool = option("--check", help="List what is found and where; change nothing."),
+    groups: tuple[Group, ...] = option("--only", help="Only this group of rules. Repeatable."),
+    rules: str | None = rules_option,
+    strict: bool = strict_option,
+    show_all: bool = option("--all", help="List every match."),
+    second_opinion: bool = option("--second-opinion", help="Also run the scanner `kingfisher`."),
+    key_file: str | None = option(
+        "--key", metavar="FILE", help="Store the replaced values in this file."
+    ),
+    restore: bool = option(
+        "--restore", help="Put the values in the key file back in place of the placeholders."
+    ),
+    as_copy: bool = option("--copy", help="Write a redacted copy of the session."),
+    title: str | None = title_option,
 ) -> int:
     """Find or remove what should not be shared: secrets, names, hosts, addresses.
 
@@ -128,8 +110,8 @@ def redact_command(
         chosen = load_rules(rules, strict=strict)
         return chosen.only(groups) if groups else chosen
 
-    if as_copy or in_place:
-        if as_copy and in_place:
+    if as_copy or how.in_place:
+        if as_copy and how.in_place:
             raise UserError("use either `--copy` or `--in-place`")
         if check or restore or key_file:
             raise UserError("`--check`, `--key` and `--restore` do not change sessions")
@@ -139,7 +121,7 @@ def redact_command(
         def make_plan(session: Session) -> "Plan":
             redactor = Redactor(choose_rules())
             return request.archive.plan.redact(
-                session, in_place=in_place, redactor=redactor, title=title
+                session, in_place=how.in_place, redactor=redactor, title=title
             )
 
         sessions = list(dict.fromkeys(request.session(name) for name in paths))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import click
 
 from plait.archive import Resume, Resumption, RewindTarget
-from plait.cli.options import Request, command, json_option, session_argument
+from plait.cli.options import Request, command, json_option, option, session_argument
 from plait.cli.output import Output, select_fields
 from plait.cli.settings import claude_folder_setting, expand_user
 from plait.cli.text import SHORT_ID, format_number, now, safe, shell_command
@@ -23,32 +23,20 @@ from plait.view.text import count_columns, shorten_to_width
 ROLE_STYLES = {"user": "bold", "assistant": "cyan", "system": "dim"}
 
 
-@command(
-    "resume",
-    session_argument,
-    click.option(
+@command(examples="plait resume latest\nplait resume 3f2a --run\nplait resume 3f2a --at 12")
+def resume_command(
+    request: Request,
+    session: str = session_argument,
+    turn: str | None = option(
         "--turn",
         "--at",
-        "turn",
         metavar="TURN",
         help="Go back to this turn: a number, a record id or words of its prompt.",
     ),
-    click.option("--run", "is_run", is_flag=True, help="Start Claude Code instead of printing."),
-    click.option("--restore", is_flag=True, help="Restore it first if only the backup has it."),
-    click.option(
-        "--force", is_flag=True, help="Resume even if Claude Code is running the session."
-    ),
-    json_option,
-    examples="plait resume latest\nplait resume 3f2a --run\nplait resume 3f2a --at 12",
-)
-def resume_command(
-    request: Request,
-    session: str,
-    turn: str | None,
-    is_run: bool,
-    restore: bool,
-    force: bool,
-    as_json: bool,
+    is_run: bool = option("--run", help="Start Claude Code instead of printing."),
+    restore: bool = option("--restore", help="Restore it first if only the backup has it."),
+    force: bool = option("--force", help="Resume even if Claude Code is running the session."),
+    as_json: bool = json_option,
 ) -> None:
     """Print the command that resumes SESSION in Claude Code, and any warnings.
 
@@ -178,28 +166,17 @@ def _run_client(output: Output, resume: Resume, *, force: bool) -> None:
     os.execvp(words[0], words)  # noqa: S606  the user asked for it
 
 
-@command(
-    "context",
-    session_argument,
-    click.option(
+@command(examples="plait context latest\nplait context 3f2a --full")
+def context_command(
+    request: Request,
+    session: str = session_argument,
+    as_: Literal["client", "sdk"] = option(
         "--as",
-        "as_",
-        type=click.Choice(["client", "sdk"]),
         default="client",
         help="As Claude Code sends it, or as the Python SDK returns it.",
     ),
-    click.option(
-        "--full", is_flag=True, help="Show every block: reminders, system text, signatures."
-    ),
-    json_option,
-    examples="plait context latest\nplait context 3f2a --full",
-)
-def context_command(
-    request: Request,
-    session: str,
-    as_: Literal["client", "sdk"],
-    full: bool,
-    as_json: bool,
+    full: bool = option("--full", help="Show every block: reminders, system text, signatures."),
+    as_json: bool = json_option,
 ) -> None:
     """Show what Claude will see when SESSION is resumed, and what is left out.
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.cli.options import GroupedHelp, Request, command, filter_options, json_option
+from plait.cli.options import (
+    GroupedHelp,
+    Request,
+    argument,
+    command,
+    json_option,
+    option,
+)
+from plait.cli.selection import Filters
 from plait.cli.stars import starred_filter
 from plait.cli.text import (
     SEPARATOR,
@@ -46,16 +54,6 @@ OUTCOMES = {
     "launched": "cyan",
 }
 LINE_STATES = ("abandoned", "agent", "service", "recovered")
-FIELDS = {
-    "project": "project",
-    "since": "after",
-    "until": "before",
-    "tool": "tool",
-    "kind": "kind",
-    "outcome": "outcome",
-    "branch": "branch",
-}
-"""The field of a query that each option stands for."""
 FACETS = {
     "project": "project:",
     "tool": "tool:",
@@ -96,65 +94,50 @@ class QueryCommand(GroupedHelp):
 
 
 @command(
-    "search",
-    click.argument("query", nargs=-1),
-    filter_options,
-    click.option("--tool", metavar="NAME", help="Only the input and output of this tool."),
-    click.option(
-        "--in", "kind", metavar="KIND", help="Only this kind: prompt, answer, output and so on."
+    cls=QueryCommand,
+    examples="plait search parser error\n"
+    'plait search "rate limit" tool:Bash outcome:failed\n'
+    'plait search --exact "def load(" --since 30d',
+)
+def search_command(
+    request: Request,
+    filters: Filters,
+    query: tuple[str, ...] = argument(),
+    tool: str | None = option(
+        "--tool", metavar="NAME", help="Only the input and output of this tool."
     ),
-    click.option(
+    kind: str | None = option(
+        "--in", metavar="KIND", help="Only this kind: prompt, answer, output and so on."
+    ),
+    outcome: str | None = option(
         "--outcome",
         metavar="OUTCOME",
         help="Only tool calls that failed or were rejected, interrupted or launched.",
     ),
-    click.option(
+    branch: str | None = option(
         "--branch", metavar="STATE", help="Only active, abandoned, agent or service branches."
     ),
-    click.option(
-        "--exact", is_flag=True, help="Search for this exact text, with punctuation and case."
-    ),
-    click.option("--regex", is_flag=True, help="Search for a regular expression."),
-    click.option(
+    exact: bool = option("--exact", help="Search for this exact text, with punctuation and case."),
+    regex: bool = option("--regex", help="Search for a regular expression."),
+    context: int = option(
         "--context", metavar="N", type=click.IntRange(0), default=0, help="Lines of context."
     ),
-    click.option(
+    limit: int = option(
         "-n",
         "--limit",
         type=click.IntRange(1, MOST),
         default=LIMIT,
         help="Show at most this many turns.",
     ),
-    click.option(
+    sort: "SearchSort | None" = option(
         "--sort",
-        type=click.Choice(["relevance", "time"]),
+        choices=["relevance", "time"],
         help="Sort by relevance or newest first; default: relevance if there are words.",
     ),
-    click.option("--each", is_flag=True, help="Every passage, not one per turn."),
-    click.option("--starred", is_flag=True, help="Only in starred sessions."),
-    click.option("--open", "is_open", is_flag=True, help="Show the turn of the first match."),
-    json_option,
-    cls=QueryCommand,
-    pass_context=True,
-    examples=(
-        "plait search parser error\n"
-        'plait search "rate limit" tool:Bash outcome:failed\n'
-        'plait search --exact "def load(" --since 30d'
-    ),
-)
-def search_command(
-    ctx: click.Context,
-    query: tuple[str, ...],
-    exact: bool,
-    regex: bool,
-    context: int,
-    limit: int,
-    sort: "SearchSort | None",
-    each: bool,
-    starred: bool,
-    is_open: bool,
-    as_json: bool,
-    **filters: str | None,
+    each: bool = option("--each", help="Every passage, not one per turn."),
+    starred: bool = option("--starred", help="Only in starred sessions."),
+    is_open: bool = option("--open", help="Show the turn of the first match."),
+    as_json: bool = json_option,
 ) -> None:
     """Search everything that was said, run or printed in any session.
 
@@ -163,11 +146,19 @@ def search_command(
     project:shop branch:abandoned before:2026-11 after:7d file:app.py model:opus session:3f2a.
     With fields alone, all their matches are listed, the newest first.
     """
-    request: Request = ctx.obj
     if exact and regex:
         raise UserError("use either `--exact` or `--regex`")
     way: SearchWay = "exact" if exact else "regex" if regex else "words"
-    fields = [Field(field, value) for name, field in FIELDS.items() if (value := filters[name])]
+    given = {
+        "project": filters.project,
+        "after": filters.since,
+        "before": filters.until,
+        "tool": tool,
+        "kind": kind,
+        "outcome": outcome,
+        "branch": branch,
+    }
+    fields = [Field(name, value) for name, value in given.items() if value]
     with request.output.byte_progress() as watch:
         found = request.indexed_archive.search(
             " ".join(query),
@@ -190,7 +181,9 @@ def search_command(
         hit = found.hits[0]
         branch = hit.branch if hit.branch != hit.session else None
         turn = None if hit.turn is None else str(hit.turn)
-        ctx.invoke(show_command, session=hit.session, branch=branch, turn=turn)
+        click.get_current_context().invoke(
+            show_command, session=hit.session, branch=branch, turn=turn
+        )
     elif as_json:
         from msgspec import structs, to_builtins
 

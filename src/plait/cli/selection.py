@@ -3,12 +3,13 @@
 import calendar
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from plait.archive import Facts, Session, matches_project
-from plait.cli.options import Request
+from plait.cli.options import Request, agent_option, option, project_option
 from plait.cli.text import now
 from plait.errors import NoSuchSession, UserError
 from plait.record.time import parse_time
@@ -28,34 +29,48 @@ NAMED_MONTHS = (
 )
 
 
-def select_sessions(
-    request: Request,
-    name: str | None,
-    project: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-) -> list[Session]:
-    """Return the sessions that match a name and the filters, the oldest first."""
-    time = now()
-    start, end = parse_time_option(since, time), parse_time_option(until, time)
-    found = find_sessions(request, name)
-    if project:
-        found = sessions_in_project(request, found, project)
-    if start or end:
-        facts = request.archive.facts
-        found = [session for session in found if is_in_period(facts(session), start, end)]
-    return found
+@dataclass(frozen=True)
+class Filters:
+    """Which sessions are meant: those of a project, of a period, of some coding agents."""
 
-
-def select_all(request: Request, asked: dict[str, Any]) -> list[Session]:
-    """Return the sessions that match any of the names and all filters; fail if none does."""
-    filters = {name: asked[name] for name in ("project", "since", "until")}
-    found: dict[Path, Session] = {}
-    for name in asked["names"] or (None,):
-        found |= {match.path: match for match in select_sessions(request, name, **filters)}
-    return require_sessions(
-        sorted(found.values(), key=lambda match: (match.modified, str(match.path)))
+    project: str | None = project_option
+    since: str | None = option(
+        "--since",
+        metavar="TIME",
+        help="Only what ended after this: a day, a time, 7d, monday, 'last week'.",
     )
+    until: str | None = option(
+        "--until", metavar="TIME", help="Only what started before this day or time."
+    )
+    agent: str | None = agent_option
+
+    def period(self, zone: tzinfo | None = None) -> tuple[datetime | None, datetime | None]:
+        """Return the beginning and the end of what is meant, None where it is open."""
+        time = now()
+        return parse_time_option(self.since, time, zone), parse_time_option(self.until, time, zone)
+
+    def select(
+        self, request: Request, *names: str | None, zone: tzinfo | None = None
+    ) -> list[Session]:
+        """Return the sessions of any of the names that pass all filters, the oldest first."""
+        start, end = self.period(zone)
+        found: dict[Path, Session] = {}
+        for name in names or (None,):
+            found |= {session.path: session for session in find_sessions(request, name)}
+        sessions = list(found.values())
+        if self.project:
+            sessions = sessions_in_project(request, sessions, self.project)
+        if start or end:
+            facts = request.archive.facts
+            sessions = [each for each in sessions if is_in_period(facts(each), start, end)]
+        return sorted(sessions, key=lambda session: (session.modified, str(session.path)))
+
+    def require_project(self, request: Request) -> list[Session]:
+        """Return the sessions of the project that was named; fail if there are none."""
+        found = sessions_in_project(request, request.archive.sessions, self.project or "")
+        if not found:
+            raise UserError(f"no project named '{self.project}'", "`plait ls` lists the projects")
+        return found
 
 
 def find_sessions(request: Request, name: str | None) -> list[Session]:

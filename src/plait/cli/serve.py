@@ -10,9 +10,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +21,7 @@ from plait.archive import ProgressCallback
 from plait.archive.live import LiveArchive, ReadingProgress
 from plait.cli.desktop import open_in_browser
 from plait.cli.lake import open_lake
-from plait.cli.options import Request, command, complete_session
+from plait.cli.options import Request, argument, command, complete_session, option
 from plait.cli.output import write_bytes
 from plait.cli.settings import (
     claude_folder_setting,
@@ -59,58 +60,77 @@ STEP = 0.2
 """The share read between two lines of progress, where there is no bar."""
 
 
-@command(
-    "serve",
-    click.option(
+@dataclass(frozen=True)
+class ServeOptions:
+    """Where the page is served, to whom, and for how long."""
+
+    port: int | None = option(
         "--port", type=click.IntRange(0, 65535), help=f"The port to listen on; default {PORT}."
-    ),
-    click.option("--host", default="127.0.0.1", help="The address to listen on."),
-    click.option("--allow-remote", is_flag=True, help="Allow other machines to connect."),
-    click.option(
-        "--name", "names", multiple=True, help="A host name that other machines use for it."
-    ),
-    click.option("--open/--no-open", "is_opened", default=None, help="Whether to open a browser."),
-    click.option(
+    )
+    host: str = option("--host", default="127.0.0.1", help="The address to listen on.")
+    allow_remote: bool = option("--allow-remote", help="Allow other machines to connect.")
+    names: tuple[str, ...] = option("--name", help="A host name that other machines use for it.")
+    is_opened: bool | None = option(
+        "--open/--no-open", default=None, help="Whether to open a browser."
+    )
+    idle: float | None = option(
         "--until-idle",
-        "idle",
         type=click.FloatRange(min=0, min_open=True),
         metavar="HOURS",
         help="Stop after this many hours without an open page.",
-    ),
-    click.option("--read-only", "is_read_only", is_flag=True, help="Do not allow edits."),
-    click.option("--lake", metavar="URL", help="Serve this lake instead of local sessions."),
-    click.option("--policy", metavar="FILE", help="A file that says who may see what in the lake."),
-    click.option("--new-key", metavar="NAME", help="Create a key for a person and exit."),
-    click.option("--stop", "is_stopped", is_flag=True, help="Stop the running server."),
-    click.option("--gallery", hidden=True, help="Show this folder if you have no sessions yet."),
-    click.option("--background", "is_background", is_flag=True, hidden=True, help="Print nothing."),
-    examples=("plait serve\nplait serve --port 9000 --no-open\nplait serve --stop"),
-)
-def serve_command(request: Request, /, **asked: Any) -> None:
+    )
+    is_read_only: bool = option("--read-only", help="Do not allow edits.")
+    lake: str | None = option(
+        "--lake", metavar="URL", help="Serve this lake instead of local sessions."
+    )
+    policy: str | None = option(
+        "--policy", metavar="FILE", help="A file that says who may see what in the lake."
+    )
+    new_key: str | None = option(
+        "--new-key", metavar="NAME", help="Create a key for a person and exit."
+    )
+    is_stopped: bool = option("--stop", help="Stop the running server.")
+    gallery: str | None = option(
+        "--gallery", hidden=True, help="Show this folder if you have no sessions yet."
+    )
+    is_background: bool = option("--background", hidden=True, help="Print nothing.")
+
+    @property
+    def known_names(self) -> frozenset[str]:
+        """The host names that other machines use for this one."""
+        return frozenset(name.lower() for name in self.names)
+
+    @property
+    def idle_seconds(self) -> float | None:
+        """After how many seconds without an open page the server stops."""
+        return self.idle * HOUR if self.idle else None
+
+
+@command(examples="plait serve\nplait serve --port 9000 --no-open\nplait serve --stop")
+def serve_command(request: Request, asked: ServeOptions) -> None:
     """Browse your sessions in a web browser, updated live.
 
     Only you can read the page: your browser gets in with a key from a file that belongs to you.
     Nothing is loaded from other servers, and nothing leaves this machine.
     """
-    host = asked["host"]
-    if not is_local(host) and not asked["allow_remote"]:
+    if not is_local(asked.host) and not asked.allow_remote:
         raise UserError(
-            f"'{host}' is reachable from other machines",
+            f"'{asked.host}' is reachable from other machines",
             "add `--allow-remote` if you want that",
         )
-    if asked["new_key"]:
-        _make_key(request, asked["new_key"])
-    elif asked["lake"]:
-        _serve_lake(request, asked)
-    elif asked["policy"]:
+    if asked.new_key:
+        _make_key(request, asked.new_key)
+    elif asked.lake:
+        _serve_lake(request, asked.lake, asked)
+    elif asked.policy:
         raise UserError("`--policy` needs a lake", "add `--lake URL`")
     else:
-        _serve_sessions(_with_gallery(request, asked["gallery"]), asked)
+        _serve_sessions(_with_gallery(request, asked.gallery), asked)
 
 
-def _serve_sessions(request: Request, asked: dict[str, Any]) -> None:
+def _serve_sessions(request: Request, asked: ServeOptions) -> None:
     file, output = running_file(request), request.output
-    if asked["is_stopped"]:
+    if asked.is_stopped:
         stop_running_server(request, file)
         return
     roots = request.root_options
@@ -118,30 +138,30 @@ def _serve_sessions(request: Request, asked: dict[str, Any]) -> None:
     if known := find_running_server(file):
         output.note(f"Plait is already running at {known.address.url}", no_wrap=True)
         output.note(f"key      `{key_command}` prints it", no_wrap=True)
-        if should_open(asked["is_opened"]):
+        if should_open(asked.is_opened):
             open_page(request, known)
         return
     with run_server(request, file, asked) as (listener, running):
-        if not asked["is_background"]:
+        if not asked.is_background:
             output.note(f"Plait is at {running.address.url}", no_wrap=True)
             hint = f"`{key_command}` prints it"
-            print_key(request, running, hint, is_opened=asked["is_opened"])
-        library = _library(request, is_read_only=asked["is_read_only"])
+            print_key(request, running, hint, is_opened=asked.is_opened)
+        library = _library(request, is_read_only=asked.is_read_only)
         commands = Commands(
             shell_command("plait", "open", *roots), shell_command("plait", "serve", *roots)
         )
-        keys, names, seconds = Keys(running.secret), known_names(asked), idle_seconds(asked)
-        with report_reading(request, is_silent=asked["is_background"]) as report:
+        keys, names, seconds = Keys(running.secret), asked.known_names, asked.idle_seconds
+        with report_reading(request, is_silent=asked.is_background) as report:
             run(library, listener, keys, names, seconds, report, commands)
 
 
 @contextmanager
 def run_server(
-    request: Request, file: Path, asked: dict[str, Any]
+    request: Request, file: Path, asked: ServeOptions
 ) -> Iterator[tuple[socket.socket, RunningServer]]:
     """Listen, announce the server in a file, and end quietly when it is stopped."""
-    port = PORT if asked["port"] is None else asked["port"]
-    listener = open_listener(asked["host"], port)
+    port = PORT if asked.port is None else asked.port
+    listener = open_listener(asked.host, port)
     address, used = listener.getsockname()[:2]
     if port not in (0, used):
         request.output.note(f"port {port} is in use; using another one", no_wrap=True)
@@ -163,16 +183,6 @@ def print_key(
     request.output.note("stop with Ctrl-C", no_wrap=True)
     if should_open(is_opened):
         open_page(request, running)
-
-
-def known_names(asked: dict[str, Any]) -> frozenset[str]:
-    """Return the host names that other machines use for this one."""
-    return frozenset(name.lower() for name in asked["names"])
-
-
-def idle_seconds(asked: dict[str, Any]) -> float | None:
-    """Return after how many seconds without an open page the server stops."""
-    return asked["idle"] * HOUR if asked["idle"] else None
 
 
 def _library(request: Request, *, is_read_only: bool) -> LiveArchive:
@@ -267,27 +277,15 @@ def running_file(request: Request) -> Path:
     return request.settings.state / f"serve-{request.settings.index.name}.json"
 
 
-@command(
-    "open",
-    click.argument("session", required=False, shell_complete=complete_session),
-    click.option(
-        "--turn", "--at", "turn", type=click.IntRange(1), metavar="N", help="Open this turn."
-    ),
-    click.option("--print", "is_printed", is_flag=True, help="Print the file to open instead."),
-    click.option(
-        "--print-key",
-        "is_key_printed",
-        is_flag=True,
-        help="Print the key for programs instead.",
-    ),
-    examples=("plait open\nplait open latest --turn 12"),
-)
+@command(examples="plait open\nplait open latest --turn 12")
 def open_command(
     request: Request,
-    session: str | None,
-    turn: int | None,
-    is_printed: bool,
-    is_key_printed: bool,
+    session: str | None = argument(shell_complete=complete_session),
+    turn: int | None = option(
+        "--turn", "--at", type=click.IntRange(1), metavar="N", help="Open this turn."
+    ),
+    is_printed: bool = option("--print", help="Print the file to open instead."),
+    is_key_printed: bool = option("--print-key", help="Print the key for programs instead."),
 ) -> None:
     """Open Plait in your web browser, at SESSION and its turn if given.
 
@@ -360,16 +358,15 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _serve_lake(request: Request, asked: dict[str, Any]) -> None:
+def _serve_lake(request: Request, url: str, asked: ServeOptions) -> None:
     """Serve a lake, or stop the server that does."""
-    url: str = asked["lake"]
     place = str(Path(url).absolute()) if "://" not in url else url
     name = sha256(place.encode()).hexdigest()[:16]
     file = request.settings.state / f"serve-lake-{name}.json"
-    if asked["is_stopped"]:
+    if asked.is_stopped:
         stop_running_server(request, file)
         return
-    if not is_local(asked["host"]) and not asked["policy"]:
+    if not is_local(asked.host) and not asked.policy:
         raise UserError(
             "a lake that other machines can reach needs a policy",
             "add `--policy FILE`: docs/guide/serve.md has an example",
@@ -381,7 +378,7 @@ def _serve_lake(request: Request, asked: dict[str, Any]) -> None:
     from plait.lake.saved_queries import FILE_NAME, load_saved_queries
     from plait.web.lake import LakeState, PeopleKeys, run_lake
 
-    policy = PolicyFile(Path(asked["policy"])) if asked["policy"] else None
+    policy = PolicyFile(Path(asked.policy)) if asked.policy else None
     served = ServedLake(open_lake(request, url), policy)
     own = config_file().with_name(FILE_NAME)
     state = LakeState(served, lambda: load_saved_queries(own))
@@ -390,19 +387,19 @@ def _serve_lake(request: Request, asked: dict[str, Any]) -> None:
         _print_lake_address(request, running, asked, "is")
         keys = PeopleKeys(running.secret, policy) if policy else Keys(running.secret)
         commands = Commands("", shell_command("plait", "serve", "--lake", url))
-        run_lake(state, listener, keys, known_names(asked), idle_seconds(asked), commands)
+        run_lake(state, listener, keys, asked.known_names, asked.idle_seconds, commands)
 
 
 def _print_lake_address(
-    request: Request, running: RunningServer, asked: dict[str, Any], state: str
+    request: Request, running: RunningServer, asked: ServeOptions, state: str
 ) -> None:
     request.output.note(f"the lake {state} at {running.address.url}", no_wrap=True)
-    if asked["policy"]:
+    if asked.policy:
         request.output.note("key      each person's own, as in the policy", no_wrap=True)
         request.output.note("stop with Ctrl-C", no_wrap=True)
     else:
         hint = "shown if you run this again in a terminal"
-        print_key(request, running, hint, is_opened=asked["is_opened"])
+        print_key(request, running, hint, is_opened=asked.is_opened)
 
 
 def _make_key(request: Request, name: str) -> None:

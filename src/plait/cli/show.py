@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
-
-import click
+from typing import TYPE_CHECKING
 
 from plait.archive import Session, resolve_conversation, shorten_name
-from plait.cli.options import Request, command, json_option, session_argument
+from plait.cli.options import Request, command, json_option, option, session_argument
 from plait.cli.selection import select_turns
 from plait.cli.text import safe
 from plait.conversation.costs import (
@@ -27,7 +25,7 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.results import find_output_file, read_persisted_output
-from plait.conversation.walk import DEPTHS, Depth, filter_turns_by_call
+from plait.conversation.walk import Depth, filter_turns_by_call
 from plait.view.formats import format_count, format_money, format_tokens
 from plait.view.terminal import TerminalRenderer
 
@@ -39,49 +37,37 @@ MOST_NAMED = 4
 
 
 @command(
-    "show",
-    session_argument,
-    click.option(
+    examples="plait show latest\n"
+    "plait show 3f2a --turn 12 --depth all\n"
+    "plait show latest --outcome failed"
+)
+def show_command(
+    request: Request,
+    session: str = session_argument,
+    branch: str | None = option(
         "--branch",
         metavar="B",
         help="Show this branch or agent: an id, the beginning of one, or a number.",
     ),
-    click.option(
-        "--turn", "--at", "turn", metavar="N[-M]", help="Only this turn or range; -1 is the last."
+    turn: str | None = option(
+        "--turn", "--at", metavar="N[-M]", help="Only this turn or range; -1 is the last."
     ),
-    click.option(
+    depth: Depth = option(
         "--depth",
-        type=click.Choice(DEPTHS),
         default="tools",
         show_default=True,
         help="How much to show; each level includes those before it.",
     ),
-    click.option(
+    outcome: NotableOutcome | None = option(
         "--outcome",
-        type=click.Choice(get_args(NotableOutcome)),
         help="Only tool calls with this outcome, each with its prompt.",
     ),
-    click.option("--tool", metavar="NAME", help="Only calls of this tool, or several: Read,Edit."),
-    click.option("--thinking", is_flag=True, help="Also show thinking."),
-    click.option("--raw", is_flag=True, help="The original records."),
-    json_option,
-    examples=(
-        "plait show latest\n"
-        "plait show 3f2a --turn 12 --depth all\n"
-        "plait show latest --outcome failed"
+    tool: str | None = option(
+        "--tool", metavar="NAME", help="Only calls of this tool, or several: Read,Edit."
     ),
-)
-def show_command(
-    request: Request,
-    session: str,
-    branch: str | None,
-    turn: str | None,
-    depth: Depth,
-    outcome: NotableOutcome | None,
-    tool: str | None,
-    thinking: bool,
-    raw: bool,
-    as_json: bool,
+    thinking: bool = option("--thinking", help="Also show thinking."),
+    raw: bool = option("--raw", help="The original records."),
+    as_json: bool = json_option,
 ) -> None:
     """Show SESSION as a conversation: prompts, answers, tool calls, agents.
 

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
 from msgspec import to_builtins
 
 from plait.cli.options import (
     Request,
+    argument,
     command,
     complete_session,
     json_option,
+    option,
     sessions_argument,
 )
 from plait.cli.text import now, safe, shell_command, short_id
@@ -22,31 +23,22 @@ if TYPE_CHECKING:
     from plait.archive import PinnedTurn, Session
     from plait.index.query import Or
 
-branch_option = click.option(
+branch_option = option(
     "--branch", metavar="B", help="The turn's branch, by name or number as in `plait log`."
 )
 
 
-@command(
-    "star",
-    sessions_argument,
-    click.option(
-        "--turn", "--at", "turn", metavar="TURN", help="Star this turn of the session instead."
-    ),
-    branch_option,
-    click.option("--turns", "lists_turns", is_flag=True, help="List the starred turns."),
-    click.option("--remove", is_flag=True, help="Remove the star."),
-    json_option,
-    examples="plait star 3f2a\nplait star 3f2a --turn 12\nplait star --turns",
-)
+@command(examples="plait star 3f2a\nplait star 3f2a --turn 12\nplait star --turns")
 def star_command(
     request: Request,
-    names: tuple[str, ...],
-    turn: str | None,
-    branch: str | None,
-    lists_turns: bool,
-    remove: bool,
-    as_json: bool,
+    names: tuple[str, ...] = sessions_argument,
+    turn: str | None = option(
+        "--turn", "--at", metavar="TURN", help="Star this turn of the session instead."
+    ),
+    branch: str | None = branch_option,
+    lists_turns: bool = option("--turns", help="List the starred turns."),
+    remove: bool = option("--remove", help="Remove the star."),
+    as_json: bool = json_option,
 ) -> None:
     """Star each SESSION, or one turn of a session; without arguments, list what is starred.
 
@@ -77,21 +69,14 @@ def star_command(
         _list_starred(request, as_json=as_json)
 
 
-@command(
-    "pin",
-    click.argument("session", required=False, shell_complete=complete_session),
-    click.argument("turn", required=False),
-    branch_option,
-    click.option("--remove", is_flag=True, help="Remove the pin."),
-    json_option,
-)
+@command()
 def pin_command(
     request: Request,
-    session: str | None,
-    turn: str | None,
-    branch: str | None,
-    remove: bool,
-    as_json: bool,
+    session: str | None = argument(shell_complete=complete_session),
+    turn: str | None = argument(),
+    branch: str | None = branch_option,
+    remove: bool = option("--remove", help="Remove the pin."),
+    as_json: bool = json_option,
 ) -> None:
     """Pin a TURN of SESSION, or list the pinned turns; now `plait star --turn`."""
     _pin_or_list(request, session, turn, branch, remove, as_json)

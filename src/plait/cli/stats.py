@@ -12,15 +12,17 @@ from plait.cli.options import (
     Request,
     ascii_option,
     command,
-    filter_options,
     json_option,
     name_argument,
     no_index_option,
     timezone_option,
 )
 from plait.cli.output import Output
-from plait.cli.selection import is_in_period, parse_time_option, parse_zone, select_sessions
-from plait.cli.text import format_number, now, safe, short_id, shorten_path
+from plait.cli.selection import (
+    Filters,
+    parse_zone,
+)
+from plait.cli.text import format_number, safe, short_id, shorten_path
 from plait.conversation.session_counts import ArchiveFigures
 from plait.conversation.statistics import SERVICE
 from plait.record.time import parse_time
@@ -73,39 +75,25 @@ OTHER_COUNTS = (
 )
 
 
-@command(
-    "stats",
-    name_argument,
-    timezone_option,
-    ascii_option,
-    filter_options,
-    no_index_option,
-    json_option,
-    examples=("plait stats\nplait stats latest\nplait stats shop --since 30d"),
-)
+@command(examples="plait stats\nplait stats latest\nplait stats shop --since 30d")
 def stats_command(
     request: Request,
-    name: str | None,
-    timezone: str | None,
-    ascii_only: bool,
-    project: str | None,
-    since: str | None,
-    until: str | None,
-    no_index: bool,
-    as_json: bool,
+    filters: Filters,
+    name: str | None = name_argument,
+    timezone: str | None = timezone_option,
+    ascii_only: bool = ascii_option,
+    no_index: bool = no_index_option,
+    as_json: bool = json_option,
 ) -> None:
     """Count prompts, tool calls, models, agents, files and hours of the day.
 
     Covers all sessions, one SESSION or one PROJECT. A record that was copied to several sessions
     counts once, for the earliest.
     """
-    zone, time = parse_zone(timezone), now()
-    start, end = parse_time_option(since, time, zone), parse_time_option(until, time, zone)
-    output = request.output
+    zone, output = parse_zone(timezone), request.output
+    start, end = filters.period(zone)
     with request.open_archive(no_index=no_index) as archive:
-        sessions = select_sessions(request, name, project)
-        if start or end:
-            sessions = [each for each in sessions if is_in_period(archive.facts(each), start, end)]
+        sessions = filters.select(request, name, zone=zone)
         watch = output.progress_for("counting")
         figures = archive.stats(sessions, zone=zone, since=start, until=end, watch=watch)
     if as_json:

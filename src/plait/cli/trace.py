@@ -6,10 +6,11 @@ Subcommands are imported when they are called.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -19,18 +20,16 @@ from plait.archive import TracePlan, batch_traces
 from plait.cli.app import LazyGroup
 from plait.cli.hook.event import FOLDER
 from plait.cli.options import (
+    Redaction,
     Request,
-    choose_redactor,
-    combine_options,
     command,
-    filter_options,
     json_option,
     names_argument,
-    redaction_options,
+    option,
 )
 from plait.cli.output import write_bytes
 from plait.cli.registry import subcommands
-from plait.cli.selection import select_all
+from plait.cli.selection import Filters, require_sessions
 from plait.cli.settings import Collector, trace_target
 from plait.cli.text import SHORT_ID, format_counts, format_number, now
 from plait.errors import ConfigError, SourceError, UserError
@@ -68,66 +67,63 @@ def trace_command() -> None:
 
 FILE, LANGFUSE = "file:", "langfuse"
 SUFFIXES = (".json", ".jsonl")
-_content_options = combine_options(
-    click.option("--no-content", is_flag=True, help="Send only names, times and figures."),
-    click.option("--thinking", is_flag=True, help="Also send thinking."),
-    click.option(
+
+
+@dataclass(frozen=True)
+class SendOptions(Filters):
+    """Which traces are sent where, and what is in them."""
+
+    names: tuple[str, ...] = names_argument
+    is_all: bool = option("--all", help="All sessions.")
+    to: str | None = option(
+        "--to", metavar="TARGET", help="An address, `langfuse`, or a .json or .jsonl file."
+    )
+    headers: tuple[str, ...] = option(
+        "--header", metavar="NAME=VALUE", help="Also send this header."
+    )
+    convention: Convention | None = option(
+        "--convention",
+        help="Attribute names: Langfuse's, OpenTelemetry's, or both.",
+    )
+    no_content: bool = option("--no-content", help="Send only names, times and figures.")
+    thinking: bool = option("--thinking", help="Also send thinking.")
+    limit: int = option(
         "--limit",
         type=click.IntRange(min=100),
         default=Content().limit,
         show_default=True,
         metavar="N",
         help="Longest input or output in characters; more is cut.",
-    ),
-    redaction_options,
-)
-
-
-@command(
-    "send",
-    names_argument,
-    click.option("--all", "is_all", is_flag=True, help="All sessions."),
-    filter_options,
-    click.option(
-        "--to", metavar="TARGET", help="An address, `langfuse`, or a .json or .jsonl file."
-    ),
-    click.option(
-        "--header", "headers", metavar="NAME=VALUE", multiple=True, help="Also send this header."
-    ),
-    click.option(
-        "--convention",
-        type=click.Choice(get_args(Convention)),
-        help="Attribute names: Langfuse's, OpenTelemetry's, or both.",
-    ),
-    _content_options,
-    click.option(
+    )
+    timeout: float = option(
         "--timeout",
         type=click.FloatRange(min=0.1),
         default=60.0,
         show_default=True,
         metavar="SECONDS",
         help="How long to wait for a response.",
-    ),
-    click.option("--dry-run", is_flag=True, help="Show what would be sent; send nothing."),
-    json_option,
-    examples=(
-        "plait trace send latest --to http://localhost:4318\n"
-        "plait trace send --all --to traces.json --dry-run"
-    ),
+    )
+    dry_run: bool = option("--dry-run", help="Show what would be sent; send nothing.")
+    as_json: bool = json_option
+
+
+@command(
+    examples="plait trace send latest --to http://localhost:4318\n"
+    "plait trace send --all --to traces.json --dry-run",
 )
-def send_command(request: Request, /, **asked: Any) -> None:
+def send_command(request: Request, asked: SendOptions, redaction: Redaction) -> None:
     """Send traces of sessions to a collector, or write them to a file.
 
     Each answered turn is a trace. Ids come from the log: sending a session again
     changes nothing. Secrets and personal data are replaced, as in an export.
     """
-    if not (asked["names"] or asked["is_all"] or asked["project"]):
+    if not (asked.names or asked.is_all or asked.project):
         raise UserError(
             "nothing selected to send",
             "name sessions or a project, or add `--all`",
         )
-    target = _destination(request.settings.collector, asked["to"], asked["headers"])
-    plan = _make_plan(request, asked)
+    target = _destination(request.settings.collector, asked.to, asked.headers)
+    plan = _make_plan(request, asked, redaction)
     counts: Counter[str] = Counter()
 
     def count_traces() -> Iterator[list[Span]]:
@@ -138,20 +134,20 @@ def send_command(request: Request, /, **asked: Any) -> None:
     console = request.output.stderr
     with console.status("tracing") if console.is_terminal else nullcontext():
         batches = batch_traces(count_traces())
-        if asked["dry_run"]:  # the spans are only counted
+        if asked.dry_run:  # the spans are only counted
             done = DeliveryResult(waiting=sum(map(len, batches)))
         elif isinstance(target, Path):
-            names: Convention = asked["convention"] or "both"
+            names = asked.convention or "both"
             done = DeliveryResult(sent=write_spans(target, batches, convention=names))
         else:
-            chosen = asked["convention"] or target.convention
-            patient = replace(target, convention=chosen, timeout=asked["timeout"])
+            chosen = asked.convention or target.convention
+            patient = replace(target, convention=chosen, timeout=asked.timeout)
             done = deliver(batches, patient)
     where = str(target) if isinstance(target, Path) else target.url
     traces, spans, sessions = counts["traces"], counts["spans"], len(plan.sessions)
     kinds = plan.redactor.report.kinds if plan.redactor else {}
     unsent = spans - done.sent
-    if asked["as_json"]:
+    if asked.as_json:
         request.output.json(
             {
                 "target": where,
@@ -165,14 +161,14 @@ def send_command(request: Request, /, **asked: Any) -> None:
             }
         )
     else:
-        if asked["dry_run"] or not unsent:
-            verb = "would send" if asked["dry_run"] else "sent"
+        if asked.dry_run or not unsent:
+            verb = "would send" if asked.dry_run else "sent"
             summary = f"{format_count(traces, 'trace')} with {format_count(spans, 'span')}"
             line = f"{verb} {summary} of {format_count(sessions, 'session')} to {where}\n"
             write_bytes(line.encode("utf-8", "replace"))
         if kinds:
             request.output.note(f"redacted: {format_counts(kinds)}")
-    if unsent and not asked["dry_run"]:
+    if unsent and not asked.dry_run:
         hint = "send again: ids stay the same, nothing is duplicated"
         if done.refused and not done.waiting:
             hint = "the target rejects them: check its address and keys"
@@ -208,20 +204,20 @@ def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -
     return replace(target, headers={**target.headers, **more}) if more else target
 
 
-def _make_plan(request: Request, asked: dict[str, Any]) -> TracePlan:
-    sessions = select_all(request, asked)
-    if asked["no_redact"] and not asked["no_content"]:
+def _make_plan(request: Request, asked: SendOptions, redaction: Redaction) -> TracePlan:
+    sessions = require_sessions(asked.select(request, *asked.names))
+    if redaction.no_redact and not asked.no_content:
         request.output.warn_unredacted()
     content = Content(
-        has_content=not asked["no_content"],
-        has_thinking=asked["thinking"],
-        limit=asked["limit"],
+        has_content=not asked.no_content,
+        has_thinking=asked.thinking,
+        limit=asked.limit,
     )
     archive = request.archive
     return TracePlan(
         tuple(sessions),
         content,
-        choose_redactor(asked),
+        redaction.load(),
         pricing=request.prices,
         among=archive.sessions,
         hands=archive.workers,
@@ -236,19 +232,18 @@ MOST_FAILED = 5
 """Failed jobs that are listed."""
 
 
-@command(
-    "status",
-    click.option(
+@command(examples="plait trace status")
+def status_command(
+    request: Request,
+    limit: int = option(
         "--limit",
         type=click.IntRange(min=1),
         default=20,
         show_default=True,
         help="Sessions to show.",
     ),
-    json_option,
-    examples="plait trace status",
-)
-def status_command(request: Request, limit: int, as_json: bool) -> None:
+    as_json: bool = json_option,
+) -> None:
     """Show what was sent of each session, what is waiting, what was rejected, and errors.
 
     Covers what hooks sent; `plait trace send` is not recorded.
@@ -334,13 +329,12 @@ def _status_lines(found: SendingStatus, target: str | None) -> list[str]:
     return lines
 
 
-@command(
-    "flush",
-    click.option("--refused", is_flag=True, help="Also retry what was rejected."),
-    json_option,
-    examples=("plait trace flush\nplait trace flush --refused"),
-)
-def flush_command(request: Request, refused: bool, as_json: bool) -> None:
+@command(examples="plait trace flush\nplait trace flush --refused")
+def flush_command(
+    request: Request,
+    refused: bool = option("--refused", help="Also retry what was rejected."),
+    as_json: bool = json_option,
+) -> None:
     """Send what is waiting now, without waiting for the next retry."""
     targets = [(folder, target) for folder, target in _list_hook_targets(request) if target]
     if not targets:

@@ -1,13 +1,14 @@
 """`plait trim`: removes what fills a session's context, or shows what does."""
 
 import re
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.cli.edit import EditOptions, edit_command, in_place_option, run_plan
-from plait.cli.options import Request, session_argument
+from plait.cli.edit import InPlaceOptions, run_plan
+from plait.cli.options import Request, argument, command, option, session_argument
 from plait.cli.output import select_fields
 from plait.cli.selection import UNITS
 from plait.cli.text import format_number, safe_line, shell_command, short_id
@@ -75,38 +76,49 @@ class PresetName(click.Choice[str]):
         return str(value)
 
 
-@edit_command(
-    "trim",
-    session_argument,
-    click.argument("preset", required=False, type=PresetName(PRESET_NAMES)),
-    click.option(
-        "--tool", "tools", multiple=True, metavar="NAME", help="Calls of this tool; or `mcp__x__*`."
-    ),
-    click.option("--call", "calls", multiple=True, metavar="ID", help="The call with this id."),
-    click.option("--larger-than", type=Amount(), help="Calls with more characters: 800, 10k."),
-    click.option("--older-than", type=Age(), help="Only what is older: 12h, 2d."),
-    click.option(
+@dataclass(frozen=True)
+class CutOptions:
+    """What to remove, and how."""
+
+    preset: str | None = argument(type=PresetName(PRESET_NAMES))
+    tools: tuple[str, ...] = option(
+        "--tool", metavar="NAME", help="Calls of this tool; or `mcp__x__*`."
+    )
+    calls: tuple[str, ...] = option("--call", metavar="ID", help="The call with this id.")
+    larger_than: int | None = option(
+        "--larger-than", type=Amount(), help="Calls with more characters: 800, 10k."
+    )
+    older_than: timedelta | None = option(
+        "--older-than", type=Age(), help="Only what is older: 12h, 2d."
+    )
+    except_last: int | None = option(
         "--except-last", type=click.IntRange(min=0), metavar="N", help="Spare the last N turns."
-    ),
-    click.option(
+    )
+    way: str | None = option(
         "--way",
-        type=click.Choice(WAYS),
+        choices=WAYS,
         help="Remove calls with their results, cut results short, or empty them to one line.",
-    ),
-    click.option(
+    )
+    keep: int | None = option(
         "--keep", type=click.IntRange(min=0), metavar="N", help="Characters left of a cut result."
-    ),
+    )
+
+
+@command(
     *(
         click.option(f"--{kind.replace('_', '-')}", is_flag=True, help=summary)
         for kind, summary in TRIM_KINDS.items()
     ),
-    in_place_option,
-    examples="plait trim latest\n"
-    "plait trim latest standard --dry-run\n"
+    examples="plait trim latest\nplait trim latest standard --dry-run\n"
     "plait trim latest --tool Bash --larger-than 10k",
 )
 def trim_command(
-    request: Request, /, session: str, in_place: bool, how: EditOptions, **choices: Any
+    request: Request,
+    session: str = session_argument,
+    *,
+    cuts: CutOptions,
+    how: InPlaceOptions,
+    **kinds: bool,
 ) -> None:
     """Remove what SESSION no longer needs, so that it fits and costs less.
 
@@ -114,15 +126,21 @@ def trim_command(
     anything to remove: show what fills the context and what each preset would save.
     """
     custom = parse_custom_presets(request.settings.trim_presets)
+    choices = vars(cuts) | kinds
     given = trim_choices(choices)
     default = request.settings.trim_preset
-    if given is None and default and (in_place or how.is_sure or how.is_proved or how.is_dry):
+    if given is None and default and (how.in_place or how.is_sure or how.is_proved or how.is_dry):
         given = trim_choices({**choices, "preset": default})
     if given and "preset" in given:
         given["preset"] = find_preset(given["preset"], custom)
     source = request.session(session)
     if given is None:
-        if in_place or how.is_sure or how.is_proved or any(choices[name] for name in TRIM_LIMITS):
+        if (
+            how.in_place
+            or how.is_sure
+            or how.is_proved
+            or any(choices[name] for name in TRIM_LIMITS)
+        ):
             raise UserError(
                 "nothing selected to remove",
                 "use a preset (`plait trim SESSION standard`) or say what: "
@@ -131,11 +149,11 @@ def trim_command(
             )
         print_context_fill(request, source, custom.values(), as_json=how.as_json)
         return
-    plan = request.priced_archive.plan.trim(source, in_place=in_place, **given)
+    plan = request.priced_archive.plan.trim(source, in_place=how.in_place, **given)
     try:
         run_plan(request, source, plan, how)
     except SessionIsLive as refusal:
-        words = [choices["preset"]] if choices["preset"] else []
+        words = [cuts.preset] if cuts.preset else []
         fork = shell_command("plait", "trim", short_id(source.id), *words, *request.root_options)
         resume = shell_command("plait", "resume", "FORK", "--run", *request.root_options)
         raise SessionIsLive(

@@ -4,21 +4,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import click
 
 from plait.archive import CountedResponses, format_marked_title, gc_paused
 from plait.cli.options import (
     Request,
+    argument,
     command,
-    filter_options,
     fold_option,
     json_option,
     no_index_option,
+    option,
     timezone_option,
 )
-from plait.cli.selection import parse_time_option, parse_zone, sessions_in_project
+from plait.cli.selection import Filters, parse_zone
 from plait.cli.settings import load_prices
 from plait.cli.text import (
     GAP,
@@ -125,7 +126,7 @@ class Report:
     time: datetime
     since: datetime | None
     until: datetime | None
-    project: str | None
+    filters: Filters
     is_full: bool
     order: str | None
     limit: int | None
@@ -149,14 +150,9 @@ class Report:
     def select(self, responses: Iterable[T]) -> list[T]:
         """Return the responses of the period and the project."""
         timely: Sequence[Any] = filter_by_time(cast(Any, responses), self.since, self.until)
-        if self.project is None:
+        if self.filters.project is None:
             return list(timely)
-        sessions = self.request.archive.sessions
-        members = {
-            session.id for session in sessions_in_project(self.request, sessions, self.project)
-        }
-        if not members:
-            raise UserError(f"no project named '{self.project}'", "`plait ls` lists the projects")
+        members = {session.id for session in self.filters.require_project(self.request)}
         return [response for response in timely if response.session in members]
 
     def fold_projects(self, responses: Sequence[BilledResponse]) -> Sequence[BilledResponse]:
@@ -177,55 +173,37 @@ class Report:
 
 
 @command(
-    "usage",
-    click.argument("report", type=click.Choice(tuple(HEADINGS)), required=False),
-    filter_options,
-    timezone_option,
-    click.option(
-        "--breakdown", "-b", "is_full", is_flag=True, help="Split by model, agents and branches."
-    ),
-    click.option(
-        "--statusline", is_flag=True, help="Print one short line: today, this block, the rate."
-    ),
-    click.option(
-        "--prices", "own", metavar="FILE", help="A file with your own prices, as TOML or JSON."
-    ),
-    click.option("--order", type=click.Choice(["asc", "desc", "cost"]), help="Order of the rows."),
-    click.option(
-        "-n", "--limit", type=click.IntRange(1), help="Only this many rows: the newest or largest."
-    ),
-    click.option("--by", metavar="LIST", help="Show a cross table: project,model,week."),
-    click.option(
-        "--of", type=click.Choice(["cost", "tokens"]), default="cost", help="Content of its cells."
-    ),
-    click.option("--csv", "as_csv", is_flag=True, help="Print CSV."),
-    fold_option,
-    no_index_option,
-    json_option,
-    examples="plait usage\nplait usage session -n 10\nplait usage --by project,week",
+    fold_option, examples="plait usage\nplait usage session -n 10\nplait usage --by project,week"
 )
 def usage_command(
     request: Request,
-    /,
-    report: str | None,
-    since: str | None,
-    until: str | None,
-    timezone: str | None,
-    statusline: bool,
-    own: str | None,
-    by: str | None,
-    no_index: bool,
-    as_json: bool,
-    as_csv: bool,
-    **choices: Any,
+    filters: Filters,
+    report: str | None = argument(choices=tuple(HEADINGS)),
+    timezone: str | None = timezone_option,
+    is_full: bool = option("--breakdown", "-b", help="Split by model, agents and branches."),
+    statusline: bool = option(
+        "--statusline", help="Print one short line: today, this block, the rate."
+    ),
+    own: str | None = option(
+        "--prices", metavar="FILE", help="A file with your own prices, as TOML or JSON."
+    ),
+    order: Literal["asc", "desc", "cost"] | None = option("--order", help="Order of the rows."),
+    limit: int | None = option(
+        "-n", "--limit", type=click.IntRange(1), help="Only this many rows: the newest or largest."
+    ),
+    by: str | None = option("--by", metavar="LIST", help="Show a cross table: project,model,week."),
+    of: Literal["cost", "tokens"] = option("--of", default="cost", help="Content of its cells."),
+    as_csv: bool = option("--csv", help="Print CSV."),
+    no_index: bool = no_index_option,
+    as_json: bool = json_option,
 ) -> None:
     """Show tokens and cost by day, week, month, session, project, model, agent or 5-hour block.
 
     Each response is counted once across all logs, at the prices of its day. Models without a known
     price are listed but not included in the total.
     """
-    zone, time = parse_zone(timezone), now()
-    start, end = parse_time_option(since, time, zone), parse_time_option(until, time, zone)
+    zone = parse_zone(timezone)
+    since, until = filters.period(zone)
     if as_csv and as_json:
         raise UserError("use either `--csv` or `--json`")
     if by is not None and report is not None:
@@ -236,11 +214,15 @@ def usage_command(
         prices=load_prices(Path(own) if own else None),
         name=report or "daily",
         zone=zone,
-        time=time,
-        since=start,
-        until=end,
+        time=now(),
+        since=since,
+        until=until,
+        filters=filters,
+        is_full=is_full,
+        order=order,
+        limit=limit,
+        of=of,
         form="csv" if as_csv else "json" if as_json else "text",
-        **choices,
     )
     if statusline:
         _print_statusline(options)
@@ -700,10 +682,7 @@ def _build_cross_rows(
 
 
 def _print_cross(
-    report: Report,
-    table: CrossTable,
-    rows: Sequence[Line],
-    names: Mapping[str | None, str],
+    report: Report, table: CrossTable, rows: Sequence[Line], names: Mapping[str | None, str]
 ) -> None:
     """Print rows with the last dimension across; columns without room are summed up in one.
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import click
 from rich.text import Text
 
-from plait.cli.options import Request, command, json_option, session_argument
+from plait.cli.options import Request, command, json_option, option, session_argument
 from plait.cli.selection import parse_range
 from plait.cli.text import safe
 from plait.errors import UserError
@@ -43,24 +42,16 @@ FULL, MOMENT, EARLY, LATE = "█", "│", "‹", "›"
 PATHS = ("file_path", "path", "notebook_path")
 
 
-@command(
-    "show",
-    session_argument,
-    click.option(
-        "--turn", "--at", "turn", metavar="N[-M]", help="Only this turn or range; -1 is the last."
-    ),
-    click.option("--all", "show_all", is_flag=True, help="Also show hooks that took no time."),
-    click.option("--thinking", is_flag=True, help="With --json: include thinking."),
-    json_option,
-    examples=("plait trace show latest\nplait trace show 3f2a --turn 12"),
-)
+@command(examples="plait trace show latest\nplait trace show 3f2a --turn 12")
 def show_command(
     request: Request,
-    session: str,
-    turn: str | None,
-    show_all: bool,
-    thinking: bool,
-    as_json: bool,
+    session: str = session_argument,
+    turn: str | None = option(
+        "--turn", "--at", metavar="N[-M]", help="Only this turn or range; -1 is the last."
+    ),
+    show_all: bool = option("--all", help="Also show hooks that took no time."),
+    thinking: bool = option("--thinking", help="With --json: include thinking."),
+    as_json: bool = json_option,
 ) -> None:
     """Show SESSION as traces: the nested steps of each turn, and how long they took.
 

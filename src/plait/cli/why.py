@@ -3,20 +3,19 @@
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import click
 from msgspec import to_builtins
 
 from plait.archive import WhyTotals, gc_paused
 from plait.cli.options import (
     Request,
     command,
-    filter_options,
     json_option,
     no_index_option,
+    option,
     session_argument,
 )
-from plait.cli.selection import parse_time_option, sessions_in_project
-from plait.cli.text import SEPARATOR, format_number, now, safe_line, shell_command, short_id
+from plait.cli.selection import Filters
+from plait.cli.text import SEPARATOR, format_number, safe_line, shell_command, short_id
 from plait.errors import UserError
 from plait.insights.why import (
     CAUSE_NAMES,
@@ -48,31 +47,20 @@ MOST_CARRIED = 10
 MOST_EVIDENCE = 3
 SHORTEST_RECORD_ID = 7
 """Digits from which on a number is the id of a record, not a turn."""
-counts_option = click.option(
-    "--counts", is_flag=True, help="With --json: only figures, no text of sessions."
-)
+counts_option = option("--counts", help="With --json: only figures, no text of sessions.")
 
 
-@command(
-    "why",
-    session_argument,
-    click.option(
-        "--turn", metavar="TURN", help="Only the requests of this turn: a number or a response id."
-    ),
-    click.option("--all", "is_all", is_flag=True, help="Every request, not only expensive ones."),
-    counts_option,
-    no_index_option,
-    json_option,
-    examples="plait why latest\nplait why 3f2a --turn 12",
-)
+@command(examples="plait why latest\nplait why 3f2a --turn 12")
 def why_command(
     request: Request,
-    session: str,
-    turn: str | None,
-    is_all: bool,
-    counts: bool,
-    no_index: bool,
-    as_json: bool,
+    session: str = session_argument,
+    turn: str | None = option(
+        "--turn", metavar="TURN", help="Only the requests of this turn: a number or a response id."
+    ),
+    is_all: bool = option("--all", help="Every request, not only expensive ones."),
+    counts: bool = counts_option,
+    no_index: bool = no_index_option,
+    as_json: bool = json_option,
 ) -> None:
     """Explain what SESSION cost: what was sent, what was sent again, and why.
 
@@ -192,37 +180,25 @@ def _format_time(time: datetime | None) -> str:
     return format_minute(time.astimezone()) if time else ""
 
 
-@command(
-    "waste",
-    filter_options,
-    counts_option,
-    click.option("--all", "is_all", is_flag=True, help="All examples, not only three."),
-    no_index_option,
-    json_option,
-    examples="plait waste\nplait waste --since 30d",
-)
+@command(examples="plait waste\nplait waste --since 30d")
 def waste_command(
     request: Request,
-    project: str | None,
-    since: str | None,
-    until: str | None,
-    counts: bool,
-    is_all: bool,
-    no_index: bool,
-    as_json: bool,
+    filters: Filters,
+    counts: bool = counts_option,
+    is_all: bool = option("--all", help="All examples, not only three."),
+    no_index: bool = no_index_option,
+    as_json: bool = json_option,
 ) -> None:
     """Find avoidable spending, by reason, the most expensive first.
 
     Each finding has a range from definitely wasted to potential savings, examples, and advice.
     Nothing is counted twice.
     """
-    output, time = request.output, now()
-    start, end = parse_time_option(since, time, None), parse_time_option(until, time, None)
+    output = request.output
+    start, end = filters.period()
     sessions = None
-    if project is not None:
-        sessions = sessions_in_project(request, request.archive.sessions, project)
-        if not sessions:
-            raise UserError(f"no project named '{project}'", "`plait ls` lists the projects")
+    if filters.project is not None:
+        sessions = filters.require_project(request)
     with gc_paused(), request.open_archive(no_index=no_index) as archive:
         waste = archive.waste(sessions, request.prices, start, end)
         titles = {}

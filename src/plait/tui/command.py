@@ -3,18 +3,14 @@
 import sys
 from importlib.util import find_spec
 
-import click
-
-from plait.cli.options import Request, command
+from plait.cli.options import Request, argument, command
 from plait.errors import MissingExtra, UserError
 
 
-@command(
-    "ui",
-    click.argument("query", metavar="[FILTER]...", nargs=-1),
-    examples="plait ui\nplait ui project:shop parser",
-)
-def ui_command(request: Request, query: tuple[str, ...]) -> None:
+@command(examples="plait ui\nplait ui project:shop parser")
+def ui_command(
+    request: Request, query: tuple[str, ...] = argument(metavar="[FILTER]...")
+) -> None:
     """Browse, read, resume and edit all sessions in the terminal.
 
     FILTER is what the list is filtered by at first: words, `project:`, `agent:`, `tool:`,

@@ -6,6 +6,7 @@
 import os
 import shlex
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,14 @@ from msgspec import to_builtins
 from plait.cli.app import LazyGroup
 from plait.cli.automation import InstallPlan, confirm_and_install, program_arguments
 from plait.cli.hook.event import FOLDER, run_event
-from plait.cli.options import Request, combine_options, command, dry_run_option, json_option
+from plait.cli.options import (
+    Request,
+    command,
+    dry_run_option,
+    json_option,
+    option,
+    yes_option,
+)
 from plait.cli.registry import subcommands
 from plait.cli.settings import (
     claude_config_folder,
@@ -36,6 +44,7 @@ from plait.trace.environment import (
 )
 from plait.trace.hook_event import EVENTS, SHOWN_EVENT, WORKER_LOG, is_worker_running
 from plait.trace.hook_settings import (
+    SettingsPlan,
     list_installed_hooks,
     list_other_tracing_hooks,
     plan_install,
@@ -62,44 +71,52 @@ TARGET_EXAMPLES = (
     '  langfuse_public_key = "pk-…"\n'
     '  langfuse_secret_key = "sk-…"'
 )
-install_options = combine_options(
-    click.option(
+
+
+@dataclass(frozen=True)
+class InstallOptions:
+    """Which settings of Claude Code to change, and whether to ask."""
+
+    scope: str = option(
         "--scope",
-        type=click.Choice(SCOPES),
+        choices=SCOPES,
         default="user",
         show_default=True,
         help="Settings to change: yours, the project's, or your own for the project.",
-    ),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
-    dry_run_option,
-)
+    )
+    is_sure: bool = yes_option
+    is_dry: bool = dry_run_option
+
+    def confirm(self, request: Request, plan: SettingsPlan) -> bool:
+        """Show the change, ask, and make it; return whether it was made."""
+        return confirm_and_install(
+            request,
+            InstallPlan("hook", (plan,)),
+            is_sure=self.is_sure,
+            is_dry=self.is_dry,
+            is_quiet=False,
+        )
 
 
-@command(
-    "install",
-    install_options,
-    click.option(
+@command(examples="plait trace install --dry-run")
+def install_command(
+    request: Request,
+    how: InstallOptions,
+    pre_compact: bool = option(
         "--pre-compact",
-        is_flag=True,
         help="Also send before compactions; Claude Code shows this hook to you and the model.",
     ),
-    click.option(
+    is_environment: bool = option(
         OPTION,
-        "is_environment",
-        is_flag=True,
         help="Take the Langfuse project from each project's environment, as cc-langfuse does.",
     ),
-    examples="plait trace install --dry-run",
-)
-def install_command(
-    request: Request, scope: str, yes: bool, is_dry: bool, pre_compact: bool, is_environment: bool
 ) -> None:
     """Add hooks to Claude Code's settings that send traces while you work.
 
     The change is shown and confirmed first, and the old settings are backed up. Other hooks stay
     as they are. What cc-langfuse has already sent is not sent again.
     """
-    output, path = request.output, _settings_file(request, scope)
+    output, path = request.output, _settings_file(request, how.scope)
     plan = plan_install(
         path,
         shlex.join(program_arguments()),
@@ -108,7 +125,7 @@ def install_command(
     )
     if not plan.is_change:
         output.print(f"the hooks are already in {path}")
-    elif _confirm(request, plan, is_sure=yes, is_dry=is_dry):
+    elif how.confirm(request, plan):
         output.print(f"added the hooks to {path}")
     else:
         return
@@ -141,17 +158,17 @@ def _describe_here(request: Request) -> str:
     return f"here {langfuse.host}" if langfuse else f"{SWITCH} is switched off here"
 
 
-@command("uninstall", install_options, examples="plait trace uninstall")
-def uninstall_command(request: Request, scope: str, yes: bool, is_dry: bool) -> None:
+@command(examples="plait trace uninstall")
+def uninstall_command(request: Request, how: InstallOptions) -> None:
     """Remove these hooks from Claude Code's settings, and nothing else.
 
     What is waiting to be sent stays; `plait trace flush` sends it.
     """
-    path = _settings_file(request, scope)
+    path = _settings_file(request, how.scope)
     plan = plan_uninstall(path)
     if not plan.is_change:
         request.output.print(f"no hooks of Plait in {path}")
-    elif _confirm(request, plan, is_sure=yes, is_dry=is_dry):
+    elif how.confirm(request, plan):
         request.output.print(f"removed the hooks from {path}")
 
 
@@ -162,13 +179,8 @@ def _settings_file(request: Request, scope: str) -> Path:
     return request.settings.directory / ".claude" / name
 
 
-def _confirm(request: Request, plan: Any, *, is_sure: bool, is_dry: bool) -> bool:
-    files = InstallPlan("hook", (plan,))
-    return confirm_and_install(request, files, is_sure=is_sure, is_dry=is_dry, is_quiet=False)
-
-
-@command("hooks", json_option, examples="plait trace hooks")
-def hooks_command(request: Request, as_json: bool) -> None:
+@command(examples="plait trace hooks")
+def hooks_command(request: Request, as_json: bool = json_option) -> None:
     """Show where hooks are installed, where traces go, and whether the worker is running."""
     output, folder = request.output, request.settings.state / FOLDER
     usual = [name for event, name in EVENTS.items() if event != SHOWN_EVENT]
