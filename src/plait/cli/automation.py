@@ -315,7 +315,7 @@ def _run(command: Sequence[str], data: bytes = b"", *, ignore_errors: bool = Fal
             )
 
 
-def _call(command: Sequence[str], data: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+def _call(command: Sequence[str], data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(  # noqa: S603  programs of the system, found on the path
             list(command), input=data, capture_output=True, timeout=TIMEOUT

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from plait.archive import check_file, check_log
-from plait.cli.options import Request, command, option, session_argument
+from plait.cli.options import OWN, Request, command, option, session_argument
 from plait.cli.output import format_json, write_bytes
 from plait.cli.selection import parse_range
 from plait.cli.text import safe
@@ -23,13 +23,11 @@ def cat_command(
         "--uuid", metavar="U", help="Only records whose uuid starts with this."
     ),
     pretty: bool = option("--pretty", help="Indented JSON, coloured on a terminal."),
-    agent: str | None = option("--agent", metavar="ID", help="Print this sub-agent's log instead."),
+    agent: str | None = option(
+        "--agent", section=OWN, metavar="ID", help="Print this sub-agent's log instead."
+    ),
 ) -> None:
-    """Print the lines of SESSION as they are in its file.
-
-    SESSION is an id or its beginning, a title, a file, `latest`, `latest:PROJECT`, or `.`
-    for the newest of this directory.
-    """
+    """Print the lines of SESSION as they are in its file."""
     path = _path_of(request, session, agent)
     numbers = parse_range(span, sys.maxsize - 1, "--line", "line number") if span else None
     found = False

@@ -14,6 +14,7 @@ import click
 from msgspec import to_builtins
 
 from plait.cli.options import (
+    OWN,
     Request,
     argument,
     command,
@@ -29,8 +30,13 @@ from plait.cli.options import (
 from plait.cli.output import Output
 from plait.cli.settings import claude_folder_setting, expand_user
 from plait.cli.text import format_number, now, safe, safe_line, shell_command, short_id
+from plait.edit.plan import Plan
 from plait.edit.report import (
     EditReport,
+    build_check_report,
+    build_edit_row,
+    build_pack_report,
+    build_plan_report,
     cut_to_difference,
     format_done,
     format_entry,
@@ -48,7 +54,6 @@ from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
     from plait.archive import Session
-    from plait.edit.plan import Plan
     from plait.edit.proof import Proof
     from plait.edit.transfer import PackPlan
 
@@ -72,9 +77,7 @@ class EditOptions:
     """How a plan is to be carried out."""
 
     is_dry: bool = dry_run_option
-    is_sure: bool = option(
-        "--yes", help="Apply the change; without it, changes in place are only shown."
-    )
+    is_sure: bool = option("--yes", hidden=True)
     is_forced: bool = option("--force", help="Edit even while Claude Code is running the session.")
     as_json: bool = json_option
     is_proved = False
@@ -102,8 +105,10 @@ class InPlaceOptions(CopyOptions):
     """How to carry out a plan that makes a copy, or changes the session itself."""
 
     in_place: bool = option(
-        "--in-place", help="Change the session itself, not a copy; needs `--yes`."
+        "--in-place",
+        help="Change the session itself, not a copy; needs `--yes`.",
     )
+    is_sure: bool = option("--yes", help="With --in-place: do it; otherwise it is only shown.")
 
 
 title_option = option("--title", metavar="T", help="The title of the new session.")
@@ -141,7 +146,7 @@ class Outcome:
         return {**to_builtins(self.report), **proof}
 
 
-def run_plan(request: Request, subject: "Session | str", plan: "Plan", how: EditOptions) -> None:
+def run_plan(request: Request, subject: "Session | str", plan: Plan, how: EditOptions) -> None:
     """Check, apply and present one plan of a session, or of what a name stands for."""
     output, facts = request.output, None
     if not isinstance(subject, str) and not how.as_json:
@@ -163,8 +168,8 @@ def run_plan(request: Request, subject: "Session | str", plan: "Plan", how: Edit
 
 def run_plans(
     request: Request,
-    sessions: Sequence["Session"],
-    make_plan: Callable[["Session"], "Plan"],
+    sessions: "Sequence[Session]",
+    make_plan: "Callable[[Session], Plan]",
     how: EditOptions,
 ) -> None:
     """Check, apply and present a plan for each session; one refusal does not stop the others."""
@@ -186,8 +191,8 @@ def run_plans(
 
 def run_for_each(
     request: Request,
-    sessions: Sequence["Session"],
-    make_plan: Callable[["Session"], "Plan"],
+    sessions: "Sequence[Session]",
+    make_plan: "Callable[[Session], Plan]",
     how: EditOptions,
 ) -> None:
     """Present a single session in full, several of them in a line or two each."""
@@ -197,8 +202,7 @@ def run_for_each(
         run_plans(request, sessions, make_plan, how)
 
 
-def _apply_plan(request: Request, plan: "Plan", how: EditOptions) -> Outcome:
-    from plait.archive import build_plan_report
+def _apply_plan(request: Request, plan: Plan, how: EditOptions) -> Outcome:
 
     violations = plan.check()
     is_applied = how.applies and bool(plan.steps) and not violations
@@ -523,8 +527,6 @@ def check_command(
 
 def _check_session(request: Request, name: str, *, as_json: bool) -> int:
     """Print which rules a session breaks, and return the exit code."""
-    from plait.archive import build_check_report
-
     session, output = request.session(name), request.output
     report = build_check_report(session.id, session.path, request.archive.check(session))
     if as_json:
@@ -595,6 +597,7 @@ def compress_command(
     session: str = session_argument,
     until: str | None = option(
         "--until",
+        section=OWN,
         metavar="TURN|UUID|PROMPT",
         help="The first turn to leave unchanged: its number, a message, or words of a prompt.",
     ),
@@ -681,7 +684,7 @@ def port_command(
     """Pack SESSION or PROJECT into one file, or unpack such a FILE on another machine.
 
     Everything that belongs to the sessions is included: agents, tool results, file backups,
-    lists, prompts. Unpacking adapts paths to DIR and the home folder there, and overwrites
+    to-do lists, prompts. Unpacking adapts paths to DIR and the home folder there, and overwrites
     nothing.
     """
     is_redacted = redacted or strict or bool(rules)
@@ -710,7 +713,6 @@ def port_command(
 
 
 def _pack(request: Request, plan: "PackPlan", how: EditOptions) -> None:
-    from plait.archive import build_pack_report
 
     packed = None if how.is_dry else plan.write()
     output, contents = request.output, plan.load
@@ -744,7 +746,9 @@ def undo_command(
     id_: str | None = argument(metavar="[ID]"),
     is_listed: bool = option("--list", help="List the edits, the newest first."),
     is_finished: bool = option("--finish", help="Complete an interrupted edit."),
-    is_forgotten: bool = option("--forget", help="Delete an edit's backup for good; or `all`."),
+    is_forgotten: bool = option(
+        "--forget", help="Delete the backup of edit ID for good, or of `all` edits."
+    ),
     is_forced: bool = option("--force", help="Even if a file has changed since the edit."),
     as_json: bool = json_option,
 ) -> None:
@@ -752,8 +756,6 @@ def undo_command(
 
     Only what the edit changed is restored. If a file has changed since, the command refuses.
     """
-    from plait.archive import build_edit_row
-
     output, archive = request.output, request.archive
     if is_listed + is_finished + is_forgotten > 1:
         raise UserError("use only one of `--list`, `--finish` and `--forget`")
@@ -789,8 +791,6 @@ def undo_command(
 
 def _list_edits(request: Request, *, as_json: bool) -> None:
     from rich.text import Text
-
-    from plait.archive import build_edit_row
 
     output = request.output
     entries = [build_edit_row(edit) for edit in request.archive.edits()]

@@ -15,8 +15,10 @@ from plait.archive import (
     ExportPlan,
     File,
     build_manifest,
+    encode_text,
     gc_paused,
     get_file_ending,
+    iter_trajectory_files,
 )
 from plait.cli.options import (
     Redaction,
@@ -27,7 +29,7 @@ from plait.cli.options import (
     option,
 )
 from plait.cli.output import Output, escape_json, write_bytes
-from plait.cli.selection import Filters, require_sessions
+from plait.cli.selection import Filters, require_sessions, select_turns
 from plait.cli.text import format_counts
 from plait.conversation.walk import Depth
 from plait.errors import UserError
@@ -35,6 +37,9 @@ from plait.export.folder import ExportFolder, load_export_key
 from plait.line import read_file_stamp
 from plait.view.formats import format_bytes, format_count
 from plait.view.passages import RenderOptions
+from plait.view.transcript.json_form import encode_transcript
+from plait.view.transcript.markdown import iter_turns_markdown, join_blocks
+from plait.view.transcript.plain import iter_plain_turns
 
 STDOUT = "-"
 WITHOUT_TURNS = {
@@ -229,11 +234,6 @@ def _write_single_file(request: Request, plan: ExportPlan, asked: ExportOptions)
 
 
 def _export_turns(plan: ExportPlan, asked: ExportOptions) -> bytes:
-    from plait.archive import encode_text, iter_trajectory_files
-    from plait.cli.selection import select_turns
-    from plait.view.transcript.json_form import encode_transcript
-    from plait.view.transcript.markdown import iter_turns_markdown, join_blocks
-    from plait.view.transcript.plain import iter_plain_turns
 
     if len(plan.sessions) > 1:
         raise UserError("`--turn` takes one session", f"{len(plan.sessions)} were named")

@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import asdict
 
+from plait.archive import Blame, BlamedLine, FileHistory, NotePlan, write_notes
 from plait.cli.options import Request, argument, command, json_option, option, session_argument
 from plait.cli.output import write_bytes
 from plait.cli.selection import parse_range, parse_time_option
@@ -22,7 +22,7 @@ from plait.cli.text import (
     short_id,
     shorten_path,
 )
-from plait.conversation.patches import diff_texts, format_unified_diff
+from plait.conversation.patches import Hunk, diff_texts, format_unified_diff
 from plait.errors import UserError
 from plait.files.blame import (
     UNCERTAIN,
@@ -30,16 +30,11 @@ from plait.files.blame import (
     iter_with_author_changes,
     list_writers,
 )
+from plait.files.events import FileEvent, NetChange
 from plait.record.time import format_timestamp
 from plait.view.formats import format_count
 from plait.view.summaries import format_prompt, to_single_line
 from plait.view.text import shorten_to_width
-
-if TYPE_CHECKING:
-    from plait.archive import Blame, BlamedLine, FileHistory, NotePlan
-    from plait.conversation.patches import Hunk
-    from plait.files.events import FileEvent, NetChange
-
 
 WIDE = 110
 """Columns from which on commits are shown beside lines."""
@@ -64,7 +59,7 @@ def blame_command(
 ) -> None:
     """Show which session and turn wrote each line of FILE, next to the Git commit.
 
-    Found from the patches, writes, reads and backups of all sessions. `~` marks a line that is
+    Derived from the patches, writes, reads and backups of all sessions. `~` marks a line that is
     unchanged although something else changed the file since; `?` marks an unknown writer.
     """
     directory = request.settings.directory
@@ -90,7 +85,7 @@ def blame_command(
         _print_writers(request, list_writers(lines))
 
 
-def _print_blame(request: Request, blame: "Blame", lines: "tuple[BlamedLine, ...]") -> None:
+def _print_blame(request: Request, blame: Blame, lines: "tuple[BlamedLine, ...]") -> None:
     from rich.text import Text
 
     output = request.output
@@ -105,7 +100,7 @@ def _print_blame(request: Request, blame: "Blame", lines: "tuple[BlamedLine, ...
     output.print("")
     digits = len(str(lines[-1].line)) if lines else 1
 
-    def format_line(line: "BlamedLine", is_first: bool) -> Text:
+    def format_line(line: BlamedLine, is_first: bool) -> Text:
         text = Text(no_wrap=True)
         writer, time = (_writer_name(line), format_stamp(line.time)) if is_first else ("", "")
         text.append(f"{writer:<{WRITER_WIDTH}} ", style="cyan" if line.session else "dim")
@@ -148,14 +143,13 @@ def _print_writers(request: Request, writers: list[Writer]) -> None:
         output.print_unwrapped(f"show a turn: {shell_command(*words)}", style="dim")
 
 
-def _writer_name(line: "Writer | BlamedLine") -> str:
+def _writer_name(line: Writer | BlamedLine) -> str:
     if line.session is None:
         return "unknown"
     return short_id(line.session) + (f":{line.turn}" if line.turn is not None else "")
 
 
-def _print_notes(request: Request, plan: "NotePlan", *, is_sure: bool, as_json: bool) -> None:
-    from plait.archive import write_notes
+def _print_notes(request: Request, plan: NotePlan, *, is_sure: bool, as_json: bool) -> None:
 
     output = request.output
     written = write_notes(plan) if is_sure else 0
@@ -249,7 +243,7 @@ def files_command(
         output.print(words, style="dim")
 
 
-def net_lines(changes: "Sequence[NetChange]", width: int | None) -> Iterator[str]:
+def net_lines(changes: Sequence[NetChange], width: int | None) -> Iterator[str]:
     """Yield a heading and a row for each file; without a width, paths are not shortened."""
     rows = [("", "net", "changes", "turns", "file", "")]
     for change in changes:
@@ -271,7 +265,7 @@ def net_lines(changes: "Sequence[NetChange]", width: int | None) -> Iterator[str
         yield f"{line}{GAP}{path}{others}"
 
 
-def _print_patch(request: Request, path: str, hunks: "Iterable[Hunk]", *, is_new: bool) -> None:
+def _print_patch(request: Request, path: str, hunks: Iterable[Hunk], *, is_new: bool) -> None:
     from rich.text import Text
 
     styles = {"+": "green", "-": "red", "@": "cyan"}
@@ -358,7 +352,7 @@ def history_command(
 
 
 def _print_history(
-    request: Request, history: "FileHistory", events: "list[FileEvent]", *, has_patches: bool
+    request: Request, history: FileHistory, events: list[FileEvent], *, has_patches: bool
 ) -> None:
     output = request.output
     changes = sum(event.is_change for event in events)

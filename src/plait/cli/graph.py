@@ -104,9 +104,9 @@ def log_command(
     ascii_only: bool = ascii_option,
     as_json: bool = json_option,
 ) -> None:
-    """Draw SESSION as a graph: its turns from the oldest, forks, abandoned branches.
+    """Draw SESSION as a graph of its turns, the oldest first, with forks and abandoned branches.
 
-    The active branch is on the left; abandoned branches and agents leave it to the right. A
+    The active branch is on the left; abandoned branches and agents fork off to the right. A
     prompt that was retracted before any answer is folded into the one that replaced it.
     """
     output, archive, source = request.output, request.archive, request.session(session)
@@ -319,7 +319,9 @@ def tree_command(
     request: Request,
     filters: Filters,
     name: str | None = name_argument,
-    everything: bool = option("--all", help="List every agent, including service agents."),
+    everything: bool = option(
+        "--all", help="List every agent, including those that Claude Code starts for itself."
+    ),
     no_index: bool = no_index_option,
     as_json: bool = json_option,
 ) -> None:
@@ -472,7 +474,7 @@ def paths_command(
     """List every conversation path through sessions, from the first prompt to a leaf.
 
     The path that Claude Code would continue is ACTIVE; the others are ABANDONED, with the record
-    where they fork. A session that another one continues is part of that one.
+    where they fork. A session that was continued in another one is listed as part of it.
     """
     output = request.output
     sessions = require_sessions(filters.select(request, name))

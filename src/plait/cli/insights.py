@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -16,11 +16,21 @@ from plait.cli.options import (
 )
 from plait.cli.selection import Filters, parse_zone
 from plait.cli.text import GAP, SHORT_ID, align_cells, now, safe_line, short_id
+from plait.insights.report import (
+    HABIT_WORDS,
+    MEASURE_NAMES,
+    OUTLIER_RULE,
+    Habit,
+    Insights,
+    Trends,
+    format_amount,
+    format_change,
+    format_habit_counts,
+    format_habit_title,
+    format_outlier,
+)
 from plait.view.charts import draw_columns
 from plait.view.text import shorten_to_width
-
-if TYPE_CHECKING:
-    from plait.insights.report import Habit, Insights, Trends
 
 FIGURE_WIDTH = 11
 
@@ -39,8 +49,6 @@ def insights_command(
     Covers all sessions or one PROJECT. A period is compared with the one before it; outliers are
     relative to your own median; habits are shown only with enough evidence.
     """
-    from plait.insights.report import HABIT_WORDS, OUTLIER_RULE, format_outlier
-
     zone, output = parse_zone(timezone), request.output
     start, end = filters.period(zone)
     with request.open_archive(no_index=no_index) as archive:
@@ -82,8 +90,7 @@ def insights_command(
             output.print(OUTLIER_RULE, style="dim")
 
 
-def _print_trends(request: Request, trends: "Trends") -> None:
-    from plait.insights.report import MEASURE_NAMES, format_amount, format_change
+def _print_trends(request: Request, trends: Trends) -> None:
 
     heading = ("", f"since {trends.since}", f"since {trends.before_since}", "change", "12 weeks")
     rows = [
@@ -102,8 +109,7 @@ def _print_trends(request: Request, trends: "Trends") -> None:
     request.output.print("")
 
 
-def _print_habit(request: Request, habit: "Habit", find_title: Any) -> None:
-    from plait.insights.report import HABIT_WORDS, format_habit_counts, format_habit_title
+def _print_habit(request: Request, habit: Habit, find_title: Any) -> None:
 
     output, words = request.output, HABIT_WORDS[habit.kind]
     output.print(safe_line(format_habit_title(habit)), style="bold")
@@ -116,7 +122,7 @@ def _print_habit(request: Request, habit: "Habit", find_title: Any) -> None:
     output.print("")
 
 
-def group_by_session(habit: "Habit") -> Iterator[tuple[str, str]]:
+def group_by_session(habit: Habit) -> Iterator[tuple[str, str]]:
     """Yield the sessions of a habit's evidence with how often or what it cost, most first."""
     costs: dict[str, float] = {}
     counts: dict[str, int] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
@@ -36,14 +36,12 @@ from plait.cli.registry import subcommands
 from plait.cli.selection import require_sessions, sessions_in_project
 from plait.cli.text import SHORT_ID, format_number, now, safe_line, shell_command
 from plait.errors import SourceError, UserError
+from plait.keep import KeepStatus
 from plait.keep.timers import BACKUP_TASK
+from plait.store import KeepPlan, KeptSession, Merged
+from plait.store.model import Report
 from plait.view.formats import format_bytes, format_count, format_day
 from plait.view.text import shorten_to_width
-
-if TYPE_CHECKING:
-    from plait.keep import KeepStatus
-    from plait.store import KeepPlan, KeptSession, Merged
-    from plait.store.model import Report
 
 SUBCOMMANDS = subcommands("keep")
 MOST_LISTED = 12
@@ -109,7 +107,7 @@ def keep_command(
     ),
     is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation to install."),
     background: bool = option(
-        "--background", help="Run silently in the background; used by the hook."
+        "--background", hidden=True, help="Run silently in the background; used by the hook."
     ),
     as_json: bool = json_option,
 ) -> None:
@@ -179,7 +177,7 @@ def _format_unchanged(count: int) -> str:
     return f"{format_count(count, 'file')} already backed up" if count else "there are no sessions"
 
 
-def _print_plan(request: Request, plan: "KeepPlan", *, as_json: bool) -> None:
+def _print_plan(request: Request, plan: KeepPlan, *, as_json: bool) -> None:
     output = request.output
     kinds = {"new": plan.new, "grown": plan.grown, "changed": plan.changed}
     if as_json:
@@ -253,7 +251,7 @@ def status_command(request: Request, as_json: bool = json_option) -> None:
         output.print("automatic backup is off: `plait keep --install` turns it on", style="dim")
 
 
-def _print_at_risk(request: Request, status: "KeepStatus") -> None:
+def _print_at_risk(request: Request, status: KeepStatus) -> None:
     output, today = request.output, now().astimezone().date()
     if not status.at_risk:
         return
@@ -487,11 +485,11 @@ def unpack_command(request: Request, file: str = argument(), as_json: bool = jso
         request.output.print(f"nothing new in '{safe_line(file)}'")
 
 
-def _merged_to_json(merged: "Merged") -> dict[str, Any]:
+def _merged_to_json(merged: Merged) -> dict[str, Any]:
     return select_fields(merged, "sessions", "files", "bytes", "stored_bytes")
 
 
-def _format_merged(merged: "Merged") -> str:
+def _format_merged(merged: Merged) -> str:
     sessions = format_count(len(merged.sessions), "session")
     return f"{sessions}, {format_count(merged.files, 'file')}, {format_bytes(merged.bytes)}"
 

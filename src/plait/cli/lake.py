@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import to_builtins
 
+from plait.archive import Archive, StorePlace, check_log
 from plait.cli.app import LazyGroup
+from plait.cli.automation import change_automation, explicit_roots
 from plait.cli.options import (
     Request,
     argument,
@@ -30,15 +32,15 @@ from plait.cli.registry import subcommands
 from plait.cli.settings import home_folder
 from plait.cli.text import format_number, safe_line
 from plait.errors import MissingExtra, UserError
+from plait.keep.timers import SHIP_TASK
 from plait.lake.identity import load_pseudonym_key, load_source_name
-from plait.lake.schema import PROFILES, TABLES, Labels
+from plait.lake.schema import PROFILES, TABLES, Labels, Profile
+from plait.redact import add_own_names
 from plait.view.formats import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from plait.archive import Archive
     from plait.lake.build import BuildOptions, BuildResult
     from plait.lake.engine import Engine
-    from plait.lake.schema import Profile
     from plait.lake.shipping import Shipment
     from plait.lake.store import Lake
 
@@ -109,8 +111,6 @@ class ShipOptions(LabelOptions):
 
     def list_arguments(self, request: Request, to: str) -> list[str]:
         """Return the command of a timer; it must not depend on settings that may change."""
-        from plait.cli.automation import explicit_roots
-
         place = to if "://" in to else str(Path(to).absolute())
         profile = self.profile or request.settings.lake.ship_profile
         words = ["lake", "ship", "--to", place, "--profile", profile]
@@ -273,7 +273,6 @@ def build_command(
     """
     require_lake_extra()
     from plait.lake.engine import LocalEngine, RayEngine
-    from plait.redact import add_own_names
 
     if address and engine_name != "ray":
         raise UserError("`--address` needs a Ray cluster", "add `--engine ray`")
@@ -300,10 +299,8 @@ def build_command(
     _present_build(request.output, archive, to, built, "built", as_json=as_json)
 
 
-def _open_inputs(request: Request, places: Sequence[str]) -> "tuple[Archive, list[str]]":
+def _open_inputs(request: Request, places: Sequence[str]) -> tuple[Archive, list[str]]:
     """Return the archive of the local places, and the addresses of remote ones."""
-    from plait.archive import Archive, StorePlace, check_log
-
     names = [*request.roots, *places]
     if not names:
         return request.priced_archive, []
@@ -327,7 +324,7 @@ def _open_inputs(request: Request, places: Sequence[str]) -> "tuple[Archive, lis
 
 def _present_build(
     output: Output,
-    archive: "Archive",
+    archive: Archive,
     to: str,
     built: "BuildResult",
     action: str,
@@ -397,9 +394,6 @@ def ship_command(
     shows exactly what would be sent: sessions, tables, columns with values, bytes.
     """
     if install or uninstall:
-        from plait.cli.automation import change_automation
-        from plait.keep.timers import SHIP_TASK
-
         if install:
             require_lake_extra()  # else the timer would fail every hour, unnoticed
         change_automation(
@@ -473,7 +467,7 @@ def _destination(request: Request, url: str | None) -> str:
 
 
 def _print_shipment(
-    output: Output, to: str, profile: "Profile", labels: dict[str, str], shipment: "Shipment"
+    output: Output, to: str, profile: Profile, labels: dict[str, str], shipment: "Shipment"
 ) -> None:
     from plait.lake.shipping import PROFILE_SUMMARIES
 
@@ -559,7 +553,7 @@ def tidy_command(
         type=click.IntRange(min=0),
         default=24,
         show_default=True,
-        help="Only files older than this; below 12, nobody else may be building.",
+        help="Only files older than this. Below 12, make sure that nobody is building.",
     ),
     as_json: bool = json_option,
 ) -> None:

@@ -15,9 +15,11 @@ from typing import IO, TYPE_CHECKING, Any
 from plait.cli.lake import lake_option, open_lake
 from plait.cli.options import Request, argument, command, json_option, option
 from plait.cli.output import Output, format_json, select_fields, write_bytes
+from plait.cli.selection import parse_time_option
 from plait.cli.settings import config_file
 from plait.cli.text import format_number, now, safe_line
 from plait.errors import SourceError, UserError
+from plait.lake.saved_queries import FILE_NAME, SavedQuery, find_saved_query, load_saved_queries
 from plait.usage.formats import escape_cell
 from plait.view.formats import format_utc
 from plait.view.summaries import to_single_line
@@ -25,7 +27,6 @@ from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
     from plait.lake.query import QueryResult
-    from plait.lake.saved_queries import SavedQuery
 
 
 FORMATS = ("table", "csv", "parquet", "json")
@@ -232,9 +233,7 @@ def ask_command(
 
     Your own queries are in `questions.toml` next to config.toml.
     """
-    from plait.cli.selection import parse_time_option
     from plait.lake.query import open_query_engine
-    from plait.lake.saved_queries import FILE_NAME, find_saved_query, load_saved_queries
 
     known = load_saved_queries(config_file().with_name(FILE_NAME))
     if name is None:
@@ -258,7 +257,7 @@ def ask_command(
     how.write(request, engine.stream(query.sql, values))
 
 
-def _list_queries(output: Output, known: "Mapping[str, SavedQuery]", *, as_json: bool) -> None:
+def _list_queries(output: Output, known: Mapping[str, SavedQuery], *, as_json: bool) -> None:
     if as_json:
         details = ("says", "kind", "default", "one_of")
         rows = [

@@ -207,7 +207,7 @@ def is_expiring(row: Facts, time: datetime) -> bool:
     return row.deleted_at is not None and row.deleted_at - time < SOON
 
 
-@command(fold_option, examples="plait ls\nplait ls shop --since 7d\nplait ls --sort cost -n 10")
+@command(examples="plait ls\nplait ls shop --since 7d\nplait ls --sort cost -n 10")
 def ls_command(
     request: Request,
     filters: Filters,
@@ -218,19 +218,22 @@ def ls_command(
         "-n", "--limit", type=click.IntRange(1), help="Show at most this many sessions."
     ),
     only_live: bool = option("--live", help="Only sessions that are running now."),
-    expiring: bool = option("--expiring", help="Only sessions that will be deleted within a week."),
+    expiring: bool = option(
+        "--expiring", help="Only sessions that the cleanup deletes within a week."
+    ),
     only_kept: bool = option("--kept", help="Only sessions left in the backup."),
     only_starred: bool = option("--starred", help="Only starred sessions."),
     is_long: bool = option("--long", help="Full ids, first prompts and versions."),
+    no_fold: bool = fold_option,
     no_index: bool = no_index_option,
     as_json: bool = json_option,
 ) -> None:
     """List projects and sessions, the newest first.
 
-    Marks before the title: starred (★), running now (●), will soon be deleted by Claude Code's
+    Marks before the title: starred (★), running now (●), about to be deleted by Claude Code's
     cleanup (†), left only in the backup (kept).
     """
-    time = now()
+    request.is_folding, time = not no_fold, now()
     names = projects + ((filters.project,) if filters.project else ())
     start, end = filters.period()
     with request.open_archive(no_index=no_index) as archive:
@@ -311,6 +314,7 @@ def _print_rows(
             output.print("no sessions")
         _note_stray_logs(request)
         return
+
     from plait.usage.formats import format_row_cost
     from plait.usage.spending import SpendingSum
 

@@ -1,5 +1,6 @@
 """What every command shares: the `Request` with settings, output and archive, and common options."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import click
+
+from plait.errors import SourceError, UserError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -27,28 +30,23 @@ LARGE = 200_000_000
 """Bytes of logs from which on the index is recommended."""
 MOST_OFFERED, MOST_SEARCHED = 30, 1000
 """Sessions that completion offers, and those whose titles it looks at."""
-NO_FOLD = "plait.no_fold"
 AGENTS = "plait.agents"
 GENERAL = {"roots", "is_demo", "colour", "no_pager", "jobs"} | {
     *("is_verbose", "is_debugging", "_click_default_help")
 }
 """The parameters of every command, listed last in its help."""
+OWN = "Options"
 SECTIONS: dict[str, set[str]] = {
-    "Options": set(),
+    OWN: set(),
     "Selection": {
-        "--project",
-        "--since",
-        "--until",
-        "--timezone",
-        "--no-fold",
-        "--no-index",
-        "--agent",
+        *("--project", "--since", "--until", "--agent", "--timezone", "--no-fold", "--no-index")
     },
     "Making changes": {"--dry-run", "--in-place", "--prove", "--yes", "--force"},
     "Output": {"--json", "--csv", "--ascii"},
-    "General options": set(),
 }
 """The sections of help; the first has what belongs to none of the others."""
+RANGE = re.compile(r"(?:; |(?<=\[))[^;\[\]]*x[<>][^;\[\]]*(?=\])")
+"""The range of a number as click describes it."""
 
 
 @dataclass
@@ -160,7 +158,6 @@ class Request:
         """The ids of the starred sessions; an unreadable file is noted, not an error."""
         if not _exists(self.settings.stars):
             return frozenset()
-        from plait.errors import SourceError
 
         try:
             return self.archive.stars.ids
@@ -171,14 +168,6 @@ class Request:
     def session(self, name: str) -> "Session":
         """Return the session that a user names; relative names start at the current directory."""
         return self.archive.session(name, self.settings.directory)
-
-
-def find_section(option: click.Option) -> str:
-    """Return the section of help that lists an option."""
-    if option.name in GENERAL:
-        return "General options"
-    names = {*option.opts}
-    return next((name for name, members in SECTIONS.items() if members & names), "Options")
 
 
 class GroupedHelp(click.Command):
@@ -194,16 +183,18 @@ class GroupedHelp(click.Command):
                 names.update(param.opts)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        general: list[tuple[str, str]] = []
         sections: dict[str, list[tuple[str, str]]] = {name: [] for name in SECTIONS}
         for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, click.Option):
-                sections[find_section(param)].append(record)
-        general = sections.pop("General options")
-        for heading, records in sections.items():
-            if records:
+            if (record := param.get_help_record(ctx)) and isinstance(param, click.Option):
+                found = (name for name, options in SECTIONS.items() if options & {*param.opts})
+                section = getattr(param, "section", None) or next(found, OWN)
+                rows = general if param.name in GENERAL else sections[section]
+                rows.append((record[0], RANGE.sub("", record[1]).removesuffix("[]").rstrip()))
+        for heading, rows in sections.items():
+            if rows:
                 with formatter.section(heading):
-                    formatter.write_dl(records)
+                    formatter.write_dl(rows)
         if isinstance(self, click.Group):
             self.format_commands(ctx, formatter)
         with formatter.section("General options"):
@@ -217,11 +208,21 @@ class GroupedHelp(click.Command):
                     formatter.write_text(line)
 
 
+class Option(click.Option):
+    """An option that may be in another section of help than others of its name."""
+
+    def __init__(self, *args: Any, section: str | None = None, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.section = section
+
+
+@dataclass(frozen=True, eq=False)
 class Declared:
     """An option or argument, declared as the default of a parameter, or of a field of a group."""
 
-    def __init__(self, kind: type[click.Parameter], names: tuple[str, ...], settings: Any) -> None:
-        self.kind, self.names, self.settings = kind, names, settings
+    kind: type[click.Parameter]
+    names: tuple[str, ...]
+    settings: dict[str, Any]
 
     def build(self, name: str, hint: Any) -> click.Parameter:
         """Return the parameter for click; what the annotation says need not be said again.
@@ -236,7 +237,7 @@ class Declared:
                 settings.setdefault("required", False)
         if get_origin(hint) is tuple and ... in get_args(hint):
             hint, *_ = get_args(hint)
-            settings |= {"multiple": True} if self.kind is click.Option else {"nargs": -1}
+            settings |= {"nargs": -1} if self.kind is click.Argument else {"multiple": True}
         choices = get_args(hint) if get_origin(hint) is Literal else settings.pop("choices", ())
         if choices:
             settings["type"] = click.Choice(choices)
@@ -249,8 +250,8 @@ class Declared:
 
 
 def option(*names: str, **settings: Any) -> Any:
-    """Declare an option: its names, and the settings of `click.Option`, or `choices`."""
-    return Declared(click.Option, names, settings)
+    """Declare an option: its names, and the settings of `click.Option`, `choices` or `section`."""
+    return Declared(Option, names, settings)
 
 
 def argument(**settings: Any) -> Any:
@@ -272,11 +273,9 @@ def declare_parameters(
             params.append(parameter.default.build(name, parameter.annotation))
         elif is_dataclass(parameter.annotation):
             groups[name] = parameter.annotation
-            params += [
-                field.default.build(field.name, field.type)
-                for field in fields(parameter.annotation)
-                if isinstance(field.default, Declared)
-            ]
+            for field in fields(parameter.annotation):
+                declared: Any = field.default
+                params.append(declared.build(field.name, field.type))
     return params, groups
 
 
@@ -295,8 +294,8 @@ def command(
         @wraps(function)
         def run(**values: Any) -> Any:
             for name, group in groups.items():
-                own = [field.name for field in fields(group) if field.name in values]
-                values[name] = group(**{name: values.pop(name) for name in own})
+                own = {field.name: values.pop(field.name) for field in fields(group)}
+                values[name] = group(**own)
             return function(click.get_current_context().obj, **values)
 
         return click.command(cls=cls, params=params, epilog=examples)(run)
@@ -367,7 +366,7 @@ def global_options(function: F) -> F:
         **kwargs: Any,
     ) -> Any:
         ctx = click.get_current_context()
-        request = ctx.find_object(Request) or Request()
+        request, agents = ctx.find_object(Request) or Request(), ctx.meta.get(AGENTS)
         if is_verbose or is_debugging:
             from plait.cli.debug import start_recording
             from plait.cli.settings import state_folder
@@ -378,14 +377,15 @@ def global_options(function: F) -> F:
             from plait.cli.demo import prepare_demo
 
             roots += (str(prepare_demo(request.settings.cache)),)
-        ctx.obj = Request(
-            roots=request.roots + roots,
-            colour=colour or request.colour,
-            has_pager=request.has_pager and not no_pager,
-            jobs=request.jobs if jobs is None else jobs,
-            is_folding=not ctx.meta.get(NO_FOLD),
-            agents=ctx.meta.get(AGENTS),
-        )
+        if roots or colour or no_pager or jobs is not None or agents is not None:
+            request = Request(
+                roots=request.roots + roots,
+                colour=colour or request.colour,
+                has_pager=request.has_pager and not no_pager,
+                jobs=request.jobs if jobs is None else jobs,
+                agents=agents,
+            )
+        ctx.obj = request
         return function(*args, **kwargs)
 
     return wrapped  # type: ignore[return-value]
@@ -420,14 +420,9 @@ def complete_session(
     return offers
 
 
-def _set_no_fold(ctx: click.Context, _: click.Parameter, no_fold: bool) -> None:
-    ctx.meta[NO_FOLD] = no_fold
-
-
 def _set_agents(ctx: click.Context, _: click.Parameter, names: str | None) -> str | None:
     if names is None:
         return None
-    from plait.errors import UserError
     from plait.sources.places import list_source_names
 
     wanted = frozenset(name.strip().casefold() for name in names.split(",") if name.strip())
@@ -442,7 +437,11 @@ session_argument = argument(shell_complete=complete_session)
 sessions_argument = argument(metavar="[SESSION]...", shell_complete=complete_session)
 name_argument = argument(metavar="[SESSION|PROJECT]", shell_complete=complete_session)
 names_argument = argument(metavar="[SESSION|PROJECT]...", shell_complete=complete_session)
-project_option = option("--project", metavar="NAME", help="Only projects with this in their name.")
+project_option = option(
+    "--project",
+    metavar="NAME",
+    help="Only projects with this in their name.",
+)
 agent_option = option(
     "--agent",
     metavar="LIST",
@@ -450,13 +449,13 @@ agent_option = option(
     help="Only sessions of these coding agents: claude, codex, …",
 )
 timezone_option = option(
-    "--timezone", "-z", metavar="ZONE", help="Time zone for days and hours: Europe/Rome, UTC."
+    "--timezone",
+    "-z",
+    metavar="ZONE",
+    help="Time zone for days and hours: Europe/Rome, UTC.",
 )
-fold_option = click.option(
+fold_option = option(
     "--no-fold",
-    is_flag=True,
-    expose_value=False,
-    callback=_set_no_fold,
     help="Count worktrees and sub-directories as projects of their own.",
 )
 no_index_option = option("--no-index", help="Read the logs instead of the index.")

@@ -248,7 +248,7 @@ class Output:
 
         return track(items, label, console=self.stderr, transient=True)
 
-    def progress_for(self, label: str) -> "Callable[[Sequence[T]], Iterable[T]]":
+    def progress_for(self, label: str) -> Callable[[Sequence[T]], Iterable[T]]:
         """Return a function that shows a progress bar over the items it is given."""
         return lambda items: self.progress(items, label)
 
@@ -332,7 +332,7 @@ def _plain(value: object) -> object:
     raise NotImplementedError(f"no JSON form for {type(value).__name__}")
 
 
-def print_error(error: PlaitError, roots: "Sequence[str]" = (), *, as_json: bool) -> None:
+def print_error(error: PlaitError, roots: Sequence[str] = (), *, as_json: bool) -> None:
     """Print an error and its hints, as JSON if that was asked for."""
     sys.audit("plait.error", error.message)  # for `--debug`
     hints = [

@@ -26,11 +26,11 @@ from plait.cli.selection import parse_time_option
 from plait.cli.settings import calling_session, claude_config_folder
 from plait.cli.text import now, shell_command
 from plait.errors import UserError
+from plait.recall.model import Answer, render
 
 if TYPE_CHECKING:
     from plait.recall.answers import Recall
     from plait.recall.background import BackgroundIndex
-    from plait.recall.model import Answer
 
 SCOPES = ("user", "project", "local")
 since_option = option("--since", metavar="TIME", help="Only after this: a day, a time, 7d.")
@@ -65,10 +65,8 @@ class AnswerOptions:
     no_redact: bool = no_redact_option
     as_json: bool = json_option
 
-    def present(self, request: Request, answer: "Answer") -> None:
+    def present(self, request: Request, answer: Answer) -> None:
         """Print an answer within the budget."""
-        from plait.recall.model import render
-
         if self.as_json:
             request.output.json(to_builtins(answer))
         else:
@@ -93,10 +91,12 @@ def recall_command(
     branches: Literal["active", "all"] = option(
         "--branches",
         default="active",
-        help="With all: abandoned branches too.",
+        help="Which branches to search; `all` includes abandoned ones.",
     ),
     limit: int = limit_option,
-    include_current: bool = option("--include-current", help="Also the session that asks."),
+    include_current: bool = option(
+        "--include-current", help="Also search the session that runs this command."
+    ),
 ) -> None:
     """Find the turns of earlier sessions that answer QUERY, with what became of each.
 
@@ -122,7 +122,7 @@ def recall_command(
 def about_command(
     request: Request, how: AnswerOptions, target: str = argument(), limit: int = limit_option
 ) -> None:
-    """Show which turns wrote, ran or met TARGET and why: a path, a symbol or an error text."""
+    """Show which turns wrote, ran or mentioned TARGET, and why: a path, a symbol or an error."""
     recall = _open_recall(request, no_redact=how.no_redact)
     how.present(request, recall.about(target, project=how.project, limit=limit))
 
@@ -149,10 +149,8 @@ def standup_command(
         "--since", metavar="TIME", default="yesterday", help="Start; default yesterday."
     ),
     until: str | None = option("--until", metavar="TIME", help="End; default now."),
-    budget: int = option(
-        "--budget", metavar="TOKENS", default=9000, help="At most this many tokens, up to 9000."
-    ),
-    no_redact: bool = option("--no-redact", help="Do not redact secrets."),
+    budget: int = budget_option(9000),
+    no_redact: bool = no_redact_option,
     as_json: bool = json_option,
 ) -> None:
     """Write what was done, by project, as Markdown: titles, commits, files, tests."""
@@ -175,10 +173,8 @@ def handoff_command(
         "--to", metavar="AGENT", help="Also print the command that starts this agent."
     ),
     file: str | None = option("-o", "--output", metavar="FILE", help="Write the brief here."),
-    budget: int = option(
-        "--budget", metavar="TOKENS", default=4000, help="At most this many tokens, up to 9000."
-    ),
-    no_redact: bool = option("--no-redact", help="Do not redact secrets."),
+    budget: int = budget_option(4000),
+    no_redact: bool = no_redact_option,
     as_json: bool = json_option,
 ) -> None:
     """Write a brief of SESSION for whoever continues it, from the log alone.
@@ -227,12 +223,12 @@ def mcp_command(
         choices=SCOPES,
         default="user",
         show_default=True,
-        help="For you, for this project's people, or for you in this project.",
+        help="For you everywhere, for everyone in this project, or for you in this project.",
     ),
     is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation."),
     is_dry: bool = dry_run_option,
     skill: bool = option("--skill", help="Print a skill file, for use without a server."),
-    no_redact: bool = option("--no-redact", help="Do not redact secrets."),
+    no_redact: bool = no_redact_option,
 ) -> None:
     """Serve earlier sessions to agents over the Model Context Protocol.
 

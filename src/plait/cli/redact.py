@@ -30,6 +30,7 @@ from plait.cli.output import Output, select_fields, write_bytes
 from plait.cli.selection import find_sessions
 from plait.cli.settings import home_folder
 from plait.cli.text import SHORT_ID, format_number
+from plait.edit.plan import Plan
 from plait.errors import ConfigError, SourceError, UserError
 from plait.line.discovery import LOG_SUFFIX
 from plait.redact import (
@@ -51,7 +52,6 @@ from plait.view.formats import format_bytes, format_count
 
 if TYPE_CHECKING:
     from plait.archive import CheckedFile
-    from plait.edit.plan import Plan
 
 NOUNS: dict[Kind, tuple[str, str]] = {
     "secret": ("secret", "secrets"),
@@ -118,7 +118,7 @@ def redact_command(
         if not paths:
             raise UserError("no session named", "`plait redact SESSION --copy`")
 
-        def make_plan(session: Session) -> "Plan":
+        def make_plan(session: Session) -> Plan:
             redactor = Redactor(choose_rules())
             return request.archive.plan.redact(
                 session, in_place=how.in_place, redactor=redactor, title=title

@@ -67,7 +67,11 @@ ROWS = (
     ),
     Command("recall", "Search", "Find earlier turns that answer a question.", "recall", "writes"),
     Command(
-        "about", "Search", "Show who wrote or met a file, symbol or error.", "recall", "writes"
+        "about",
+        "Search",
+        "Show which turns wrote or mentioned a file, symbol or error.",
+        "recall",
+        "writes",
     ),
     Command("standup", "Search", "Write what was done lately, by project.", "recall"),
     Command("star", "Search", "Star sessions and turns to find them again.", "stars", "writes"),
@@ -96,7 +100,9 @@ ROWS = (
     Command("keep", "Back up", "Back up sessions before they are deleted.", "keep", "writes"),
     Command("restore", "Back up", "Restore a session from the backup.", "keep", "writes"),
     Command("resume", "Continue", "Print the resume command and any warnings.", "resume", "writes"),
-    Command("handoff", "Continue", "Write a brief for whoever continues.", "recall", "writes"),
+    Command(
+        "handoff", "Continue", "Write a brief for whoever continues a session.", "recall", "writes"
+    ),
     Command("mcp", "Continue", "Serve earlier sessions to agents.", "recall", "writes"),
     Command(
         "chat",

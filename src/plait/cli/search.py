@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import click
+from msgspec import structs, to_builtins
 
 from plait.cli.options import (
     GroupedHelp,
@@ -38,9 +39,6 @@ from plait.view.formats import (
     format_minute,
 )
 from plait.view.text import count_columns, shorten_to_width
-
-if TYPE_CHECKING:
-    from plait.archive import SearchWay
 
 LIMIT = 10
 MARKED = "bold red"
@@ -148,7 +146,7 @@ def search_command(
     """
     if exact and regex:
         raise UserError("use either `--exact` or `--regex`")
-    way: SearchWay = "exact" if exact else "regex" if regex else "words"
+    way: Literal["exact", "regex", "words"] = "exact" if exact else "regex" if regex else "words"
     given = {
         "project": filters.project,
         "after": filters.since,
@@ -185,8 +183,6 @@ def search_command(
             show_command, session=hit.session, branch=branch, turn=turn
         )
     elif as_json:
-        from msgspec import structs, to_builtins
-
         hits = [
             to_builtins(hit)
             | {"open": _open_command(request, hit), "resume": _resume_command(request, hit)}

@@ -13,7 +13,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -33,6 +32,7 @@ from plait.cli.settings import (
 )
 from plait.cli.text import shell_command
 from plait.errors import SourceError, UserError
+from plait.redact import Rules, add_own_names
 from plait.web.address import (
     PORT,
     RunningServer,
@@ -46,10 +46,6 @@ from plait.web.address import (
 from plait.web.guard import Commands, Keys, new_secret
 from plait.web.server import run
 from plait.web.watcher import MUCH, ReadingCallback
-
-if TYPE_CHECKING:
-    from plait.redact import Rules
-
 
 HOUR = 3600
 ENDS = ("SIGTERM", "SIGHUP")
@@ -189,8 +185,7 @@ def _library(request: Request, *, is_read_only: bool) -> LiveArchive:
     roots, settings = tuple(root.path for root in request.archive.roots), request.settings
     roots = settings.roots if settings.is_default_root else roots  # some may be created later
 
-    def load_rules() -> "Rules":
-        from plait.redact import add_own_names
+    def load_rules() -> Rules:
 
         return add_own_names(None, home_folder())
 

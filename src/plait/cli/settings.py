@@ -710,7 +710,7 @@ def load_prices(own: Path | None) -> "Prices":
         raise ConfigError(f"cannot read the prices in '{own}': {reason.lower()}") from error
 
 
-def trace_target(collector: "Collector") -> "Target | None":
+def trace_target(collector: Collector) -> "Target | None":
     """Return the target of traces, None if there is none. An OTLP endpoint beats Langfuse."""
     from plait.trace.delivery import LANGFUSE_CLOUD, langfuse_target, otlp_target, parse_headers
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.archive import Session, resolve_conversation, shorten_name
+from plait.cli.cat import print_line
 from plait.cli.options import Request, command, json_option, option, session_argument
+from plait.cli.output import Output
 from plait.cli.selection import select_turns
 from plait.cli.text import safe
 from plait.conversation.costs import (
@@ -26,12 +27,9 @@ from plait.conversation.model import (
 )
 from plait.conversation.results import find_output_file, read_persisted_output
 from plait.conversation.walk import Depth, filter_turns_by_call
+from plait.line import iter_lines
 from plait.view.formats import format_count, format_money, format_tokens
 from plait.view.terminal import TerminalRenderer
-
-if TYPE_CHECKING:
-    from plait.cli.output import Output
-
 
 MOST_NAMED = 4
 
@@ -145,7 +143,7 @@ def _print_page(
             _print_rest(output, found, reading)
 
 
-def _print_rest(output: "Output", found: Conversations, reading: TerminalRenderer) -> None:
+def _print_rest(output: Output, found: Conversations, reading: TerminalRenderer) -> None:
     shown_agents = reading.stream.shown_agents
     rest = [
         conversation
@@ -176,9 +174,6 @@ def _print_rest(output: "Output", found: Conversations, reading: TerminalRendere
 
 def _print_raw(request: Request, shown: Conversation, items: Iterable[ItemBase]) -> None:
     """Print the lines that items were read from, in the order of the items."""
-    from plait.cli.cat import print_line
-    from plait.line import iter_lines
-
     places = dict.fromkeys((item.file, item.line) for item in items)
     lines = {
         (file, line.number): line

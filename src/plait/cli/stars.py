@@ -105,10 +105,10 @@ def _pin_or_list(
 
 def starred_filter(request: Request) -> "Or":
     """Return the search filter for starred sessions; fail if there are none."""
-    from plait.index.query import filter_by_sessions
-
     if not request.starred:
         raise UserError("no session is starred", "`plait star SESSION` stars one")
+    from plait.index.query import filter_by_sessions
+
     here = [session.id for session in request.archive.stars.sessions]
     if not here:
         raise UserError("no starred session is under these roots", "`plait star` lists them")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from shlex import quote
 
 from plait.cli.settings import plait_command
+from plait.record.time import parse_time
 from plait.view.formats import format_minute
 from plait.view.text import UNSAFE, count_columns, shorten_to_width
 
@@ -78,8 +79,6 @@ SHORT_ID = 8
 
 def format_lapse(started: str | None, ended: str | None) -> str:
     """Format the time between two stamps; empty if it is unknown or below a second."""
-    from plait.record.time import parse_time
-
     first, last = parse_time(started), parse_time(ended)
     seconds = (last - first).total_seconds() if first and last else 0
     if seconds < 1:
@@ -104,8 +103,6 @@ def short_id(session: str) -> str:
 
 def local_time(stamp: str | None) -> datetime | None:
     """Parse a time of the log into local time."""
-    from plait.record.time import parse_time
-
     time = parse_time(stamp)
     try:
         return time.astimezone() if time else None

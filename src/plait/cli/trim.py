@@ -1,30 +1,26 @@
 """`plait trim`: removes what fills a session's context, or shows what does."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from plait.archive import PresetEffect, Session, list_preset_effects, weigh_context
 from plait.cli.edit import InPlaceOptions, run_plan
 from plait.cli.options import Request, argument, command, option, session_argument
 from plait.cli.output import select_fields
 from plait.cli.selection import UNITS
 from plait.cli.text import format_number, safe_line, shell_command, short_id
-from plait.edit.cuts import PRESET_NAMES, TRIM_KINDS, TRIM_LIMITS, TRIM_TARGETS, WAYS
+from plait.edit.cuts import PRESET_NAMES, TRIM_KINDS, TRIM_LIMITS, TRIM_TARGETS, WAYS, CustomPreset
 from plait.edit.report import UNKNOWN, format_saved_share
 from plait.edit.trim import find_preset, parse_custom_presets
 from plait.errors import SessionIsLive, UserError
+from plait.view.context import FillItem
 from plait.view.formats import format_count, format_money_column, format_tokens
 from plait.view.text import count_columns, shorten_to_width
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from plait.archive import PresetEffect, Session
-    from plait.edit.cuts import CustomPreset
-    from plait.view.context import FillItem
 
 AMOUNT = re.compile(r"(\d{1,9})([km]?)", re.IGNORECASE)
 FACTORS = {"": 1, "k": 1000, "m": 1_000_000}
@@ -178,12 +174,10 @@ def trim_choices(choices: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def print_context_fill(
-    request: Request, session: "Session", custom: "Iterable[CustomPreset]" = (), *, as_json: bool
+    request: Request, session: Session, custom: Iterable[CustomPreset] = (), *, as_json: bool
 ) -> None:
     """Print what fills the context of a session, and what each preset would save."""
     from rich.text import Text
-
-    from plait.archive import list_preset_effects, weigh_context
 
     output, archive = request.output, request.priced_archive
     weighed = weigh_context(archive.open(session), session.id, request.prices)
@@ -221,7 +215,7 @@ def print_context_fill(
         _print_presets(request, session, effects)
 
 
-def _format_item(item: "FillItem", indent: int, width: int) -> str:
+def _format_item(item: FillItem, indent: int, width: int) -> str:
     if not item.tokens:
         return ""
     facts = [f"{item.times} times"] if item.times > 1 else []
@@ -243,7 +237,7 @@ def clip_item(words: str, room: int) -> str:
     return f"{words[:start]}…{words[start + 1 - room :]}"
 
 
-def _print_presets(request: Request, session: "Session", effects: "Sequence[PresetEffect]") -> None:
+def _print_presets(request: Request, session: Session, effects: Sequence[PresetEffect]) -> None:
     from rich.text import Text
 
     output = request.output

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import click
 
-from plait.archive import CountedResponses, format_marked_title, gc_paused
+from plait.archive import CountedResponses, assign_projects, format_marked_title, gc_paused
 from plait.cli.options import (
     Request,
     argument,
@@ -157,8 +157,6 @@ class Report:
 
     def fold_projects(self, responses: Sequence[BilledResponse]) -> Sequence[BilledResponse]:
         """Assign the responses of worktrees and sub-directories to their project."""
-        from plait.archive import assign_projects  # reads git's folders: few reports need it
-
         return assign_projects(responses, self.request.archive.folding)
 
     def arrange(self, rows: Iterable[T], total: Callable[[T], SpendingSum]) -> list[T]:
@@ -172,9 +170,7 @@ class Report:
         return ordered[::-1] if order == "desc" else ordered
 
 
-@command(
-    fold_option, examples="plait usage\nplait usage session -n 10\nplait usage --by project,week"
-)
+@command(examples="plait usage\nplait usage session -n 10\nplait usage --by project,week")
 def usage_command(
     request: Request,
     filters: Filters,
@@ -192,8 +188,11 @@ def usage_command(
         "-n", "--limit", type=click.IntRange(1), help="Only this many rows: the newest or largest."
     ),
     by: str | None = option("--by", metavar="LIST", help="Show a cross table: project,model,week."),
-    of: Literal["cost", "tokens"] = option("--of", default="cost", help="Content of its cells."),
+    of: Literal["cost", "tokens"] = option(
+        "--of", default="cost", help="With --by: what its cells show."
+    ),
     as_csv: bool = option("--csv", help="Print CSV."),
+    no_fold: bool = fold_option,
     no_index: bool = no_index_option,
     as_json: bool = json_option,
 ) -> None:
@@ -202,7 +201,7 @@ def usage_command(
     Each response is counted once across all logs, at the prices of its day. Models without a known
     price are listed but not included in the total.
     """
-    zone = parse_zone(timezone)
+    request.is_folding, zone = not no_fold, parse_zone(timezone)
     since, until = filters.period(zone)
     if as_csv and as_json:
         raise UserError("use either `--csv` or `--json`")

@@ -1,11 +1,11 @@
 """`plait why` and `plait waste`: what a session cost request by request, and avoidable spending."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import to_builtins
 
-from plait.archive import WhyTotals, gc_paused
+from plait.archive import WasteFinding, Why, WhyTotals, gc_paused
 from plait.cli.options import (
     Request,
     command,
@@ -40,9 +40,6 @@ from plait.view.formats import (
 )
 from plait.view.text import shorten_to_width
 
-if TYPE_CHECKING:
-    from plait.archive import WasteFinding, Why
-
 MOST_CARRIED = 10
 MOST_EVIDENCE = 3
 SHORTEST_RECORD_ID = 7
@@ -55,7 +52,10 @@ def why_command(
     request: Request,
     session: str = session_argument,
     turn: str | None = option(
-        "--turn", metavar="TURN", help="Only the requests of this turn: a number or a response id."
+        "--turn",
+        "--at",
+        metavar="TURN",
+        help="Only the requests of this turn: a number or a response id.",
     ),
     is_all: bool = option("--all", help="Every request, not only expensive ones."),
     counts: bool = counts_option,
@@ -64,8 +64,8 @@ def why_command(
 ) -> None:
     """Explain what SESSION cost: what was sent, what was sent again, and why.
 
-    Tokens that a request writes to the cache are new or had been cached before. After a pause, in
-    another process or with another model they are paid for again.
+    What a request writes to the cache is new, or was cached before and is paid for again: after a
+    pause, in another process, with another model.
     """
     output, source = request.output, request.session(session)
     name: int | str | None = turn
@@ -89,7 +89,7 @@ def why_command(
             output.print("no token usage recorded in this session")
 
 
-def _print_why(request: Request, why: "Why", *, is_all: bool, is_turn: bool) -> None:
+def _print_why(request: Request, why: Why, *, is_all: bool, is_turn: bool) -> None:
     output = request.output
     _print_totals(request, why.totals)
     shown = why.requests if is_all or is_turn else find_jumps(why.requests)
@@ -242,7 +242,7 @@ def _why_command(request: Request, session: str, response: str) -> str:
 
 
 def _print_finding(
-    request: Request, finding: "WasteFinding", titles: dict[str, str], *, is_all: bool
+    request: Request, finding: WasteFinding, titles: dict[str, str], *, is_all: bool
 ) -> None:
     output = request.output
     output.print("")

@@ -8,9 +8,7 @@ from plait.errors import MissingExtra, UserError
 
 
 @command(examples="plait ui\nplait ui project:shop parser")
-def ui_command(
-    request: Request, query: tuple[str, ...] = argument(metavar="[FILTER]...")
-) -> None:
+def ui_command(request: Request, query: tuple[str, ...] = argument(metavar="[FILTER]...")) -> None:
     """Browse, read, resume and edit all sessions in the terminal.
 
     FILTER is what the list is filtered by at first: words, `project:`, `agent:`, `tool:`,

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
 from plait.archive import Session, describe_conversation
@@ -119,9 +118,7 @@ def run_command(request: Request, width: int, name: str, *words: str) -> list[st
     command = load_command(row)
     own, output = with_output(request, width)
     with command.make_context(name, list(words), obj=own) as context:
-        given = {key: value for key, value in context.params.items() if key not in GENERAL}
-        assert command.callback is not None
-        unwrap(command.callback)(own, **given)
+        command.invoke(context)
     return output.lines()
 
 
