@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 from plait.archive import check_file, check_log
-from plait.cli.options import OWN, Request, command, option, session_argument
+from plait.cli import shared
+from plait.cli.options import OWN, Request, command, option
 from plait.cli.output import format_json, write_bytes
 from plait.cli.selection import parse_range
 from plait.cli.text import safe
@@ -17,7 +18,7 @@ from plait.record import Record, parse_entry
 @command(examples="plait cat latest --line 12-20 --pretty\nplait cat 3f2a --uuid 9b1c")
 def cat_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     span: str | None = option("--line", metavar="N[-M]", help="Only line N, or lines N to M."),
     uuid: str | None = option(
         "--uuid", metavar="U", help="Only records whose uuid starts with this."

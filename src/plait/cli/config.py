@@ -49,7 +49,9 @@ key_argument = argument(
     invoke_without_command=True,
     epilog="plait config\nplait config set pager less\nplait config edit",
 )
-@combine_options(click.option("--json", "as_json", is_flag=True, help="Print JSON."), global_options)
+@combine_options(
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."), global_options
+)
 @click.pass_context
 def config_command(ctx: click.Context, as_json: bool) -> None:
     """Show the settings in effect and where Plait stores its data, or change them.
@@ -84,11 +86,11 @@ def config_command(ctx: click.Context, as_json: bool) -> None:
     request.output.print(table)
 
 
-@command(
-    examples="plait config set pager less\nplait config set roots ~/.claude ~/backup/claude"
-)
+@command(examples="plait config set pager less\nplait config set roots ~/.claude ~/backup/claude")
 def set_command(
-    request: Request, key: str = key_argument, values: tuple[str, ...] = argument(metavar="VALUE...")
+    request: Request,
+    key: str = key_argument,
+    values: tuple[str, ...] = argument(metavar="VALUE..."),
 ) -> None:
     """Change a setting in `config.toml`; comments and everything else stay as they are.
 

@@ -6,7 +6,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from plait.archive import describe_conversation
-from plait.cli.options import Request, command, json_option, option, session_argument
+from plait.cli import shared
+from plait.cli.options import Request, command, option
 from plait.cli.text import align_cells, safe, shorten_path
 from plait.view.comparison import (
     Comparison,
@@ -37,12 +38,12 @@ WIDEST, LABEL = 96, 18
 @command(examples="plait diff latest\nplait diff 3f2a --branch 1 2 --all")
 def diff_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     branches: tuple[str, str] | None = option(
         "--branch", nargs=2, metavar="A B", help="Two branches: ids, beginnings of ids, or numbers."
     ),
     is_all: bool = option("--all", help="Full prompts and answers."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Compare two branches of SESSION: prompts, answers, files.
 

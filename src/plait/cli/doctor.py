@@ -13,7 +13,8 @@ from typing import Any
 import click
 
 from plait.archive import Archive, check_log
-from plait.cli.options import Request, argument, command, json_option, option
+from plait.cli import shared
+from plait.cli.options import Request, argument, command, option
 from plait.cli.output import Output, select_fields
 from plait.cli.text import (
     SHORT_ID,
@@ -52,7 +53,7 @@ def doctor_command(
     is_inventory: bool = option("--inventory", help="Count the contents of each session."),
     show_all: bool = option("--all", help="List every finding, type and version."),
     full_paths: bool = option("--full-paths", help="Show full paths and ids."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> int:
     """Check that every line and record is accounted for, and list problems.
 

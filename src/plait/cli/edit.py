@@ -13,20 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import to_builtins
 
-from plait.cli.options import (
-    OWN,
-    Request,
-    argument,
-    command,
-    complete_session,
-    dry_run_option,
-    json_option,
-    option,
-    rules_option,
-    session_argument,
-    sessions_argument,
-    strict_option,
-)
+from plait.cli import shared
+from plait.cli.options import OWN, Request, argument, command, option
 from plait.cli.output import Output
 from plait.cli.settings import claude_folder_setting, expand_user
 from plait.cli.text import format_number, now, safe, safe_line, shell_command, short_id
@@ -76,10 +64,10 @@ OPERATION_WIDTH = 24
 class EditOptions:
     """How a plan is to be carried out."""
 
-    is_dry: bool = dry_run_option
+    is_dry: bool = shared.is_dry
     is_sure: bool = option("--yes", hidden=True)
     is_forced: bool = option("--force", help="Edit even while Claude Code is running the session.")
-    as_json: bool = json_option
+    as_json: bool = shared.as_json
     is_proved = False
     in_place = False
 
@@ -392,7 +380,7 @@ def format_proof(proof: "Proof") -> str:
 def clone_command(
     request: Request,
     how: CopyOptions,
-    session: str = session_argument,
+    session: str = shared.session,
     active_only: bool = option("--active-only", help="Leave out abandoned branches."),
     clean: bool = option("--clean", help="Leave out broken and blank lines."),
     title: str | None = title_option,
@@ -422,7 +410,7 @@ def clone_command(
 def fork_command(
     request: Request,
     how: InPlaceOptions,
-    session: str = session_argument,
+    session: str = shared.session,
     at: str = option(
         "--turn",
         "--at",
@@ -435,7 +423,7 @@ def fork_command(
     onto: str | None = option(
         "--onto",
         metavar="SESSION",
-        shell_complete=complete_session,
+        shell_complete=shared.complete_session,
         help="Append the branch to a copy of this session.",
     ),
 ) -> None:
@@ -461,7 +449,7 @@ def fork_command(
 def switch_command(
     request: Request,
     how: CopyOptions,
-    session: str = session_argument,
+    session: str = shared.session,
     branch: str = option(
         "--branch",
         required=True,
@@ -479,7 +467,7 @@ def switch_command(
 
 @command(examples="plait rename latest 'Payment refactoring'")
 def rename_command(
-    request: Request, how: CopyOptions, session: str = session_argument, title: str = argument()
+    request: Request, how: CopyOptions, session: str = shared.session, title: str = argument()
 ) -> None:
     """Give SESSION a new title, as `/rename` does."""
     source = request.session(session)
@@ -490,7 +478,7 @@ def rename_command(
 def tag_command(
     request: Request,
     how: CopyOptions,
-    session: str = session_argument,
+    session: str = shared.session,
     word: str | None = argument(),
     remove: bool = option("--remove", help="Remove the tag."),
 ) -> None:
@@ -509,7 +497,7 @@ def delete_command(
     request: Request,
     how: EditOptions,
     names: tuple[str, ...] = argument(
-        metavar="SESSION...", required=True, shell_complete=complete_session
+        metavar="SESSION...", required=True, shell_complete=shared.complete_session
     ),
 ) -> None:
     """Delete each SESSION with everything that belongs to it; `plait undo` restores it."""
@@ -519,7 +507,7 @@ def delete_command(
 
 @command()
 def check_command(
-    request: Request, session: str = session_argument, as_json: bool = json_option
+    request: Request, session: str = shared.session, as_json: bool = shared.as_json
 ) -> int:
     """Check SESSION against the rules for valid logs; now `plait repair --check`."""
     return _check_session(request, session, as_json=as_json)
@@ -559,7 +547,7 @@ def _check_session(request: Request, name: str, *, as_json: bool) -> int:
 def repair_command(
     request: Request,
     how: InPlaceOptions,
-    names: tuple[str, ...] = sessions_argument,
+    names: tuple[str, ...] = shared.sessions,
     is_all: bool = option("--all", help="Every session that can be repaired."),
     check: bool = option("--check", help="Only check one session against the rules."),
 ) -> int:
@@ -594,7 +582,7 @@ def repair_command(
 def compress_command(
     request: Request,
     how: InPlaceOptions,
-    session: str = session_argument,
+    session: str = shared.session,
     until: str | None = option(
         "--until",
         section=OWN,
@@ -672,14 +660,14 @@ def move_command(
 def port_command(
     request: Request,
     how: CopyOptions,
-    name: str = argument(metavar="SESSION|PROJECT|FILE", shell_complete=complete_session),
+    name: str = argument(metavar="SESSION|PROJECT|FILE", shell_complete=shared.complete_session),
     output: str | None = option("-o", "--output", metavar="FILE", help="Pack into this file."),
     into: str | None = option(
         "--into", metavar="DIR", help="Unpack FILE as sessions of this directory."
     ),
     redacted: bool = option("--redacted", help="Remove secrets and personal data."),
-    strict: bool = strict_option,
-    rules: str | None = rules_option,
+    strict: bool = shared.strict,
+    rules: str | None = shared.rules,
 ) -> None:
     """Pack SESSION or PROJECT into one file, or unpack such a FILE on another machine.
 
@@ -750,7 +738,7 @@ def undo_command(
         "--forget", help="Delete the backup of edit ID for good, or of `all` edits."
     ),
     is_forced: bool = option("--force", help="Even if a file has changed since the edit."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Undo the last edit, or the edit ID: restore the bytes, times and modes from before it.
 

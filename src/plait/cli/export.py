@@ -20,14 +20,8 @@ from plait.archive import (
     get_file_ending,
     iter_trajectory_files,
 )
-from plait.cli.options import (
-    Redaction,
-    Request,
-    command,
-    json_option,
-    names_argument,
-    option,
-)
+from plait.cli import shared
+from plait.cli.options import Request, command, option
 from plait.cli.output import Output, escape_json, write_bytes
 from plait.cli.selection import Filters, require_sessions, select_turns
 from plait.cli.text import format_counts
@@ -54,7 +48,7 @@ FOREIGN_FORMATS = {"atif": "ATIF", "toolpath": "Toolpath"}
 class ExportOptions(Filters):
     """What is exported, in which form, and where to."""
 
-    names: tuple[str, ...] = names_argument
+    names: tuple[str, ...] = shared.names
     is_all: bool = option("--all", help="Export all sessions.")
     depth: Depth | None = option(
         "--depth",
@@ -99,14 +93,14 @@ class ExportOptions(Filters):
     is_copied: bool = option("--copy", help="Copy to the clipboard.")
     force: bool = option("--force", help="Write into a folder that has other files.")
     redraw: bool = option("--redraw", help="Render everything again, even if unchanged.")
-    as_json: bool = json_option
+    as_json: bool = shared.as_json
 
 
 @command(
     examples="plait export latest -o transcripts\nplait export shop --format html -o site\n"
     "plait export latest --turn 3 -o -",
 )
-def export_command(request: Request, asked: ExportOptions, redaction: Redaction) -> None:
+def export_command(request: Request, asked: ExportOptions, redaction: shared.Redaction) -> None:
     """Export transcripts of sessions, one for each path.
 
     Secrets, user names in paths, hosts, addresses and accounts are replaced, and a report in the

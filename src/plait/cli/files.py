@@ -8,7 +8,8 @@ import click
 from msgspec.structs import asdict
 
 from plait.archive import Blame, BlamedLine, FileHistory, NotePlan, write_notes
-from plait.cli.options import Request, argument, command, json_option, option, session_argument
+from plait.cli import shared
+from plait.cli.options import Request, argument, command, option
 from plait.cli.output import write_bytes
 from plait.cli.selection import parse_range, parse_time_option
 from plait.cli.text import (
@@ -55,7 +56,7 @@ def blame_command(
     known_as: tuple[str, ...] = known_as_option,
     notes: bool = option("--notes", help="Show the git-ai notes that would be written."),
     is_sure: bool = option("--yes", help="With --notes: write the notes."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Show which session and turn wrote each line of FILE, next to the Git commit.
 
@@ -177,7 +178,7 @@ def _print_notes(request: Request, plan: NotePlan, *, is_sure: bool, as_json: bo
 )
 def files_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     patch: bool = option("-p", "--patch", help="Print the net change of each file."),
     turn: int | None = option(
         "--turn",
@@ -190,7 +191,7 @@ def files_command(
         "-o", "--output", metavar="DIR", help="Write the files into this folder."
     ),
     force: bool = option("--force", help="Overwrite existing files."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """List the files that SESSION changed, with the net change of each.
 
@@ -287,7 +288,7 @@ def history_command(
     ),
     known_as: tuple[str, ...] = known_as_option,
     patch: bool = option("-p", "--patch", help="Show the patch of each change."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Show every change of FILE across all sessions, or print its content at one point.
 

@@ -16,16 +16,8 @@ from plait.archive import (
     count_unlinked,
     format_marked_title,
 )
-from plait.cli.options import (
-    Request,
-    ascii_option,
-    command,
-    json_option,
-    name_argument,
-    no_index_option,
-    option,
-    session_argument,
-)
+from plait.cli import shared
+from plait.cli.options import Request, command, option
 from plait.cli.output import Output, format_json, write_bytes
 from plait.cli.selection import Filters, require_sessions
 from plait.cli.text import (
@@ -95,14 +87,14 @@ LEAST_TITLE, LEAST_PATH_TITLE = 32, 19
 @command(examples="plait log latest\nplait log 3f2a --all")
 def log_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     everything: bool = option(
         "--all",
         help="Show agents turn by turn, service agents, and sessions that share its history.",
     ),
     records: bool = option("--records", help="One row per record instead of per turn."),
-    ascii_only: bool = ascii_option,
-    as_json: bool = json_option,
+    ascii_only: bool = shared.ascii_only,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Draw SESSION as a graph of its turns, the oldest first, with forks and abandoned branches.
 
@@ -318,12 +310,12 @@ class LogPrinter:
 def tree_command(
     request: Request,
     filters: Filters,
-    name: str | None = name_argument,
+    name: str | None = shared.name,
     everything: bool = option(
         "--all", help="List every agent, including those that Claude Code starts for itself."
     ),
-    no_index: bool = no_index_option,
-    as_json: bool = json_option,
+    no_index: bool = shared.no_index,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Draw sessions with their branches, agents and compactions as a tree.
 
@@ -467,9 +459,9 @@ def _print_unlinked(output: Output, unlinked: Unlinked) -> None:
 def paths_command(
     request: Request,
     filters: Filters,
-    name: str | None = name_argument,
+    name: str | None = shared.name,
     raw: bool = option("--raw", help="Every path from root to leaf, by parent links only."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """List every conversation path through sessions, from the first prompt to a leaf.
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from plait.cli.options import Request, command, json_option, option
+from plait.cli import shared
+from plait.cli.options import Request, command, option
 from plait.cli.output import write_bytes
 from plait.cli.text import format_number
 from plait.errors import PlaitError, UserError
@@ -20,7 +21,7 @@ def index_command(
     rebuild: bool = option("--rebuild", help="Read everything again."),
     status: bool = option("--status", help="Show what the index contains."),
     is_watching: bool = option("--watch", help="Keep running and updating it."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Build or update the index that makes search instant.
 

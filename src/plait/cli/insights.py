@@ -6,14 +6,8 @@ from typing import Any
 
 import msgspec
 
-from plait.cli.options import (
-    Request,
-    command,
-    json_option,
-    name_argument,
-    no_index_option,
-    timezone_option,
-)
+from plait.cli import shared
+from plait.cli.options import Request, command
 from plait.cli.selection import Filters, parse_zone
 from plait.cli.text import GAP, SHORT_ID, align_cells, now, safe_line, short_id
 from plait.insights.report import (
@@ -39,10 +33,10 @@ FIGURE_WIDTH = 11
 def insights_command(
     request: Request,
     filters: Filters,
-    name: str | None = name_argument,
-    timezone: str | None = timezone_option,
-    no_index: bool = no_index_option,
-    as_json: bool = json_option,
+    name: str | None = shared.name,
+    timezone: str | None = shared.timezone,
+    no_index: bool = shared.no_index,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Show trends, habits with their evidence, and outlier sessions and days.
 

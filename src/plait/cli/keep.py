@@ -15,22 +15,10 @@ from typing import Any
 import click
 import msgspec
 
+from plait.cli import shared
 from plait.cli.app import load_command
 from plait.cli.automation import WAYS, change_automation, explicit_roots, installed_ways
-from plait.cli.options import (
-    GroupedHelp,
-    Request,
-    argument,
-    command,
-    dry_run_option,
-    install_option,
-    json_option,
-    option,
-    project_option,
-    session_argument,
-    sessions_argument,
-    uninstall_option,
-)
+from plait.cli.options import GroupedHelp, Request, argument, command, option
 from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
 from plait.cli.selection import require_sessions, sessions_in_project
@@ -94,22 +82,22 @@ class KeepCommand(GroupedHelp):
 @command(cls=KeepCommand, examples="plait keep\nplait keep status\nplait keep --install")
 def keep_command(
     request: Request,
-    names: tuple[str, ...] = sessions_argument,
+    names: tuple[str, ...] = shared.sessions,
     is_all: bool = option("--all", help="All sessions; the default."),
-    project: str | None = project_option,
+    project: str | None = shared.project,
     backups: bool = option("--file-history", help="Also back up Claude Code's file backups."),
-    is_dry: bool = dry_run_option,
-    install: str | None = install_option(
+    is_dry: bool = shared.is_dry,
+    install: str | None = shared.install(
         BACKUP_TASK.ways, "Back up automatically: at the end of each session, or every hour."
     ),
-    uninstall: str | None = uninstall_option(
+    uninstall: str | None = shared.uninstall(
         BACKUP_TASK.ways, "Stop automatic backups; the backup stays."
     ),
     is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation to install."),
     background: bool = option(
         "--background", hidden=True, help="Run silently in the background; used by the hook."
     ),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Back up sessions to a store that survives Claude Code's cleanup.
 
@@ -208,7 +196,7 @@ def _print_plan(request: Request, plan: KeepPlan, *, as_json: bool) -> None:
 
 
 @command(examples="plait keep status")
-def status_command(request: Request, as_json: bool = json_option) -> None:
+def status_command(request: Request, as_json: bool = shared.as_json) -> None:
     """Show what is backed up, what is not, and what the cleanup will delete when."""
     output = request.output
     with request.open_archive(no_index=False) as archive:
@@ -275,7 +263,7 @@ def _print_at_risk(request: Request, status: KeepStatus) -> None:
 
 
 @command(examples="plait keep verify")
-def verify_command(request: Request, as_json: bool = json_option) -> int:
+def verify_command(request: Request, as_json: bool = shared.as_json) -> int:
     """Read the whole backup once and list what is damaged.
 
     The exit code is 1 if there is damage. Undamaged sessions can still be restored.
@@ -314,7 +302,7 @@ def verify_command(request: Request, as_json: bool = json_option) -> int:
 @command(examples="plait keep forget 3f2a\nplait keep forget --max-size 5GB --yes")
 def forget_command(
     request: Request,
-    names: tuple[str, ...] = sessions_argument,
+    names: tuple[str, ...] = shared.sessions,
     max_age: float | None = option(
         "--max-age",
         type=float,
@@ -327,7 +315,7 @@ def forget_command(
         help="Delete the oldest until the backup fits this size, for example 5GB.",
     ),
     is_sure: bool = option("--yes", help="Delete them; otherwise only list them."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Delete sessions from the backup, by name, age or total size.
 
@@ -382,7 +370,7 @@ def forget_command(
 
 @command(examples="plait keep rescue --dry-run")
 def rescue_command(
-    request: Request, is_dry: bool = dry_run_option, as_json: bool = json_option
+    request: Request, is_dry: bool = shared.is_dry, as_json: bool = shared.as_json
 ) -> None:
     """Reconstruct deleted sessions from what is left of them, marked as incomplete.
 
@@ -454,8 +442,8 @@ def rescue_command(
 def pack_command(
     request: Request,
     file: str = argument(),
-    names: tuple[str, ...] = sessions_argument,
-    as_json: bool = json_option,
+    names: tuple[str, ...] = shared.sessions,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Write the backup of all or some sessions to one FILE for another machine."""
     output, path = request.output, Path(file)
@@ -471,7 +459,9 @@ def pack_command(
 
 
 @command(examples="plait keep unpack sessions.plait")
-def unpack_command(request: Request, file: str = argument(), as_json: bool = json_option) -> None:
+def unpack_command(
+    request: Request, file: str = argument(), as_json: bool = shared.as_json
+) -> None:
     """Merge a FILE packed on another machine into the backup.
 
     What is already here stays as it is: doing it twice changes nothing.
@@ -497,11 +487,11 @@ def _format_merged(merged: Merged) -> str:
 @command(examples="plait restore 3f2a --touch")
 def restore_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     to: str | None = option("--to", metavar="DIR", help="Restore into this folder instead."),
     overwrite: bool = option("--overwrite", help="Overwrite files that differ."),
     touch: bool = option("--touch", help="Set its time to now, so that the cleanup skips it."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Restore SESSION from the backup to where it was: bytes, times and modes.
 

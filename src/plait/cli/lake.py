@@ -13,20 +13,10 @@ import click
 from msgspec import to_builtins
 
 from plait.archive import Archive, StorePlace, check_log
+from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.automation import change_automation, explicit_roots
-from plait.cli.options import (
-    Request,
-    argument,
-    command,
-    dry_run_option,
-    install_option,
-    json_option,
-    option,
-    rules_option,
-    strict_option,
-    uninstall_option,
-)
+from plait.cli.options import Request, argument, command, option
 from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
 from plait.cli.settings import home_folder
@@ -89,8 +79,8 @@ class ShipOptions(LabelOptions):
         help="What to send: figures only (counts), sessions without secrets, or everything; "
         "default: counts.",
     )
-    rules: str | None = rules_option
-    strict: bool = strict_option
+    rules: str | None = shared.rules
+    strict: bool = shared.strict
 
     def build(self, request: Request) -> "BuildOptions":
         """Return the options with the settings' defaults."""
@@ -170,7 +160,7 @@ def require_lake_extra() -> None:
 
 @command(examples="plait lake ls --lake ~/lake")
 def ls_command(
-    request: Request, url: str | None = lake_option, as_json: bool = json_option
+    request: Request, url: str | None = lake_option, as_json: bool = shared.as_json
 ) -> None:
     """List the sources in a lake: sessions, size of logs, months."""
     lake, output = open_lake(request, url), request.output
@@ -195,7 +185,7 @@ def ls_command(
 
 @command(examples="plait lake tables\nplait lake tables responses")
 def tables_command(
-    request: Request, name: str | None = argument(metavar="[TABLE]"), as_json: bool = json_option
+    request: Request, name: str | None = argument(metavar="[TABLE]"), as_json: bool = shared.as_json
 ) -> None:
     """List the tables of a lake, or the columns of one, with descriptions.
 
@@ -263,7 +253,7 @@ def build_command(
         "--address", metavar="HOST:PORT", help="The Ray cluster; default: start one."
     ),
     prune: bool = option("--prune", help="Remove sessions of this source that no longer exist."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Add new and changed sessions to a lake.
 
@@ -379,13 +369,13 @@ def ship_command(
     url: str | None = option(
         "--to", metavar="URL", help="The lake to send to; default: as in the settings."
     ),
-    is_dry: bool = dry_run_option,
-    install: str | None = install_option(("systemd", "cron"), "Send every hour from now on."),
-    uninstall: str | None = uninstall_option(
+    is_dry: bool = shared.is_dry,
+    install: str | None = shared.install(("systemd", "cron"), "Send every hour from now on."),
+    uninstall: str | None = shared.uninstall(
         ("systemd", "cron"), "Stop sending every hour; what was sent stays."
     ),
     is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation to install."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Send what is new in this machine's sessions to a remote lake.
 
@@ -517,7 +507,7 @@ def forget_command(
     source: str = argument(),
     url: str | None = lake_option,
     is_sure: bool = option("--yes", help="Apply the change; otherwise only show it."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Remove all sessions of a source from a lake.
 
@@ -555,7 +545,7 @@ def tidy_command(
         show_default=True,
         help="Only files older than this. Below 12, make sure that nobody is building.",
     ),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Merge the small files of a lake, and delete unused ones.
 

@@ -12,8 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from plait.cli import shared
 from plait.cli.lake import lake_option, open_lake
-from plait.cli.options import Request, argument, command, json_option, option
+from plait.cli.options import Request, argument, command, option
 from plait.cli.output import Output, format_json, select_fields, write_bytes
 from plait.cli.selection import parse_time_option
 from plait.cli.settings import config_file
@@ -52,7 +53,7 @@ class AnswerOptions:
         help="A table, CSV, Parquet, or JSON as with `--json`.",
     )
     output: str | None = option("--output", "-o", metavar="FILE", help="Write to this file.")
-    as_json: bool = json_option
+    as_json: bool = shared.as_json
 
     def write(self, request: Request, answer: "QueryResult") -> None:
         """Write the result of a query in the format that was asked for."""

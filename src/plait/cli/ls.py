@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from plait.archive import Archive, Facts
-from plait.cli.options import (
-    Request,
-    argument,
-    command,
-    fold_option,
-    json_option,
-    no_index_option,
-    option,
-)
+from plait.cli import shared
+from plait.cli.options import Request, argument, command, option
 from plait.cli.output import Output
 from plait.cli.selection import Filters, is_in_period, is_in_project
 from plait.cli.text import (
@@ -224,9 +217,9 @@ def ls_command(
     only_kept: bool = option("--kept", help="Only sessions left in the backup."),
     only_starred: bool = option("--starred", help="Only starred sessions."),
     is_long: bool = option("--long", help="Full ids, first prompts and versions."),
-    no_fold: bool = fold_option,
-    no_index: bool = no_index_option,
-    as_json: bool = json_option,
+    no_fold: bool = shared.no_fold,
+    no_index: bool = shared.no_index,
+    as_json: bool = shared.as_json,
 ) -> None:
     """List projects and sessions, the newest first.
 

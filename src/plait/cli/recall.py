@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import to_builtins
 
+from plait.cli import shared
 from plait.cli.automation import InstallPlan, confirm_and_install, explicit_roots, program_arguments
-from plait.cli.options import (
-    Request,
-    argument,
-    command,
-    complete_session,
-    dry_run_option,
-    json_option,
-    option,
-)
+from plait.cli.options import Request, argument, command, option
 from plait.cli.output import write_bytes
 from plait.cli.selection import parse_time_option
 from plait.cli.settings import calling_session, claude_config_folder
@@ -63,7 +56,7 @@ class AnswerOptions:
     )
     budget: int = budget_option(2000)
     no_redact: bool = no_redact_option
-    as_json: bool = json_option
+    as_json: bool = shared.as_json
 
     def present(self, request: Request, answer: Answer) -> None:
         """Print an answer within the budget."""
@@ -151,7 +144,7 @@ def standup_command(
     until: str | None = option("--until", metavar="TIME", help="End; default now."),
     budget: int = budget_option(9000),
     no_redact: bool = no_redact_option,
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Write what was done, by project, as Markdown: titles, commits, files, tests."""
     from plait.recall.briefs import list_work, render_standup
@@ -168,14 +161,14 @@ def standup_command(
 @command(examples="plait handoff latest\nplait handoff 3f2a --to codex -o handoff.md")
 def handoff_command(
     request: Request,
-    session: str = argument(default="latest", shell_complete=complete_session),
+    session: str = argument(default="latest", shell_complete=shared.complete_session),
     to: str | None = option(
         "--to", metavar="AGENT", help="Also print the command that starts this agent."
     ),
     file: str | None = option("-o", "--output", metavar="FILE", help="Write the brief here."),
     budget: int = budget_option(4000),
     no_redact: bool = no_redact_option,
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Write a brief of SESSION for whoever continues it, from the log alone.
 
@@ -226,7 +219,7 @@ def mcp_command(
         help="For you everywhere, for everyone in this project, or for you in this project.",
     ),
     is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation."),
-    is_dry: bool = dry_run_option,
+    is_dry: bool = shared.is_dry,
     skill: bool = option("--skill", help="Print a skill file, for use without a server."),
     no_redact: bool = no_redact_option,
 ) -> None:

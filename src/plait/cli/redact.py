@@ -12,20 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.archive import Session
+from plait.cli import shared
 from plait.cli.edit import (
     InPlaceOptions,
     run_for_each,
     title_option,
 )
-from plait.cli.options import (
-    Request,
-    argument,
-    command,
-    complete_session,
-    option,
-    rules_option,
-    strict_option,
-)
+from plait.cli.options import Request, argument, command, option
 from plait.cli.output import Output, select_fields, write_bytes
 from plait.cli.selection import find_sessions
 from plait.cli.settings import home_folder
@@ -79,11 +72,11 @@ PATH_LIKE = re.compile(
 def redact_command(
     request: Request,
     how: InPlaceOptions,
-    paths: tuple[str, ...] = argument(metavar="[PATH]...", shell_complete=complete_session),
+    paths: tuple[str, ...] = argument(metavar="[PATH]...", shell_complete=shared.complete_session),
     check: bool = option("--check", help="List what is found and where; change nothing."),
     groups: tuple[Group, ...] = option("--only", help="Only this group of rules. Repeatable."),
-    rules: str | None = rules_option,
-    strict: bool = strict_option,
+    rules: str | None = shared.rules,
+    strict: bool = shared.strict,
     show_all: bool = option("--all", help="List every match."),
     second_opinion: bool = option("--second-opinion", help="Also run the scanner `kingfisher`."),
     key_file: str | None = option(

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import click
 
 from plait.archive import Resume, Resumption, RewindTarget
-from plait.cli.options import Request, command, json_option, option, session_argument
+from plait.cli import shared
+from plait.cli.options import Request, command, option
 from plait.cli.output import Output, select_fields
 from plait.cli.settings import claude_folder_setting, expand_user
 from plait.cli.text import SHORT_ID, format_number, now, safe, shell_command
@@ -26,7 +27,7 @@ ROLE_STYLES = {"user": "bold", "assistant": "cyan", "system": "dim"}
 @command(examples="plait resume latest\nplait resume 3f2a --run\nplait resume 3f2a --at 12")
 def resume_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     turn: str | None = option(
         "--turn",
         "--at",
@@ -36,7 +37,7 @@ def resume_command(
     is_run: bool = option("--run", help="Start Claude Code instead of printing."),
     restore: bool = option("--restore", help="Restore it first if only the backup has it."),
     force: bool = option("--force", help="Resume even if Claude Code is running the session."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Print the command that resumes SESSION in Claude Code, and any warnings.
 
@@ -169,14 +170,14 @@ def _run_client(output: Output, resume: Resume, *, force: bool) -> None:
 @command(examples="plait context latest\nplait context 3f2a --full")
 def context_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     as_: Literal["client", "sdk"] = option(
         "--as",
         default="client",
         help="As Claude Code sends it, or as the Python SDK returns it.",
     ),
     full: bool = option("--full", help="Show every block: reminders, system text, signatures."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Show what Claude will see when SESSION is resumed, and what is left out.
 

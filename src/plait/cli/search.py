@@ -8,14 +8,8 @@ from typing import Any, Literal
 import click
 from msgspec import structs, to_builtins
 
-from plait.cli.options import (
-    GroupedHelp,
-    Request,
-    argument,
-    command,
-    json_option,
-    option,
-)
+from plait.cli import shared
+from plait.cli.options import GroupedHelp, Request, argument, command, option
 from plait.cli.selection import Filters
 from plait.cli.stars import starred_filter
 from plait.cli.text import (
@@ -135,7 +129,7 @@ def search_command(
     each: bool = option("--each", help="Every passage, not one per turn."),
     starred: bool = option("--starred", help="Only in starred sessions."),
     is_open: bool = option("--open", help="Show the turn of the first match."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Search everything that was said, run or printed in any session.
 

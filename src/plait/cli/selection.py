@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.archive import Facts, Session, matches_project
-from plait.cli.options import Request, agent_option, option, project_option
+from plait.cli import shared
+from plait.cli.options import Request, option
 from plait.cli.text import now
 from plait.errors import NoSuchSession, UserError
 from plait.record.time import parse_time
@@ -33,7 +34,7 @@ NAMED_MONTHS = (
 class Filters:
     """Which sessions are meant: those of a project, of a period, of some coding agents."""
 
-    project: str | None = project_option
+    project: str | None = shared.project
     since: str | None = option(
         "--since",
         metavar="TIME",
@@ -42,7 +43,7 @@ class Filters:
     until: str | None = option(
         "--until", metavar="TIME", help="Only what started before this day or time."
     )
-    agent: str | None = agent_option
+    agent: str | None = shared.agent
 
     def period(self, zone: tzinfo | None = None) -> tuple[datetime | None, datetime | None]:
         """Return the beginning and the end of what is meant, None where it is open."""

@@ -18,9 +18,10 @@ import click
 
 from plait.archive import ProgressCallback
 from plait.archive.live import LiveArchive, ReadingProgress
+from plait.cli import shared
 from plait.cli.desktop import open_in_browser
 from plait.cli.lake import open_lake
-from plait.cli.options import Request, argument, command, complete_session, option
+from plait.cli.options import Request, argument, command, option
 from plait.cli.output import write_bytes
 from plait.cli.settings import (
     claude_folder_setting,
@@ -275,7 +276,7 @@ def running_file(request: Request) -> Path:
 @command(examples="plait open\nplait open latest --turn 12")
 def open_command(
     request: Request,
-    session: str | None = argument(shell_complete=complete_session),
+    session: str | None = argument(shell_complete=shared.complete_session),
     turn: int | None = option(
         "--turn", "--at", type=click.IntRange(1), metavar="N", help="Open this turn."
     ),

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from plait.archive import Session, resolve_conversation, shorten_name
+from plait.cli import shared
 from plait.cli.cat import print_line
-from plait.cli.options import Request, command, json_option, option, session_argument
+from plait.cli.options import Request, command, option
 from plait.cli.output import Output
 from plait.cli.selection import select_turns
 from plait.cli.text import safe
@@ -41,7 +42,7 @@ MOST_NAMED = 4
 )
 def show_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     branch: str | None = option(
         "--branch",
         metavar="B",
@@ -65,7 +66,7 @@ def show_command(
     ),
     thinking: bool = option("--thinking", help="Also show thinking."),
     raw: bool = option("--raw", help="The original records."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Show SESSION as a conversation: prompts, answers, tool calls, agents.
 

@@ -5,15 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
-from plait.cli.options import (
-    Request,
-    argument,
-    command,
-    complete_session,
-    json_option,
-    option,
-    sessions_argument,
-)
+from plait.cli import shared
+from plait.cli.options import Request, argument, command, option
 from plait.cli.text import now, safe, shell_command, short_id
 from plait.errors import UserError
 from plait.view.formats import format_count
@@ -31,14 +24,14 @@ branch_option = option(
 @command(examples="plait star 3f2a\nplait star 3f2a --turn 12\nplait star --turns")
 def star_command(
     request: Request,
-    names: tuple[str, ...] = sessions_argument,
+    names: tuple[str, ...] = shared.sessions,
     turn: str | None = option(
         "--turn", "--at", metavar="TURN", help="Star this turn of the session instead."
     ),
     branch: str | None = branch_option,
     lists_turns: bool = option("--turns", help="List the starred turns."),
     remove: bool = option("--remove", help="Remove the star."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Star each SESSION, or one turn of a session; without arguments, list what is starred.
 
@@ -72,11 +65,11 @@ def star_command(
 @command()
 def pin_command(
     request: Request,
-    session: str | None = argument(shell_complete=complete_session),
+    session: str | None = argument(shell_complete=shared.complete_session),
     turn: str | None = argument(),
     branch: str | None = branch_option,
     remove: bool = option("--remove", help="Remove the pin."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Pin a TURN of SESSION, or list the pinned turns; now `plait star --turn`."""
     _pin_or_list(request, session, turn, branch, remove, as_json)

@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from plait.cli import shared
 from plait.cli.ls import print_no_sessions
-from plait.cli.options import (
-    Request,
-    ascii_option,
-    command,
-    json_option,
-    name_argument,
-    no_index_option,
-    timezone_option,
-)
+from plait.cli.options import Request, command
 from plait.cli.output import Output
 from plait.cli.selection import (
     Filters,
@@ -79,11 +72,11 @@ OTHER_COUNTS = (
 def stats_command(
     request: Request,
     filters: Filters,
-    name: str | None = name_argument,
-    timezone: str | None = timezone_option,
-    ascii_only: bool = ascii_option,
-    no_index: bool = no_index_option,
-    as_json: bool = json_option,
+    name: str | None = shared.name,
+    timezone: str | None = shared.timezone,
+    ascii_only: bool = shared.ascii_only,
+    no_index: bool = shared.no_index,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Count prompts, tool calls, models, agents, files and hours of the day.
 

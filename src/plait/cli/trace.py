@@ -17,16 +17,10 @@ import msgspec
 from msgspec.structs import replace
 
 from plait.archive import TracePlan, batch_traces
+from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.hook.event import FOLDER
-from plait.cli.options import (
-    Redaction,
-    Request,
-    command,
-    json_option,
-    names_argument,
-    option,
-)
+from plait.cli.options import Request, command, option
 from plait.cli.output import write_bytes
 from plait.cli.registry import subcommands
 from plait.cli.selection import Filters, require_sessions
@@ -73,7 +67,7 @@ SUFFIXES = (".json", ".jsonl")
 class SendOptions(Filters):
     """Which traces are sent where, and what is in them."""
 
-    names: tuple[str, ...] = names_argument
+    names: tuple[str, ...] = shared.names
     is_all: bool = option("--all", help="All sessions.")
     to: str | None = option(
         "--to", metavar="TARGET", help="An address, `langfuse`, or a .json or .jsonl file."
@@ -104,14 +98,14 @@ class SendOptions(Filters):
         help="How long to wait for a response.",
     )
     dry_run: bool = option("--dry-run", help="Show what would be sent; send nothing.")
-    as_json: bool = json_option
+    as_json: bool = shared.as_json
 
 
 @command(
     examples="plait trace send latest --to http://localhost:4318\n"
     "plait trace send --all --to traces.json --dry-run",
 )
-def send_command(request: Request, asked: SendOptions, redaction: Redaction) -> None:
+def send_command(request: Request, asked: SendOptions, redaction: shared.Redaction) -> None:
     """Send traces of sessions to a collector, or write them to a file.
 
     Each answered turn is a trace. Ids come from the log: sending a session again
@@ -204,7 +198,7 @@ def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -
     return replace(target, headers={**target.headers, **more}) if more else target
 
 
-def _make_plan(request: Request, asked: SendOptions, redaction: Redaction) -> TracePlan:
+def _make_plan(request: Request, asked: SendOptions, redaction: shared.Redaction) -> TracePlan:
     sessions = require_sessions(asked.select(request, *asked.names))
     if redaction.no_redact and not asked.no_content:
         request.output.warn_unredacted()
@@ -242,7 +236,7 @@ def status_command(
         show_default=True,
         help="Sessions to show.",
     ),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Show what was sent of each session, what is waiting, what was rejected, and errors.
 
@@ -333,7 +327,7 @@ def _status_lines(found: SendingStatus, target: str | None) -> list[str]:
 def flush_command(
     request: Request,
     refused: bool = option("--refused", help="Also retry what was rejected."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Send what is waiting now, without waiting for the next retry."""
     targets = [(folder, target) for folder, target in _list_hook_targets(request) if target]

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from plait.archive import PresetEffect, Session, list_preset_effects, weigh_context
+from plait.cli import shared
 from plait.cli.edit import InPlaceOptions, run_plan
-from plait.cli.options import Request, argument, command, option, session_argument
+from plait.cli.options import Request, argument, command, option
 from plait.cli.output import select_fields
 from plait.cli.selection import UNITS
 from plait.cli.text import format_number, safe_line, shell_command, short_id
@@ -110,7 +111,7 @@ class CutOptions:
 )
 def trim_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     *,
     cuts: CutOptions,
     how: InPlaceOptions,

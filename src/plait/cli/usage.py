@@ -9,16 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 import click
 
 from plait.archive import CountedResponses, assign_projects, format_marked_title, gc_paused
-from plait.cli.options import (
-    Request,
-    argument,
-    command,
-    fold_option,
-    json_option,
-    no_index_option,
-    option,
-    timezone_option,
-)
+from plait.cli import shared
+from plait.cli.options import Request, argument, command, option
 from plait.cli.selection import Filters, parse_zone
 from plait.cli.settings import load_prices
 from plait.cli.text import (
@@ -175,7 +167,7 @@ def usage_command(
     request: Request,
     filters: Filters,
     report: str | None = argument(choices=tuple(HEADINGS)),
-    timezone: str | None = timezone_option,
+    timezone: str | None = shared.timezone,
     is_full: bool = option("--breakdown", "-b", help="Split by model, agents and branches."),
     statusline: bool = option(
         "--statusline", help="Print one short line: today, this block, the rate."
@@ -192,9 +184,9 @@ def usage_command(
         "--of", default="cost", help="With --by: what its cells show."
     ),
     as_csv: bool = option("--csv", help="Print CSV."),
-    no_fold: bool = fold_option,
-    no_index: bool = no_index_option,
-    as_json: bool = json_option,
+    no_fold: bool = shared.no_fold,
+    no_index: bool = shared.no_index,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Show tokens and cost by day, week, month, session, project, model, agent or 5-hour block.
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from rich.text import Text
 
-from plait.cli.options import Request, command, json_option, option, session_argument
+from plait.cli import shared
+from plait.cli.options import Request, command, option
 from plait.cli.selection import parse_range
 from plait.cli.text import safe
 from plait.errors import UserError
@@ -45,13 +46,13 @@ PATHS = ("file_path", "path", "notebook_path")
 @command(examples="plait trace show latest\nplait trace show 3f2a --turn 12")
 def show_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     turn: str | None = option(
         "--turn", "--at", metavar="N[-M]", help="Only this turn or range; -1 is the last."
     ),
     show_all: bool = option("--all", help="Also show hooks that took no time."),
     thinking: bool = option("--thinking", help="With --json: include thinking."),
-    as_json: bool = json_option,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Show SESSION as traces: the nested steps of each turn, and how long they took.
 

@@ -6,14 +6,8 @@ from typing import Any
 from msgspec import to_builtins
 
 from plait.archive import WasteFinding, Why, WhyTotals, gc_paused
-from plait.cli.options import (
-    Request,
-    command,
-    json_option,
-    no_index_option,
-    option,
-    session_argument,
-)
+from plait.cli import shared
+from plait.cli.options import Request, command, option
 from plait.cli.selection import Filters
 from plait.cli.text import SEPARATOR, format_number, safe_line, shell_command, short_id
 from plait.errors import UserError
@@ -50,7 +44,7 @@ counts_option = option("--counts", help="With --json: only figures, no text of s
 @command(examples="plait why latest\nplait why 3f2a --turn 12")
 def why_command(
     request: Request,
-    session: str = session_argument,
+    session: str = shared.session,
     turn: str | None = option(
         "--turn",
         "--at",
@@ -59,8 +53,8 @@ def why_command(
     ),
     is_all: bool = option("--all", help="Every request, not only expensive ones."),
     counts: bool = counts_option,
-    no_index: bool = no_index_option,
-    as_json: bool = json_option,
+    no_index: bool = shared.no_index,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Explain what SESSION cost: what was sent, what was sent again, and why.
 
@@ -186,8 +180,8 @@ def waste_command(
     filters: Filters,
     counts: bool = counts_option,
     is_all: bool = option("--all", help="All examples, not only three."),
-    no_index: bool = no_index_option,
-    as_json: bool = json_option,
+    no_index: bool = shared.no_index,
+    as_json: bool = shared.as_json,
 ) -> None:
     """Find avoidable spending, by reason, the most expensive first.
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from plait.archive import Session, describe_conversation
-from plait.cli.options import GENERAL, Request
+from plait.cli.options import Request
 from plait.cli.output import Output
 from plait.cli.settings import Settings
 from plait.cli.text import safe

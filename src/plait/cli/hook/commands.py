@@ -14,17 +14,11 @@ from typing import Any
 import click
 from msgspec import to_builtins
 
+from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.automation import InstallPlan, confirm_and_install, program_arguments
 from plait.cli.hook.event import FOLDER, run_event
-from plait.cli.options import (
-    Request,
-    command,
-    dry_run_option,
-    json_option,
-    option,
-    yes_option,
-)
+from plait.cli.options import Request, command, option
 from plait.cli.registry import subcommands
 from plait.cli.settings import (
     claude_config_folder,
@@ -83,8 +77,8 @@ class InstallOptions:
         show_default=True,
         help="Settings to change: yours, the project's, or your own for the project.",
     )
-    is_sure: bool = yes_option
-    is_dry: bool = dry_run_option
+    is_sure: bool = shared.is_sure
+    is_dry: bool = shared.is_dry
 
     def confirm(self, request: Request, plan: SettingsPlan) -> bool:
         """Show the change, ask, and make it; return whether it was made."""
@@ -179,7 +173,7 @@ def _settings_file(request: Request, scope: str) -> Path:
 
 
 @command(examples="plait trace hooks")
-def hooks_command(request: Request, as_json: bool = json_option) -> None:
+def hooks_command(request: Request, as_json: bool = shared.as_json) -> None:
     """Show where hooks are installed, where traces go, and whether the worker is running."""
     output, folder = request.output, request.settings.state / FOLDER
     usual = [name for event, name in EVENTS.items() if event != SHOWN_EVENT]
