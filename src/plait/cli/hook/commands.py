@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
@@ -30,7 +30,6 @@ from plait.cli.settings import (
 )
 from plait.errors import PlaitError
 from plait.line import read_small
-from plait.trace.delivery import Target, langfuse_target
 from plait.trace.environment import (
     OPTION,
     SWITCH,
@@ -49,6 +48,9 @@ from plait.trace.jobs import WorkerLog, iter_jobs, list_failed_jobs
 from plait.trace.model import Content
 from plait.trace.state import STATE_FILE, import_states
 from plait.view.formats import format_count
+
+if TYPE_CHECKING:
+    from plait.trace.delivery import Target
 
 SCOPES = ("user", "project", "local")
 CC_LANGFUSE_STATE = Path("state") / "cc-langfuse_state.json"
@@ -243,6 +245,7 @@ def run_worker(folder: Path, **limits: float) -> None:
     """Process the jobs that hooks have left; errors go to the worker's log."""
     from plait.archive import HookLimits, HookOptions, HookWorker
     from plait.cli.redact import load_redactor
+    from plait.trace.delivery import langfuse_target
 
     log = WorkerLog(folder)
     try:
