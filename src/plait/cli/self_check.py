@@ -12,8 +12,9 @@ from shutil import disk_usage, which
 from typing import Literal, NamedTuple
 
 import plait
+from plait.cli import shared
 from plait.cli.debug import describe_versions
-from plait.cli.options import Request, command, json_option
+from plait.cli.options import Request, command
 from plait.cli.output import format_json, write_bytes
 from plait.cli.settings import config_file, home_folder
 from plait.errors import PlaitError
@@ -37,8 +38,8 @@ class Check(NamedTuple):
     hint: str = ""
 
 
-@command("self-check", json_option, examples="plait self-check\nplait self-check --json")
-def self_check_command(request: Request, as_json: bool) -> int:
+@command(examples="plait self-check\nplait self-check --json")
+def self_check_command(request: Request, as_json: bool = shared.as_json) -> int:
     """Check versions, settings, folders, index, Claude Code and extras; change nothing.
 
     Attach the output to a report: your home folder is shown as `~`. The exit code is 1 if
