@@ -16,7 +16,7 @@ REPAIRS = ROOT / "examples" / "repairs" / "README.md"
 CAUSES = ROOT / "examples" / "causes" / "README.md"
 INTRODUCTION = """# Repairs, before and after
 
-What [`plait repair`](../../docs/guide/edit.md#plait-repair) makes of each kind of damage. The sessions lie in
+What [`plait repair`](../../docs/guide/repair.md#plait-repair) makes of each kind of damage. The sessions lie in
 `examples/repairs`, drawn like those of the gallery.
 """
 

@@ -24,7 +24,7 @@ LONGEST = 44
 POINTERS = ("leafUuid", "messageId")
 INTRODUCTION = """# Trims, before and after
 
-What [`plait trim`](../../docs/guide/edit.md#plait-trim) and [`plait compress`](../../docs/guide/edit.md#plait-compress) take away, one kind of
+What [`plait trim`](../../docs/guide/trim.md#plait-trim) and [`plait compress`](../../docs/guide/trim.md#plait-compress) take away, one kind of
 block after the other. The sessions lie in `examples/trims`, drawn like those of the gallery. Each
 line is a record: its name and its parent's, what it is, and what it holds. Where there is a view
 for people beside a result (`toolUseResult`), its length in characters stands behind it.

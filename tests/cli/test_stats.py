@@ -162,7 +162,7 @@ def test_json_has_the_documented_keys(capfd: pytest.CaptureFixture[str], work: P
     assert found["tokens"]["output_tokens"] == sum(
         one["tokens"]["output_tokens"] for one in found["models"]
     )
-    guide = (Path(__file__).parents[2] / "docs" / "guide" / "cost.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "json.md").read_text(encoding="utf-8")
     inner = [key for name in ("tools", "files", "days", "longest_turns") for key in found[name][0]]
     assert [key for key in (*KEYS, *found["tokens"], *inner) if f"`{key}`" not in guide] == []
 
