@@ -169,7 +169,7 @@ def test_a_repair_is_offered_where_something_is_broken(desk: EditDesk, reader: R
     rest(desk.root)
     page.reload()
     page.keyboard.press("E")
-    page.get_by_role("button", name=re.compile("^Repair.*a fault is mended")).click()
+    page.get_by_role("button", name=re.compile("^Repair.*one problem fixed")).click()
     expect(box(page)).to_contain_text("tokens sent on resume")
     page.get_by_role("button", name="Repair", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Repaired.")

@@ -148,8 +148,8 @@ def test_models_that_would_read_the_same_are_told_apart() -> None:
     names = ["claude-a-20250101", "claude-b-20250101", "claude-b-20250202", "other"]
     assert list(formats.format_models_distinctly(names).values()) == [
         "a",
-        names[1],
-        names[2],
+        "b-20250101",
+        "b-20250202",
         "other",
     ]
     assert formats.format_models(names) == "a, b, other"

@@ -26,8 +26,8 @@ def test_each_request_is_a_column_that_leads_to_it() -> None:
     drawn = render_xray(HEAD, [column(1), column(2, again=5000), column(3, is_compacted=True)])
     assert re.findall(r'href="([^"]*)"', drawn) == ["/s/s1#u1", "/s/s1#u2", "/s/s1#u3"]
     assert drawn.count('class="bad"') == 1
-    assert "over 3 requests, 1.3k at most, 1 compaction" in drawn
-    assert "Red marks: 1 request paid again for 1.0k tokens and more" in drawn
+    assert "over 3 requests, up to 1.3k tokens, 1 compaction" in drawn
+    assert "Red marks: 1 request paid again for 1.0k or more tokens" in drawn
     assert "the cache had held, 5.0k in all (pause)." in drawn
     assert "5.0k paid again: pause" in drawn
     assert "after a compaction" in drawn

@@ -251,7 +251,7 @@ def test_missing_and_stray_results_are_said() -> None:
     found = talk('U1 "go"\nT1< Bash(command="x")\nU2< "well?"\nA2< "Sorry."')
     assert "Bash x → no result in the log" in picture(found)
     stray = talk(f'U1 "go"\nX1< user {STRAY}\nA2< "b"')
-    assert "late result  → result of a call that is in no log" in picture(stray)
+    assert "late result  → result of a call missing from the log" in picture(stray)
 
 
 def test_thinking_that_was_not_recorded_is_said() -> None:

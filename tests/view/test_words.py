@@ -15,6 +15,7 @@ from plait.view.summaries import (
     summarize_record,
     to_single_line,
 )
+from plait.view.text import strip_markdown_marks
 
 
 # checklist: S26
@@ -133,3 +134,18 @@ def test_a_message_in_a_few_words(blocks: list[dict[str, Any]], words: str, name
 
 def test_only_the_beginning_of_a_long_text_is_kept() -> None:
     assert len(to_single_line("word " * 1000)) == 300
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("the plan: # Plan: Batches ## Context", "the plan: Plan: Batches Context"),
+        ("it **does not commit** any changes**...", "it does not commit any changes..."),
+        ("**bold** first, last **bold**", "bold first, last bold"),
+        ("src/**/*.py and 2**3", "src/**/*.py and 2**3"),
+        ("issue #12 and C# stay, ** alone too", "issue #12 and C# stay, ** alone too"),
+        ("## ", ""),
+    ],
+)
+def test_marks_of_markdown_are_left_out_of_one_line(text: str, shown: str) -> None:
+    assert strip_markdown_marks(text) == shown

@@ -145,7 +145,8 @@ def test_agents_are_told_alike_on_rows_and_in_time(at: Served) -> None:
     words = f"{one.tokens.output} out"
     assert len(re.findall(rf'class="res by-agents">[^<]*{words}', read_page(at, session))) == 2
     timeline = at.ask(f"/s/{session.id}/timeline")[2].decode()
-    assert re.search(rf"turn \d+ · \d+ calls · [\d.k]+ in · {words} · \$", timeline)
+    facts = r"</span> <span>".join((r"turn \d+", r"\d+ calls", r"[\d.k]+ in", words, r"\$"))
+    assert re.search(facts, timeline)
 
 
 def read_page(at: Served, session: Session) -> str:

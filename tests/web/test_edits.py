@@ -193,7 +193,7 @@ def test_a_server_that_only_reads_offers_and_does_nothing(tmp_path: Path) -> Non
         before = desk.files
         for address in (f"/api/v1/sessions/{desk.name}/plan", "/api/v1/edits/x/undo"):
             status, told = desk.send(address, {"operation": "delete"}, **MEANT)
-            assert (status, "only reads" in told["error"]) == (403, True)
+            assert (status, "read-only" in told["error"]) == (403, True)
         assert desk.at.json("/api/v1/edits")["is_read_only"] is True
         assert b".edits { display: none" in desk.at.ask("/assets/plait.css")[2]
         assert desk.files == before

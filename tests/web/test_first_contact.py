@@ -199,7 +199,7 @@ def test_a_root_that_is_not_there_is_said_to_be_so_once(tmp_path: Path) -> None:
         library.refresh()
         watcher.update_index()
     assert [told.problem for told in heard.told if told] == [
-        f"'{root}' is not there: what it holds is shown when it is"
+        f"'{root}' does not exist; sessions appear as soon as it does"
     ]
     walk(root, *WALKS[0])
     library.refresh()

@@ -151,7 +151,11 @@ def test_the_column_of_sessions_filters_folds_and_remembers(at: Served, reader: 
     page = reader(at, "/sessions?q=shore")
     page.locator("tr[data-name] a").first.click()
     side = page.locator("aside.side")
+    expect(side).to_be_hidden()  # this window leaves the room to the text
+    page.keyboard.press("s")
     expect(side.locator("li[aria-current]")).to_contain_text("the shore")
+    page.reload()
+    expect(side).to_be_visible()
     side.get_by_label("Filter sessions").fill("north")
     expect(side.locator("li")).to_have_count(1)
     page.keyboard.press("Escape")
@@ -161,6 +165,15 @@ def test_the_column_of_sessions_filters_folds_and_remembers(at: Served, reader: 
     expect(side).to_be_hidden()
     page.get_by_role("button", name="Sessions", exact=True).click()
     expect(side).to_be_visible()
+
+
+def test_on_a_wide_screen_the_column_is_there(at: Served, reader: Reader) -> None:
+    page = reader(at, "/sessions?q=shore", width=1680)
+    page.locator("tr[data-name] a").first.click()
+    side = page.locator("aside.side")
+    expect(side.locator("li[aria-current]")).to_contain_text("the shore")
+    page.keyboard.press("s")
+    expect(side).to_be_hidden()
 
 
 def test_on_a_narrow_screen_the_column_is_behind_a_button(at: Served, reader: Reader) -> None:

@@ -1,5 +1,6 @@
 """Pages of an archive in which nothing has happened for months."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,12 +32,27 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def test_home_shows_the_last_active_weeks_and_all_time(old: Served) -> None:
     page = unlinked(settled(old, "/"))
-    heads = ["Week of 2025-05-26", "Week of 2025-05-05"]
+    heads = ["Week of\n2025-05-26", "Week of\n2025-05-05"]
     assert all(f">{head}</th>" in page for head in heads)
     assert "This week" not in page
     sessions = page.partition(">Sessions</th>")[2].partition("</tr>")[0]
     assert sessions.count(">1</td>") == 2
-    assert "3 sessions, 3 turns</p>" in page.partition("All time: ")[2]
+    assert "3 sessions with usage, 3 turns started</p>" in page.partition("All time: ")[2]
+
+
+def test_home_counts_sessions_that_share_an_id_as_the_page_behind_it_does(tmp_path: Path) -> None:
+    logs, index = tmp_path / "logs", tmp_path / "index"
+    draw(TALK.format(name="a", start="2025-03-04T09:00:00Z")).write(logs)
+    (log,) = logs.rglob("*.jsonl")
+    copy = log.parent.with_name(f"{log.parent.name}-copy") / log.name
+    copy.parent.mkdir()
+    lines = log.read_text(encoding="utf-8")
+    copy.write_text(lines.replace("how far", "how deep"), encoding="utf-8")
+    update_index(Archive([logs]), index)
+    with served(logs, index) as at:
+        (sessions,) = set(re.findall(r"sessions=(\d+)", settled(at, "/")))
+        assert f"sessions={sessions}" in settled(at, "/counted").partition("data-sums")[2]
+        assert sessions == "2"
 
 
 def test_output_that_was_logged_before_the_end_is_a_least_figure(
@@ -51,7 +67,7 @@ def test_output_that_was_logged_before_the_end_is_a_least_figure(
     path.write_text(lines.replace('"stop_reason":"end_turn"', '"stop_reason":null', 1))
     with served(tmp_path, tmp_path / "index") as at:
         page = settled(at, f"/s/{name}/usage")
-    assert "at least: 1 response logged before the end" in page
+    assert "at least: 1 response logged while unfinished" in page
 
 
 def test_usage_opens_on_the_last_days_with_usage_and_says_so(old: Served) -> None:

@@ -162,7 +162,7 @@ def test_a_session_that_is_deleted_can_still_be_read(
     page = reader(at, f"/s/{writer.session}")
     listened(at)
     writer.path.unlink()
-    expect(page.locator(".page-warning")).to_contain_text("no longer there")
+    expect(page.locator(".page-warning")).to_contain_text("no longer exists")
     expect(page.get_by_text("How is the tide?", exact=True).first).to_be_visible()
 
 

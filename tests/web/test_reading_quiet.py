@@ -72,9 +72,9 @@ def test_what_the_page_says_never_touches_what_the_log_says(log: Path, reader: R
         page.evaluate("document.body.style.setProperty('--bad-soft', 'rgb(1, 2, 3)')")
         expect(notice).not_to_have_css("background-color", "rgb(1, 2, 3)")
         log.unlink()
-        expect(page.locator(".page-warning")).to_contain_text("no longer there")
+        expect(page.locator(".page-warning")).to_contain_text("no longer exists")
         expect(notice).to_be_visible()
-        assert "no longer there" not in notice.inner_text()
+        assert "no longer exists" not in notice.inner_text()
 
 
 def opacity(element: Locator) -> str:

@@ -15,7 +15,7 @@ from plait.view.page.call_entries import render_patch
 from plait.view.page.entries import render_time
 from plait.view.page.frame import SessionHeader, paginate, render_choice, render_fetched_details
 from plait.view.page.markup import break_path, esc, icon, quote_url, render_checkbox, session_url
-from plait.view.page.session_rows import ListedSession, render_age
+from plait.view.page.session_rows import ListedSession, join_facts, render_age
 from plait.view.text import shorten
 
 TAB_STEP = 200
@@ -96,9 +96,12 @@ def _make_relative(path: str, directory: str | None) -> str:
 
 def render_line_counts(added: int | None, removed: int | None) -> str:
     """Render added and removed lines."""
-    if not added and not removed:
-        return ""
-    return f'<span class="plus">+{added or 0}</span> <span class="minus">−{removed or 0}</span>'
+    counts = (("plus", "+", added), ("minus", "−", removed))
+    return " ".join(
+        f'<span class="{css_class}">{sign}{count:,}</span>'
+        for css_class, sign, count in counts
+        if count
+    )
 
 
 def _render_by_file(
@@ -121,18 +124,16 @@ def _render_file(head: SessionHeader, file: ChangedFile, directory: str | None) 
     state = "new" if file.is_new else "changed" if file.changes else "seen"
     word = {"new": "created", "changed": "edited", "seen": ""}[state]
     counts = Counter(touch.touch.action for touch in file.touches if touch.touch.outcome == "ok")
-    actions = join_dotted(
-        *(
-            ACTION_WORDS[action] if count == 1 else f"{ACTION_WORDS[action]} {count} times"
-            for action, count in counts.items()
-        )
-    )
+    actions = [
+        ACTION_WORDS[action] if count == 1 else f"{ACTION_WORDS[action]} {count} times"
+        for action, count in counts.items()
+        if (action, count) != ("created", 1)
+    ]
     failed = f'<span class="warn">{file.failed} failed</span>' if file.failed else ""
     summary = (
-        f"{icon('pen' if file.changes else 'file')}"
         f'<span class="path" title="{esc(file.path)}">{path}</span>'
         f'<span class="how {state}">{word}</span><span class="lines">'
-        f'{render_line_counts(*_count_net_lines(file))}</span><span class="counts">{join_dotted(esc(actions), failed)}</span>'
+        f'{render_line_counts(*_count_net_lines(file))}</span><span class="counts">{join_facts((*actions, failed))}</span>'
     )
     return render_fetched_details(f"{head.tab_url('files')}/changes?file={file.number}", summary)
 
@@ -171,7 +172,7 @@ def render_net_change(head: SessionHeader, file: ChangedFile, cut: Cut = CODE) -
     """Render the net change of a file as one patch."""
     net = file.net
     if net is None or not net.is_known:
-        return '<p class="hint">Unknown: the log has too little of the file to compare.</p>'
+        return '<p class="hint">Unknown: the log does not hold enough of the file.</p>'
     if not net.hunks:
         return '<p class="hint">No net change.</p>'
     table, hidden = render_patch(Patch(file.path, net.hunks, net.added, net.removed), cut)
@@ -182,7 +183,7 @@ def render_net_change(head: SessionHeader, file: ChangedFile, cut: Cut = CODE) -
         else ""
     )
     note = (
-        '<p class="hint">This includes changes by others in between.</p>' if net.has_others else ""
+        '<p class="hint">Includes changes made by others in between.</p>' if net.has_others else ""
     )
     return f'<div class="patch" tabindex="0">{table}</div>{more}{note}'
 
@@ -261,7 +262,7 @@ def _render_patch(head: SessionHeader, touch: SessionTouch, *, has_room: bool) -
         return render_fetched_details(url, "Patch")
     table, hidden = render_patch(touch.touch.patch, CODE)
     note = (
-        '<p class="hint">Computed: the log has no patch.</p>'
+        '<p class="hint">Computed by Plait: the log has no patch.</p>'
         if touch.touch.patch.is_computed
         else ""
     )

@@ -17,6 +17,7 @@ from plait.conversation.session_counts import (
 from plait.insights.report import (
     HABIT_WORDS,
     MEASURE_NAMES,
+    NO_SUGGESTION,
     OUTLIER_MEASURES,
     OUTLIER_RULE,
     Habit,
@@ -213,12 +214,13 @@ def _render_habit(habit: Habit, base: Slice, sessions: Mapping[str, ListedSessio
     if habit.kind == "dear model":
         (subject,) = format_models_distinctly([habit.subject]).values()
     rows = "".join(_render_habit_evidence(evidence, sessions) for evidence in habit.evidence)
-    advice = words.advice[:1].upper() + words.advice[1:]
+    advice = ""
+    if words.advice != NO_SUGGESTION:
+        advice = f'<p class="advice">{esc(words.advice[:1].upper() + words.advice[1:])}.</p>'
     return (
         f'<article class="habit"><h3>{esc(format_habit_title(habit, subject))}</h3>'
         f'<p class="held">{slice_for_habit(habit, base).render_link(esc(format_habit_counts(habit)))}</p>'
-        f'<p class="advice">{esc(advice)}. <small>Shown from {esc(words.rule)}.</small></p>'
-        f'<ol class="short">{rows}</ol></article>'
+        f'{advice}<ol class="short">{rows}</ol></article>'
     )
 
 
@@ -502,7 +504,7 @@ def _render_longest_turns(insights: InsightsPage) -> str:
 
 
 def _render_turn(turn: LongTurn, session: ListedSession | None) -> str:
-    title = esc(shorten(turn.words, 140) or "No words")
+    title = esc(shorten(turn.words, 140) or "No text")
     duration = format_duration(turn.working_ms)
     if session is None:
         name, project = title, ""

@@ -512,6 +512,7 @@ class HabitWords(NamedTuple):
     advice: str
 
 
+NO_SUGGESTION = "no suggestion"
 HABIT_WORDS: dict[HabitKind, HabitWords] = {
     "pause": HabitWords(
         "You resume after the cache has expired",
@@ -561,12 +562,12 @@ HABIT_WORDS: dict[HabitKind, HabitWords] = {
     "night": HabitWords(
         "You work at night",
         "10 prompts or more between 23:00 and 5:00, and 20% of all",
-        "no suggestion",
+        NO_SUGGESTION,
     ),
     "weekend": HabitWords(
         "You work on weekends",
         "10 prompts or more, and 35% of all",
-        "no suggestion",
+        NO_SUGGESTION,
     ),
     "dear model": HabitWords(
         "{subject} takes a larger share of cost than of responses",

@@ -582,7 +582,7 @@ def format_reason(request: WhyRequest) -> str:
     elif request.new > request.read:
         words = f"{format_tokens(request.new)} new"
     elif request.output:
-        words = f"{format_tokens(request.output)} answered"
+        words = f"{format_tokens(request.output)} of output"
     return f"{words} (agent)" if request.agent else words
 
 

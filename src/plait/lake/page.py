@@ -448,7 +448,7 @@ def _render_hit(hit: LakeHit, text: str, now: datetime) -> str:
     marks = [match.span() for match in re.finditer(pattern, snippet, re.IGNORECASE)]
     return (
         f'<li><a class="hit" href="{esc(url)}"><b class="title">{esc(title)}</b>'
-        f'<span class="snippet">{render_marked_text(snippet, marks)}</span></a>'
+        f'<span class="snippet">{render_marked_text(snippet, marks, hit.kind)}</span></a>'
         f'<div class="sub">{facts}</div></li>'
     )
 
@@ -458,7 +458,7 @@ STATES = {
     "active": "Active branch",
     "abandoned": "Abandoned branches",
     "agent": "Agents",
-    "service": "Service agents",
+    "service": "Background requests",
     "recovered": "Recovered",
 }
 CONVERSED = {"prompt": "prompt", "answer": "say"}

@@ -21,7 +21,7 @@ from plait.view.page.markup import (
     tool_icon,
 )
 from plait.view.page.session_rows import format_project, join_facts, render_age
-from plait.view.text import shorten
+from plait.view.text import shorten, strip_markdown_marks
 
 STEP = 20
 PASSAGE_KINDS = {
@@ -35,6 +35,8 @@ PASSAGE_KINDS = {
     "title": ("Title", "file"),
     "note": ("Note", "note"),
 }
+VERBATIM = ("command", "input", "output")
+"""Kinds of passages that are not prose."""
 MOST = 400
 MOST_MARKS = 16
 LONGEST = 1000
@@ -60,7 +62,7 @@ STATES = {
     "active": "Active branch",
     "abandoned": "Abandoned branches",
     "agent": "Agents",
-    "service": "Service agents",
+    "service": "Background requests",
 }
 FACETS = {
     "kind": "Kind",
@@ -164,8 +166,8 @@ def _render_hit(
     failure = f'<span class="failure">{esc(hit.result)}</span>' if hit.result else ""
     return (
         f'<li><a class="hit" href="{esc(hit_url(hit, query))}">'
-        f'<b class="title">{esc(shorten(hit.title or "No title"))}</b>'
-        f'<span class="snippet">{render_marked_text(hit.snippet, hit.marks)}</span>{failure}</a>'
+        f'<b class="title">{esc(strip_markdown_marks(shorten(hit.title or "No title")))}</b>'
+        f'<span class="snippet">{render_marked_text(hit.snippet, hit.marks, hit.kind)}</span>{failure}</a>'
         f'<div class="sub">{join_facts(facts)}</div></li>'
     )
 
@@ -179,15 +181,19 @@ def hit_url(hit: SearchHit, query: SearchQuery) -> str:
     return f"{session_url(hit.name)}{'?' if fields else ''}{fields}{anchor}"
 
 
-def render_marked_text(text: str, marks: Sequence[tuple[int, int]]) -> str:
-    """Render a text with some of its words marked."""
+def render_marked_text(text: str, marks: Sequence[tuple[int, int]], kind: str) -> str:
+    """Render a text with some of its words marked; prose loses the marks of Markdown."""
+
+    def render_part(part: str) -> str:
+        return esc(part if kind in VERBATIM else strip_markdown_marks(part))
+
     parts, position = [], 0
     for start, end in marks:
         if start < position:
             continue
-        parts.append(f"{esc(text[position:start])}<mark>{esc(text[start:end])}</mark>")
+        parts.append(f"{render_part(text[position:start])}<mark>{esc(text[start:end])}</mark>")
         position = end
-    return "".join(parts) + esc(text[position:])
+    return "".join(parts) + render_part(text[position:])
 
 
 class SearchResults(Struct, frozen=True, kw_only=True):

@@ -261,10 +261,13 @@ def format_model(name: str) -> str:
 
 
 def format_models_distinctly(names: Iterable[str]) -> dict[str, str]:
-    """Return short names by model; equal short names are replaced by the full names."""
+    """Return short names by model; those that would be equal keep their dates and vendors."""
     short = {name: format_model(name) for name in names}
     counts = Counter(short.values())
-    return {name: label if counts[label] == 1 else name for name, label in short.items()}
+    return {
+        name: label if counts[label] == 1 else name.removeprefix("claude-")
+        for name, label in short.items()
+    }
 
 
 def format_models(names: Iterable[str]) -> str:

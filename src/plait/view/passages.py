@@ -247,13 +247,13 @@ DETACHED_RESULTS: dict[ResultOrigin, str] = {
     "own": "result of a call that is not shown",
     "repeat": "answered again",
     "foreign": "result of a call in another conversation",
-    "orphan": "result of a call that is in no log",
+    "orphan": "result of a call missing from the log",
 }
 """What is said of a result that stands apart from its call."""
 
 
 CONTEXT_LABELS: dict[UserMessageKind, str] = {
-    "command": "message while it ran",
+    "command": "message sent while it ran",
     "teammate": "summary",
     "peer": "surrounding text",
     "notice": "accompanying text",
@@ -299,7 +299,7 @@ def format_agent(agent: Conversation, *, is_called: bool = True) -> str:
         return "Recovered from broken lines"
     name = agent.agent or agent.id.rpartition("#")[2]
     label = agent.label or agent.title or ""
-    who = "Agent" if agent.kind == "agent" else "Service agent"
+    who = "Agent" if agent.kind == "agent" else "Background request"
     is_lost = not is_called and agent.kind == "agent"
     first = f"{who} {name} (without a call)" if is_lost else f"{who} {name}"
     words = f": {shorten_clean(format_prompt(label), MOST)}" if label else ""

@@ -193,7 +193,7 @@ def _summarize_user(record: Record) -> RecordSummary:
         return RecordSummary("meta", words)
     return RecordSummary(
         "prompt" if is_human_prompt(record) else "input",
-        words or (f"({len(blocks)} blocks without words)" if blocks else "(empty)"),
+        words or (f"({len(blocks)} blocks without text)" if blocks else "(empty)"),
     )
 
 

@@ -757,7 +757,7 @@ class TerminalRenderer:
                             details.append(f"{remaining} tokens left")
                         if item.preserved:
                             details.append(
-                                f"{format_count(len(item.preserved), 'record')} kept word by word"
+                                f"{format_count(len(item.preserved), 'record')} kept verbatim"
                             )
                         if duration := format_duration(item.duration_ms):
                             details.append(f"took {duration}")
@@ -865,7 +865,7 @@ class TerminalRenderer:
         if entry.kind == "queued":
             notes.append("typed while the model worked")
             if entry.is_only_queued:
-                notes.append("stands in the queue alone")
+                notes.append("only in the queue")
         if entry.enclosures and not self._is_full:
             notes.append(
                 "with " + "; ".join(format_enclosure(enclosure) for enclosure in entry.enclosures)

@@ -129,6 +129,18 @@ def shorten(text: str, most: int = 160) -> str:
     return cut.rstrip(" ,;:") + " …"
 
 
+MARKDOWN_MARK = re.compile(
+    r"(?<!\S)#{1,6} +(?=\S|$)"  # a heading
+    r"|(?<![/*\w])\*\*(?=[^\s/*]|$)|(?<=[^\s/*])\*\*(?![/*\w])|^\*\*(?![/*])"  # bold words
+)
+"""Marks of Markdown in a text on one line, or in a part of one; a pattern of paths is none."""
+
+
+def strip_markdown_marks(text: str) -> str:
+    """Return prose without the marks of headings and bold words."""
+    return MARKDOWN_MARK.sub("", text)
+
+
 def shorten_to_width(text: str, width: int) -> str:
     """Shorten text to a number of terminal columns, with an ellipsis."""
     if count_columns(text) <= width:

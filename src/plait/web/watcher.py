@@ -258,5 +258,5 @@ def _describe_missing_roots(library: LiveArchive) -> str:
     if not library.missing_roots:
         return ""
     paths = ", ".join(f"'{path}'" for path in library.missing_roots)
-    verb, subject = ("are", "they hold") if len(library.missing_roots) > 1 else ("is", "it holds")
-    return f"{paths} {verb} not there: what {subject} is shown when it is"
+    verb, subject = ("do", "they do") if len(library.missing_roots) > 1 else ("does", "it does")
+    return f"{paths} {verb} not exist; sessions appear as soon as {subject}"

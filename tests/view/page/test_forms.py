@@ -60,7 +60,7 @@ def test_a_part_of_many_leads_to_what_stands_before_and_after(
 ) -> None:
     found, pages = paginate("rows", [1, 2, 3, 4, 5, 6, 7], start, "/x?", 3)
     assert list(found) == shown
-    assert ("Earlier" in pages, "Later" in pages) == (back, on)
+    assert ("Previous" in pages, "Next" in pages) == (back, on)
 
 
 def test_what_fits_has_no_other_pages() -> None:

@@ -368,7 +368,7 @@ def render_enclosure(item: Enclosure, place: str) -> str:
 DETACHED_RESULTS = {
     "repeat": "answered again",
     "orphan": "its call is not in the log",
-    "foreign": "its call stands in another conversation",
+    "foreign": "its call is in another conversation",
 }
 
 

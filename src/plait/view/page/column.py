@@ -33,7 +33,8 @@ from plait.conversation.model import (
 )
 from plait.graph.paths import SPOKEN
 from plait.record.codec import iter_strings
-from plait.view.page.blocks import PageOptions
+from plait.view.formats import format_count
+from plait.view.page.blocks import PageOptions, render_details
 from plait.view.page.markup import esc, icon, replace_deceptive
 from plait.view.page.turns import TurnWriter, render_agent_box, render_agents
 from plait.view.text import shorten
@@ -357,12 +358,14 @@ def _render_unnamed_agents(conversations: Conversations, agents: Mapping[str, st
         for conversation in conversations.by_line.values()
         for name in iter_agents_called(conversation.items())
     }
-    unnamed = [
-        agents[conversation.id] for conversation in uncalled if conversation.id not in called
-    ]
-    if not unnamed:
-        return ""
-    return f'<section class="unplaced"><h2>Agents without a call</h2>{"".join(unnamed)}</section>'
+    unnamed = [conversation for conversation in uncalled if conversation.id not in called]
+    lost = "".join(agents[agent.id] for agent in unnamed if agent.kind == "agent")
+    background = [agents[agent.id] for agent in unnamed if agent.kind == "service"]
+    html = f"<h2>Agents without a call</h2>{lost}" if lost else ""
+    if background:
+        head = icon("plait") + f"<span>{format_count(len(background), 'background request')}</span>"
+        html += render_details("group background", "", head, "".join(background))
+    return f'<section class="unplaced">{html}</section>' if html else ""
 
 
 # A location leads from the outside in: the DAG line that is read with the index of a turn in it;

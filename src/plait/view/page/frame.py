@@ -20,6 +20,7 @@ from plait.view.page.markup import (
     render_code_spans,
     session_url,
 )
+from plait.view.text import strip_markdown_marks
 
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; {more}"
@@ -169,7 +170,7 @@ def render_error_page(message: str, hints: Iterable[str]) -> str:
     hint_items = "".join(f"<li>{render_code_spans(hint)}</li>" for hint in hints)
     main = (
         f'<main class="trouble"><h1>{esc(title)}</h1>{f"<ul>{hint_items}</ul>" if hint_items else ""}'
-        '<p><a href="/">All sessions</a></p></main>'
+        '<p><a href="/">Home</a></p></main>'
     )
     return render_framed_page(title, main)
 
@@ -181,7 +182,7 @@ def render_sign_in_page(reason: str, command: str = "plait open", to: str | None
             f'<p class="reason">{esc(reason)}</p><p>Open the address that Plait printed.</p>'
         )
     return _render_sign_in_frame(
-        f'<p class="reason">{esc(reason)} Your sessions are shown to you alone.</p>'
+        f'<p class="reason">{esc(reason)} Only you can see your sessions.</p>'
         '<form method="post" action="/enter"><label for="ticket">Key</label>'
         '<input id="ticket" name="ticket" autocomplete="off" autocapitalize="off" autofocus '
         f'spellcheck="false" required><input type="hidden" name="to" value="{esc(to)}">'
@@ -210,7 +211,7 @@ def _render_sign_in_frame(inner: str) -> str:
 def render_redirect_page(to: str) -> str:
     """Render a page that continues to another by itself."""
     head = f'<meta http-equiv="refresh" content="0;url={esc(to)}">'
-    inner = f'<h1>{icon("plait")}Plait</h1><p><a href="{esc(to)}">Go on</a></p>'
+    inner = f'<h1>{icon("plait")}Plait</h1><p><a href="{esc(to)}">Continue</a></p>'
     body = f'<main class="door">{inner}</main>'
     return render_page("Plait", body, root="/", is_served=True, head=head)
 
@@ -319,7 +320,7 @@ class SessionHeader(Struct, frozen=True, kw_only=True):
 STAR_BUTTON = (
     '<button class="marking star" data-star="" aria-pressed="false" '
     'title="Star, to find this session again" aria-label="Star this session">'
-    f"{icon('star')}</button>"
+    f"{icon('star')}<span>Star</span></button>"
 )
 
 
@@ -327,7 +328,7 @@ def render_tab_page(head: SessionHeader, here: str, body: str) -> str:
     """Render a whole page with a tab of a session."""
     words = dict(TABS)[here]
     facts = f'<div class="facts">{head.facts}</div>'
-    actions = f'<div class="actions">{STAR_BUTTON}</div>'
+    actions = f'<div class="actions labelled">{STAR_BUTTON}</div>'
     tab_header_end = render_header_end(
         facts, render_tabs(head.name, here), dict(TABS)[here], actions
     )
@@ -343,7 +344,7 @@ def render_tab_page(head: SessionHeader, here: str, body: str) -> str:
 
 def render_header_start(title: str, before: str = "") -> str:
     """Render the start of a session's header: its title."""
-    escaped = esc(title)
+    escaped = esc(strip_markdown_marks(title))
     return (
         f'<section class="top" aria-label="This session">{before}<div class="title-block">'
         f'<h1 title="{escaped}">{escaped}</h1><div class="under">'
@@ -377,7 +378,7 @@ def render_fetched_details(address: str, summary: str, kind: str = "") -> str:
     """Render details that are fetched when unfolded; without scripts they are a link."""
     return (
         f'<details class="fetched {kind}" data-src="{esc(address)}"><summary>{summary}</summary>'
-        f'<div class="inner"><a href="{esc(address)}">Show it</a></div></details>'
+        f'<div class="inner"><a href="{esc(address)}">Show</a></div></details>'
     )
 
 
@@ -405,10 +406,12 @@ def render_pager(label: str, first: int, last: int, total: int, address: str, st
         return ""
     previous_start, next_start = max(first - step, 1), last + 1
     previous_link = (
-        f'<a href="{esc(address)}from={previous_start}" rel="prev">Earlier</a>' if first > 1 else ""
+        f'<a href="{esc(address)}from={previous_start}" rel="prev">Previous</a>'
+        if first > 1
+        else ""
     )
     next_link = (
-        f'<a href="{esc(address)}from={next_start}" rel="next">Later</a>' if last < total else ""
+        f'<a href="{esc(address)}from={next_start}" rel="next">Next</a>' if last < total else ""
     )
     range_label = f"{esc(label)} {first:,}–{last:,} of {total:,}"
     inner = f"{previous_link}<span>{range_label}</span>{next_link}"

@@ -148,7 +148,9 @@ ACTIONS = (
 
 def _render_about(heading: PageHeading, more: str = "") -> str:
     directory = heading.directory or heading.project
-    branch = f" · {esc(heading.git_branch)}" if heading.git_branch else ""
+    branch = ""
+    if heading.git_branch:
+        branch = f'<span class="git">{icon("fork")}{esc(heading.git_branch)}</span>'
     resume = ""
     if heading.resume:
         resume = (
@@ -160,7 +162,7 @@ def _render_about(heading: PageHeading, more: str = "") -> str:
     unpriced = ", ".join(heading.totals.unpriced)
     unpriced_note = f'<span class="warn">no price for {esc(unpriced)}</span>' if unpriced else ""
     return (
-        f'<div class="about-line"><span>{esc(directory)}{branch}</span><span>{times}</span>'
+        f'<div class="about-line"><span>{esc(directory)}</span>{branch}<span>{times}</span>'
         f"{more}{unpriced_note}{resume}</div>"
     )
 
@@ -228,7 +230,7 @@ def render_page_rest(column: ReadingColumn, heading: PageHeading, rail: str, mar
     actions = SERVED_ACTIONS
     if heading.mark:
         is_backup = heading.mark in MARK_TITLES
-        actions = RESTORE_ACTIONS if is_backup else f"{READING_ACTIONS}</div>"
+        actions = RESTORE_ACTIONS if is_backup else f"{READING_ACTIONS}{FIND}"
     served_header_end = render_header_end(
         details, render_tabs(heading.session, "read"), "Read", actions
     )
@@ -268,22 +270,30 @@ def _is_silent(conversations: Conversations) -> bool:
     return not any(conversation.turns for conversation in conversations.by_line.values())
 
 
+def _render_action(name: str, label: str, title: str, drawing: str) -> str:
+    return (
+        f'<button data-do="{name}" title="{title}" aria-label="{title.rpartition(" (")[0]}">'
+        f"{icon(drawing)}<span>{label}</span></button>"
+    )
+
+
 READING_ACTIONS = (
-    f'<div class="actions">{STAR_BUTTON}<input type="search" id="find" placeholder="Find" '
-    'aria-label="Find in this session" autocomplete="off" spellcheck="false">'
-    f'<button data-do="filter" title="Filter (f)" aria-label="Filter">{icon("filter")}</button>'
-    f'<button data-do="outline" title="Prompts (o)" aria-label="Prompts">{icon("menu")}</button>'
-    f'<button data-do="rail" title="Graph (g)" aria-label="Graph">{icon("fork")}</button>'
-    f'<button data-do="markdown" title="Copy as Markdown (Y)" aria-label="Copy as Markdown">'
-    f"{icon('copy')}</button>"
-    f'<button data-do="share" title="Export and share (x)" aria-label="Export and share">'
-    f"{icon('share')}</button>"
+    f'<div class="actions labelled">{STAR_BUTTON}'
+    f"{_render_action('filter', 'Filter', 'Filter (f)', 'filter')}"
+    f"{_render_action('outline', 'Prompts', 'Prompts (o)', 'menu')}"
+    f"{_render_action('rail', 'Graph', 'Graph (g)', 'fork')}"
+    f"{_render_action('markdown', 'Copy', 'Copy as Markdown (Y)', 'copy')}"
+    f"{_render_action('share', 'Export', 'Export and share (x)', 'share')}"
+)
+FIND = (
+    '<input type="search" id="find" placeholder="Find" '
+    'aria-label="Find in this session" autocomplete="off" spellcheck="false"></div>'
 )
 SERVED_ACTIONS = (
-    f'{READING_ACTIONS}<button class="edits" data-edit="menu" title="Edit (E)" aria-label="Edit" '
-    f'aria-haspopup="dialog">{icon("pen")}</button></div>'
+    f'{READING_ACTIONS}<button class="edits" data-edit="menu" title="Edit (E)" '
+    f'aria-haspopup="dialog">{icon("pen")}<span>Edit</span></button>{FIND}'
 )
 RESTORE_ACTIONS = (
     f'{READING_ACTIONS}<button class="edits" data-edit="restore" '
-    'title="Put it back where Claude Code finds it">Restore</button></div>'
+    f'title="Put it back where Claude Code finds it">{icon("resume")}<span>Restore</span></button>{FIND}'
 )

@@ -1,5 +1,6 @@
 """Rows of sessions in lists: titles, projects, ages, costs; the first page of an exported site."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
@@ -29,9 +30,10 @@ from plait.view.page.markup import (
     session_url,
 )
 from plait.view.page.session import PageHeading
-from plait.view.text import shorten
+from plait.view.text import shorten, strip_markdown_marks
 
 LONGEST = 160
+WORKTREE = re.compile(r"(?:^|[/\\])\.?worktrees[/\\]([^/\\]+)")
 
 
 def render_age(stamp: str | None, now: datetime) -> str:
@@ -83,7 +85,8 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     @property
     def display_title(self) -> str:
         """Its title, else its first prompt."""
-        return shorten(self.title or self.prompt or "", LONGEST) or "No title"
+        title = shorten(self.title or self.prompt or "", LONGEST)
+        return strip_markdown_marks(title) or "No title"
 
     @property
     def agent(self) -> str:
@@ -98,6 +101,14 @@ class ListedSession(Struct, frozen=True, kw_only=True):
         relative = self.place.removeprefix(self.root)
         is_inside = relative != self.place and relative[:1] in ("/", "\\")
         return replace_deceptive(relative[1:] if is_inside else self.place)
+
+    @property
+    def short_subfolder(self) -> str:
+        """That folder in few words: the name of a worktree, else the last two parts of a long path."""
+        if worktree := WORKTREE.search(self.subfolder):
+            return worktree[1]
+        parts = self.subfolder.replace("\\", "/").split("/")
+        return self.subfolder if len(parts) < 4 else f"…/{'/'.join(parts[-2:])}"
 
     @property
     def has_branches(self) -> bool:
@@ -149,8 +160,10 @@ def format_cost(cost: float | None, *, is_partly: bool = False) -> str:
 
 
 def join_facts(parts: Iterable[str]) -> str:
-    """Join the non-empty parts of a line with dots."""
-    return '<span class="dot"> · </span>'.join(part for part in parts if part)
+    """Join the non-empty parts of a line with dots; none is left at the end of a wrapped line."""
+    return (
+        f'<span class="dotted">{" ".join(f"<span>{part}</span>" for part in parts if part)}</span>'
+    )
 
 
 LONGEST_ENTRY = 400

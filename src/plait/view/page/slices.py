@@ -26,7 +26,8 @@ from plait.view.page.markup import (
 FiguresPage: TypeAlias = Literal["usage", "insights", "waste"]
 DEFAULT_RANGES: dict[FiguresPage, str] = {"usage": "30d", "insights": "all", "waste": "7d"}
 """The range of a page where the URL has none."""
-PAGE_NAMES: dict[FiguresPage, str] = {"usage": "Usage", "insights": "Insights", "waste": "Waste"}
+PAGE_TABS: dict[FiguresPage, str] = {"insights": "Overview", "waste": "Waste"}
+"""The pages of Insights, which share its place in the menu."""
 RANGES = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "1y": "Year", "all": "All time"}
 RANGE_DAYS = {"7d": 7, "30d": 30, "90d": 90, "1y": 365}
 STEPS = {"day": "Day", "week": "Week", "month": "Month"}
@@ -97,21 +98,19 @@ def render_figures_page(
     """Render a page of figures with the switches for page, range and project."""
     has_days = bool(period.since or period.until)
     chosen_range = "" if has_days else period.range or DEFAULT_RANGES[page]
-    pages = render_switch(
-        "Figures",
-        (
+    pages = ""
+    if page in PAGE_TABS:
+        tabs = (
             (
                 period.url(
-                    other,
-                    range="" if chosen_range == DEFAULT_RANGES[other] else chosen_range,
-                    by="",
+                    other, range="" if chosen_range == DEFAULT_RANGES[other] else chosen_range
                 ),
                 name,
                 other == page,
             )
-            for other, name in PAGE_NAMES.items()
-        ),
-    )
+            for other, name in PAGE_TABS.items()
+        )
+        pages = render_switch("Insights", tabs)
     ranges = render_switch(
         "Range",
         (

@@ -140,7 +140,7 @@ def render_call(
     if has_result and call.result:
         blocks += _iter_result_blocks(call.name, call.result)
         blocks += _iter_detail_blocks(call) if is_full else ()
-    blocks = blocks or ["*nothing was given, nothing came back*"]
+    blocks = blocks or ["*no input, no output*"]
     summary = f"<b>{escape_html_line(line.tool)}</b>"
     if line.subject:
         summary += f" <code>{escape_html_line(line.subject[:MOST_ON_A_LINE])}</code>"

@@ -63,7 +63,7 @@ WRITES = (
     ),
     WriteEntry(
         "/plans/{plan}/apply",
-        "Do what was planned",
+        "Apply a plan",
         model.Sure,
         model.Applied,
         lambda request, asked: edits.apply(
@@ -72,14 +72,14 @@ WRITES = (
     ),
     WriteEntry(
         "/edits/{edit}/undo",
-        "Bring back what was there",
+        "Undo an edit",
         model.Sure,
         EditEntry,
         lambda request, asked: edits.undo(get_library(request), asked, request.path_params["edit"]),
     ),
     WriteEntry(
         "/keep/now",
-        "Keep sessions beyond the cleanup",
+        "Back up sessions",
         backups.ToKeep,
         backups.NowKept,
         lambda request, asked: backups.keep(get_library(request), asked),
@@ -93,14 +93,14 @@ WRITES = (
     ),
     WriteEntry(
         "/marks/star",
-        "Star a session, or remove its star",
+        "Star or unstar a session",
         marks.ToStar,
         marks.NowStarred,
         lambda request, asked: marks.star(get_library(request), asked),
     ),
     WriteEntry(
         "/marks/pin",
-        "Pin a turn, or take its pin away",
+        "Pin or unpin a turn",
         marks.ToPin,
         marks.NowPinned,
         lambda request, asked: marks.pin(get_library(request), asked),
@@ -117,9 +117,9 @@ def write_routes(base: str) -> Iterator[Route]:
 def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[Response]]:
     async def serve(request: Request) -> Response:
         if get_library(request).is_read_only:
-            raise HTTPException(403, "nothing can be changed here: this server only reads")
+            raise HTTPException(403, "this server is read-only")
         if request.headers.get(HEADER) != MEANT:
-            raise HTTPException(403, f"a change is asked for with the header `{HEADER}: {MEANT}`")
+            raise HTTPException(403, f"a change needs the header `{HEADER}: {MEANT}`")
         body = b""
         async for chunk in request.stream():
             body += chunk
@@ -190,7 +190,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("/stats", "Statistics of all sessions", sessions.stats),
     Entry("/doctor", "Line counts and findings of all sessions", sessions.doctor),
     Entry("/edits", "Edits, the newest first", edits.edits),
-    Entry("/keep", "What is backed up, and what the cleanup will delete when", backups.status),
+    Entry("/keep", "What is backed up, and when Claude Code will delete the rest", backups.status),
     Entry("/marks", "Stars and pins, the newest first", marks.marks),
     Entry(SESSION_PATH, "A session: its conversations, files and totals", sessions.session),
     Entry(
@@ -204,7 +204,7 @@ TABLE: tuple[Entry, ...] = (
     Entry(f"{SESSION_PATH}/usage", "Tokens and cost of a session", sessions.usage),
     Entry(f"{SESSION_PATH}/raw", "Lines of its log files, unchanged", sessions.raw),
     Entry(f"{SESSION_PATH}/findings", "Line counts and findings of a session", sessions.findings),
-    Entry(f"{SESSION_PATH}/check", "Rules that the session breaks", edits.check),
+    Entry(f"{SESSION_PATH}/check", "Structural problems of a session", edits.check),
     Entry(f"{SESSION_PATH}/presets", "What each trim preset would leave", edits.presets),
 )
 REF = "#/components/schemas/{name}"

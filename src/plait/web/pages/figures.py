@@ -122,5 +122,5 @@ def _respond(
         page.capitalize(),
         lambda: figures,
         partial(render_figures_page, page, period, figures, projects),
-        here="usage" if page == "waste" else page,
+        here="insights" if page == "waste" else page,
     )

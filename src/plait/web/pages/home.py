@@ -47,6 +47,7 @@ from plait.view.page.session_rows import (
 from plait.view.page.slices import Period, Slice, render_uncounted
 from plait.view.text import shorten
 from plait.web.pages.session_list import (
+    MAX_ROW_TITLE,
     SessionFilter,
     load_star_order,
     mark_starred,
@@ -108,7 +109,7 @@ class BackupFigures(NamedTuple):
     kept: int
     """Sessions that are backed up as they are."""
     gone: int
-    """Those of them that are no longer at their source."""
+    """Those of them that are deleted at the source."""
     unkept: int
     at_risk: Sequence[ListedSession]
     """Those that will be lost, the first to go first."""
@@ -160,7 +161,12 @@ def serve_home(request: Request) -> Response:
         ("weeks", now.date(), now.hour),
         (billing, listed),
         partial(
-            compute_home_usage, billing.responses if billing else None, days, library.prices, now
+            compute_home_usage,
+            billing.responses if billing else None,
+            [session.name for session in listed],
+            days,
+            library.prices,
+            now,
         ),
     )
     status = library.backup_status.get().value
@@ -241,6 +247,7 @@ def find_monday(now: datetime) -> datetime:
 
 def compute_home_usage(
     responses: Sequence[BilledResponse] | None,
+    names: Sequence[str],
     days: Mapping[date, int],
     prices: Prices,
     now: datetime,
@@ -256,12 +263,15 @@ def compute_home_usage(
         end = monday + WEEK if monday else None
         chosen = filter_by_time(responses, monday, end)
         total = group_spending(chosen, "model", prices).totals.total
+        ids = {response.session for response in chosen}
+        # several sessions may share an id
+        sessions = [name for name in names if name.partition("~")[0] in ids] or ids
         return UsageFigures(
             monday=monday,
             cost=total.known_cost,
             is_partly_priced=bool(total.unpriced),
             tokens=total.tokens.total,
-            sessions=len({response.session for response in chosen}),
+            sessions=len(sessions),
             turns=sum(
                 count
                 for day, count in days.items()
@@ -300,7 +310,7 @@ def _render_sessions(home: Home) -> str:
 
     year = render_year_map(home.days, home.now.astimezone().date(), "turn", slice_of_day)
     html = (
-        "<section><h2>Activity <small>turns per day</small></h2>"
+        "<section><h2>Activity <small>turns started per day</small></h2>"
         f"{render_scroll_area(year, 'Activity', 'scroll end')}"
         f"{render_days_table(home.days, 'turn', slice_of_day)}</section>"
     )
@@ -327,8 +337,8 @@ def _render_items(sessions: Sequence[ListedSession], home: Home) -> str:
         branch = f'<span class="git">{icon("fork")}{esc(session.branch or "")}</span>'
         facts = [
             f'<a class="where" href="{esc(project_url)}">{esc(format_project(session.root))}</a>',
-            render_subfolder_link(session),
             branch if session.branch else "",
+            "" if session.branch else render_subfolder_link(session),
             format_count_if_any(session.turns, "turn"),
             format_count_if_any(session.branches, "branch", "branches"),
             format_count_if_any(session.agents, "agent"),
@@ -336,7 +346,7 @@ def _render_items(sessions: Sequence[ListedSession], home: Home) -> str:
         cost, usage_url = format_session_cost(session), session_url(session.name, "usage")
         cost_link = f'<a class="fig" href="{esc(usage_url)}">{cost}</a>' if cost else ""
         items.append(
-            f'<li data-name="{esc(session.name)}"><div class="naming">{render_title_link(session)}'
+            f'<li data-name="{esc(session.name)}"><div class="naming">{render_title_link(session, MAX_ROW_TITLE)}'
             f'<div class="sub">{join_facts(facts)}</div></div>'
             f'<span class="draw">{home.drawings.get(session.name, "")}</span>'
             f'<span class="num">{cost_link}</span>'
@@ -413,15 +423,15 @@ def _render_usage(home: Home) -> str:
     *weeks, everything = home.usage
     labels = {monday: "This week", monday - WEEK: "Last week"}
     heads = [
-        labels.get(usage.monday or monday) or f"Week of {format_day(usage.monday or monday)}"
+        labels.get(usage.monday or monday) or f"Week of\n{format_day(usage.monday or monday)}"
         for usage in weeks
     ]
-    names = ("Cost", "Tokens", "Sessions", "Turns")
+    names = ("Cost", "Tokens", "Sessions", "Turns started")
     cells = map(render_figures, weeks)
     rows = (render_row(name, *values) for name, *values in zip(names, *cells, strict=True))
     cost, tokens, sessions, turns = render_figures(everything)
-    sessions_text = f"{sessions} {'session' if everything.sessions == 1 else 'sessions'}"
-    turns_text = f"{turns} {'turn' if everything.turns == 1 else 'turns'}"
+    sessions_text = f"{sessions} {'session' if everything.sessions == 1 else 'sessions'} with usage"
+    turns_text = f"{turns} {'turn' if everything.turns == 1 else 'turns'} started"
     all_time = ", ".join(
         part for part in (cost, f"{tokens} tokens", sessions_text, turns_text) if part
     )
@@ -455,7 +465,7 @@ def _render_backups(home: Home) -> str:
         gone = ""
         if backups.gone:
             verb = "is" if backups.gone == 1 else "are"
-            gone = f" {backups.gone} of them {verb} no longer at their source."
+            gone = f" {backups.gone} of them {verb} deleted at the source."
         size = f"{format_bytes(backups.bytes)}, {format_bytes(backups.stored_bytes)} on disk"
         return (
             f'<section class="going"><h2>Backed up <small>{backups.kept}</small></h2>'

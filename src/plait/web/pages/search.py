@@ -155,12 +155,12 @@ def render_palette(
             render_option(
                 esc(hit_url(hit, SearchQuery(q=text))),
                 f'{icon(drawing)}<span class="snippet">'
-                f"{render_marked_text(hit.snippet, hit.marks)}</span>"
+                f"{render_marked_text(hit.snippet, hit.marks, hit.kind)}</span>"
                 f"<small>{esc(hit.tool or label)}</small><small>{esc(project)}</small>",
             )
         )
     place_options = [
-        render_option(href, f"{icon('back')}<span>{name}</span>")
+        render_option(href, f"{icon('next')}<span>{name}</span>")
         for _, href, name in PLACES
         if all(word in name.casefold() for word in words)
     ]

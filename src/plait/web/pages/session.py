@@ -107,7 +107,7 @@ def render_body(session: LiveSession) -> str:
         f'<form method="post" action="/s/{esc(quote_url(session.heading.session))}/export">'
         f'<h2 id="share-title">Export this session</h2><div class="formats">{formats}'
         '<label class="all"><input type="checkbox" name="branches" value="all" checked>'
-        "<b>All branches</b> <span>abandoned ones too</span></label>"
+        "<b>All branches</b> <span>including abandoned ones</span></label>"
         '<label class="all"><input type="checkbox" name="strict" value="yes">'
         "<b>Strict</b> <span>also what may only look like a secret</span></label></div>"
         "<p>Secrets, user names in paths, hosts, addresses and accounts are replaced by "

@@ -137,7 +137,7 @@ class ComparedPage:
         address = f"{session_url(name)}#line-{side.line}"
         return (
             f'<p class="blank">{format_count(count, "more turn")}: '
-            f'<a href="{esc(address)}">read on</a>.</p>'
+            f'<a href="{esc(address)}">continue reading</a>.</p>'
         )
 
 

@@ -54,8 +54,8 @@ def render_xray(head: SessionHeader, columns: Sequence[XrayColumn]) -> str:
     compactions = sum(column.is_compacted for column in columns)
     note = f", {format_count(compactions, 'compaction')}" if compactions else ""
     label = (
-        f"What filled the window over {format_count(len(columns), 'request')}, "
-        f"{format_tokens(maximum)} at most{note}"
+        f"Context window over {format_count(len(columns), 'request')}, "
+        f"up to {format_tokens(maximum)} tokens{note}"
     )
     size = f"0 0 {PITCH * len(visible)} {HEIGHT + FOOT}"
     return (
@@ -99,7 +99,7 @@ def _explain_marks(columns: Sequence[XrayColumn]) -> str:
     causes = ", ".join(dict.fromkeys(CAUSES[column.cause] for column in marked if column.cause))
     explanation = (
         f"Red marks: {format_count(len(marked), 'request')} paid again for {format_tokens(LEAST_AGAIN)} "
-        f"tokens and more that the cache had held, {format_tokens(tokens)} in all ({causes})."
+        f"or more tokens that had been in the cache, {format_tokens(tokens)} in total ({causes})."
     )
     return f'<p class="dim">{esc(explanation)}</p>'
 
@@ -127,8 +127,8 @@ TICKED = ("results", "reports", "calls")
 RECENT = 3
 """Turns at the end that are not compressed, where nobody says otherwise."""
 BY_CHARACTERS = (
-    "Estimated from the length of each message, like the bar above. The chart of requests "
-    "divides the tokens counted for each request, so its parts differ."
+    "Estimated from message lengths, like the bar above. The chart of requests divides counted "
+    "tokens, so its shares differ."
 )
 
 
@@ -347,7 +347,7 @@ def _render_reason(head: SessionHeader, group: Omitted) -> str:
     rest_item = f"<li>and {rest} more</li>" if rest else ""
     explanation = REASONS.get(group.reason, "")
     return (
-        f'<details class="omitted"><summary><b>{group.count}</b> {esc(group.reason)} '
+        f'<details class="omitted"><summary><b>{group.count}</b> × {esc(group.reason)} '
         f'<span class="dim">{explanation}</span></summary><ul class="places-list">{links}{rest_item}</ul>'
         "</details>"
     )

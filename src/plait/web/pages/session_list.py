@@ -48,7 +48,7 @@ from plait.view.page.session_rows import (
     render_title_link,
 )
 from plait.view.page.slices import parse_day
-from plait.view.text import shorten
+from plait.view.text import shorten, strip_markdown_marks
 from plait.web.responses import get_library, html_response, is_fragment, page_or_fragment
 
 STEP = 200
@@ -57,6 +57,7 @@ MAX_SHOWN = 10_000
 MAX_QUERY = 300
 MAX_SIDEBAR = 150
 MAX_SIDEBAR_TITLE = 70
+MAX_ROW_TITLE = 110
 MAX_SIDEBAR_DEPTH, MAX_DEPTH = 4, 6
 SORTS: dict[str, Callable[[ListedSession], Any]] = {
     "ended": lambda session: session.ended or "",
@@ -333,7 +334,8 @@ def render_subfolder_link(session: ListedSession) -> str:
         return ""
     url = esc(SessionFilter(project=session.folder).url())
     return (
-        f'<a class="within" href="{url}" title="{esc(session.place)}">{esc(session.subfolder)}</a>'
+        f'<a class="within" href="{url}" title="{esc(session.place)}">'
+        f"{esc(session.short_subfolder)}</a>"
     )
 
 
@@ -391,7 +393,7 @@ def render_sessions_page(page: SessionListPage) -> str:
     filters = (
         '<form class="filters" action="/sessions" data-typing role="search" '
         'aria-label="Filter sessions">'
-        '<input type="search" name="q" placeholder="Filter by title, prompt, directory" '
+        '<input type="search" name="q" placeholder="Title, prompt, folder" '
         f'aria-label="Filter by title, prompt, directory" value="{esc(filter_.q)}" '
         'autocomplete="off" spellcheck="false" data-filter>'
         '<button type="button" class="quiet shower" data-show="filters" aria-expanded="false">'
@@ -532,17 +534,17 @@ def _render_row(session: ListedSession, depth: int, page: SessionListPage) -> st
         for value, (_, _, css_class) in zip(values, COLUMNS[1:], strict=True)
     )
     title = esc(session.display_title)
-    prompt = shorten(session.prompt or "", 200)
+    prompt = strip_markdown_marks(shorten(session.prompt or "", 200))
     if not session.title or prompt.startswith(session.display_title.removesuffix(" …")):
         prompt = ""
     branch = f'<span class="git">{icon("fork")}{esc(session.branch or "")}</span>'
     facts = (
         esc(format_project(session.root)) if page.filter.flat or page.filter.is_by_figure else "",
-        render_subfolder_link(session),
         branch if session.branch else "",
+        render_subfolder_link(session),
         f"<span>{esc(prompt)}</span>" if prompt else "",
     )
-    details = f'<div class="sub">{"".join(facts)}</div>' if any(facts) else ""
+    details = f'<div class="sub">{join_facts(facts)}</div>' if any(facts) else ""
     opener = '<span class="fold"></span>'
     if session.has_branches:
         counts = (
@@ -563,7 +565,7 @@ def _render_row(session: ListedSession, depth: int, page: SessionListPage) -> st
         )
     title_cell = (
         f'<th scope="row"><div class="titled">{opener}<div class="naming">'
-        f"{render_title_link(session)}{details}</div>"
+        f"{render_title_link(session, MAX_ROW_TITLE)}{details}</div>"
         f'<span class="draw">{page.drawings.get(session.name, "")}</span>'
         f"{render_star_button(session)}{edit}</div></th>"
     )

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from itertools import pairwise
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from plait.conversation.model import SUCCESSFUL
+from plait.record.time import parse_time
 from plait.view.agents import AgentCost, format_agent_usage
 from plait.view.formats import (
     format_count,
@@ -17,11 +19,14 @@ from plait.view.formats import (
     format_duration,
     format_model,
     format_tokens,
+    format_utc,
     join_dotted,
 )
 from plait.view.page.charts import render_drawing, render_legend, render_stacked_bar
+from plait.view.page.entries import render_time
 from plait.view.page.frame import SessionHeader, paginate, render_choice
 from plait.view.page.markup import attribute, esc, icon, quote_url, tool_icon
+from plait.view.page.session_rows import join_facts
 from plait.view.text import shorten
 from plait.view.timeline import Bar, Lane, Timeline, TurnBar, build_waterfall
 from plait.web.responses import SessionRequest, read_number, tab_response
@@ -128,7 +133,7 @@ def render_timeline_body(
 ) -> str:
     """Render the whole conversation: the strip, and a row for each turn."""
     if not timeline.turns:
-        return f'{_render_branch_choice(head, branches, timeline.line)}<p class="empty">No record has a time.</p>'
+        return f'{_render_branch_choice(head, branches, timeline.line)}<p class="empty">This conversation has no timestamps.</p>'
     longest = max(turn.length for turn in timeline.turns) or 1.0
     rows = "".join(_render_turn_row(head, timeline, turn, longest) for turn in timeline.turns)
     longest = max((lane.end - lane.start for lane in timeline.lanes), default=0) or 1.0
@@ -189,7 +194,25 @@ def _render_strip(head: SessionHeader, timeline: Timeline) -> str:
         else ""
     )
     size = "small" if lanes < 3 else "large" if lanes > 6 else "middle"
-    return f'<div class="overall {size}">{render_drawing(turns + agents, height, WIDE)}</div>{note}'
+    return (
+        f'{_render_time_axis(timeline, scale)}<div class="overall {size}">'
+        f"{render_drawing(turns + agents, height, WIDE)}</div>{note}"
+    )
+
+
+def _render_time_axis(timeline: Timeline, scale: Scale) -> str:
+    """Render the times at five places above the strip; idle time moves them together."""
+    origin = parse_time(timeline.turns[0].started)
+    if origin is None:
+        return ""
+    times_by_place = Scale(scale.places, scale.times)
+    marks, last = "", ""
+    for place in (0.0, 0.25, 0.5, 0.75, 1.0):
+        elapsed = times_by_place.get_position(place) - timeline.turns[0].start
+        label = render_time(format_utc(origin + timedelta(milliseconds=elapsed)))
+        marks += f"<span>{label if label[-20:] != last else ''}</span>"
+        last = label[-20:]
+    return f'<div class="time-axis">{marks}</div>'
 
 
 def _render_strip_turn(head: SessionHeader, line: str, turn: TurnBar, scale: Scale) -> str:
@@ -231,11 +254,6 @@ def _render_turn_row(head: SessionHeader, timeline: Timeline, turn: TurnBar, lon
         ("person", turn.asking_ms / longest),
         ("other", other / longest),
     ]
-    counts = join_dotted(
-        format_count_if_any(turn.calls, "call"),
-        format_count_if_any(len(turn.agents), "agent"),
-        _format_waiting(turn),
-    )
     failed = _render_warning(f"{turn.failed} failed" if turn.failed else "")
     stopped = _render_warning("interrupted" if turn.is_interrupted else "")
     title = esc(shorten(turn.words, 120)) or "<i>before the first prompt</i>"
@@ -244,7 +262,15 @@ def _render_turn_row(head: SessionHeader, timeline: Timeline, turn: TurnBar, lon
         f"<b>{turn.number}</b><span>{title}</span>",
         render_stacked_bar(parts),
         _format_time(turn.length),
-        join_dotted(counts, failed, stopped),
+        join_facts(
+            (
+                format_count_if_any(turn.calls, "call"),
+                format_count_if_any(len(turn.agents), "agent"),
+                _format_waiting(turn),
+                failed,
+                stopped,
+            )
+        ),
     )
 
 
@@ -279,7 +305,7 @@ def _render_lane(head: SessionHeader, lane: Lane, longest: float, cost: AgentCos
         f"{icon('agent')}<span>{esc(shorten(lane.words, 120))}</span>",
         render_stacked_bar([(kind, length / longest)]),
         _format_time(length),
-        join_dotted(turn, _format_usage(lane, cost), _render_warning(failed)),
+        join_facts((turn, *_format_usage(lane, cost).split(" · "), _render_warning(failed))),
     )
 
 
@@ -387,8 +413,8 @@ def serve_timeline(request: Request) -> Response:
     title = esc(shorten(turn.words, 300)) or "Before the first prompt"
     turn_times = join_dotted(
         _format_time(turn.length),
-        f"{_format_time(turn.model_ms)} the model" if turn.model_ms else "",
-        f"{_format_time(turn.tools_ms)} tools" if turn.tools_ms else "",
+        f"model {_format_time(turn.model_ms)}" if turn.model_ms else "",
+        f"tools {_format_time(turn.tools_ms)}" if turn.tools_ms else "",
         _format_waiting(turn),
         format_count(turn.responses, "response"),
         format_count(turn.calls, "call"),

@@ -303,7 +303,7 @@ def _render_totals(cost: SessionCost) -> str:
     )
     output_note = "by the model"
     if partial:
-        output_note = f"at least: {format_count(partial, 'response')} logged before the end"
+        output_note = f"at least: {format_count(partial, 'response')} logged while unfinished"
     price_note = f"{total.unpriced} without a price" if total.unpriced else "at list prices"
     responses = format_count(total.responses, "response")
     figures = (
@@ -385,9 +385,7 @@ def _render_window_chart(head: SessionHeader, responses: Iterable[ResponseCost])
         for index, response in enumerate(columns)
         for size in (_get_window_size(response),)
     )
-    label = (
-        f"The window over {format_count(len(main), 'response')}, {format_tokens(maximum)} at most"
-    )
+    label = f"Context window over {format_count(len(main), 'response')}, up to {format_tokens(maximum)} tokens"
     return (
         f'<figure class="over-time"><figcaption>{label}</figcaption>'
         f"{render_drawing(bars, 100, 10 * len(columns))}</figure>"

@@ -8,7 +8,7 @@ import { showToast } from "./announce.js";
 export function backUpAll(button) {
   const told = one("[role=status]", button.parentElement);
   button.disabled = true;
-  told.textContent = "Keeping …";
+  told.textContent = "Backing up …";
   sendEdit("/keep/now", {}).then(
     (kept) => {
       told.textContent = formatBackedUp(kept);
@@ -23,7 +23,7 @@ export function backUpAll(button) {
 
 export function formatBackedUp(kept) {
   const missed = kept.unread.length;
-  return missed ? `Kept, but for ${missed} ${missed === 1 ? "file" : "files"}: ${kept.unread[0]}` : "Kept.";
+  return missed ? `Backed up all but ${missed} ${missed === 1 ? "file" : "files"}: ${kept.unread[0]}` : "Backed up.";
 }
 
 export function restoreSession(button) {

@@ -118,7 +118,7 @@ function choiceButton(box, name, asks, words, called) {
 function roomLink(name) {
   const link = made("a", "choice");
   link.href = `/s/${encodeURIComponent(name)}/context`;
-  link.append(made("b", "", "Trim"), made("span", "", "shows what fills the context, to trim or compress it"));
+  link.append(made("b", "", "Trim"), made("span", "", "shows what fills the context; trim or compress it there"));
   return link;
 }
 
@@ -128,7 +128,7 @@ function offerRepair(box, name, list, called) {
     .then((told) => {
       if (told.ok !== false || !list.isConnected) return;
       const count = told.violations.length;
-      const words = `makes a copy in which ${count === 1 ? "a fault is" : `${count} faults are`} mended`;
+      const words = `makes a copy with ${count === 1 ? "one problem" : `${count} problems`} fixed`;
       list.insertBefore(choiceButton(box, name, { operation: "repair" }, words, called), list.lastChild);
     })
     .catch(() => {
@@ -138,7 +138,7 @@ function offerRepair(box, name, list, called) {
 
 function createEditChoice(box, name, asks, called) {
   if (asks.operation === "rename") askWords(box, name, ["title", "Title", called], called);
-  else if (asks.operation === "tag") askWords(box, name, ["word", "Tag; none takes it away", ""], called);
+  else if (asks.operation === "tag") askWords(box, name, ["word", "Tag (empty removes it)", ""], called);
   else if (asks.operation === "switch") runPlan(box, name, { ...asks, branch: main.dataset.shown }, called);
   else runPlan(box, name, asks, called);
 }
@@ -174,7 +174,7 @@ function runPlan(box, name, asks, called) {
 }
 
 function showPlan(box, heading, called, planned) {
-  const told = createMessageLine(planned.refused ? `It is refused: ${planned.refused}.` : describeIdlePlan(planned), planned.refused);
+  const told = createMessageLine(planned.refused ? `Refused: ${planned.refused}.` : describeIdlePlan(planned), planned.refused);
   const foot = made("div", "buttons");
   if (planned.plan) foot.append(doButton(box, planned, told));
   foot.append(closeButton(box, planned.plan ? "Cancel" : "Close"));

@@ -91,7 +91,7 @@ export function showOutcome(outcome) {
     const found = all(ended(outcome), main);
     for (const element of found)
       for (const group of heldIn(element, "details.group, details.agent, details.call")) group.open = true;
-    announceFound(found.length ? `${found.length} ${outcome}` : `No call here is ${outcome}`);
+    announceFound(found.length ? `${found.length} ${outcome}` : `No ${outcome} calls`);
   });
 }
 

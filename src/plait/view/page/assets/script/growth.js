@@ -43,7 +43,7 @@ function askSince(isWhole) {
 function take(news) {
   clearTimeout(rest);
   if (news.is_gone) {
-    showNotice("This session is no longer there. What is loaded can still be read.");
+    showNotice("This session no longer exists. You can still read what is loaded.");
     return null;
   }
   showNotice("");

@@ -8,7 +8,7 @@ const readingKeys = [
   ["j / k", "next, previous prompt"],
   ["[ / ]", "previous, next branch"],
   ["/", "find"],
-  ["n / N", "next, previous place"],
+  ["n / N", "next, previous match"],
   ["f", "filter by kind and outcome"],
   ["e", "expand or collapse everything in this turn"],
   ["o", "prompts"],

@@ -84,13 +84,13 @@ function showServerGone() {
   if (stream && stream.readyState === 1) return;
   showReading({ words: "" });
   const hasEnded = misses > 2;
-  const more = hasEnded ? " If Plait has ended, this starts it again:" : "";
-  showConnectionLost(`Connection lost. What is shown may be old.${more}`, "Try now", tryNow, hasEnded ? command : "");
+  const more = hasEnded ? " If Plait has stopped, start it again:" : "";
+  showConnectionLost(`Connection lost. This page may be out of date.${more}`, "Try now", tryNow, hasEnded ? command : "");
 }
 
 // It answers, but not to this page: another server has taken its place, with a key of its own.
 function showRefused(answer) {
-  if (answer.status === 401) showConnectionLost("Plait was started anew.", "Open again", () => location.reload());
+  if (answer.status === 401) showConnectionLost("Plait was restarted.", "Reload", () => location.reload());
   else if (!answer.ok) showServerGone();
 }
 

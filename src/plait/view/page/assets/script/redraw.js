@@ -19,7 +19,7 @@ export function redraw() {
 function redrawFrom(page) {
   const next = one("main[data-session]", page);
   if (!next) {
-    showNotice("This session can no longer be read. What is loaded can.");
+    showNotice("This session can no longer be read. You can still read what is loaded.");
     return null;
   }
   const place = getPlace();

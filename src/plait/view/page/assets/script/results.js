@@ -103,7 +103,7 @@ export function follow(address) {
     (html) => {
       if (mine === latest) putResults(holder, html);
     },
-    () => showInstead("The server does not answer."),
+    () => showInstead("The server does not respond."),
   );
 }
 

@@ -28,7 +28,7 @@ function askAgain(button) {
 function makeFile(form, button) {
   const told = one(".status-text", form);
   button.disabled = true;
-  told.textContent = "Making the file …";
+  told.textContent = "Creating the file …";
   fetch(form.action, { method: "POST", body: getQuestions(form, button.value) })
     .then(saveAnswer)
     .catch((error) => error.message)

@@ -19,13 +19,14 @@ export function isSideOver() {
 
 export function showSide(isWanted) {
   document.body.classList.toggle("no-side", !isWanted && !isNarrow());
+  document.body.classList.toggle("keep-side", isWanted && !isNarrow());
   document.body.classList.toggle("show-side", isWanted && isNarrow());
   opener.setAttribute("aria-expanded", String(isWanted));
-  if (!isNarrow()) memorize("side", isWanted ? "" : "folded");
+  if (!isNarrow()) memorize("side", isWanted ? "open" : "folded");
 }
 
 export function toggleSide() {
-  const isWanted = isNarrow() ? !isSideOver() : document.body.classList.contains("no-side");
+  const isWanted = isNarrow() ? !isSideOver() : !side.offsetWidth;
   showSide(isWanted);
   if (isWanted && isNarrow()) one("input", side)?.focus();
 }
@@ -42,7 +43,9 @@ export function renewSide() {
 }
 
 export function startSide() {
-  if (recalled("side") || isNarrow()) showSide(false);
+  if (isNarrow()) showSide(false);
+  else if (recalled("side")) showSide(recalled("side") === "open");
+  else opener.setAttribute("aria-expanded", String(side.offsetWidth > 0));
   fetch(sideAddress())
     .then((answer) => (answer.ok ? answer.text() : ""))
     .then(fillSide)

@@ -12,7 +12,7 @@ export function showReading({ words, share }) {
 function createReadingBar() {
   const bar = made("progress");
   bar.max = 1;
-  bar.setAttribute("aria-label", "Read so far");
+  bar.setAttribute("aria-label", "Progress");
   return bar;
 }
 
