@@ -153,7 +153,7 @@ SETTINGS: dict[str, Setting] = {
         "Ask for a second Enter if a prompt costs more than this many dollars before it is read;"
         " default 0.5.",
     ),
-    "trim_preset": Setting(str, "Default preset of [plait trim](edit.md#your-own-presets)."),
+    "trim_preset": Setting(str, "Default preset of [plait trim](trim.md#your-own-presets)."),
     "trim_presets": Setting(dict, "Your own presets, a table for each."),
     "ui_keys": Setting(dict, "Keys of [`plait ui`](ui.md#keys), by name."),
     "lake": Setting(
