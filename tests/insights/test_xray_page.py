@@ -28,7 +28,7 @@ def test_each_request_is_a_column_that_leads_to_it() -> None:
     assert drawn.count('class="bad"') == 1
     assert "over 3 requests, up to 1.3k tokens, 1 compaction" in drawn
     assert "Red marks: 1 request paid again for 1.0k or more tokens" in drawn
-    assert "the cache had held, 5.0k in all (pause)." in drawn
+    assert "had been in the cache, 5.0k in total (pause)." in drawn
     assert "5.0k paid again: pause" in drawn
     assert "after a compaction" in drawn
 
