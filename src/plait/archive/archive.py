@@ -14,6 +14,8 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from plait.line import LogFile
 from plait.sessions.library import SessionLibrary
 from plait.sessions.model import Session, SessionRef, SessionRefs, Tracker
@@ -254,8 +256,6 @@ class Archive(SessionLibrary):
         folders = {session.project for session, share in found.parts if share.session}
         if len(folders) < 2:
             return found
-        from msgspec.structs import replace
-
         projects = {self.folding.project(folder) for folder in folders}
         return found._replace(figures=replace(found.figures, projects=len(projects)))
 

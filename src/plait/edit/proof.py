@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from msgspec import Struct, field
 
 from plait.line import make_project_slug
+from plait.sessions.model import Session
 from plait.sessions.resume import CLIENT, context
 
 if TYPE_CHECKING:
     from plait.graph.client.entries import Context
-    from plait.sessions.model import Session
 
 
 __all__ = ["Proof", "prove_session"]
@@ -276,7 +276,7 @@ class Proof(Struct, frozen=True, kw_only=True):
         return self.state == "not installed" or self.is_equal is not False
 
 
-def prove_session(session: "Session", executable: str | None = None) -> Proof:
+def prove_session(session: Session, executable: str | None = None) -> Proof:
     """Resume a session with the client, where there is one, and return what came of it."""
     client = executable or shutil.which(CLIENT)
     if client is None or not os.access(client, os.X_OK):
@@ -293,7 +293,7 @@ def prove_session(session: "Session", executable: str | None = None) -> Proof:
         return _judge(standin, expected, output)
 
 
-def _copy_session(room: Path, session: "Session") -> str:
+def _copy_session(room: Path, session: Session) -> str:
     """Copy a session to where the client looks for it, and return its name there."""
     name = (
         session.path.stem

@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyarrow.fs import FileSelector, FileType
+
 from plait.errors import SourceError, UserError
 from plait.index.freshness import META, FileStamp, is_indexed
 from plait.lake.location import Location, parse_location, storage_errors
@@ -117,8 +119,6 @@ def list_remote_folder(url: str, options: Mapping[str, str], scratch: Path) -> R
 
 def _list_session_files(remote: RemoteFiles) -> Iterator[tuple[str, FileStamp]]:
     """Yield the files of sessions; only those below `projects` if there is such a folder."""
-    from pyarrow.fs import FileSelector, FileType
-
     with storage_errors(remote.location, "list"):
         selector = FileSelector("", recursive=True, allow_not_found=True)
         entries = remote.filesystem.get_file_info(selector)

@@ -37,6 +37,7 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction
+from pyarrow.fs import FileSelector
 
 from plait.errors import SourceError, UserError
 from plait.lake.location import Location, lake_not_found, parse_location, storage_errors
@@ -381,8 +382,6 @@ class LakeTable:
         for group in _group_small_files(files, stale):
             if len(group) > 1 or group[0].path in stale:
                 result += self._join_files(group, current_builds)
-        from pyarrow.fs import FileSelector
-
         table, hours = self.open(), ceil(older / timedelta(hours=1))
         listed = table.vacuum(hours, dry_run=True, enforce_retention_duration=False, full=True)
         entries = self.location.filesystem(self.name).get_file_info(

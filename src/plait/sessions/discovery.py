@@ -20,7 +20,7 @@ from plait.errors import NoSuchSession, SourceError, UserError
 from plait.line import Discovery, LogFile, Root, discover
 from plait.line.discovery import AGENT_PREFIX, LOG_SUFFIX, find_session_folder
 from plait.line.files import make_read_error
-from plait.record.reader import read_if_exists
+from plait.record.reader import is_log, read_if_exists
 from plait.record.side_files import list_running_sessions
 from plait.sessions.model import Project, Session, StorePlace
 from plait.sources.places import FoundSources, find_candidates
@@ -154,8 +154,6 @@ def check_log(path: Path) -> None:
     )
     if not is_file or is_named_as_log:
         return
-    from plait.record.reader import is_log
-
     if not is_log(path):
         raise NoSuchSession(
             f"'{path}' is not a Claude Code log: no line is a record", LIST_SESSIONS

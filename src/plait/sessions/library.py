@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 
 from plait.line import Discovery, LogFile, Root, default_jobs, make_root
 from plait.line.discovery import LOG_SUFFIX
+from plait.record import Record
 from plait.record.reader import read_if_exists
 from plait.sessions.discovery import (
     Inventory,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:  # a list needs no graph: most modules are loaded when one is 
     from plait.graph.client import Context
     from plait.graph.paths import Path as GraphPath
     from plait.index.model import IndexReport
-    from plait.record import Record
     from plait.record.counts import LogFileCounts
     from plait.sessions.blocks import BlockEvent
     from plait.sessions.conversations import SessionConversations, SessionTurn
@@ -347,9 +347,7 @@ class SessionLibrary:
 
         return list_paths(self.graph(*sessions))
 
-    def records(
-        self, graph: "SessionGraph", uuids: Iterable[str]
-    ) -> "Iterator[tuple[str, Record]]":
+    def records(self, graph: "SessionGraph", uuids: Iterable[str]) -> Iterator[tuple[str, Record]]:
         """Yield the records of some nodes of a graph, in no certain order."""
         from plait.sessions.raw_lines import read_node_records
 

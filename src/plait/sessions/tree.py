@@ -8,11 +8,13 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.graph.layout import OutlineItem
+from plait.graph.facts import FileFacts
+from plait.graph.layout import OutlineItem, iter_outline
+from plait.graph.model import SessionGraph
 from plait.index.catalogue import (
     RowChange,
     from_bytes,
@@ -28,11 +30,6 @@ from plait.index.catalogue import (
 from plait.sessions.families import find_sharing_pairs, group_by_pairs, read_start
 from plait.sessions.fresh_index import FreshIndex
 from plait.sessions.model import Session
-
-if TYPE_CHECKING:
-    from plait.graph.facts import FileFacts
-    from plait.graph.model import SessionGraph
-
 
 TreeDetail: TypeAlias = Literal["all", "agents", "few"]
 """Everything; without the client's service agents; agents only counted."""
@@ -107,9 +104,8 @@ def join_trees(families: Iterable[FamilyTree], way: TreeDetail) -> SessionTree:
     return SessionTree(items, compactions, Unlinked(records, files))
 
 
-def build_family_tree(graph: "SessionGraph") -> FamilyTree:
+def build_family_tree(graph: SessionGraph) -> FamilyTree:
     """Return the trees of a graph in each detail, with a summary of each compaction."""
-    from plait.graph.layout import iter_outline
     from plait.sessions.raw_lines import read_node_records
     from plait.view.summaries import summarize_record
 
@@ -158,7 +154,7 @@ def build_family_tree(graph: "SessionGraph") -> FamilyTree:
     return FamilyTree(trees, compactions, count_unlinked(graph))
 
 
-def count_unlinked(graph: "SessionGraph") -> Unlinked:
+def count_unlinked(graph: SessionGraph) -> Unlinked:
     """Count the records that no graph can hold."""
     linked = {node.file for node in graph.nodes.values()}
     linked.update(copy.file for node in graph.nodes.values() for copy in node.copies)

@@ -24,9 +24,10 @@ from plait.archive.live.session import LiveSession, open_live_session
 from plait.archive.live.snapshot import Billing, Snapshot
 from plait.conversation.prices import Prices
 from plait.errors import SourceError
+from plait.files.touched import TouchedPath
 from plait.index.catalogue import CATALOGUE
 from plait.index.freshness import is_fresh
-from plait.insights.waste import Waste
+from plait.insights.waste import CountedWaste, Waste
 from plait.insights.why import Why
 from plait.line import LogFile, make_root
 from plait.line.discovery import PROJECTS
@@ -40,9 +41,7 @@ from plait.view.formats import format_bytes, format_count
 from plait.view.page.session_rows import ListedSession
 
 if TYPE_CHECKING:
-    from plait.files.touched import TouchedPath
     from plait.insights.report import Insights
-    from plait.insights.waste import CountedWaste
     from plait.keep import KeepStatus
     from plait.redact import Rules
     from plait.sessions.statistics import SessionStatistics
@@ -486,7 +485,7 @@ class LiveArchive:
         """Return what was paid for in vain: in all sessions, of a project, in a span of time."""
         chosen = project, since, until
 
-        def count(state: Snapshot) -> "CountedWaste":
+        def count(state: Snapshot) -> CountedWaste:
             return state.waste(self.billing.wait().by_file, self.prices, *chosen)
 
         def begin() -> BackgroundResult[Snapshot, "CountedWaste"]:

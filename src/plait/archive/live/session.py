@@ -11,7 +11,6 @@ from pathlib import Path
 from shlex import quote
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -33,6 +32,7 @@ from plait.edit.report import PresetEffect, list_preset_effects, weigh_context
 from plait.errors import NoSuchSession, SourceError
 from plait.export.site import Site, find_session_conversations
 from plait.export.transcripts import Family, Names
+from plait.files.events import NetChange
 from plait.files.touched import ChangedFiles, list_changed_files
 from plait.graph.client import Context
 from plait.graph.facts import make_source
@@ -54,10 +54,6 @@ from plait.view.page.column import ReadingColumn, RecordLocator
 from plait.view.page.session import PageHeading
 from plait.view.text import shorten
 from plait.view.timeline import Timeline, build_timeline
-
-if TYPE_CHECKING:
-    from plait.files.events import NetChange
-
 
 MAX_FOLLOWED_BYTES = 4 << 20
 """Bytes of a last turn and what follows beyond which reading anew is as good."""
@@ -351,7 +347,7 @@ class LiveSession:
         return list_changed_files(self.conversations, self.net, find_start_directory(self.opened))
 
     @cached_property
-    def net(self) -> "Mapping[str, NetChange]":
+    def net(self) -> Mapping[str, NetChange]:
         """What became of each file that it changed, in all."""
         from plait.files.history import read_session_events
         from plait.files.versions import compute_net_changes

@@ -17,17 +17,20 @@ from plait.archive.archive import Archive
 from plait.conversation.prices import Prices
 from plait.conversation.usage import BilledResponse, parse_known_time
 from plait.errors import NoSuchSession, SourceError
+from plait.files.touched import TouchedPath
 from plait.index.catalogue import (
     CATALOGUE,
     Catalogue,
     ListedTurn,
     SessionSize,
+    TouchRow,
     load_prompted_turns,
     load_session_lines,
     load_session_sizes,
     load_turns_by_time,
 )
 from plait.index.model import LineRow
+from plait.insights.waste import CountedWaste
 from plait.insights.why import ResponsesByFile
 from plait.record.time import parse_time
 from plait.sessions.fresh_index import catalogue_key, read_fresh_facts, read_unchanged_facts
@@ -40,9 +43,6 @@ from plait.view.page.graph import SmallTurn, get_side, render_small_graph
 from plait.view.page.session_rows import ListedSession
 
 if TYPE_CHECKING:
-    from plait.files.touched import TouchedPath
-    from plait.index.catalogue import TouchRow
-    from plait.insights.waste import CountedWaste
     from plait.keep import KeepStatus
     from plait.sessions.statistics import SessionStatistics
 
@@ -229,12 +229,12 @@ class Snapshot:
             turns = load_turns_by_time(catalogue, chosen) if catalogue else {}
         return {chosen[key]: _draw_small_graph(begun) for key, begun in turns.items()}
 
-    def touched_files(self) -> "list[TouchedPath]":
+    def touched_files(self) -> list[TouchedPath]:
         """Return all paths that sessions touched."""
         with self.archive as archive:
             return archive.touched_files()
 
-    def touches(self, path: str) -> "list[TouchRow]":
+    def touches(self, path: str) -> list[TouchRow]:
         """Return what sessions did to one path."""
         with self.archive as archive:
             return archive.touches(path)
@@ -289,7 +289,7 @@ class Snapshot:
         project: str | None,
         since: datetime | None,
         until: datetime | None,
-    ) -> "CountedWaste":
+    ) -> CountedWaste:
         """Return what was paid for in vain: in all sessions, of a project, in a span of time."""
         chosen = [
             session
