@@ -12,17 +12,14 @@ from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from plait.graph.client.entries import Context
 from plait.line import make_project_slug
 from plait.sessions.model import Session
 from plait.sessions.resume import CLIENT, context
-
-if TYPE_CHECKING:
-    from plait.graph.client.entries import Context
-
 
 __all__ = ["Proof", "prove_session"]
 
@@ -354,7 +351,7 @@ def _environment(room: Path, url: str) -> dict[str, str]:
     }
 
 
-def _judge(standin: StandIn, expected: "Context", output: str) -> Proof:
+def _judge(standin: StandIn, expected: Context, output: str) -> Proof:
     for request in standin.requests:
         messages = request.get("messages")
         if not isinstance(messages, list):

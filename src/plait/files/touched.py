@@ -13,6 +13,7 @@ from plait.index.catalogue import TouchRow, load_detailed_sessions, load_touches
 from plait.sessions.fresh_index import FreshIndex, catalogue_key
 from plait.sessions.model import Session
 from plait.sessions.open_session import open_session
+from plait.sessions.statistics import fill_session_rows
 from plait.view.summaries import format_prompt
 from plait.view.text import shorten
 
@@ -179,7 +180,6 @@ def read_indexed_touches(
     index: FreshIndex, sessions: Sequence[Session], path: str | None
 ) -> list[TouchRow]:
     """Return what some sessions did to files; those without rows in the index are read first."""
-    from plait.sessions.statistics import fill_session_rows
 
     def has_rows() -> bool:
         known = load_detailed_sessions(index.catalogue)

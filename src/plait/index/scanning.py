@@ -23,6 +23,7 @@ from plait.index.text_index import LENGTH, PART, load_places, load_values, text_
 from plait.line import Line
 from plait.line.discovery import find_session_folder
 from plait.line.files import open_unbuffered, read_status
+from plait.line.workers import Workers
 
 BLOCK = 256 << 10
 """Stays in the cache of the processor: larger ones take three times as long."""
@@ -69,8 +70,6 @@ def scan_logs(
     """Return every passage that matches, in the order of paths and lines."""
     if sum(sizes) < PARALLEL_BYTES or jobs == 1:
         return [scan_match for path in paths for scan_match in _scan_file(path, sought)]
-    from plait.line.workers import Workers
-
     found: list[ScanMatch] = []
     with Workers(jobs, losses) as workers:
         items = [(path, sought) for path in paths]

@@ -26,11 +26,11 @@ from plait.record.fields import ATTACHMENT_FIELDS, PROGRESS_FIELDS
 from plait.record.types import RECORD_CLASSES
 from plait.redact.rules import Rules
 from plait.sessions.model import Session
+from plait.sessions.redaction import Redaction
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from plait.sessions.redaction import Redaction
 
 PUBLIC_TOOLS = frozenset(TOOLS) | frozenset(
     """
@@ -100,12 +100,11 @@ class Unit:
         return sum(file.size for session in self.sessions for file in session.files)
 
 
-def create_redaction(unit: Unit) -> "Redaction | None":
+def create_redaction(unit: Unit) -> Redaction | None:
     """Return what a unit is read through, if its profile needs it; it has learned nothing yet."""
     if unit.profile != "redacted":
         return None
     from plait.redact import Redactor
-    from plait.sessions.redaction import Redaction
 
     return Redaction(Redactor(unit.rules))
 

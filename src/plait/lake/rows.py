@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, TypeAlias
 
@@ -93,6 +94,22 @@ NO_MONTH = "none"
 MAX_INTEGER = (1 << 63) - 1
 UUID_COLUMNS = "uuid parent logical_parent subtype copy_of edge host rung folded".split()
 """Columns that only records with a uuid have."""
+PLACE_COLUMNS = {
+    "line": attrgetter("line"),
+    "offset": attrgetter("offset"),
+    "length": attrgetter("length"),
+    "kind": attrgetter("kind"),
+    "time": attrgetter("timestamp"),
+}
+"""The columns of `records` that say what a line is and where, with the field that holds each."""
+LINK_COLUMNS = {
+    "uuid": attrgetter("uuid"),
+    "parent": attrgetter("parent"),
+    "logical_parent": attrgetter("logical"),
+    "subtype": attrgetter("subtype"),
+    "copy_of": attrgetter("copy_of"),
+}
+"""Those that only records with a uuid have."""
 TURN_COUNTS = (
     "responses prompts queued retracted commands shell_lines interruptions compactions "
     "api_errors api_retries calls failed rejected words_typed words_said"
@@ -463,11 +480,8 @@ class GraphRows:
             loose = self._loose.get(number, ())
             records, count = facts.asides, len(facts.asides)
             columns["file"] += [name] * count
-            columns["line"] += [record.line for record in records]
-            columns["offset"] += [record.offset for record in records]
-            columns["length"] += [record.length for record in records]
-            columns["kind"] += [record.kind for record in records]
-            columns["time"] += [record.timestamp for record in records]
+            for column, get_value in PLACE_COLUMNS.items():
+                columns[column] += map(get_value, records)
             self._add_branches(columns, [placed.line for placed in loose])
             for column in ("calls", "results", "copies"):
                 columns[column] += [0] * count
@@ -479,18 +493,10 @@ class GraphRows:
     def _add_nodes(self, columns: ColumnLists, nodes: Sequence[Node], name: str) -> None:
         # What records say of themselves.
         columns["file"] += [name] * len(nodes)
-        columns["line"] += [node.line for node in nodes]
-        columns["offset"] += [node.offset for node in nodes]
-        columns["length"] += [node.length for node in nodes]
-        columns["uuid"] += [node.uuid for node in nodes]
-        columns["parent"] += [node.parent for node in nodes]
-        columns["logical_parent"] += [node.logical for node in nodes]
-        columns["kind"] += [node.kind for node in nodes]
-        columns["subtype"] += [node.subtype for node in nodes]
-        columns["time"] += [node.timestamp for node in nodes]
+        for column, get_value in {**PLACE_COLUMNS, **LINK_COLUMNS}.items():
+            columns[column] += map(get_value, nodes)
         columns["calls"] += [len(node.calls) for node in nodes]
         columns["results"] += [len(node.results) for node in nodes]
-        columns["copy_of"] += [node.copy_of for node in nodes]
         # What the graph makes of them; `owned` are the nodes that it keeps of equal records.
         graph, edges, folds, rungs = self.graph, self.graph.edges, self.graph.folds, self._rungs
         uuids = [node.uuid for node in nodes]

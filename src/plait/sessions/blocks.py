@@ -7,7 +7,7 @@ event to it. The blocks are those of the active conversation since its last comp
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from threading import Event
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from msgspec import Struct
 
@@ -24,11 +24,9 @@ from plait.conversation.model import (
     UserMessage,
 )
 from plait.errors import SourceError
+from plait.sessions.library import SessionLibrary
+from plait.sessions.model import Session
 from plait.sessions.watch import POLL, watch_changes
-
-if TYPE_CHECKING:
-    from plait.sessions.library import SessionLibrary
-    from plait.sessions.model import Session
 
 BlockItem: TypeAlias = (
     UserMessage
@@ -113,7 +111,7 @@ def compare_blocks(before: Iterable[Block], after: Iterable[Block]) -> Iterator[
 
 
 def follow_session(
-    library: "SessionLibrary", session: "Session", *, poll: float = POLL, stop: Event | None = None
+    library: SessionLibrary, session: Session, *, poll: float = POLL, stop: Event | None = None
 ) -> Iterator[BlockEvent]:
     """Yield what a session holds, then what changes in it while it is written."""
     path, files = session.path, session.files

@@ -16,6 +16,7 @@ from msgspec.structs import replace as replace_field
 
 from plait.graph.facts import Source
 from plait.graph.model import SourceFile
+from plait.line.workers import Workers
 from plait.record import Record
 from plait.record.reader import read_if_exists
 from plait.record.side_files import AgentMeta, read_agent_meta, read_title_file
@@ -25,7 +26,6 @@ from plait.sessions.open_session import OpenSession
 from plait.sessions.worker_pool import count_bytes, detach
 
 if TYPE_CHECKING:
-    from plait.line.workers import Workers
     from plait.redact import Redactor, Rules
 
 
@@ -169,7 +169,7 @@ def load_twin(packed: bytes, lesson: Lesson | None) -> "Redactor":
 
 
 def iter_lessons(
-    redactor: "Redactor", families: Sequence[SessionFamily], workers: "Workers | None"
+    redactor: "Redactor", families: Sequence[SessionFamily], workers: Workers | None
 ) -> Iterator[Lesson]:
     """Yield what each family teaches, read here or by workers."""
     if workers is None:

@@ -13,19 +13,17 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from plait.conversation.model import Conversations
 from plait.errors import SourceError, UserError
 from plait.line.output import lock_file, replace_file
 from plait.record.prompts import collapse_whitespace
+from plait.sessions.library import SessionLibrary
 from plait.sessions.model import Session, SessionRef
-
-if TYPE_CHECKING:
-    from plait.conversation.model import Conversations
-    from plait.sessions.library import SessionLibrary
-
+from plait.sessions.names import resolve_turn
 
 __all__ = ["Pin", "PinnedTurn", "Star", "StarFile", "Stars"]
 
@@ -201,7 +199,7 @@ class PinnedTurn(Struct, frozen=True, kw_only=True):
     """Where it is no longer there: what is missing."""
 
     @classmethod
-    def from_pin(cls, pin: Pin, conversations: "Conversations | None") -> "PinnedTurn":
+    def from_pin(cls, pin: Pin, conversations: Conversations | None) -> "PinnedTurn":
         """Return a pin with where its turn is now, in the conversations of its session."""
         if conversations is None:
             return _missing_pin(pin, "its session no longer exists")
@@ -223,7 +221,7 @@ class PinnedTurn(Struct, frozen=True, kw_only=True):
 class Stars:
     """What a user has starred and pinned, of the sessions of an archive."""
 
-    def __init__(self, archive: "SessionLibrary") -> None:
+    def __init__(self, archive: SessionLibrary) -> None:
         self._archive = archive
 
     @property
@@ -256,8 +254,6 @@ class Stars:
 
     def pin(self, session: SessionRef, turn: str | int, branch: str | None = None) -> PinnedTurn:
         """Pin a turn by its number, its record or words of its prompt; once is enough."""
-        from plait.sessions.names import resolve_turn
-
         meant = self._archive.session(session)
         found = resolve_turn(self._archive.open(meant), turn, branch)
         if found.opener is None or not found.opener.uuid:
@@ -295,7 +291,7 @@ class Stars:
         return tuple(PinnedTurn.from_pin(pin, conversations.get(pin.session)) for pin in held)
 
 
-def _main_first(conversations: "Conversations") -> Iterator[str]:
+def _main_first(conversations: Conversations) -> Iterator[str]:
     yield conversations.main
     yield from (line for line in conversations.by_line if line != conversations.main)
 

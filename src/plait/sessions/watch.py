@@ -5,13 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from plait.index.freshness import FileStamp, scan_stamps
-
-if TYPE_CHECKING:
-    from plait.sessions.library import SessionLibrary
-    from plait.sessions.model import Session
+from plait.sessions.library import SessionLibrary
+from plait.sessions.model import Session
 
 STEP_MS = 50
 SETTLE_MS = 100
@@ -106,7 +103,7 @@ class _Poller:
 
 
 def watch_sessions(
-    archive: "SessionLibrary", *, poll: float = POLL, stop: Event | None = None
+    archive: SessionLibrary, *, poll: float = POLL, stop: Event | None = None
 ) -> Iterator["Session"]:
     """Yield the sessions that are written to or begun, each time as they are then."""
     known = _snapshot_files(archive)
@@ -120,7 +117,7 @@ def watch_sessions(
         )
 
 
-def _snapshot_files(archive: "SessionLibrary") -> dict[Path, list[tuple[Path, int, float]]]:
+def _snapshot_files(archive: SessionLibrary) -> dict[Path, list[tuple[Path, int, float]]]:
     return {
         session.path: [(file.path, file.size, file.modified) for file in session.files]
         for session in archive.sessions

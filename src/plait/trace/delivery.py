@@ -36,6 +36,7 @@ from plait.errors import ConfigError, MissingExtra
 from plait.line.output import lock_file, replace_file, sync_folder
 from plait.trace.jobs import FailedJob, list_failed_jobs
 from plait.trace.model import Convention, Span
+from plait.trace.otlp import sdk_spans
 from plait.trace.state import SessionState, read_states
 
 if TYPE_CHECKING:
@@ -428,8 +429,6 @@ class Sender:
 
     def send(self, spans: Sequence[Span]) -> SendReply:
         """Send spans in one request."""
-        from plait.trace.otlp import sdk_spans
-
         self.session.reply = SendReply("refused", "the spans cannot be encoded as a request")
         self.exporter.export(sdk_spans(spans, convention=self.target.convention))
         reply: SendReply = self.session.reply

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from plait.conversation.costs import Pricing
+from plait.line.workers import Workers
 from plait.record.reader import read_if_exists
 from plait.redact.stand_ins import Lesson
 from plait.sessions.families import group_families
@@ -26,7 +27,6 @@ from plait.trace.otlp import prepare_spans
 from plait.trace.spans import build_traces
 
 if TYPE_CHECKING:
-    from plait.line.workers import Workers
     from plait.redact import Redactor
 
 MIN_PARALLEL_BYTES = 4_000_000
@@ -105,7 +105,7 @@ def _iter_traces(
     families: Sequence[SessionFamily],
     options: TraceOptions,
     shared: SharedRedactor | None,
-    workers: "Workers | None",
+    workers: Workers | None,
 ) -> Iterator[list[Span]]:
     """Yield the traces of families in order, made by workers if there are any."""
 

@@ -27,8 +27,10 @@ from plait.errors import SourceError
 from plait.files.touched import TouchedPath
 from plait.index.catalogue import CATALOGUE
 from plait.index.freshness import is_fresh
+from plait.insights.report import Insights, InsightsInput, Period, compute_insights
 from plait.insights.waste import CountedWaste, Waste
 from plait.insights.why import Why
+from plait.keep import KeepStatus
 from plait.line import LogFile, make_root
 from plait.line.discovery import PROJECTS
 from plait.sessions.facts import LogFacts, read_log_facts
@@ -36,15 +38,13 @@ from plait.sessions.fresh_index import scan_library
 from plait.sessions.model import Facts, Session, StorePlace
 from plait.sessions.page_cache import PageCache, fingerprint_session, open_page_cache
 from plait.sessions.raw_lines import LineSurvey, survey_lines
+from plait.sessions.statistics import SessionStatistics
 from plait.sessions.worker_pool import FACTS_PARALLEL_BYTES, map_parallel
 from plait.view.formats import format_bytes, format_count
 from plait.view.page.session_rows import ListedSession
 
 if TYPE_CHECKING:
-    from plait.insights.report import Insights
-    from plait.keep import KeepStatus
     from plait.redact import Rules
-    from plait.sessions.statistics import SessionStatistics
 
 
 T = TypeVar("T")
@@ -507,7 +507,7 @@ class LiveArchive:
             return PartialResult(None, True)
         waste, is_weighing = self.waste(project, since, until).get(timeout=0)
 
-        def make() -> "Insights":
+        def make() -> Insights:
             lost = waste.waste if waste else None
             return self._compute_insights(found, all_time, money, lost, (project, since, until))
 
@@ -517,14 +517,12 @@ class LiveArchive:
 
     def _compute_insights(
         self,
-        found: "SessionStatistics",
-        all_time: "SessionStatistics",
+        found: SessionStatistics,
+        all_time: SessionStatistics,
         money: Billing,
         waste: Waste | None,
         asked: tuple[str | None, datetime | None, datetime | None],
-    ) -> "Insights":
-        from plait.insights.report import InsightsInput, Period, compute_insights
-
+    ) -> Insights:
         project, since, until = asked
         parts = [(self.snapshot.name_session(session), part) for session, part in found.parts]
         chosen = [

@@ -33,7 +33,9 @@ from plait.errors import NoSuchSession, SourceError
 from plait.export.site import Site, find_session_conversations
 from plait.export.transcripts import Family, Names
 from plait.files.events import NetChange
+from plait.files.history import find_start_directory, read_session_events
 from plait.files.touched import ChangedFiles, list_changed_files
+from plait.files.versions import compute_net_changes
 from plait.graph.client import Context
 from plait.graph.facts import make_source
 from plait.graph.paths import SPOKEN
@@ -342,16 +344,11 @@ class LiveSession:
     @cached_property
     def files(self) -> ChangedFiles:
         """What it did to files."""
-        from plait.files.history import find_start_directory
-
         return list_changed_files(self.conversations, self.net, find_start_directory(self.opened))
 
     @cached_property
     def net(self) -> Mapping[str, NetChange]:
         """What became of each file that it changed, in all."""
-        from plait.files.history import read_session_events
-        from plait.files.versions import compute_net_changes
-
         return compute_net_changes(read_session_events(self.opened))
 
     @cached_property

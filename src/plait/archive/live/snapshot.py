@@ -11,7 +11,6 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from plait.archive.archive import Archive
 from plait.conversation.prices import Prices
@@ -32,19 +31,17 @@ from plait.index.catalogue import (
 from plait.index.model import LineRow
 from plait.insights.waste import CountedWaste
 from plait.insights.why import ResponsesByFile
+from plait.keep import KeepStatus
 from plait.record.time import parse_time
 from plait.sessions.fresh_index import catalogue_key, read_fresh_facts, read_unchanged_facts
 from plait.sessions.model import Facts, Session
 from plait.sessions.project_folders import ProjectFolders, assign_projects, read_project_folders
+from plait.sessions.statistics import SessionStatistics
 from plait.usage.responses import CountedResponses
 from plait.usage.spending import SpendingSum, UnloggedCost, find_unlogged_costs, sum_by_session
 from plait.view.page.charts import StartedTurn
 from plait.view.page.graph import SmallTurn, get_side, render_small_graph
 from plait.view.page.session_rows import ListedSession
-
-if TYPE_CHECKING:
-    from plait.keep import KeepStatus
-    from plait.sessions.statistics import SessionStatistics
 
 NO_SIZE = SessionSize(0, 0, 0)
 
@@ -250,7 +247,7 @@ class Snapshot:
             )
             return Billing(counted, archive.sessions, archive.abandoned(found), beyond)
 
-    def backup_status(self) -> "KeepStatus | None":
+    def backup_status(self) -> KeepStatus | None:
         """Return what is kept and what will be lost, None where nothing can be kept."""
         archive = self.archive
         if archive.store is None:
@@ -273,7 +270,7 @@ class Snapshot:
 
     def statistics(
         self, project: str | None, since: datetime | None, until: datetime | None
-    ) -> "SessionStatistics":
+    ) -> SessionStatistics:
         """Return what was done: in all sessions, in those of a project, in a span of time."""
         chosen = [
             session
