@@ -628,7 +628,7 @@ PERSONAL: dict[str, tuple[tuple[str, str], ...]] = {
         ("phone", "cell: 415-555-<<d4>>"),
         ("phone", "whatsapp +5511 9<<d7>>"),
         ("phone", '"phone": "+1 (212) 555-<<d4>>"'),
-        ("home", "cat /u/<<user>>/work/build.log"),
+        ("home", "cat /u/<<user>>/src/build.log"),
         ("home", "/scratch/users/<<user>>/run42"),
         ("home", "drwxr-xr-x <<user>>/staff 0 2026-10-03 11:22 src/"),
         ("home", "Access: (0644/-rw-r--r--)  Uid: ( 1000/<<user>>)   Gid: ( 1000/<<user>>)"),

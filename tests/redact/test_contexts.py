@@ -191,3 +191,35 @@ def test_the_last_word_of_a_command_ends_where_its_text_ends() -> None:
         "a": "vault login ‹secret 1: password of a command›",
         "b": "more",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("ID/PW: master / Zqumpm08", "Zqumpm08"),
+        ("root@10.3.4.5 (master/Zqumpm08)", "Zqumpm08"),
+        ("10.3.4.5 -> master/Zqumpm08", "Zqumpm08"),
+        ("비번 Zqumpm08", "Zqumpm08"),
+        ("ALTER USER app IDENTIFIED BY clJ4wcd3;", "clJ4wcd3"),
+        ('curl -u "f4kZ9mQ2xTa7:" https://api.example.org', "f4kZ9mQ2xTa7"),
+        ("the door code is 8368", "8368"),
+    ],
+)
+def test_logins_in_notes_and_commands_are_found(text: str, value: str) -> None:
+    assert value not in Redactor().text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--- PASS: TestFormatSize/1.5K_chars (0.00s)",
+        "docker build --secret id=npm,src=$HOME/.npmrc .",
+        "arn:aws:secretsmanager:us-east-1:aws:secret:name-a1b2c3",
+        'curl -u "myusername" http://localhost:15130/api/check_user/',
+        "$ echo $TOKEN_NAME\nplain",
+        "COPY package.json yarn.lock ./",
+        '{"value": "a1b2c3d4e5f6", "name": "commit"}',
+    ],
+)
+def test_what_is_only_near_a_secret_stays(text: str) -> None:
+    assert Redactor().text(text) == text

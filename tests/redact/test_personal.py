@@ -72,6 +72,11 @@ TOLD = [
         "2a02:8109:9a40:1f3c:5d2e:1a2b:3c4d:5e6f",
     ),
     ("ether 3c:22:fb:91:0a:7e", "3c:22:fb:91:0a:7e"),
+    # addresses of people
+    ("Ship it to Lindenallee 7a, 10115 Berlin", "Lindenallee 7a"),
+    ("He lives at 221 Maple Avenue.", "221 Maple Avenue"),
+    ("48 rue Oberkampf, Paris", "48 rue Oberkampf"),
+    ("contact: ada [dot] byron [at] firm [dot] org", "byron [at] firm"),
     # telephones
     ("call me: +49 171 2345678", "+49 171 2345678"),
     ("reach (415) 555-2671 today", "(415) 555-2671"),
@@ -93,6 +98,11 @@ TOLD = [
 ]
 UNTOLD = [
     "User guide\n  Part one",
+    "Owner: Platform Team\nName: Build Service",
+    "0 3 * * * certbot renew",
+    "https://news.example/u/top/new",
+    "/home/a/projects/x",
+    "import { At } from '@scope/at' [at] line 3",
     'the "user" is not told',
     "User=root\n",
     "my username is root",

@@ -572,7 +572,9 @@ def _part(text: bytes, word: TextSpan, sign: bytes) -> Iterator[TextSpan]:
         yield bare
         return
     place = text.find(sign, bare.start, bare.end)
-    if place >= 0:
+    if place + 1 == bare.end and is_random(text[bare.start : place]):
+        yield TextSpan(bare.start, place)  # a token instead of a name, and no password
+    elif place >= 0:
         yield unquote(text, TextSpan(place + 1, bare.end))
 
 

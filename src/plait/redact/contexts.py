@@ -204,6 +204,9 @@ def trim_value(text: bytes, value: TextSpan) -> TextSpan:
     return TextSpan(value.start, value.start + len(found.rstrip(b".:*?")))
 
 
+BY = re.compile(rb"(?i)identified\b.* by ")
+
+
 def _is_password(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: bool) -> bool:
     value = text[span.start : span.end]
     if _is_out_of_question(text, span, value, is_quoted=is_quoted) or len(value) < 6:
@@ -213,7 +216,7 @@ def _is_password(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: boo
     if is_quoted:
         is_worth = is_mixed(value) or is_random(value)
         return is_phrase(value) or (b" " not in value and is_worth)
-    if _is_in_environment(text, match, span):
+    if _is_in_environment(text, match, span) or BY.search(text, match.start, span.start):
         return not value.isalpha() or len(value) >= 8
     if NAME.fullmatch(value) and not _is_literal(text, span.end):
         is_own = is_chosen(value) and CAMEL.fullmatch(value) is None
@@ -415,6 +418,19 @@ SENTENCES: tuple[Family, ...] = (
         _spoken_login,
         trigger=r"(?:(?:[tT]est|[dD]emo|[aA]dmin|[sS]ervice) (?:account|user)|creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|[iI]dentifiants"
         r"|[cC]redenciales|[cC]redenciais|credenziali|inloggegevens|Login-Daten)[ :=]",
+    ),
+    setting_secret(
+        "login-pair",
+        rf"(?:\b(?:ID|Id|id|[lL]ogin|[uU]ser(?:name)?)|계정|아이디)[ ]?[/&,|+][ ]?(?:PWD?|pwd?|[pP]ass(?:word|wd)?|PASSWORD|비번|비밀번호|패스워드)"
+        rf"[^\x00-\x1f]{{0,40}}?[ :=(-](?:[A-Za-z_][A-Za-z0-9_.-]{{1,30}}[ ]?[/:(][ ]?){{1,2}}(?P<v>{BARE})",
+        _spoken_login,
+        trigger=r"(?:ID|Id|id|[lL]ogin|[uU]ser(?:name)?|계정|아이디)[ ]?[/&,|+][ ]?(?:PWD?|pwd?|[pP]ass|PASS|비번|비밀번호|패스워드)",
+    ),
+    setting_secret(
+        "login-of-host",
+        rf"(?:[0-9]\.[0-9]{{1,3}}|@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::[0-9]{{2,5}})?(?:/[a-z]+)?(?:[ ][^\x00-\x20()]{{1,20}}){{0,2}}[ ]?(?:\(|-+>)[ ]?[A-Za-z_][A-Za-z0-9_.-]{{1,30}}/{{1,2}}(?P<v>{BARE})",
+        _spoken_login,
+        trigger=r"(?:[0-9]\.[0-9]+|@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::[0-9]+)?(?:/[a-z]+)?(?:[ ][^\x00-\x20()]+)*[ ]?(?:\(|-+>)[ ]?[A-Za-z_][A-Za-z0-9_.-]*/",
     ),
     setting_secret(
         "seed",

@@ -194,7 +194,7 @@ def is_numbered_phrase(value: bytes) -> bool:
 
 # What a program fills in, or what is shown where a value belongs.
 FILLED_IN = re.compile(
-    rb"\$\{[^}]*\}|\{\{.*\}\}|\$\([^)]*\)|%\(\w+\)|<[A-Za-z][A-Za-z0-9 _.-]*>|\{[A-Za-z_][\w.\[\]]*\}"
+    rb"\$\{[A-Za-z_][^{}()\[\]]*\}|\{\{[^{}]*\}\}|\$\([^)]*\)|%\(\w+\)|<[A-Za-z][A-Za-z0-9 _.-]*>|\{[A-Za-z_][\w.\[\]]*\}"
     rb"|\.\.\.|\xe2\x80[\xa6\xb9\xba]|x{5,}|\*{3,}|#{4,}|_{5,}|-{6,}|://"
 )
 NAMED_ELSEWHERE = re.compile(rb"[$&*@%!]+[\w.-]+%?")
@@ -259,7 +259,7 @@ MADE_UP = re.compile(
 )
 REPEATED = re.compile(rb"(.)\1{7,}|(..)\2{5,}|(...)\3{4,}|(.)\4{3}([-_. ])(?:\4{3,}\5?){2,}")
 PASSWORDS = frozenset(
-    b"password passwd passphrase pwd pw pass psw credential credentials requirepass".split()
+    b"password passwd passphrase pwd pw pass psw credential credentials requirepass identified".split()
 )
 # A key whose last word is one of these is about a secret, and holds none.
 ABOUT = frozenset(
@@ -564,7 +564,7 @@ def _cases(words: str) -> str:
 PEOPLES = (
     "contraseña Contraseña CONTRASEÑA пароль Пароль ПАРОЛЬ токен Токен ключ Ключ hasło Hasło HASŁO lösenordet"
     " Lösenordet lösenord Lösenord jelszó Jelszó şifresi şifre Şifre κωδικός Κωδικός 密码 密碼 口令 密钥 密鑰 令牌 パスワード"
-    " 暗証番号 비밀번호 암호 รหัสผ่าน סיסמה הסיסמה पासवर्ड schlüssel Schlüssel"
+    " 暗証番号 비밀번호 암호 비번 패스워드 รหัสผ่าน סיסמה הסיסמה पासवर्ड schlüssel Schlüssel"
 ).split()
 PHRASES = (
     "mật khẩu|Mật khẩu|kata sandi(?:nya)?|Kata sandi|كلمة المرور|كلمة السر|mot de passe|Mot de passe"
@@ -595,7 +595,7 @@ NOUNS = (
     "|Fastly|Integration|Ingest|License|Account|Client)-K(?:ey|EY)"
     "|[pP]wd|PWD|_PASS|_pass|[a-z]Pass|PGPASS|SSHPASS|_PSW|_PAT|AccountKey|SharedAccessKey|[pP]swd"
     r"|_auth|_AUTH|\.dockerconfigjson|_DSN|_SALT|_KEY|_PW|_pw|(?:bind|root|admin|db|user|remote)p(?:w|ass)"
-    r"|RootPW|(?:\A|[^A-Za-z0-9_])(?:pass|Pass|pw|PW|Pw|pin|pincode|otp|totp)|(?:erlang_|set|magic_)cookie|IDENTIFIED|requirepass|masterauth|npmAuthIdent"
+    r"|RootPW|(?:\A|[^A-Za-z0-9_])(?:pass|Pass|pw|PW|Pw|pin|pincode|otp|totp)|(?:erlang_|set|magic_)cookie|IDENTIFIED|identified by|requirepass|masterauth|npmAuthIdent"
     r"|(?:recovery|backup|access|one-time|auth|unlock|activation|security)[_ -](?:[cC]odes?|answer)|(?:totp|otp|mfa)_?(?:seed|secret|key)"
     r"|rpcauth|[sS]erviceAuth|bearer|authToken|snmp-server community|client-key-data"
 )

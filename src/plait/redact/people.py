@@ -442,6 +442,13 @@ def _name_of_record(text: bytes, match: TextSpan, value: TextSpan) -> tuple[Text
     return (TextSpan(_behind_escape(text, name.start()), name.end()),)
 
 
+def _short_home(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name in a short path to a home, unless the path is that of an address."""
+    before = text[match.start - 1 : match.start]
+    is_first = before in (b"", b"\xb9", b"\x92") or before in b" \t\r\n\0\"'`=:("
+    return _somebody(text, match, value) if is_first or is_in_patch(text, match.start) else NOTHING
+
+
 def _user_in_own_line(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the name in a setting that begins its line."""
     is_first = BEGINS_LINE.search(text, max(0, match.start - 120), match.start) is not None
@@ -587,7 +594,7 @@ LOGINS: tuple[Family, ...] = (
     ),
     user_name("stat", rf"[UG]id:[ ]\([ ]*[0-9]+/[ ]*(?P<v>{NAME})\)", _user),
     user_name("cron", rf"(?:\*|[0-9])[ \t]+(?:\*|[0-9])[ \t]+(?P<v>{NAME})[ \t]+/", _rare),
-    user_name("short-home", rf"/u/(?P<v>{NAME})/", _home),
+    user_name("short-home", rf"/u/(?P<v>{NAME})/", _short_home),
     user_name(
         "tailnet", rf"(?P<v>{NAME})@[ ]{{2,20}}(?:linux|macOS|windows|iOS|android)[ ]", _somebody
     ),
