@@ -99,6 +99,12 @@ def commands(client: Client, desk: Desk) -> None:
     ask(client, desk, "Which commands were these?", "--continue")
 
 
+def structured(client: Client, desk: Desk) -> None:
+    """Asks for an object, which ends the turn as soon as the model hands it over."""
+    schema = {"type": "object", "properties": {"answer": {"type": "string"}}}
+    client.run(desk, "-p", "[object]", "--json-schema", json.dumps(schema))
+
+
 PRINTED = (
     Scenario("plain turns", one("Good morning.")),
     Scenario("thinking", one("[think]")),
@@ -123,4 +129,5 @@ PRINTED = (
     Scenario("compact at the end", compacted_only),
     Scenario("stopped between call and answer", stopped_in_a_tool),
     Scenario("local commands", commands),
+    Scenario("structured output", structured),
 )

@@ -22,6 +22,7 @@ def script(directory: Path) -> Script:
         "[long output]": [calls(call("Bash", command="seq 1 20000")), said("Many numbers.")],
         "[many blocks]": [several_texts()],
         "[cut short]": [said("As much as fits", stop_reason="max_tokens"), said(" and the rest.")],
+        "[object]": [calls(call("StructuredOutput", answer="yes")), said("Too late.")],
         "[refuse]": [{"blocks": [REFUSED], "stop_reason": "refusal"}],
         "[bad request]": [failed(400, "the request is made up")],
         "[slow]": [said("This takes a while. " * 12, hold=0.5, pause=0.25, chunk=60)],

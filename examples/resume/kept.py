@@ -270,6 +270,20 @@ KEPT = [
         ],
     ),
     Case(
+        "result-that-ends-its-turn",
+        [*ANSWERED[:2], result("R1<C1", "x", toolEndsTurn=True), note("H1<R1")],
+        "U1 C1 R1 H1",
+        "U1 C1 R1",
+        [("U", "prompt U1"), ("A", use("x")), ("U", out("x"))],
+    ),
+    Case(
+        "result-that-ends-its-turn-without-notes",
+        [*ANSWERED[:2], result("R1<C1", "x", toolEndsTurn=True)],
+        "U1 C1 R1",
+        "U1 C1 R1",
+        [("U", "prompt U1"), ("A", use("x")), ("U", out("x")), ("A", NO_RESPONSE)],
+    ),
+    Case(
         "pointer-above-a-second-result",
         [*ANSWERED, says("A1<R1"), result("R2<A1", "x"), pointer("A1", explicit=True)],
         "U1 C1 R1 A1 R2",

@@ -732,9 +732,30 @@ def _awaits_answer(records: list[Record], chain: list[int]) -> bool:
         spoken = [record for record in spoken if not record.is_api_error_message]
     if not spoken or spoken[0].type != "user":
         return bool(words) and not spoken
-    # format: a summary with its attachments is a finished compaction
-    is_compacted = spoken[0].is_compact_summary and words[0].type == "attachment"
-    return not is_compacted and not _ends_with_command(spoken)
+    if words[0].type == "attachment" and (
+        # format: a summary with its attachments is a finished compaction
+        spoken[0].is_compact_summary or _is_ended_by_tool(spoken)
+    ):
+        return False
+    return not _ends_with_command(spoken)
+
+
+def _is_ended_by_tool(newest_first: list[Record]) -> bool:
+    """Return whether a call of the last response ended the turn, as one for a given form does."""
+    response, has_end = None, False
+    for record in newest_first:
+        if record.type == "user":
+            if not is_result(record):
+                return False
+            is_error = any(block.get("is_error") is True for block in get_content_blocks(record))
+            has_end = has_end or (record.fields.get("toolEndsTurn") is True and not is_error)
+        elif not record.message_id or response not in (None, record.message_id):
+            return False
+        elif has_end:
+            return True
+        else:
+            response = record.message_id
+    return False
 
 
 def _is_for_the_record(record: Record) -> bool:
