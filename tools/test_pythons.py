@@ -1,6 +1,6 @@
 """Run tests with every supported Python that is on this machine, and say which ran.
 
-python -m tools.test_pythons             the tests of lines, records, graphs and commands
+python -m tools.test_pythons             the tests of lines, records, graphs and everyday commands
 python -m tools.test_pythons tests       other tests
 python -m tools.test_pythons --here      only the Python that runs this
 
@@ -21,7 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 HEAVY = """axe-playwright-python deltalake duckdb flask flask-cors import-linter moto mypy orjson
     playwright pyarrow ray ruff""".split()
-TESTS = ["tests/line", "tests/record", "tests/graph", "tests/cli", "tests/packaging"]
+COMMANDS = "commands completion config demo edit export keep search self_check settings show usage"
+TESTS = ["tests/line", "tests/record", "tests/graph", "tests/packaging"]
+TESTS += [f"tests/cli/test_{name}.py" for name in COMMANDS.split()]
 NEEDS_HEAVY = [f"tests/cli/test_lake_{part}.py" for part in ("asking", "building", "ship")]
 LANGUAGE = "Programming Language :: Python :: 3."
 ASK = "import sys; print('.'.join(map(str, sys.version_info[:3])))"

@@ -59,6 +59,8 @@ NEVER = {
     *("anthropic", "prompt_toolkit", "starlette", "uvicorn", "asyncio", "opentelemetry"),
     *("pyarrow", "deltalake", "duckdb", "ray", "textual"),
 }
+MORE = 8 if sys.version_info >= (3, 14) else 0
+"""Modules into which newer Pythons have split their own."""
 OF_THE_SYSTEM = {"sitecustomize", "usercustomize", "apport_python_hook"}
 """What a system's own Python loads before anything else."""
 
@@ -81,7 +83,7 @@ def loaded(home: Path, *words: str) -> set[str]:
 def test_a_command_without_sessions_loads_little(tmp_path: Path, command: str) -> None:
     (tmp_path / ".claude" / "projects").mkdir(parents=True)
     modules = loaded(tmp_path, *command.split())
-    assert len(modules) <= EMPTY[command]
+    assert len(modules) <= EMPTY[command] + MORE
     drawn = {"rich"} if command == "doctor" else set()
     assert not modules & ((NEVER | SELDOM) - drawn)
 
@@ -89,7 +91,7 @@ def test_a_command_without_sessions_loads_little(tmp_path: Path, command: str) -
 @pytest.mark.parametrize("command", HELP)
 def test_what_a_command_takes_is_soon_said(tmp_path: Path, command: str) -> None:
     modules = loaded(tmp_path, command, "--help")
-    assert len(modules) <= HELP[command]
+    assert len(modules) <= HELP[command] + MORE
     if command not in ("open", "serve"):
         assert not modules & (NEVER | {"rich", "tantivy"})
 
@@ -101,7 +103,7 @@ def test_every_command_has_a_budget() -> None:
 @pytest.mark.parametrize("command", FULL)
 def test_a_command_loads_what_it_needs(gallery: Path, tmp_path: Path, command: str) -> None:
     modules = loaded(tmp_path, *command.split(), "--root", str(gallery))
-    assert len(modules) <= FULL[command]
+    assert len(modules) <= FULL[command] + MORE
     assert not modules & NEVER
 
 

@@ -406,7 +406,7 @@ def test_the_default_preset_is_used_where_a_trim_is_asked_for_without_one(
         ("[trim_presets.x]\nleave_percent = 101", "a whole number up to 100"),
         ("[trim_presets.x]\nthinking = 1\nleave_percent = 1", "must be true or false"),
         ("[trim_presets.x]\nthinking = true", "needs either `leave_percent` or"),
-        ("trim_presets = 5", "'trim_presets' in"),
+        ("trim_presets = 5", "'trim_presets' must be a table in"),
     ],
 )
 def test_a_wrong_preset_in_the_configuration_is_reported(
