@@ -110,18 +110,17 @@ def _build_side(
 def list_comparison_rows(comparison: Comparison) -> list[tuple[str, list[str]]]:
     """Return the rows of the comparison table: a label and a figure for each branch."""
     sides = (comparison.first, comparison.second)
+    calls = []
+    for side in sides:
+        failed = f", {side.totals.failed} failed" if side.totals.failed else ""
+        calls.append(f"{side.totals.calls}{failed}")
     return [
         ("Turns", [str(len(comparison.own_turns(side))) for side in sides]),
-        ("Calls", [_format_calls(side.totals) for side in sides]),
+        ("Calls", calls),
         ("Work time", [format_duration(side.totals.working_ms) or "–" for side in sides]),
         ("Tokens", [format_tokens(side.totals.tokens.total) for side in sides]),
         ("Cost", [format_money(side.totals.cost_usd or 0) for side in sides]),
     ]
-
-
-def _format_calls(totals: Totals) -> str:
-    failed = f", {totals.failed} failed" if totals.failed else ""
-    return f"{totals.calls}{failed}"
 
 
 def list_answers(turn: Turn) -> list[str]:

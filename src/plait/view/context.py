@@ -117,16 +117,15 @@ def measure_fills(
     kinds: dict[FillKind, list[FillItem]] = {}
     for item in items:
         kinds.setdefault(item.kind, []).append(item.item)
-    fills = [_build_fill(kind, items) for kind, items in kinds.items()]
+    fills = []
+    for kind, of_kind in kinds.items():
+        shown = _merge_equal(of_kind) if kind == "reminders" else of_kind
+        largest = sorted(shown, key=lambda item: -item.tokens)[:MOST]
+        tokens = sum(item.tokens for item in of_kind)
+        fills.append(Fill(kind, len(of_kind), tokens, tuple(largest)))
     fills.sort(key=lambda item: -item.tokens)
     repeated = _find_rereads(items)
     return (*fills, repeated) if repeated.count else tuple(fills)
-
-
-def _build_fill(kind: FillKind, items: list[FillItem]) -> Fill:
-    shown = _merge_equal(items) if kind == "reminders" else items
-    largest = sorted(shown, key=lambda item: -item.tokens)[:MOST]
-    return Fill(kind, len(items), sum(item.tokens for item in items), tuple(largest))
 
 
 def _merge_equal(items: Iterable[FillItem]) -> Iterator[FillItem]:

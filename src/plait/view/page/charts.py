@@ -539,8 +539,9 @@ def render_week_map(
         render_row(
             f"{hour:02}:00",
             *(
-                _render_count(counts.get((day, hour), 0), slice_of_hour(day, hour))
+                slice_of_hour(day, hour).render_link(str(count), count=count) if count else ""
                 for day in range(7)
+                for count in (counts.get((day, hour), 0),)
             ),
         )
         for hour in range(HOURS)
@@ -548,7 +549,3 @@ def render_week_map(
     return render_scroll_area(drawn, "Hours of the week") + render_folded(
         render_table(("Hour", *DAYS), rows), title
     )
-
-
-def _render_count(count: int, target: Slice) -> str:
-    return target.render_link(str(count), count=count) if count else ""

@@ -37,6 +37,7 @@ PLACES: tuple[tuple[Here, str, str], ...] = (
     ("insights", "/insights", "Insights"),
 )
 ASKING = "Search everything"
+CURRENT_PAGE = ' aria-current="page"'
 
 
 class Assets(Struct, frozen=True):
@@ -145,12 +146,11 @@ def render_top_bar(
     is_asking: bool = False,
 ) -> str:
     """Render the bar of a page: its places, the search box, and further actions."""
-    links = "".join(_render_place_link(name, href, words, here) for name, href, words in places)
     focus = " autofocus" if is_asking else ""
     return (
         '<a class="skip" href="#main">Skip to content</a>'
         f'<header class="{kind}"><a class="brand" href="/">{icon("plait")}<b>Plait</b></a>'
-        f'<nav class="places" aria-label="Places">{links}</nav>'
+        f'<nav class="places" aria-label="Places">{_render_nav_links(places, here)}</nav>'
         '<form class="asking" action="/search" role="search">'
         f'{icon("find")}<input type="search" name="q" placeholder="{ASKING}" autocomplete="off" '
         f'spellcheck="false" aria-label="{ASKING}" value="{esc(query)}"{focus}>{opener}</form>'
@@ -159,9 +159,12 @@ def render_top_bar(
     )
 
 
-def _render_place_link(name: str, href: str, words: str, here: str | None) -> str:
-    current = ' aria-current="page"' if name == here else ""
-    return f'<a href="{href}"{current}>{words}</a>'
+def _render_nav_links(links: Iterable[tuple[str, str, str]], here: str | None) -> str:
+    """Render links by key, address and label; the one of this page is marked."""
+    return "".join(
+        f'<a href="{esc(href)}"{CURRENT_PAGE if key == here else ""}>{label}</a>'
+        for key, href, label in links
+    )
 
 
 def render_error_page(message: str, hints: Iterable[str]) -> str:
@@ -365,13 +368,8 @@ def render_header_end(details: str, links: str, label_here: str = "More", action
 
 def render_tabs(name: str, here: str) -> str:
     """Render the tabs of a session."""
-    links = "".join(_render_tab(name, tab, words, here) for tab, words in TABS)
-    return f'<nav class="tabs" aria-label="Views of this session">{links}</nav>'
-
-
-def _render_tab(name: str, tab: str, words: str, here: str) -> str:
-    current = ' aria-current="page"' if tab == here else ""
-    return f'<a href="{esc(session_url(name, tab))}"{current}>{words}</a>'
+    links = ((tab, session_url(name, tab), label) for tab, label in TABS)
+    return f'<nav class="tabs" aria-label="Views of this session">{_render_nav_links(links, here)}</nav>'
 
 
 def render_fetched_details(address: str, summary: str, kind: str = "") -> str:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.graph.layout import Link, Mark, RowShape
+from plait.graph.layout import Link, RowShape
 from plait.view.graph_text import get_node_kind
 from plait.view.page.markup import esc
 from plait.view.summaries import format_row_title, list_row_notes
@@ -110,9 +110,10 @@ def _get_css_class(row: RowShape) -> str:
 
 def render_mini(rows: Sequence[RowShape]) -> str:
     """Render a graph small enough for a list: its strands alone, lying on their side."""
-    shown = _thin_rows(rows)
-    if not shown:
+    if not rows:
         return ""
+    step = max(len(rows) / MOST_MINI, 1)
+    shown = [rows[int(index * step)] for index in range(min(len(rows), MOST_MINI))]
     pitch = 6
     depth = max(row.column for row in shown)
     width, height = pitch * len(shown) + 4, 8 + 6 * min(depth, 3)
@@ -130,13 +131,6 @@ def render_mini(rows: Sequence[RowShape]) -> str:
         f'<svg class="mini" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'aria-hidden="true"><path class="m" d="M4 4H{width - 4}"/>{sides}{dots}</svg>'
     )
-
-
-def _thin_rows(rows: Sequence[RowShape]) -> list[RowShape]:
-    if len(rows) <= MOST_MINI:
-        return list(rows)
-    step = len(rows) / MOST_MINI
-    return [rows[int(index * step)] for index in range(MOST_MINI)]
 
 
 def get_x(column: int) -> float:
@@ -178,7 +172,12 @@ def render_small_graph(turns: Iterable[SmallTurn]) -> str:
     """Render turns in order of time, "" where they are too few for a drawing."""
     turn_list = list(turns)
     return (
-        render_mini([_create_row(turn) for turn in thin_turns(turn_list)])
+        render_mini(
+            [
+                RowShape("", "", (), "", COLUMNS[turn.side], (), (), (turn.side,))
+                for turn in thin_turns(turn_list)
+            ]
+        )
         if len(turn_list) >= LEAST
         else ""
     )
@@ -200,8 +199,3 @@ def _spread_evenly(indexes: Sequence[int], limit: int) -> Sequence[int]:
     if len(indexes) <= limit:
         return indexes
     return [indexes[number * len(indexes) // limit] for number in range(limit)]
-
-
-def _create_row(turn: SmallTurn) -> RowShape:
-    marks: tuple[Mark, ...] = (turn.side,)
-    return RowShape("", "", (), "", COLUMNS[turn.side], (), (), marks)

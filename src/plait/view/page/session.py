@@ -221,7 +221,8 @@ def render_page_rest(column: ReadingColumn, heading: PageHeading, rail: str, mar
     conversations, name = column.conversations, heading.session
     column_html = column.render()
     models = f'<span class="models">{esc(format_first_models(heading.models))}</span>'
-    if not column_html or _is_silent(conversations):
+    has_turns = any(conversation.turns for conversation in conversations.by_line.values())
+    if not column_html or not has_turns:
         column_html += EMPTY.format(raw=esc(session_url(name, "raw")))
     details = (
         f"{_render_branch_switch(conversations)}{_render_compare_link(heading.session, conversations)}"
@@ -264,10 +265,6 @@ def _render_compare_link(name: str, conversations: Conversations) -> str:
         'title="Two branches side by side (c)">'
         f"{icon('compare')}<span>Compare</span></a>"
     )
-
-
-def _is_silent(conversations: Conversations) -> bool:
-    return not any(conversation.turns for conversation in conversations.by_line.values())
 
 
 def _render_action(name: str, label: str, title: str, drawing: str) -> str:

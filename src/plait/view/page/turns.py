@@ -18,7 +18,6 @@ from plait.conversation.model import (
     FoldedItems,
     LateResult,
     OtherBlock,
-    Response,
     ToolCall,
     Turn,
     UserMessage,
@@ -32,6 +31,7 @@ from plait.view.formats import (
     format_money,
     format_output_tokens,
     format_turn_duration,
+    join_dotted,
 )
 from plait.view.page import entries
 from plait.view.page.blocks import PageOptions, render_details
@@ -95,7 +95,10 @@ class TurnWriter:
         written = sum(response.tokens.output for response in responses)
         tokens = format_output_tokens(written)
         duration = format_turn_duration(turn.duration_ms, turn.asking_ms)
-        usage = _join(duration, tokens, _format_cost(responses, self.options))
+        costs = [
+            cost for response in responses if (cost := self.options.cost_of(response)) is not None
+        ]
+        usage = join_dotted(duration, tokens, format_money(sum(costs)) if costs else "")
         return f'<span class="spent">{esc(usage)}</span>' if usage else ""
 
     def _iter_entries(self, conversation: Conversation, turn: Turn) -> Iterator[str]:
@@ -206,15 +209,6 @@ def _format_call_count(nouns: tuple[str, str], count: int, calls: Sequence[ToolC
         return label
     paths = (get_text(call.input, "file_path") for call in calls if _get_nouns(call) == EDITS)
     return f"{label} in {format_count(len(set(paths)), 'file')}"
-
-
-def _format_cost(responses: Sequence[Response], options: PageOptions) -> str:
-    costs = [cost for response in responses if (cost := options.cost_of(response)) is not None]
-    return format_money(sum(costs)) if costs else ""
-
-
-def _join(*words: str) -> str:
-    return " · ".join(word for word in words if word)
 
 
 def render_agents(

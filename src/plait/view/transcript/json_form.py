@@ -31,6 +31,8 @@ from plait.view.transcript.heading import Heading, Transcript
 FORMAT = "plait-conversation/1"
 LONG = 200
 BASE64_KEYS = frozenset({"data", "base64"})
+SUMMARY = "id kind title label is_active parent started ended".split()
+"""What is said of the other conversations of a session."""
 OF_CONVERSATION = "id kind label agent call parent attachment started ended".split()
 OF_TURN = (
     "number opener started ended duration_ms working_ms asking_ms waited_ms is_interrupted "
@@ -154,7 +156,7 @@ def conversation_to_json(
         "totals": {**to_plain(totals), "tokens": tokens_to_json(totals.tokens)},
         "agents": [_to_json(other, other.turns) for other in agents],
         "others": [
-            _summarize_other(other)
+            {name: getattr(other, name) for name in SUMMARY} | {"turns": len(other.turns)}
             for other in conversations.by_line.values()
             if other is not conversation and other not in agents
         ],
@@ -180,11 +182,6 @@ def _turn_to_json(turn: Turn) -> dict[str, Any]:
     value["opener"] = turn.opener.uuid if turn.opener else None
     value["asking_ms"] = turn.asking_ms
     return value
-
-
-def _summarize_other(other: Conversation) -> dict[str, Any]:
-    names = ("id", "kind", "title", "label", "is_active", "parent", "started", "ended")
-    return {name: getattr(other, name) for name in names} | {"turns": len(other.turns)}
 
 
 def to_plain(value: object) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """API requests that read: sessions, projects, search, usage, and everything about one session."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,9 +18,8 @@ from plait.conversation.session_counts import ArchiveFigures
 from plait.conversation.usage import DECIMALS
 from plait.conversation.walk import filter_visible
 from plait.errors import SourceError, UserError
-from plait.files.touched import ChangedFile, ChangedFiles
+from plait.files.touched import ChangedFiles
 from plait.graph.model import GraphCounts as GraphAccount
-from plait.graph.model import SessionGraph
 from plait.graph.paths import list_paths as paths_in
 from plait.index.query import Field
 from plait.line import Finding, LogFile
@@ -265,13 +264,17 @@ def timeline(request: SessionRequest, asked: model.WhichTime) -> model.InTime:
 def files(request: SessionRequest, asked: model.Touched) -> ChangedFiles:
     """Return what a session did to files; patches where they are asked for."""
     page = request.live.files.files[asked.offset : asked.offset + asked.limit]
-    shown = page if asked.patches else tuple(_strip_patches(file) for file in page)
-    return ChangedFiles(files=shown, turns=())
-
-
-def _strip_patches(file: ChangedFile) -> ChangedFile:
-    touches = (replace(touch, touch=replace(touch.touch, patch=None)) for touch in file.touches)
-    return replace(file, touches=tuple(touches))
+    if not asked.patches:
+        page = tuple(
+            replace(
+                file,
+                touches=tuple(
+                    replace(touch, touch=replace(touch.touch, patch=None)) for touch in file.touches
+                ),
+            )
+            for file in page
+        )
+    return ChangedFiles(files=page, turns=())
 
 
 def usage(request: SessionRequest, asked: model.WhichPart) -> model.SessionUsage:
@@ -298,11 +301,9 @@ def findings(request: SessionRequest, asked: model.Nothing) -> model.Health:
     account, graph = LogCounts(), request.live.opened.graph
     for file in request.session.files:
         account.add_file(file.path)
-    account.findings.extend(_iter_graph_findings(graph))
-    return health(account, graph.account)
-
-
-def _iter_graph_findings(graph: SessionGraph) -> Iterator[Finding]:
     for finding in graph.findings:
         path = None if finding.file is None else Path(graph.files[finding.file].path)
-        yield Finding(finding.code, finding.sentence, path, finding.line, finding.uuid)
+        account.findings.append(
+            Finding(finding.code, finding.sentence, path, finding.line, finding.uuid)
+        )
+    return health(account, graph.account)

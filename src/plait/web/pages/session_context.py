@@ -126,6 +126,16 @@ TICKED = ("results", "reports", "calls")
 """Kinds of which single things can be trimmed."""
 RECENT = 3
 """Turns at the end that are not compressed, where nobody says otherwise."""
+TRIM_SELECTION = (
+    '<div class="by-hand"><label>Results <select name="way">'
+    '<option value="empty">become one line</option>'
+    '<option value="cut">are cut short</option>'
+    '<option value="remove">are removed with their calls</option></select></label>'
+    '<label>Leave the last <input type="number" name="except_last" value="0" min="0" '
+    'max="9999"> turns alone</label>'
+    '<button type="button" data-edit="trim">Trim selected</button>'
+    '<span class="ticked" role="status"></span></div>'
+)
 BY_CHARACTERS = (
     "Estimated from message lengths, like the bar above. The chart of requests divides counted "
     "tokens, so its shares differ."
@@ -149,7 +159,7 @@ def render_fills(head: SessionHeader, context: Weighed) -> str:
         '<h3 id="making-room">Make room</h3>'
         '<p class="hint">You see what would change before anything does, and it can be undone. '
         "Your prompts always stay.</p>"
-        f"{presets}{_render_trim_selection()}{_render_compress(context)}"
+        f"{presets}{TRIM_SELECTION}{_render_compress(context)}"
         '<label class="whole"><input type="checkbox" name="in_place">'
         "<span>change this session itself, not a copy of it</span></label></section>"
     )
@@ -223,19 +233,6 @@ STEP = 300
 """Messages on one page of the tab."""
 
 
-def _render_trim_selection() -> str:
-    return (
-        '<div class="by-hand"><label>Results <select name="way">'
-        '<option value="empty">become one line</option>'
-        '<option value="cut">are cut short</option>'
-        '<option value="remove">are removed with their calls</option></select></label>'
-        '<label>Leave the last <input type="number" name="except_last" value="0" min="0" '
-        'max="9999"> turns alone</label>'
-        '<button type="button" data-edit="trim">Trim selected</button>'
-        '<span class="ticked" role="status"></span></div>'
-    )
-
-
 def _render_compress(context: Weighed) -> str:
     if context.turns < 2:
         return ""
@@ -296,11 +293,15 @@ def render_context_body(
     )
     summary = f"<p>{join_dotted(measured, estimate, share)}</p>"
     window_html = f'<section class="filled">{summary}{bar}{legend}{note}</section>'
+    left_out = "".join(_render_reason(head, group) for group in context.left_out)
+    if left_out:
+        total = sum(group.count for group in context.left_out)
+        left_out = f"<h3>Left out: {format_count(total, 'record')}</h3>{left_out}"
     return (
         f"{refusal}{window_html}{render_xray(head, columns)}"
         f"{render_fills(head, context)}"
         f"{_render_messages(head, context, start)}"
-        f"{_render_left_out(head, context.left_out)}"
+        f"{left_out}"
     )
 
 
@@ -328,14 +329,6 @@ def _render_message_row(head: SessionHeader, message: Weight, maximum: int, wind
         f'<span class="percent">{percent}</span>'
     )
     return render_fetched_details(f"{head.tab_url('context')}/{message.number}", summary)
-
-
-def _render_left_out(head: SessionHeader, left_out: Sequence[Omitted]) -> str:
-    if not left_out:
-        return ""
-    total = sum(group.count for group in left_out)
-    rows = "".join(_render_reason(head, group) for group in left_out)
-    return f"<h3>Left out: {format_count(total, 'record')}</h3>{rows}"
 
 
 def _render_reason(head: SessionHeader, group: Omitted) -> str:

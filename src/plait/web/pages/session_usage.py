@@ -71,7 +71,11 @@ def render_agents(head: SessionHeader, agents: Iterable[AgentCost]) -> str:
 def _render_agents_table(head: SessionHeader, agents: Sequence[AgentCost]) -> str:
     heads = "".join(f'<th scope="col">{name}</th>' for name in AGENT_HEADS)
     rows = "".join(_render_agent_row(head, agent) for agent in agents)
-    foot = f"<tfoot>{_render_agents_total(agents)}</tfoot>" if len(agents) > 1 else ""
+    foot = ""
+    if len(agents) > 1:
+        figures = _render_agent_figures(sum_agent_costs(agents), "")
+        empty = render_cells("", "", "")
+        foot = f'<tfoot><tr><th scope="row">Total</th>{figures}{empty}</tr></tfoot>'
     return (
         '<div class="scroll" tabindex="0"><table class="figures-table agents-table">'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>{foot}</table></div>"
@@ -89,11 +93,6 @@ def _render_agent_row(head: SessionHeader, agent: AgentCost) -> str:
         f'<a href="{timeline_url}">timeline</a>',
     )
     return f"<tr>{title}{_render_agent_figures(agent, format_duration(agent.duration_ms) or '–')}{details}</tr>"
-
-
-def _render_agents_total(agents: Sequence[AgentCost]) -> str:
-    figures = _render_agent_figures(sum_agent_costs(agents), "")
-    return f'<tr><th scope="row">Total</th>{figures}{render_cells("", "", "")}</tr>'
 
 
 def _render_agent_figures(agent: AgentCost, duration: str) -> str:
@@ -188,16 +187,13 @@ def _render_jumps(head: SessionHeader, paid: PaidRequests) -> str:
     table = render_table(
         JUMP_HEADS, (_render_jump(head, jump) for jump in jumps), "figures-table jumps"
     )
+    rest = len(paid.requests) - len(jumps)
+    note = f"<p>{format_count(rest, 'other request')} in the list of responses below.</p>"
+    note = note if rest else ""
     return (
         f"<section><h3>Jumps in cost</h3>{render_scroll_area(table, 'Jumps in cost')}"
-        f"{_describe_rest(len(paid.requests) - len(jumps))}</section>"
+        f"{note}</section>"
     )
-
-
-def _describe_rest(count: int) -> str:
-    if not count:
-        return ""
-    return f"<p>{format_count(count, 'other request')} in the list of responses below.</p>"
 
 
 def _render_jump(head: SessionHeader, request: WhyRequest) -> str:
