@@ -578,8 +578,8 @@ def render_no_sessions(searched: Sequence[str]) -> str:
     return (
         '<div class="empty" role="status"><p>No sessions yet.</p><p>Plait looked in</p>'
         f"<ul>{folders}</ul><p>Claude Code writes its sessions there. To look elsewhere, start "
-        "Plait with <code>--root FOLDER</code>. This page updates itself when the first session "
-        "is written.</p></div>"
+        "Plait with <code>--root FOLDER</code>; to look around first, <code>plait serve --demo</code> "
+        "shows example sessions. This page updates itself when the first session is written.</p></div>"
     )
 
 
