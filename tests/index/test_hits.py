@@ -5,7 +5,7 @@ import re
 import pytest
 
 from plait.index.search import SNIPPET_LEAD, SNIPPET_WIDTH, make_excerpt
-from plait.index.text_index import letter_pairs, split_letter_pairs, split_words
+from plait.index.text_index import letter_pairs, separate_scripts, split_words
 
 X, Y = re.compile("x+"), re.compile("y+")
 LONG = "a " * 300
@@ -71,7 +71,7 @@ def test_how_far_a_snippet_reaches() -> None:
 )
 def test_words_and_pairs(text: str, words: list[str], pairs: str) -> None:
     assert split_words(text) == words
-    assert split_letter_pairs(text) == pairs
+    assert separate_scripts(text)[1] == pairs
 
 
 def test_pairs_of_a_run() -> None:

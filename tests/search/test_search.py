@@ -16,7 +16,7 @@ from plait.index.catalogue import CATALOGUE, lock_index
 from plait.index.expression import pattern_for_all
 from plait.index.query import Field, Phrase, parse_query
 from plait.index.search import IndexReader
-from plait.index.text_index import split_letter_pairs, split_words
+from plait.index.text_index import separate_scripts, split_words
 from plait.indexing import update_index
 from plait.search.search import OUTDATED, search
 from plait.sessions.fresh_index import read_fresh_facts
@@ -217,5 +217,5 @@ def test_words_may_stand_far_apart() -> None:
 def test_words_are_cut_alike_for_texts_and_questions() -> None:
     assert split_words("Foo_bar.baz/qux-1 ÉTÉ") == ["foo", "bar", "baz", "qux", "1", "été"]
     assert split_words("使用git提交") == ["使用", "git", "提交"]
-    assert split_letter_pairs("提交代码 and 好") == "提交 交代 代码 好"
-    assert split_letter_pairs("plain") == ""
+    assert separate_scripts("提交代码 and 好")[1] == "提交 交代 代码 好"
+    assert separate_scripts("plain")[1] == ""

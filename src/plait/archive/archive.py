@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from plait.insights.report import Insights
     from plait.insights.waste import FileLosses, SessionWaste, Waste
     from plait.insights.why import Why
-    from plait.keep import Backups
+    from plait.keep.backups import Backups
     from plait.lake import Lakes
     from plait.redact import Redactor, Report
     from plait.sessions.fresh_index import FreshIndex
@@ -144,7 +144,7 @@ class Archive(SessionLibrary):
     @property
     def keep(self) -> "Backups":
         """Backups of its sessions beyond Claude Code's cleanup, and restoring them."""
-        from plait.keep import Backups
+        from plait.keep.backups import Backups
 
         return Backups(self)
 

@@ -24,7 +24,7 @@ from plait.cli.registry import subcommands
 from plait.cli.selection import require_sessions, sessions_in_project
 from plait.cli.text import SHORT_ID, format_number, now, safe_line, shell_command
 from plait.errors import SourceError, UserError
-from plait.keep import KeepStatus
+from plait.keep.backups import KeepStatus
 from plait.keep.timers import BACKUP_TASK
 from plait.store import KeepPlan, KeptSession, Merged
 from plait.store.model import Report

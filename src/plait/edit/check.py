@@ -99,16 +99,6 @@ class LogFacts:
             self.thoughts.update(dict.fromkeys(_iter_thoughts(record), place))
 
 
-def collect_facts(lines: Iterable[Line]) -> LogFacts:
-    """Return the ids of a log and what names them."""
-    facts = LogFacts()
-    for line in lines:
-        entry = parse_entry(line)
-        if isinstance(entry, Record):
-            facts.add(entry)
-    return facts
-
-
 def iter_pointers(record: Record) -> Iterator[tuple[str, str]]:
     """Yield the records that a record names, each with what it is to it."""
     if record.parent_uuid:

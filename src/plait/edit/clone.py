@@ -71,11 +71,11 @@ class IdMap:
     to be kept but which ids there are.
     """
 
-    def __init__(self, subject: Subject, session: str, secret: bytes | None = None) -> None:
+    def __init__(self, subject: Subject, session: str) -> None:
         self.session = session
         """The id of the copy."""
         self.source = subject.id
-        self._secret = secret or token_bytes(32)
+        self._secret = token_bytes(32)
         self._own = frozenset({subject.id, subject.log.path.stem})
         self._known: set[bytes] = set()
         self._irregular: set[str] = set()
@@ -118,11 +118,11 @@ class IdMap:
             f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
         ).encode()
 
-    def rewrite_line(self, line: Line, *, is_main: bool = True) -> bytes:
+    def rewrite_line(self, line: Line) -> bytes:
         """Return a line under new ids; of a broken one what the client reads of it."""
         entry = parse_entry(line)
         if isinstance(entry, Record):
-            return self.rewrite_record(entry, is_main=is_main)
+            return self.rewrite_record(entry)
         begun = get_client_record(entry)
         if begun is None:
             return line.data

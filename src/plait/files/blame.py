@@ -221,9 +221,9 @@ def _format_ranges(numbers: Iterable[int]) -> str:
     return ",".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts if p)
 
 
-def session_key(session: str, tool: str = TOOL) -> str:
+def session_key(session: str) -> str:
     """Return git-ai's key of a session."""
-    return f"s_{sha256(f'{tool}:{session}'.encode()).hexdigest()[:14]}"
+    return f"s_{sha256(f'{TOOL}:{session}'.encode()).hexdigest()[:14]}"
 
 
 @dataclass(frozen=True, slots=True)

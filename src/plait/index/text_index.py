@@ -57,11 +57,6 @@ def split_words(text: str) -> list[str]:
     return found
 
 
-def split_letter_pairs(text: str) -> str:
-    """Return the pairs of letters of unspaced scripts, a space between two; "" for none."""
-    return separate_scripts(text)[1]
-
-
 def separate_scripts(text: str) -> tuple[str, str]:
     """Return a text with unspaced scripts apart, and the pairs of their letters.
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         Report,
         Restored,
         Source,
-        Unread,
     )
     from plait.store.store import Store
 
@@ -337,13 +336,7 @@ class Backups:
             )
         return configs[0]
 
-    def _sources(
-        self,
-        sessions: SessionRefs,
-        *,
-        backups: bool = False,
-        unread: "list[Unread] | None" = None,
-    ) -> "tuple[Source, ...]":
+    def _sources(self, sessions: SessionRefs, *, backups: bool = False) -> "tuple[Source, ...]":
         from plait.store.sources import find_sources
 
         roots = self._archive.roots
@@ -354,7 +347,7 @@ class Backups:
             if file.kind == "agent"
         }
         if sessions is None:
-            return find_sources(roots, backups=backups, owners=owners, unread=unread)
+            return find_sources(roots, backups=backups, owners=owners)
         chosen = self._archive.resolve_sessions(sessions)
         for session in chosen:
             if session.is_kept:

@@ -623,30 +623,19 @@ def build_files(session: LostSession, config: Path) -> tuple[NewFile, ...]:
     )
 
 
-class _SetClock:
-    """A clock that is set."""
-
-    def __init__(self) -> None:
-        self.moment = datetime.fromtimestamp(0, UTC)
-
-    def __call__(self) -> datetime:
-        return self.moment
-
-
 def _write_session(session: LostSession, folder: Path) -> Path:
-    clock = _SetClock()
     cwd = session.directory or NOWHERE
     project = session.project or make_project_slug(cwd)
     path = folder / PROJECTS / project / f"{session.session}{LOG_SUFFIX}"
     branch = session.listed.branch or "HEAD"
     setting = MessageContext(session.session, cwd, branch, permission_mode=None)
-    clock.moment = session.began or clock.moment
-    ids = IdSource(Random(session.session), clock)
+    now = session.began or datetime.fromtimestamp(0, UTC)
+    ids = IdSource(Random(session.session), lambda: now)
     with SessionWriter(path, setting, ids, has_snapshots=False) as writer:
         finds = "\n".join(f"- {find}" for find in describe_finds(session))
         _note(writer, f"{INCOMPLETE_NOTE}\n{finds}".rstrip("\n"))
         for event in _events(session):
-            clock.moment = event.time
+            now = event.time
             match event:
                 case TypedPrompt():
                     writer.prompt(_as_logged(event.text))

@@ -326,8 +326,8 @@ class ServedLake:
             self._engines[name] = (now, policy, engine)
             return engine
 
-    def hidden_totals(self, name: str, now: datetime | None = None) -> Iterator[HiddenMonth]:
+    def hidden_totals(self, name: str) -> Iterator[HiddenMonth]:
         """Yield what the sessions add up to that a person does not see; nothing to the owner."""
         engine = self.engine_for(name)
         if isinstance(engine, RestrictedQueryEngine):
-            yield from engine.hidden_totals(now)
+            yield from engine.hidden_totals()

@@ -186,9 +186,8 @@ READ = frozenset({"session", "agent", "journal", "beside"})
 class KeptFileCache:
     """Where the kept sessions of a store can be read; all in one process share it."""
 
-    def __init__(self, place: StorePlace, most: int = MOST) -> None:
+    def __init__(self, place: StorePlace) -> None:
         self.place = place
-        self.most = most
         self._known: dict[str, KeptSession] = {}
         self._paths: dict[str, frozenset[str]] = {}
         self._lock = Lock()
@@ -237,7 +236,7 @@ class KeptFileCache:
             shutil.rmtree(draft, ignore_errors=True)
         if self._held is not None:
             self._held += session.size
-        if self._held is None or self._held > self.most:
+        if self._held is None or self._held > MOST:
             # Delete the oldest folders while there is too much, and return those left.
             held = sorted(
                 [path for path in _entries(self.place.cache) if not path.name.startswith(".")],
@@ -246,7 +245,7 @@ class KeptFileCache:
             sizes = {path: self._size_of(path) for path in held}
             total = sum(sizes.values())
             for item in held:
-                if total > self.most and item != folder:
+                if total > MOST and item != folder:
                     total -= sizes[item]
                     _discard(item)
             self._held = total

@@ -881,9 +881,9 @@ class Store:
             compact_packs(self, states)
         return done
 
-    def put(self, files: Iterable[NewFile], *, wait: float = PATIENCE) -> tuple[KeptFile, ...]:
+    def put(self, files: Iterable[NewFile]) -> tuple[KeptFile, ...]:
         """Keep files that lie nowhere else; where one is the same as it was, nothing changes."""
-        with self.open_for_writing(wait) as states:
+        with self.open_for_writing() as states:
             kept = BackupRun(self.journal, self.packs, states).put(files)
             compact_packs(self, states)
         return kept
@@ -1008,12 +1008,12 @@ class Store:
         mark_damaged(self.folder, (damage.block for damage in blocks))
         return (*found, *blocks)
 
-    def forget(self, sessions: Iterable[KeptSession], *, wait: float = PATIENCE) -> Freed:
+    def forget(self, sessions: Iterable[KeptSession]) -> Freed:
         """Delete sessions with all states of their files, and free the space that nobody needs."""
         chosen = tuple(sessions)
         if not chosen:
             return Freed((), 0, 0, 0)
-        with self.open_for_writing(wait) as states:
+        with self.open_for_writing() as states:
             before = self.stored_bytes()
             lines = [
                 Forgotten(
@@ -1063,13 +1063,13 @@ class Store:
             raise make_write_error(path, error) from error
         return _merged(chosen, path.stat().st_size, left_out)
 
-    def unpack(self, path: Path, *, wait: float = PATIENCE) -> Merged:
+    def unpack(self, path: Path) -> Merged:
         """Add what another machine packed; what is here already stays as it is."""
         parcel = Pack(path, _is_parcel_member)
         if parcel.manifest.about.get("keep") != FORMAT_VERSION:
             raise _parcel_error(path, "it was not made by `plait keep pack`")
         with (
-            self.open_for_writing(wait) as states,
+            self.open_for_writing() as states,
             tempfile.TemporaryDirectory(dir=self.folder, prefix=DRAFT) as draft,
         ):
             other = Store(Path(draft))

@@ -183,12 +183,12 @@ def traces(
 
 
 def batch_traces(
-    traces: Iterable[list[Span]], max_spans: int = BATCH_SPANS
+    traces: Iterable[list[Span]],
 ) -> Iterator[list[Span]]:
     """Yield traces in batches of a good size for a request."""
     waiting: list[Span] = []
     for spans in traces:
-        if waiting and len(waiting) + len(spans) > max_spans:
+        if waiting and len(waiting) + len(spans) > BATCH_SPANS:
             yield waiting
             waiting = []
         waiting += spans

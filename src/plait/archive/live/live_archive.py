@@ -30,7 +30,7 @@ from plait.index.freshness import is_fresh
 from plait.insights.report import Insights, InsightsInput, Period, compute_insights
 from plait.insights.waste import CountedWaste, Waste
 from plait.insights.why import Why
-from plait.keep import KeepStatus
+from plait.keep.backups import KeepStatus
 from plait.line import LogFile, make_root
 from plait.line.discovery import PROJECTS
 from plait.sessions.facts import LogFacts, read_log_facts

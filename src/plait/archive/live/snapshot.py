@@ -31,7 +31,7 @@ from plait.index.catalogue import (
 from plait.index.model import LineRow
 from plait.insights.waste import CountedWaste
 from plait.insights.why import ResponsesByFile
-from plait.keep import KeepStatus
+from plait.keep.backups import KeepStatus
 from plait.record.time import parse_time
 from plait.sessions.fresh_index import catalogue_key, read_fresh_facts, read_unchanged_facts
 from plait.sessions.model import Facts, Session

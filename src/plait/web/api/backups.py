@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from plait.archive.live import LiveArchive
 from plait.errors import UserError
-from plait.keep import KeepStatus
+from plait.keep.backups import KeepStatus
 from plait.web.api import model
 from plait.web.responses import SessionRequest
 
