@@ -18,9 +18,10 @@ from plait.cli.settings import parse_config
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/guide").glob("*.md")]
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-RUN = ("edit", "files", "keep", "share")
-"""Guide pages whose Python is run here; the others have tests of their own."""
-SETTINGS = ("setup", "ui", "trace", "edit")
+ELSEWHERE = ("README", "agents", "documents", "python", "write")
+"""Pages whose Python other tests run."""
+SETTINGS = ("setup", "ui", "trace", "trim")
+"""Pages whose TOML is settings."""
 
 
 def blocks(*languages: str) -> Iterator[tuple[Path, str]]:
@@ -76,7 +77,7 @@ def test_settings_are_right() -> None:
     assert checked >= 4
 
 
-PYTHON = [(page, code) for page, code in blocks("python") if page.stem in RUN]
+PYTHON = [(page, code) for page, code in blocks("python") if page.stem not in ELSEWHERE]
 
 
 @pytest.mark.parametrize(("page", "code"), PYTHON, ids=lambda value: getattr(value, "stem", ""))

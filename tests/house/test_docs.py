@@ -163,6 +163,13 @@ def test_every_rung_of_a_repair_is_in_the_guide() -> None:
     ] == []
 
 
+def test_every_page_is_in_the_sites_menu() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guide").glob("*.md")]
+    names = [page.relative_to(ROOT / "docs").as_posix() for page in pages]
+    assert [name for name in sorted(names) if f": {name}\n" not in text] == []
+
+
 def test_contributing_names_places_that_are_there() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     matching = [name for name in re.findall(r"`([a-z_]+(?:/[\w.]+)+)`", text) if "<" not in name]
