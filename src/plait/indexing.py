@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.conversation.build import BranchDetector, get_line_role
-from plait.conversation.items import Responses, build_items, normalize_spaces
+from plait.conversation.items import Responses, build_items
 from plait.conversation.model import ClientNote, Item, LateResult, ToolCall, UserMessage
 from plait.conversation.results import get_notable_outcome
 from plait.conversation.turns import SPOKEN
@@ -64,7 +64,7 @@ from plait.line import iter_lines, read_slice
 from plait.line.discovery import LOG_SUFFIX
 from plait.record import Record
 from plait.record.codec import NotAnObject
-from plait.record.prompts import SURE
+from plait.record.prompts import SURE, collapse_whitespace
 from plait.record.reader import Blank, parse_entry, parse_record
 from plait.record.side_files import read_title_file
 from plait.sessions.checkpoint import (
@@ -243,7 +243,7 @@ def _opens_turn(item: UserMessage, *, is_agent: bool) -> bool:
 
 
 def _hash_first_line(message: UserMessage) -> bytes:
-    return digest(normalize_spaces(message.text.strip().partition("\n")[0]))
+    return digest(collapse_whitespace(message.text.strip().partition("\n")[0]))
 
 
 # ---------------------------------------------------------------------- appended lines

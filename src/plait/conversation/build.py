@@ -25,7 +25,6 @@ from plait.conversation.items import (
     build_items,
     build_queue_item,
     make_text_key,
-    normalize_spaces,
     split_joined_prompts,
 )
 from plait.conversation.model import (
@@ -45,6 +44,7 @@ from plait.graph.model import DagLine, Node, Place, PlacedLine, SessionGraph
 from plait.graph.paths import SPOKEN, get_label
 from plait.graph.tree import resolve_fold
 from plait.record import Record
+from plait.record.prompts import collapse_whitespace
 from plait.record.types import QueueOperation, get_content
 
 BOUNDARY = "compact_boundary"
@@ -409,7 +409,7 @@ def collect_prompt_texts(
                 several += [item.text] if item.kind == "prompt" and "\n" in item.text else []
     queued = _queued(waiting) if several else []
     return found | {
-        normalize_spaces(part) for text in several for part in split_joined_prompts(text, queued)
+        collapse_whitespace(part) for text in several for part in split_joined_prompts(text, queued)
     }
 
 

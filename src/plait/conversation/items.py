@@ -46,7 +46,13 @@ from plait.record.message import (
     ToolUse,
     make_blocks,
 )
-from plait.record.prompts import EDITOR_NOTES, get_origin, is_human_prompt, is_typed_in_queue
+from plait.record.prompts import (
+    EDITOR_NOTES,
+    collapse_whitespace,
+    get_origin,
+    is_human_prompt,
+    is_typed_in_queue,
+)
 from plait.record.text import (
     BEGINNINGS,
     MESSAGES,
@@ -561,7 +567,7 @@ def build_queue_item(record: QueueOperation, place: dict[str, Any], known: set[s
 def make_text_key(message: UserMessage) -> str:
     """Return what the same words share wherever they stand; a notice is of one task."""
     task = message.name if message.kind == "notice" else None
-    return normalize_spaces(f"{task} {message.text}" if task else message.text)
+    return collapse_whitespace(f"{task} {message.text}" if task else message.text)
 
 
 def split_joined_prompts(prompt: str, queued: Sequence[str]) -> list[str]:
@@ -581,11 +587,6 @@ def split_joined_prompts(prompt: str, queued: Sequence[str]) -> list[str]:
         if found and not rest:
             return found if len(found) > 1 else []
     return []
-
-
-def normalize_spaces(text: str) -> str:
-    """Return words for comparing, whatever the spaces between them."""
-    return " ".join(text.split())
 
 
 def _build_note(record: Record, place: dict[str, Any]) -> ClientNote:

@@ -25,6 +25,7 @@ from plait.conversation.tools import get_tool
 from plait.edit.draft import Draft, DraftLine, replace_field
 from plait.graph.client import list_contributions
 from plait.graph.client.entries import Block, is_boundary, is_thinking
+from plait.graph.client.messages import make_text_block
 from plait.graph.client.tokens import estimate_block_tokens
 from plait.line import Line
 from plait.record import Record, parse_entry
@@ -707,12 +708,7 @@ def _replace_text(block: dict[str, Any], words: str) -> dict[str, Any]:
         return block if block.get("content") == words else {**block, "content": words}
     if kind.endswith("tool_use"):
         return {**block, "input": msgspec.json.decode(words)}
-    return {**block, "text": words} if kind == "text" else build_text_block(words)
-
-
-def build_text_block(words: str) -> dict[str, Any]:
-    """Return words as a block."""
-    return {"type": "text", "text": words}
+    return {**block, "text": words} if kind == "text" else make_text_block(words)
 
 
 def shorten_view(view: Any, before: dict[str, Any], now: dict[str, Any]) -> Any:
@@ -921,7 +917,7 @@ class _Change:
                 ]
                 reason = next(iter(cuts.values()))[0].reason
                 if all(item is GONE for item in left) and is_human_prompt(record):
-                    left[-1] = build_text_block(
+                    left[-1] = make_text_block(
                         REMOVED.format(kind=list_block_heads(record)[-1].type)
                     )
                 changed = {at: now for at, now in enumerate(left) if now != blocks[at]}

@@ -59,6 +59,7 @@ from plait.record import Entry, Record, iter_client_records, parse_entry
 from plait.record.codec import encode
 from plait.record.json_text import decode_string, is_pointer_field, iter_json_strings
 from plait.record.reader import read_if_exists
+from plait.record.time import format_timestamp
 from plait.record.types import TRIMMED
 
 
@@ -205,8 +206,7 @@ def nearest_time(draft: Draft, record: Record) -> str:
     for item in (*reversed(records[:place]), *records[place:]):
         if item.time and item.timestamp:
             return item.timestamp
-    written = datetime.fromtimestamp(draft.log.modified, UTC)
-    return written.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return format_timestamp(datetime.fromtimestamp(draft.log.modified, UTC))
 
 
 def derive_uuid(seed: bytes) -> str:

@@ -154,8 +154,8 @@ def format_entry(edit_entry: EditEntry) -> str:
 def list_size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
     """Yield what is measured, with its figures before and after."""
     before, after = report.before, report.after
-    yield "lines", _figure(before.lines), _figure(after.lines)
-    yield "turns", _figure(before.turns), _figure(after.turns)
+    yield "lines", f"{before.lines:,}", f"{after.lines:,}"
+    yield "turns", f"{before.turns:,}", f"{after.turns:,}"
     yield "size", format_bytes(before.bytes), format_bytes(after.bytes)
     yield "tokens sent on resume", _tokens(before.tokens), _tokens(after.tokens)
     was, will_be = before.cost_usd or NO_COST, after.cost_usd or NO_COST
@@ -202,10 +202,6 @@ def format_saved_share(before: Measures, after: Measures) -> str:
     return f"{100 * share:.{0 if share >= 0.1 else 1}f}%"
 
 
-def _figure(count: int) -> str:
-    return f"{count:,}"
-
-
 def _tokens(count: int | None) -> str:
     return UNKNOWN if count is None else format_tokens(count)
 
@@ -220,7 +216,7 @@ def list_fate_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
         reasons = tuple(sorted(reasons, key=lambda reason: -reason.lines))
     for fate_reason in reasons:
         if fate_reason.lines:
-            yield _figure(fate_reason.lines), fate_reason.fate, fate_reason.reason
+            yield f"{fate_reason.lines:,}", fate_reason.fate, fate_reason.reason
 
 
 def format_problem(broken_rule: BrokenRule | Unmended) -> str:

@@ -70,6 +70,7 @@ from plait.line import iter_lines
 from plait.record import Record, parse_entry
 from plait.record.codec import as_mapping, encode_value, get_text
 from plait.record.prompts import get_queued_text, is_typed_in_queue
+from plait.view.context import is_picture
 
 __all__ = [
     "CustomPreset",
@@ -871,18 +872,14 @@ def _known(sent: Context) -> _Known:
                 found.results[str(block.get("tool_use_id"))] = estimate_block_tokens(block)
                 inner = block.get("content")
                 parts = inner if isinstance(inner, list) else []
-                found.others["pictures"] += sum(_is_picture(part) for part in parts)
+                found.others["pictures"] += sum(is_picture(part) for part in parts)
             elif kind in ("thinking", "redacted_thinking"):
                 found.others["thoughts"] += 1
-            elif _is_picture(block):
+            elif is_picture(block):
                 found.others["pictures"] += 1
             elif role == "system" or str(block.get("text", "")).lstrip().startswith(REMINDER_TAG):
                 found.others["notes"] += 1
     return found
-
-
-def _is_picture(part: object) -> bool:
-    return isinstance(part, dict) and part.get("type") in ("image", "document")
 
 
 def _many(found: Mapping[str, int]) -> str:

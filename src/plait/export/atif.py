@@ -44,12 +44,12 @@ from plait.export.steps import (
     count_items,
     describe_enclosures,
     drop_empty,
-    drop_none,
     format_left_out_note,
     get_typed_words,
     parse_known_time,
 )
 from plait.graph.paths import SPOKEN
+from plait.record.codec import drop_none
 from plait.view.passages import RenderOptions
 from plait.view.transcript.heading import Transcript
 from plait.view.transcript.json_form import list_agents

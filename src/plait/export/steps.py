@@ -232,11 +232,6 @@ def drop_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that are there, be they empty."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
 @dataclass
 class _StepBuilder:
     made: Steps

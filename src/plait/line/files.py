@@ -273,13 +273,13 @@ def read_small(path: Path) -> bytes | None:
         return None
 
 
+def open_without_blocking(path: str, flags: int) -> int:
+    """Open a file as `opener`: a pipe that nobody writes to would else wait for a writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def read_regular(path: Path) -> bytes:
     """Return the bytes of a regular file; anything else, such as a pipe, raises."""
-
-    def open_without_blocking(path: str, flags: int) -> int:
-        # opening a pipe that nobody writes to would otherwise wait for a writer
-        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
     with call_with_fetch(path, lambda path: open(path, "rb", opener=open_without_blocking)) as file:
         if not S_ISREG(fstat(file.fileno()).st_mode):
             raise OSError(EINVAL, "not a regular file")

@@ -280,6 +280,11 @@ def as_count(value: object) -> int:
     return int(value) if isinstance(value, int | float) and abs(value) < 1 << 53 else 0
 
 
+def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are known."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def get_count(value: Mapping[str, Any], name: str) -> int | None:
     """Return a whole number of the log, None where it is something else."""
     found = value.get(name)

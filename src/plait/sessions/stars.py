@@ -20,7 +20,9 @@ from msgspec import Struct
 from plait.conversation.model import Conversations
 from plait.errors import SourceError, UserError
 from plait.line.output import lock_file, replace_file
+from plait.record.codec import get_count
 from plait.record.prompts import collapse_whitespace
+from plait.record.time import format_timestamp
 from plait.sessions.library import SessionLibrary
 from plait.sessions.model import Session, SessionRef
 from plait.sessions.names import resolve_turn
@@ -71,7 +73,7 @@ class StarFile:
     def pins(self) -> tuple[Pin, ...]:
         """Return all pins, the newest first."""
         pins = [
-            Pin(session, uuid, _text(value, "at"), _number(value, "turn"), _text(value, "words"))
+            Pin(session, uuid, _text(value, "at"), get_count(value, "turn"), _text(value, "words"))
             for session, held_ in _iter_tables(_table(self._read(), "pins"))
             for uuid, value in _iter_tables(held_)
         ]
@@ -79,7 +81,11 @@ class StarFile:
 
     def star(self, session: str) -> bool:
         """Star a session; tells whether it was not starred before."""
-        return self._update(lambda data: _add(data, ("stars",), session, {"at": _now()}))
+        return self._update(
+            lambda data: _add(
+                data, ("stars",), session, {"at": format_timestamp(datetime.now(UTC))}
+            )
+        )
 
     def unstar(self, session: str) -> bool:
         """Take a star away; tells whether there was one."""
@@ -87,7 +93,11 @@ class StarFile:
 
     def pin(self, session: str, uuid: str, turn: int | None, words: str) -> bool:
         """Pin a turn; tells whether it was not pinned before."""
-        value = {"at": _now(), "turn": turn, "words": words[:MAX_PROMPT_CHARACTERS]}
+        value = {
+            "at": format_timestamp(datetime.now(UTC)),
+            "turn": turn,
+            "words": words[:MAX_PROMPT_CHARACTERS],
+        }
         return self._update(lambda data: _add(data, ("pins", session), uuid, value))
 
     def unpin(self, session: str, uuid: str) -> bool:
@@ -126,18 +136,12 @@ class StarFile:
                     raise self._unreadable("was written by another version of Plait")
                 if not change(data):
                     return False
-                replace_file(self.path, _bytes_of({"version": VERSION} | data))
+                replace_file(
+                    self.path, (json.dumps({"version": VERSION} | data, indent=1) + "\n").encode()
+                )
                 return True
         except OSError as error:
             raise SourceError(f"'{self.path}' cannot be written: {error.strerror}") from None
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _bytes_of(data: Table) -> bytes:
-    return (json.dumps(data, indent=1) + "\n").encode()
 
 
 def _table(data: Mapping[str, Any], name: str) -> Table:
@@ -152,11 +156,6 @@ def _iter_tables(data: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
 def _text(value: Table, name: str) -> str:
     found = value.get(name)
     return found if isinstance(found, str) else ""
-
-
-def _number(value: Table, name: str) -> int | None:
-    found = value.get(name)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def _add(data: Table, within: tuple[str, ...], name: str, value: Table) -> bool:

@@ -43,7 +43,7 @@ from msgspec.structs import replace
 
 from plait.errors import AmbiguousSession, NoSuchSession, Refused, SourceError, UserError
 from plait.line.discovery import LOG_SUFFIX, PROJECTS
-from plait.line.files import iter_bytes, make_read_error
+from plait.line.files import iter_bytes, make_read_error, open_without_blocking
 from plait.line.output import (
     OWNER_FILE,
     OWNER_FOLDER,
@@ -261,7 +261,7 @@ class BackupRun:
         self.start_owner(source)
         try:
             file.path.encode()
-            with open(file.place, "rb", buffering=0, opener=_unblocked) as opened:
+            with open(file.place, "rb", buffering=0, opener=open_without_blocking) as opened:
                 before = build_stamp(os.fstat(opened.fileno()))
                 known = self.states.find_newest(source.root, file.path)
                 read = _Reading(self, opened, before.size, report_read)
@@ -344,10 +344,6 @@ class BackupRun:
 def time_now() -> str:
     """Return the current time in the journal's form."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def _unblocked(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 class _Reading:

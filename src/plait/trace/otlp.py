@@ -19,9 +19,10 @@ from msgspec.structs import replace
 
 from plait.conversation.usage import Tokens
 from plait.errors import MissingExtra, SourceError, UserError
+from plait.record.codec import drop_none
 from plait.redact.texts import Tree
 from plait.trace.model import Content, Convention, Span, SpanKind
-from plait.trace.spans import drop_none, resolve_times
+from plait.trace.spans import resolve_times
 
 if TYPE_CHECKING:
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest

@@ -39,7 +39,7 @@ from plait.conversation.model import (
 from plait.conversation.usage import NO_TOKENS, Tokens
 from plait.conversation.walk import TurnResponse, TurnResponses, unfold_items
 from plait.graph.paths import SPOKEN
-from plait.record.codec import as_mapping, get_text
+from plait.record.codec import as_mapping, drop_none, get_text
 from plait.record.time import Interval, parse_time
 from plait.trace.model import Level, Span, SpanKind
 
@@ -133,11 +133,6 @@ def resolve_times(spans: Sequence[Span], otherwise: int = 0) -> dict[str, tuple[
             start = parent[0] if parent else first_starts.get(span.trace, near)
         times[span.id] = (start, max(start, span.end if span.end is not None else start))
     return times
-
-
-def drop_none(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values that are known."""
-    return {name: value for name, value in values.items() if value is not None}
 
 
 class SpanOwner(NamedTuple):

@@ -15,7 +15,6 @@ import re
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -101,11 +100,6 @@ def import_states(folder: Path, data: bytes) -> int:
     if new:
         _update_states(folder, new)
     return len(new)
-
-
-def format_now() -> str:
-    """Return the current time as states have it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Progress(Struct, array_like=True):

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -45,6 +46,7 @@ from plait.record import Record
 from plait.record.codec import NotAnObject
 from plait.record.reader import Broken, parse_entry, parse_record, read, read_if_exists
 from plait.record.side_files import read_agent_meta, read_title_file
+from plait.record.time import format_timestamp
 from plait.record.types import QueueOperation
 from plait.sessions.checkpoint import Checkpoint, replay, stays_linear
 from plait.sessions.discovery import find_sessions_near
@@ -69,7 +71,6 @@ from plait.trace.state import (
     Progress,
     SessionJournal,
     SessionState,
-    format_now,
     is_older,
     is_same_log,
     prune_states,
@@ -888,7 +889,7 @@ class HookWorker:
         is_silent: bool = False,
     ) -> NewSpans | None:
         """Spool what is new and final in a session; a failure is logged and stops nothing else."""
-        new_state = SessionState(path=str(path), updated=format_now())
+        new_state = SessionState(path=str(path), updated=format_timestamp(datetime.now(UTC)))
         state = read_states(self.folder).get(session, new_state)
         inspection = Inspection(
             is_over=is_over,
@@ -933,7 +934,7 @@ class HookWorker:
             SessionState(
                 last_line=found.last_line if has_room and found.last_line else state.last_line,
                 turn_count=state.turn_count + found.turns * has_room,
-                updated=format_now(),
+                updated=format_timestamp(datetime.now(UTC)),
                 path=str(path),
                 size=size,
                 is_open=found.is_open or not has_room,

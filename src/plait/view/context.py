@@ -208,7 +208,7 @@ def _iter_block_items(
         kind: FillKind = "reports" if get_tool(call.name).sends_agents else "results"
         inner = block.get("content")
         parts = inner if isinstance(inner, list) else []
-        pictures = [estimate_block_tokens(part) for part in parts if _is_picture(part)]
+        pictures = [estimate_block_tokens(part) for part in parts if is_picture(part)]
         remaining = estimate_block_tokens(block) - sum(pictures)
         if pictures and len(pictures) == len(parts):
             pictures[0] += remaining  # what is around them
@@ -229,7 +229,8 @@ def _iter_block_items(
     yield _SentItem(kind, FillItem(words=words, tokens=tokens, **fields))
 
 
-def _is_picture(part: object) -> bool:
+def is_picture(part: object) -> bool:
+    """Return whether a block is an image or a document."""
     return isinstance(part, dict) and part.get("type") in ("image", "document")
 
 
