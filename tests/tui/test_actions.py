@@ -144,7 +144,7 @@ def test_the_resume_command_is_copied(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04")
         await screen.press("y")
-        await screen.wait_for("copied: ")
+        await screen.wait_for("copied the command")
         assert "claude --resume b4bc37f8-6ddb-4fdb-ab29-e7894b8ec389" in screen.app.clipboard
 
     run_ui(root, scenario)
@@ -172,7 +172,7 @@ def test_other_agents_sessions_are_marked_and_not_changed(tmp_path: Path) -> Non
             await screen.press(key)
             await screen.wait_for("was written by codex")
         await screen.press("y")
-        await screen.wait_for("copied: ")
+        await screen.wait_for("copied the command")
         assert "codex resume" in screen.app.clipboard
 
     run_ui(root, scenario)

@@ -412,6 +412,11 @@ def print_heading(
     output.print(shorten_to_width(words, TITLE_LINES * output.width), style="bold")
     place = f"{session.id}  {facts.cwd or session.project}"
     output.print(f"{place}  {facts.mark}" if facts.mark else place, style="dim")
+    print_state(output, found, shown)
+
+
+def print_state(output: Output, found: Conversations, shown: Conversation) -> None:
+    """Print what kind of branch it is, where it is not the active one."""
     if state := _state_of(found, shown):
         output.print(state, style="yellow")
 

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from plait.tui.app import PlaitApp
 
 PLAN_WIDTH = 96
+PRESETS = {
+    "light": "leaves 85% of the messages; removes results of tools",
+    "standard": "leaves 60%; also results of agents and skills",
+    "heavy": "leaves 35%; also long inputs of calls",
+    "extreme": "leaves 15%; also calls",
+}
 
 
 class Actions:
@@ -81,7 +87,7 @@ class Actions:
                 self.ui.complain(UserError("the command cannot be shown, and so not copied"))
             else:
                 self.ui.copy_to_clipboard(resume.line)
-                self.ui.say(f"copied: {resume.line}")
+                self.ui.say(f"copied the command that resumes {short(row)}")
 
         self.ui.in_background("action", lambda: self._plan_resume(row), copy)
 
@@ -95,7 +101,9 @@ class Actions:
             with library.lock:
                 made = make(library.request.priced_archive)
                 report = build_plan_report(made, made.check(), None)
-                _, output = with_output(library.request, min(self.ui.size.width - 12, PLAN_WIDTH))
+                _, output = with_output(
+                    library.request, min(self.ui.size.width * 9 // 10 - 6, PLAN_WIDTH)
+                )
                 print_plan(output, report)
                 return made, report, output.lines()
 
@@ -147,7 +155,7 @@ class Actions:
                 preset = find_preset(name, custom)
                 self._edit(row, lambda archive: archive.plan.trim(row.session.path, preset), "Trim")
 
-        options = [(name, "a preset of yours" if name in custom else "") for name in names]
+        options = [(name, PRESETS.get(name, "a preset of yours")) for name in names]
         self.ui.push_screen(ChoiceDialog(f"Trim {short(row)}", options), plan)
 
     def rename(self, row: Row) -> None:
@@ -239,7 +247,8 @@ class Actions:
 
         def plan() -> list[str]:
             with library.lock:
-                return run_command(library.request, PLAN_WIDTH, "keep", path, "--dry-run")
+                lines = run_command(library.request, PLAN_WIDTH, "keep", path, "--dry-run")
+                return [line for line in lines if "--dry-run" not in line]
 
         def show(lines: list[str]) -> None:
             def go_on(answer: str | None) -> None:

@@ -106,6 +106,9 @@ class MainScreen(PlaitScreen, inherit_bindings=False):
             self.remark = error.message
             self.show_status()
 
+        if not library.has_index:
+            self.remark = "searching the logs; `plait index` makes this instant"
+            self.show_status()
         self.ui.in_background("filter", lambda: library.select(text), self._show, fail)
 
     def _show(self, selection: Selection) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from plait.archive import Session, describe_conversation
+from plait.archive import Facts, Session, describe_conversation
 from plait.cli.options import Request
 from plait.cli.output import Output
 from plait.cli.settings import Settings
-from plait.cli.text import safe
+from plait.cli.text import safe, safe_line
+from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -74,6 +75,9 @@ class ScreenOutput(Output):
         """The number of columns of the screen."""
         return self.columns
 
+    def print_heading(self, facts: Facts) -> None:
+        """Print nothing: the screen itself shows which session it is."""
+
     def print(self, *parts: "RenderableType", style: str | None = None) -> None:
         """Print text or tables."""
         self.console.print(*(safe(p) if isinstance(p, str) else p for p in parts), style=style)
@@ -120,13 +124,6 @@ def run_command(request: Request, width: int, name: str, *words: str) -> list[st
     with command.make_context(name, list(words), obj=own) as context:
         command.invoke(context)
     return output.lines()
-
-
-def drop_heading(lines: list[str], session: Session) -> list[str]:
-    """Return lines without title, id and directory of a session above them: a screen shows these."""
-    ids = (number for number, line in enumerate(lines[:4]) if session.id in line)
-    rest = lines[next(ids, -1) + 1 :]
-    return rest[1:] if rest and not rest[0] and len(rest) < len(lines) else rest
 
 
 @dataclass(frozen=True)
@@ -176,7 +173,7 @@ def render_conversation(
     unfolded: frozenset[int] = frozenset(),
 ) -> RenderedConversation:
     """Render a branch of a session as `plait show` does; unfolded turns show everything."""
-    from plait.cli.passages import PassagePrinter, print_heading, print_totals
+    from plait.cli.passages import PassagePrinter, print_state, print_totals
     from plait.conversation.costs import SessionCosts
     from plait.view.terminal import TerminalRenderer
 
@@ -186,8 +183,7 @@ def render_conversation(
     name = branch if branch and branch in found.by_line else found.main
     shown = found.by_line[name]
     facts = archive.facts(session)
-    print_heading(output, session, facts, found, shown)
-    skipped = len(output.lines()) - len(drop_heading(output.lines(), session))
+    print_state(output, found, shown)
     print_totals(output, shown, _sum_with_agents(found, shown, own.prices))
     spending = SessionCosts(found, own.prices)
     folded = TerminalRenderer(found, spending, "tools", False, facts.cwd)
@@ -196,14 +192,14 @@ def render_conversation(
     turns = []
     for turn in shown.turns:
         is_full = turn.number in unfolded
-        turns.append(_place_turn(turn, output.written.lines - skipped))
+        turns.append(_place_turn(turn, output.written.lines))
         printer.beyond = "wrap" if is_full else "cut"
         printer.print((full if is_full else folded).iter_blocks(shown, [turn]))
     if printer.before is None:
         output.print("nothing was said here", style="dim")
     label = "" if name == found.main else describe_conversation(shown)
     return RenderedConversation(
-        session, name, label, list_branches(found), output.lines()[skipped:], tuple(turns), unfolded
+        session, name, label, list_branches(found), output.lines(), tuple(turns), unfolded
     )
 
 
@@ -221,7 +217,7 @@ def _place_turn(turn: "Turn", line: int) -> RenderedTurn:
 
 def render_preview(request: Request, session: Session, width: int) -> list[str]:
     """Render the prompts of a session and its last answer."""
-    from plait.cli.passages import PassagePrinter, print_heading, print_totals
+    from plait.cli.passages import PassagePrinter, print_state, print_totals
     from plait.conversation.costs import SessionCosts
     from plait.view.terminal import TerminalRenderer
 
@@ -229,7 +225,10 @@ def render_preview(request: Request, session: Session, width: int) -> list[str]:
     archive = own.archive
     found = archive.open(session).conversations
     shown: Conversation = found.active
-    print_heading(output, session, archive.facts(session), found, shown)
+    facts = archive.facts(session)
+    output.print(shorten_to_width(safe_line(facts.title or "(no title)"), width), style="bold")
+    output.print(shorten_to_width(safe_line(facts.cwd or facts.project), width), style="dim")
+    print_state(output, found, shown)
     print_totals(output, shown, _sum_with_agents(found, shown, own.prices))
     spending = SessionCosts(found, own.prices)
     printer = PassagePrinter(output, session.id)

@@ -16,7 +16,6 @@ from plait.tui.keys import KEYS, format_key
 from plait.tui.library import Row
 from plait.tui.rendering import (
     RenderedConversation,
-    drop_heading,
     render_conversation,
     run_command,
 )
@@ -73,7 +72,8 @@ class Dialog(ModalScreen[str | None], inherit_bindings=False):
     Dialog .heading { text-style: bold; height: auto; }
     Dialog .keys { text-style: dim; height: auto; margin-top: 1; }
     Dialog LineView { height: auto; }
-    Dialog OptionList { height: auto; max-height: 12; border: none; padding: 0; }
+    Dialog OptionList, Dialog OptionList:focus { height: auto; max-height: 12; border: none;
+        padding: 0; background: ansi_default; }
     Dialog Field { border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [*TAB_KEYS, Binding("escape,q", "leave", show=False)]
@@ -263,7 +263,7 @@ class PlaitScreen(Screen[None], inherit_bindings=False):
             f"{format_key(self.ui.keys.get(key.name, key.keys)):>{width}}  {key.help}"
             for key in KEYS
         ]
-        lines += ["", "Arrows, page up and down, home, end, tab and the mouse work as everywhere."]
+        lines += ["", "Arrows, page keys, home, end, tab and the mouse work too."]
         self.app.push_screen(TextDialog("Keys", lines))
 
     def action_quit(self) -> None:
@@ -415,7 +415,6 @@ class ViewScreen(TextScreen):
             with library.lock:
                 for name, *words in self.commands:
                     printed = run_command(library.request, width, name, path, *words)
-                    printed = drop_heading(printed, self.row.session)
                     if printed != lines:  # a session without changes has no diffs either
                         lines += [*([""] if lines else []), *printed]
             return lines
@@ -430,7 +429,7 @@ class ViewScreen(TextScreen):
             self.set_status(self.place)
 
         self.set_status("reading…")
-        self.ui.in_background("view", run, show, fail)
+        self.ui.in_background(f"view {id(self)}", run, show, fail)
 
     def show_view(self, name: str) -> None:
         """Show another view in place of this one."""
@@ -470,7 +469,7 @@ class ReaderScreen(TextScreen, inherit_bindings=False):
             with library.lock:
                 return render_conversation(library.request, row.session, width, branch, unfolded)
 
-        self.ui.in_background("view", run, self.show)
+        self.ui.in_background(f"view {id(self)}", run, self.show)
 
     def show(self, shown: RenderedConversation) -> None:
         """Show what was rendered, at the place that is looked for or where the reader was."""
