@@ -55,6 +55,9 @@ def decode_line(line: str) -> Text:
 
 def fit_strip(text: Text, width: int, start: int = 0) -> Strip:
     """Return a line of text as exactly so many columns."""
+    if text.style:  # rich leaves it out where a text has no other style
+        text = text.copy()
+        text.stylize_before(text.style)
     segments = [
         Segment(part.text, part.style or UNSTYLED)  # without colours, every part needs a style
         for part in text.render(PLAIN, end="")
