@@ -84,7 +84,7 @@ def test_from_a_word_to_the_client_and_back(root: Path, terminal: Terminal) -> N
     terminal.wait_for("1 session of 20")
     terminal.wait_for("e15389d1")  # the preview
     terminal.press("Enter", "Enter")
-    terminal.wait_for("of 2")
+    terminal.wait_for("branch 1 of 2")
     terminal.press("]")
     terminal.wait_for("abandoned")
     terminal.press("f")

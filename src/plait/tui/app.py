@@ -14,6 +14,7 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.css.query import NoMatches
 from textual.filter import Monochrome, NoColor
 from textual.message import Message
 from textual.timer import Timer
@@ -380,7 +381,8 @@ class PlaitApp(App[None], inherit_bindings=False):
 
     def on_plait_app_done(self, message: Done) -> None:
         """Take over what was read."""
-        message.act()
+        with suppress(NoMatches):  # the screen that it was read for is gone
+            message.act()
 
     def _watch(self) -> None:
         places = [root.logs for root in self.library.archive.roots]
