@@ -132,7 +132,7 @@ def test_a_conversation_shows_only_calls_that_ended_so(at: Served, reader: Reade
     expect(page.locator("main .call.rejected")).to_be_visible()
     expect(page.locator("main .call.failed")).to_be_hidden()
     page.get_by_role("radio", name="Interrupted").check()
-    expect(page.locator("body > .found")).to_have_text("No call here is interrupted")
+    expect(page.locator("body > .found")).to_have_text("No interrupted calls")
     page.get_by_role("radio", name="All calls").check()
     expect(page.locator("main .say:visible").first).to_be_visible()
     assert page.evaluate("document.body.className").count("only-") == 0

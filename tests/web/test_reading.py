@@ -192,7 +192,7 @@ def test_two_branches_side_by_side(at: Served, reader: Reader) -> None:
     expect(two.filter(has_text="Four hundred steps.")).to_be_visible()
     page.set_viewport_size({"width": 420, "height": 900})
     expect(two.filter(has_text="Four hundred steps.")).to_be_hidden()
-    page.get_by_role("button", name="Show the other").click()
+    page.get_by_role("button", name="Show the other branch").click()
     expect(two.filter(has_text="Four hundred steps.")).to_be_visible()
 
 

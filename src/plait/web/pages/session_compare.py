@@ -200,7 +200,7 @@ def serve_comparison(request: Request) -> Response:
         f'<label>One <select name="a">{render_options(branches, comparison.first.line)}</select></label>'
         f'<label>Two <select name="b">{render_options(branches, comparison.second.line)}</select></label>'
         '<button class="more">Compare</button>'
-        '<button type="button" class="more flip" data-do="flip">Show the other</button></form>'
+        '<button type="button" class="more flip" data-do="flip">Show the other branch</button></form>'
     )
     body = (
         f"{render_header_start(heading.title, back_link)}{render_header_end('', render_tabs(name, 'read'), 'Compare')}"

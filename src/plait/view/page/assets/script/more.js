@@ -90,7 +90,7 @@ function drawnBlock(block, words) {
 function framedImage(address, words) {
   const frame = made("button", "framed");
   const image = made("img", "shown-image");
-  frame.title = "Larger or smaller";
+  frame.title = "Enlarge or shrink";
   frame.setAttribute("aria-pressed", "false");
   image.alt = words;
   image.src = address;
