@@ -79,7 +79,10 @@ def test_home_says_when_the_first_goes_where_that_is_not_soon() -> None:
 
 def test_home_says_that_all_is_kept() -> None:
     told = home(figures(kept=4, gone=1), [listed("first", 2)])
-    assert "All sessions are backed up: 2.0 MB, 100 KB on disk. 1 of them is deleted at the source." in told
+    assert (
+        "All sessions are backed up: 2.0 MB, 100 KB on disk. 1 of them is deleted at the source."
+        in told
+    )
     assert "first" not in told
     assert 'data-edit="keep"' not in told
     assert "Kept" not in home(figures(), [])
