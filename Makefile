@@ -89,6 +89,7 @@ dist: $(VENV)/.dist
 	for file in dist/*; do cmp $$file .cache/$$file || exit; done
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/hadolint Containerfile
 	$(BIN)/python -m tools.sizes dist/*.whl
 
 # The documentation as a site in site/; fails at a link that leads nowhere.
