@@ -48,7 +48,7 @@ def test_the_wheel_is_small_and_complete(wheel: Path) -> None:
     installed = {name for name in sizes if name.startswith("plait/")}
     assert installed == wanted | {"plait/cli/demo.zip"}
     others = {name.partition("/")[2] for name in sizes if name not in installed}
-    assert {"data/share/man/man1/plait.1", "licenses/LICENSE"} <= others
+    assert {"data/share/man/man1/plait.1.gz", "licenses/LICENSE"} <= others
     for licence in source.rglob("*.LICENSE"):
         assert f"licenses/{licence.relative_to(ROOT).as_posix()}" in others
 

@@ -1,5 +1,6 @@
-"""Build hook of the wheel: packs the examples gallery into it, for `plait --demo`."""
+"""Build hook of the wheel: packs the man page, and the examples gallery for `plait --demo`."""
 
+import gzip
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -8,21 +9,25 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class DemoArchive(BuildHookInterface[Any]):
-    """Adds `plait/cli/demo.zip`, the same bytes for the same sessions."""
+class PackedFiles(BuildHookInterface[Any]):
+    """Adds `plait/cli/demo.zip` and the man page, the same bytes for the same content."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Pack the sessions of the gallery; an editable install reads them where they are."""
+        """Pack the files; an editable install reads the sessions where they are."""
         if version == "editable":
             return
         gallery = Path(self.root, "examples", "gallery")
-        packed = Path(mkdtemp(), "demo.zip")
+        folder = Path(mkdtemp())
+        packed, manual = folder / "demo.zip", folder / "plait.1.gz"
         with ZipFile(packed, "w", ZIP_DEFLATED, compresslevel=9) as archive:
             for path in sorted(gallery.glob("*/projects/**/*")):
                 if path.is_file():
                     name = ZipInfo(path.relative_to(gallery).as_posix(), (2020, 1, 1, 0, 0, 0))
                     name.compress_type = ZIP_DEFLATED
                     archive.writestr(name, path.read_bytes())
+        text = Path(self.root, "docs", "plait.1").read_bytes()
+        manual.write_bytes(gzip.compress(text, mtime=0))
         build_data["force_include"][str(packed)] = "plait/cli/demo.zip"
+        build_data["shared_data"][str(manual)] = "share/man/man1/plait.1.gz"
