@@ -1,4 +1,4 @@
-"""Claude Code's session logs as the graph they are: read, follow, measure, go on.
+"""Claude Code session logs as the graph they are: reading, following, measuring, continuing.
 
     import plait
 
@@ -20,7 +20,7 @@
 Names are loaded when they are first used, so that importing plait costs nothing.
 """
 
-TYPE_CHECKING = False  # typing itself takes as long as Python's start
+TYPE_CHECKING = False  # importing typing takes as long as starting Python
 
 if TYPE_CHECKING:
     from plait import documents, graph, redact

@@ -1,7 +1,8 @@
 """The algorithms of the published descriptions of the log format, quirks included.
 
-They are there for comparing with tools that follow these descriptions, and know no graph. Plait's
-own turns, which come from the graph, are those of `plait.conversation`.
+They are for comparison with tools that follow these descriptions, and know no graph. Plait's own
+turns,
+which come from the graph, are those of `plait.conversation`.
 """
 
 from collections import defaultdict, deque
@@ -37,14 +38,14 @@ __all__ = [
 
 
 class TurnCall(Struct, frozen=True):
-    """A call within a turn, and the entries that hold it and its result."""
+    """A call within a turn, and the entries with it and its result."""
 
     id: str
     name: str
     assistant: str | None
-    """The uuid of the entry with the call; None where that has none."""
+    """The uuid of the entry with the call; None if that has none."""
     result: str | None = None
-    """The uuid of the entry with the result; None where none came in this turn."""
+    """The uuid of the entry with the result; None if none came in this turn."""
 
 
 class DetectedTurn(Struct, frozen=True):
@@ -71,7 +72,7 @@ class CallMatch(Struct, frozen=True):
 
 
 class OpenCall(Struct, frozen=True):
-    """A call that waits for its result."""
+    """A call without a result so far."""
 
     id: str
     name: str
@@ -80,14 +81,14 @@ class OpenCall(Struct, frozen=True):
 
 
 class StrayResult(Struct, frozen=True):
-    """A result for which no call waits."""
+    """A result without an open call."""
 
     id: str
     uuid: str | None
 
 
 class Pairing(Struct, frozen=True):
-    """Calls with their results, and what found no counterpart."""
+    """Calls with their results, and what has no counterpart."""
 
     matches: tuple[CallMatch, ...]
     """In the order of the results."""
@@ -108,7 +109,7 @@ class DeduplicatedMessage(Struct, frozen=True):
 def detect_turns(entries: Iterable[Record]) -> list[DetectedTurn]:
     """Return the turns of a file: each begins at a user entry whose content is a string.
 
-    Entries before the first turn are passed over, and so are responses that are not final.
+    Entries before the first turn are skipped, and so are responses that are not final.
     """
     turns: list[_OpenTurn] = []
     for entry in entries:
@@ -133,14 +134,14 @@ class _OpenTurn:
         self.waiting: dict[str, deque[int]] = defaultdict(deque)
 
     def add_response(self, entry: Record) -> None:
-        """Take a final entry with its calls."""
+        """Add a final entry with its calls."""
         self.responses.append(entry.uuid)
         for call in _calls_in(entry):
             self.waiting[call.id].append(len(self.calls))
             self.calls.append(TurnCall(call.id, call.name, entry.uuid))
 
     def add_results(self, entry: Record) -> None:
-        """Give each result to the first call that waits for it."""
+        """Assign each result to the first open call."""
         for result in _results_in(entry):
             if waiting := self.waiting.get(result.tool_use_id):
                 place = waiting.popleft()
@@ -154,7 +155,7 @@ class _OpenTurn:
 def pair_tool_calls(entries: Iterable[Record]) -> Pairing:
     """Pair the calls of final responses with the results that follow them.
 
-    Of two waiting calls with the same id the later one counts.
+    Of two open calls with the same id the later one counts.
     """
     waiting: dict[str, OpenCall] = {}
     matches: list[CallMatch] = []
@@ -219,7 +220,7 @@ def deduplicate_messages(entries: Iterable[Record]) -> dict[str | None, Deduplic
 
 
 def output_tokens(entry: Record) -> int:
-    """Return the output tokens of an entry; 0 where it states none."""
+    """Return the output tokens of an entry; 0 if it has none."""
     usage = entry.message.usage if entry.message else None
     return usage.output_tokens if usage else 0
 
@@ -241,7 +242,7 @@ def is_synthetic(entry: Record) -> bool:
 
 
 def without_synthetic(entries: Iterable[Record]) -> Iterator[Record]:
-    """Yield the entries that the client did not make up."""
+    """Yield the entries that the client did not add."""
     return (entry for entry in entries if not is_synthetic(entry))
 
 
@@ -265,9 +266,9 @@ PREFIX = "[Previous conversation summary]: "
 def rebuild_messages(entries: Iterable[Record]) -> list[dict[str, Any]]:
     """Return the messages of a file: prompts and results as they are, responses merged.
 
-    Lines of one request that follow each other are one message, and so are those that name no
-    request. A summary takes the place of all before it. Entries without a message are passed
-    over, where the description's own code would stop.
+    Consecutive lines of one request are one message, and so are those without a request. A summary
+    replaces everything before it. Entries without a message are skipped, where the description's
+    own code would stop.
     """
     rebuilding = _Rebuilding()
     for entry in entries:
@@ -312,25 +313,25 @@ class _Rebuilding:
 
 
 class MergedMessage(Struct, frozen=True):
-    """One response: the blocks of all its parts, and what its first part says of it."""
+    """One response: the blocks of all its parts, and the metadata of its first part."""
 
     parts: tuple[Record, ...]
     content: tuple[Block, ...]
 
     @property
     def id(self) -> str | None:
-        """The id that its parts share; None where the first has none."""
+        """The id that its parts share; None if the first has none."""
         return self.parts[0].message_id
 
     @property
     def model(self) -> str | None:
-        """The model that the first part names."""
+        """The model in the first part."""
         message = self.parts[0].message
         return message.model if message else None
 
     @property
     def usage(self) -> Usage | None:
-        """The tokens that the first part tells, which are seldom the final ones."""
+        """The usage in the first part, which is seldom final."""
         message = self.parts[0].message
         return message.usage if message else None
 
@@ -341,12 +342,12 @@ class MergedMessage(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The words of its text blocks, a line break between two."""
+        """The text of its text blocks, separated by line breaks."""
         return "\n".join(block.text for block in self.content if isinstance(block, Text))
 
     @property
     def calls(self) -> tuple[ToolUse, ...]:
-        """Its calls of tools."""
+        """Its tool calls."""
         return tuple(block for block in self.content if isinstance(block, ToolUse))
 
 
@@ -359,15 +360,15 @@ class GroupedTurn(Struct, frozen=True):
 
 
 class Grouped(Struct, frozen=True):
-    """The complete turns, and how many of the messages they used up."""
+    """The complete turns, and how many messages they contain."""
 
     turns: tuple[GroupedTurn, ...]
     consumed: int
-    """Where to begin next time: the prompt after the last complete turn, or the end."""
+    """Where to continue: the prompt after the last complete turn, or the end."""
 
 
 class MatchedCall(Struct, frozen=True):
-    """A call of a tool with what came back; None where nothing did."""
+    """A tool call with its result; None if there is none."""
 
     id: str
     name: str
@@ -376,7 +377,7 @@ class MatchedCall(Struct, frozen=True):
     time: datetime | None
     """When the result was written."""
     result: Record | None
-    """The record of the result: tells an empty output from none."""
+    """The record of the result: distinguishes an empty output from none."""
 
 
 def group_turns(messages: Iterable[Record]) -> Grouped:
@@ -393,7 +394,7 @@ def group_turns(messages: Iterable[Record]) -> Grouped:
         role = role_of_message(message)
         if role == "assistant":
             id_ = message.message_id
-            if id_ and id_ != grouping.id:  # a part without an id joins what is open
+            if id_ and id_ != grouping.id:  # a part without an id joins the open response
                 grouping._close_parts()
                 grouping.id = id_
             grouping.parts.append(message)
@@ -407,7 +408,7 @@ def group_turns(messages: Iterable[Record]) -> Grouped:
 
 
 class _Grouping:
-    """The turns so far, and the one that is open."""
+    """The turns so far, and the open one."""
 
     def __init__(self) -> None:
         self.turns: list[GroupedTurn] = []
@@ -415,7 +416,7 @@ class _Grouping:
         self.open(None)
 
     def open(self, user: Record | None) -> None:
-        """Begin a turn; what no turn took is dropped."""
+        """Begin a turn; what belongs to no turn is dropped."""
         self.user = user
         self.assistants: list[MergedMessage] = []
         self.results: list[Record] = []
@@ -429,7 +430,7 @@ class _Grouping:
         self.id = None
 
     def close(self, end: int) -> None:
-        """Give out the turn that ends here, if it is complete."""
+        """Add the open turn, if it is complete."""
         self._close_parts()
         if self.user is not None and self.assistants:
             turn = GroupedTurn(self.user, tuple(self.assistants), tuple(self.results))
@@ -483,7 +484,7 @@ def _is_result_block(block: Block) -> bool:
 
 
 def timestamp_of_message(record: Record) -> datetime | None:
-    """Return the line's own time, else its message's; None where that is no string."""
+    """Return the line's own time, else its message's; None if that is not a string."""
     stamp = record.fields.get("timestamp")
     if stamp is None:
         message = record.fields.get("message")

@@ -1,9 +1,12 @@
 """Building the index and keeping it up to date: only what has changed is read.
 
 `update_index` compares the stamps of all files with those in the catalogue. A log to which lines
-were appended is extended at the cost of those lines alone (`read_growth`), if they can change
-nothing before them; where that is in doubt its session is read again, which is always right.
-Sessions are read by several processes where there is much to read.
+were
+appended is extended at the cost of those lines alone (`read_growth`), if they can change nothing
+before
+them; in doubt its session is read again, which is always right. Sessions are read by several
+processes if
+there is much to read.
 """
 
 import dataclasses
@@ -94,7 +97,7 @@ AMBIGUOUS_KINDS = frozenset({"queue-operation", "summary", "fork-context-ref"})
 PARALLEL_BYTES = 12_000_000
 """Bytes of logs from which several processes read faster than one."""
 LARGE_UPDATE_BYTES = 8_000_000
-"""Bytes from which the text index is given all the memory and threads that it can use."""
+"""Bytes from which the text index gets all the memory and threads it can use."""
 BILLED_KINDS = frozenset({"session", "agent"})
 NO_STAMP = FileStamp(0, 0, 0)
 
@@ -103,16 +106,16 @@ NO_STAMP = FileStamp(0, 0, 0)
 
 
 class OpenCall(Struct, gc=False, array_like=True):
-    """A call of the last turn: lines to come may hold its result."""
+    """A call of the last turn: later lines may hold its result."""
 
     tool: str
     path: str | None
-    """The file that it is about."""
+    """The file in its input."""
     line: int
     offset: int
     length: int
     part: int
-    """Which item of its record it is."""
+    """The index of the item in its record."""
     is_answered: bool = False
 
     @classmethod
@@ -123,7 +126,7 @@ class OpenCall(Struct, gc=False, array_like=True):
 
 
 class LogEnd(Struct, gc=False, array_like=True):
-    """The end of a log, as the catalogue keeps it: what reading on from there needs to know."""
+    """The end of a log, as stored in the catalogue: what is needed to read on from there."""
 
     dag: int
     turn: int
@@ -136,7 +139,7 @@ class LogEnd(Struct, gc=False, array_like=True):
     checkpoint: Checkpoint
 
     def encode(self) -> bytes | None:
-        """Return it as bytes, None where an id in it is not valid text."""
+        """Return it as bytes; None if an id in it is not valid text."""
         try:
             return msgspec.msgpack.encode(self)
         except UnicodeEncodeError:
@@ -163,7 +166,7 @@ def encode_log_ends(session: TextSession) -> dict[str, bytes]:
         if session.linear_log:
             number: int | None = 0
         else:
-            # Only a file whose records all stand on one DAG-line can be read on from its end.
+            # Only a file whose records are all on one DAG-line can be read on from its end.
             graph = session.graph
             uuids = [record.uuid for record in records if record.uuid]
             line = graph.line_of.get(uuids[-1], "") if uuids else ""
@@ -196,9 +199,9 @@ def encode_log_ends(session: TextSession) -> dict[str, bytes]:
 
 
 def _replay_line(records: Iterable[Record], branching: BranchDetector) -> BranchDetector | None:
-    """Take in the records of one line; None where the last turn ends on a twig.
+    """Replay the records of one line; return None if the last turn ends on a side branch.
 
-    U ┬ A        what follows on the twig would leave the answer behind
+    U ┬ A        what continues the side branch would leave the answer behind
       └ P
     """
     is_twig = False
@@ -207,7 +210,7 @@ def _replay_line(records: Iterable[Record], branching: BranchDetector) -> Branch
             record, branching.before
         )
         branching.add(record)
-        branching.may_branch = False  # the graph has decided: all stand on one line
+        branching.may_branch = False  # the graph has decided: all are on one line
     return None if is_twig else branching
 
 
@@ -264,7 +267,7 @@ class Growth:
 
 
 def read_growth(catalogue: Catalogue, path: str, now: FileStamp) -> Growth | None:
-    """Return what was appended to a file, None where its session must be read again."""
+    """Return what was appended to a file; None if its session must be read again."""
     known = catalogue.file_mark(path)
     if known is None:
         return None
@@ -280,7 +283,7 @@ def read_growth(catalogue: Catalogue, path: str, now: FileStamp) -> Growth | Non
 
 @dataclass
 class GrowthReader:
-    """Reads the appended records of one file, until one of them is in doubt."""
+    """Reads the appended records of one file, as long as they only continue it."""
 
     catalogue: Catalogue
     path: str
@@ -329,7 +332,7 @@ class GrowthReader:
         return Growth(sid, file, self.end.dag, rows, self.passages, has_new_title, self.replaced)
 
     def _read_new_records(self, mark: FileMark) -> list[Record] | None:
-        """Return the records of complete new lines; None where one cannot be read.
+        """Return the records of complete new lines; None if one cannot be read.
 
         A last line that is still being written is left for the next time.
         """
@@ -345,7 +348,7 @@ class GrowthReader:
         return records
 
     def _add_record(self, record: Record, branching: BranchDetector) -> bool:
-        """Take in one record; False where it may do more than continue the last turn."""
+        """Add one record; return False if it may do more than continue the last turn."""
         is_agent = self.end.state == "agent"
         if record.kind in AMBIGUOUS_KINDS or (record.is_sidechain and not is_agent):
             return False
@@ -355,7 +358,7 @@ class GrowthReader:
         return all(self._add_item(record, part, item) for part, item in enumerate(items))
 
     def _add_item(self, record: Record, part: int, item: Item) -> bool:
-        """Take in one item; False where it may open a turn later, or belongs elsewhere."""
+        """Add one item; return False if it may begin a turn later, or belongs elsewhere."""
         end, call = self.end, None
         if isinstance(item, UserMessage):
             if not _opens_turn(item, is_agent=end.state == "agent"):
@@ -382,7 +385,7 @@ class GrowthReader:
         return True
 
     def _set_outcome(self, result: LateResult, call: OpenCall) -> None:
-        """Give a call its outcome, if that is notable; the first result counts."""
+        """Set the outcome of a call, if it is notable; the first result counts."""
         outcome = get_notable_outcome(result)
         if outcome and not call.is_answered:
             place = self.new_calls.get(result.call)
@@ -427,9 +430,9 @@ class GrowthReader:
     def _update_facts(
         self, before: LogFacts, records: list[Record], mark: FileMark, key: str
     ) -> LogFacts | None:
-        """Return the facts of the session as they are now.
+        """Return the present facts of the session.
 
-        None where its title may come from a summary, or from anything that replaces a prompt.
+        None if its title may come from a summary, or from anything that replaces a prompt.
         """
         if self.path != key or mark.kind != "session":
             return before
@@ -447,11 +450,11 @@ class GrowthReader:
         return replace(survey.to_facts(title), has_summaries=before.has_summaries)
 
 
-# ---------------------------------------------------------------------- sessions as a whole
+# ---------------------------------------------------------------------- complete sessions
 
 
 class IndexedSession(TextSession):
-    """A session as the index takes it in."""
+    """A session in the form for the index."""
 
     def to_rows(self, stamps: Mapping[str, FileStamp], side_files: list[str]) -> SessionRows:
         """Return the rows of the catalogue."""
@@ -491,7 +494,7 @@ class IndexedSession(TextSession):
 
     @cached_property
     def facts(self) -> LogFacts:
-        """What a list shows of it."""
+        """Its facts for lists."""
         return collect_log_facts(self.session, self.records_of, lambda _: self.sources[0].title)
 
     def passages(self) -> Iterator[Passage]:
@@ -509,7 +512,7 @@ class IndexedSession(TextSession):
 
 
 class PendingSession(NamedTuple):
-    """A session that is to be read, with the numbers that it and its files get."""
+    """A session to be read, with the numbers assigned to it and its files."""
 
     key: str
     session: Session
@@ -520,7 +523,7 @@ class PendingSession(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The bytes of its logs."""
+        """The size of its logs."""
         return sum(file.size for file in self.session.files)
 
 
@@ -534,7 +537,7 @@ def read_entry_in_worker(pending: PendingSession) -> bytes:
 
 
 def read_entry(pending: PendingSession) -> SessionEntry:
-    """Read all that the index keeps of a session."""
+    """Read everything that the index stores about a session."""
     session = IndexedSession(pending.session)
     logs = {file.path for file in session.files}
     rows = session.to_rows(pending.stamps, sorted(pending.stamps.keys() - logs))
@@ -555,7 +558,7 @@ def read_entry(pending: PendingSession) -> SessionEntry:
 
 
 def require_index_folder(library: SessionLibrary) -> Path:
-    """Return the folder of a library's index, or raise where it has none."""
+    """Return the folder of a library's index; raise if it has none."""
     if library.index is None:
         raise UserError("this archive has no index", "name its folder: Archive(roots, index)")
     return library.index
@@ -569,11 +572,11 @@ def update_index(
     watch: ProgressCallback | None = None,
     wait: float = 30.0,
 ) -> IndexReport:
-    """Bring an index up to date and return what that took."""
+    """Update an index and return what was done."""
     started = time.perf_counter()
     failures = library.worker_failures
-    # Files are discovered again after their stamps are taken: a log that appeared in between
-    # would otherwise be remembered as one that belongs to no session.
+    # Files are discovered again after their stamps are taken: a log that appeared in between would
+    # otherwise be noted as one that belongs to no session.
     roots = [root.path.absolute() for root in library.roots]
     library = SessionLibrary(roots, jobs=library.jobs, store=library.store)
     now = scan_library(library)
@@ -587,7 +590,7 @@ def update_index(
         if library.jobs > 1 and new_bytes >= PARALLEL_BYTES:
             from plait.line.workers import Workers
 
-            # Started before the text index runs threads of its own: so they can be forks.
+            # Started before the text index starts threads, so that they can be forked.
             workers = stack.enter_context(Workers(library.jobs, failures))
         try:
             with open_writer(folder, is_large=is_large, wait=wait) as writer:
@@ -612,7 +615,7 @@ class Update:
     workers: "Workers | None"
 
     def run(self, *, rebuild: bool) -> IndexReport:
-        """Make the changes; the report does not say yet how long that took."""
+        """Make the changes; the duration in the report is not set yet."""
         catalogue = self.writer.catalogue
         if rebuild:
             for sid in catalogue.keys().values():
@@ -641,7 +644,7 @@ class Update:
     def _read_growths(self, changed: Iterable[str]) -> tuple[list[Growth], set[str]]:
         """Return what was appended to files, a session's own log last, and all other files.
 
-        Where one file of a session is in doubt, the whole session is read again.
+        If one file of a session is in doubt, the whole session is read again.
         """
         growths: dict[str, Growth] = {}
         others: set[str] = set()
@@ -689,7 +692,7 @@ class Update:
             if key not in known or known_paths.get(known[key]) != paths or paths & changed:
                 due.append((session, paths))
         size = self._read_sessions(due, known)
-        # Files that belong to no session are remembered, so that they do not look new next time.
+        # Files that belong to no session are noted, so that they do not look new next time.
         strays = [
             FileMark(path, *stamp, "side") for path, stamp in self.now.items() if path not in owned
         ]
@@ -700,7 +703,7 @@ class Update:
         return replace(report, read=len(due), forgotten=len(deleted), bytes=report.bytes + size)
 
     def _read_sessions(self, due: list[tuple[Session, set[str]]], known: Mapping[str, int]) -> int:
-        """Read sessions into the index one by one, and return how many bytes they have."""
+        """Read sessions into the index one by one, and return their size."""
         sid, file = self.writer.reserve_numbers(len(due), sum(len(paths) for _, paths in due))
         pending: list[PendingSession] = []
         for session, paths in due:
@@ -725,7 +728,7 @@ class Update:
 
 
 def _find_owning_log(path: str) -> str | None:
-    """Return the log that a title, a saved output or an agent's note lies beside."""
+    """Return the log that a title, a saved output or an agent's note is beside."""
     folder, _, name = path.rpartition("/")
     if name == TITLE:
         return folder + LOG_SUFFIX
@@ -735,7 +738,7 @@ def _find_owning_log(path: str) -> str | None:
 
 
 def read_index_status(library: SessionLibrary, folder: Path) -> IndexStatus:
-    """Return what an index holds, without changing it."""
+    """Return what an index contains, without changing it."""
     try:
         reader = IndexReader(folder)
     except SourceError:

@@ -5,8 +5,9 @@
         archive.usage("weekly").rows
         archive.search("parser").hits
 
-A question over many sessions is answered from the index where it is fresh, else from the logs;
-both answers stand side by side here, and are the same. Features are imported when they are used.
+A question over many sessions is answered from the index if it is fresh, else from the logs; both
+ways
+are side by side here and give the same answer. Features are imported when they are used.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -58,7 +59,7 @@ SIZES_PARALLEL_BYTES = 4_000_000
 
 
 class Archive(SessionLibrary):
-    """All sessions under some roots, and everything that can be asked of them or done to them.
+    """All sessions under some roots, with every question and operation on them.
 
     What changes a session is a plan first.
     """
@@ -68,7 +69,7 @@ class Archive(SessionLibrary):
     def search(
         self, text: str, filters: "Sequence[QueryNode]" = (), **options: Any
     ) -> "SearchResult":
-        """Return the turns that match, the best first; the index is brought up to date before.
+        """Return the turns that match, best first, after updating the index.
 
         Without an index the logs are searched: for words, exact texts, regular expressions.
         """
@@ -81,7 +82,7 @@ class Archive(SessionLibrary):
     ) -> "Iterator[File]":
         """Yield the files of an export: transcripts or pages, a manifest, a report.
 
-        A session, or all of them, is redacted; a plan says for itself whether it is.
+        A session, or all of them, is redacted; with an `ExportPlan`, the plan decides.
         """
         from plait.export.plan import ExportPlan, export, make_redacted_plan
 
@@ -117,40 +118,40 @@ class Archive(SessionLibrary):
 
     @property
     def plan(self) -> "Plans":
-        """Everything that can be done to its sessions, each as a plan first."""
+        """Edits of its sessions, each as a plan first."""
         from plait.edit.operations import Plans
 
         return Plans(self)
 
     def check(self, session: SessionRef) -> "tuple[Violation, ...]":
-        """Return what is wrong with a session by the rules for what Plait writes."""
+        """Return the violations of the rules for written sessions."""
         return self.plan.check(session)
 
     @property
     def journals(self) -> "Journals":
-        """The journals of its edits: they are finished and forgotten there too."""
+        """The journals of its edits, with methods to finish and forget them."""
         from plait.edit.journal import Journals
 
         return Journals(self.roots)
 
     def edits(self) -> "list[Edit]":
-        """Return the edits made to its sessions, the newest first."""
+        """Return the edits made to its sessions, newest first."""
         return self.journals.edits()
 
     def undo(self, id: str | None = None, *, force: bool = False) -> "Edit":  # noqa: A002
-        """Undo an edit, the last one by default: bytes, modes and times come back."""
+        """Undo an edit, by default the last one, restoring bytes, modes and times."""
         return self.journals.undo(id, force=force)
 
     @property
     def keep(self) -> "Backups":
-        """Backups of its sessions beyond Claude Code's cleanup, and restoring them."""
+        """Backups of its sessions that outlive Claude Code's cleanup."""
         from plait.keep.backups import Backups
 
         return Backups(self)
 
     @property
     def lake(self) -> "Lakes":
-        """Lakes of tables that can be built from its sessions and queried with SQL."""
+        """Lakes of tables built from its sessions."""
         from plait.lake import Lakes
 
         return Lakes(self)
@@ -158,13 +159,13 @@ class Archive(SessionLibrary):
     # ------------------------------------------------------------------ the index
 
     def update_index(self, folder: Path | None = None, **options: Any) -> "IndexReport":
-        """Bring the index up to date, its own or that of a folder, and return what that took."""
+        """Update the index, its own or that of a folder, and return what was done."""
         from plait.indexing import require_index_folder, update_index
 
         return update_index(self, folder or require_index_folder(self), **options)
 
     def index_status(self) -> "IndexStatus":
-        """Return what the index holds, and whether the logs are still as it knows them."""
+        """Return what the index contains, and whether it matches the logs."""
         from plait.indexing import read_index_status, require_index_folder
 
         return read_index_status(self, require_index_folder(self))
@@ -178,7 +179,7 @@ class Archive(SessionLibrary):
         way: "TreeDetail" = "all",
         watch: Tracker[Session] | None = None,
     ) -> "SessionTree":
-        """Return some sessions, or all, as the tree that they form."""
+        """Return some sessions, or all, as a tree."""
         from plait.sessions.tree import read_indexed_tree, read_tree
 
         chosen = self.resolve_sessions(sessions)
@@ -194,9 +195,9 @@ class Archive(SessionLibrary):
         watch: Tracker[Session] | None = None,
         most: int | None = None,
     ) -> "list[SessionSize] | None":
-        """Return how many turns, branches and agents some sessions have, or all.
+        """Return the numbers of turns, branches and agents of some sessions, or all.
 
-        None where more than so many bytes of logs would have to be read for it.
+        None if more than `limit` bytes of logs would have to be read for it.
         """
         from plait.index.catalogue import SessionSize, load_session_sizes
 
@@ -228,7 +229,7 @@ class Archive(SessionLibrary):
         until: datetime | None = None,
         watch: Tracker[Session] | None = None,
     ) -> "ArchiveFigures":
-        """Return what was done in some sessions, or in all: turns, tools, agents, files."""
+        """Return the statistics of some sessions, or all: turns, tools, agents, files."""
         return self.stats_by_session(
             sessions, zone=zone, since=since, until=until, watch=watch
         ).figures
@@ -262,7 +263,9 @@ class Archive(SessionLibrary):
     def compare(
         self, session: SessionRef, first: str | None = None, second: str | None = None
     ) -> "Comparison":
-        """Compare two branches of a session: by default the active one and the last of the others."""
+        """Compare two branches of a session: by default the active one and the newest of the
+        others.
+        """
         from plait.sessions.names import resolve_conversation
         from plait.view.comparison import compare_branches
 
@@ -278,7 +281,7 @@ class Archive(SessionLibrary):
     def responses(
         self, watch: Tracker[LogFile] | None = None, since: float | None = None
     ) -> "CountedResponses":
-        """Return all responses, each counted once; of files written since a moment, if given."""
+        """Return all responses, each counted once; of files written since a time, if given."""
         from plait.usage.responses import assign_agents, count_responses, make_bill_reader
 
         read = make_bill_reader(self.jobs, self.worker_failures)
@@ -300,7 +303,7 @@ class Archive(SessionLibrary):
         sessions: SessionRefs = None,
         watch: Tracker[LogFile] | None = None,
     ) -> frozenset[str]:
-        """Return the uuids of those responses that stand on abandoned branches."""
+        """Return the uuids of the responses on abandoned branches."""
         from plait.usage.responses import find_abandoned
 
         chosen = self.resolve_sessions(sessions)
@@ -322,7 +325,7 @@ class Archive(SessionLibrary):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> "Spending":
-        """Return tokens and money by day, week, month, session, project or model.
+        """Return tokens and cost by day, week, month, session, project or model.
 
         Each response counts once over all files; without a time zone days are local ones.
         """
@@ -338,7 +341,7 @@ class Archive(SessionLibrary):
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> "CrossTable":
-        """Return tokens and money by several dimensions at once: project, model, week."""
+        """Return tokens and cost by several dimensions at once: project, model, week."""
         from plait.sessions.project_folders import assign_projects
         from plait.usage.spending import build_cross_table, filter_by_time
 
@@ -416,7 +419,7 @@ class Archive(SessionLibrary):
         until: datetime | None = None,
         now: datetime | None = None,
     ) -> "Insights":
-        """Return trends, habits, and sessions far from the user's own median."""
+        """Return trends, habits and outliers relative to the user's own median."""
         from plait.insights.report import Period, read_insights
 
         period = Period(since, until, now or datetime.now(UTC), zone)
@@ -432,7 +435,9 @@ class Archive(SessionLibrary):
         known_as: tuple[str, ...] = (),
         sessions: SessionRefs = None,
     ) -> "FileHistory":
-        """Return all that sessions did to a file under any of its names, and what it held when."""
+        """Return everything that sessions did to a file under any of its names, and its content
+        over time.
+        """
         from plait.files.history import read_history
 
         chosen = self.resolve_sessions(sessions)
@@ -447,14 +452,14 @@ class Archive(SessionLibrary):
         sessions: SessionRefs = None,
         has_notes: bool = True,
     ) -> "Blame":
-        """Return who wrote each line of a file: session, turn, prompt, time, and commit."""
+        """Return the author of each line of a file: session, turn, prompt, time, and commit."""
         from plait.files.blame import compute_blame
 
         history = self.file_history(path, directory=directory, known_as=known_as, sessions=sessions)
         return compute_blame(history, has_notes=has_notes)
 
     def plan_notes(self, path: Path | str, *, directory: Path | None = None) -> "NotePlan":
-        """Return the git-ai notes that would say what `blame` says of committed lines."""
+        """Return the git-ai notes that would record what `blame` says about committed lines."""
         from plait.files.blame import compute_blame, plan_notes
 
         history = self.file_history(path, directory=directory)
@@ -469,7 +474,9 @@ class Archive(SessionLibrary):
         known_as: tuple[str, ...] = (),
         time_of: Callable[[str], str] | None = None,
     ) -> "FileAt":
-        """Return what a file held at the end of a turn (`SESSION:TURN`, `TURN`), or at a time."""
+        """Return the content of a file at the end of a turn (`SESSION:TURN`, `TURN`), or at a
+        time.
+        """
         from plait.files.history import find_file_at, find_first_start, parse_moment
 
         history = self.file_history(path, directory=directory, known_as=known_as)
@@ -478,7 +485,7 @@ class Archive(SessionLibrary):
         return find_file_at(story, moment, find_first_start(self, story.events))
 
     def touches(self, path: str | None = None, *, sessions: SessionRefs = None) -> "list[TouchRow]":
-        """Return what sessions did to files, or to the one with this path, in order of time."""
+        """Return what sessions did to files, or to the one with this path, by time."""
         from plait.files.touched import read_indexed_touches, read_touches
 
         chosen = self.resolve_sessions(sessions)
@@ -488,7 +495,7 @@ class Archive(SessionLibrary):
         )
 
     def touched_files(self, *, sessions: SessionRefs = None) -> "list[TouchedPath]":
-        """Return all paths that sessions touched with what they did to each, the newest first."""
+        """Return all paths that sessions touched with what they did to each, newest first."""
         from plait.files.touched import summarize_touches
 
         return summarize_touches(self.touches(sessions=sessions))
@@ -501,7 +508,7 @@ class Archive(SessionLibrary):
         return list(compute_net_changes(read_session_events(self.open(session))).values())
 
     def session_files_at(self, session: SessionRef, turn: int) -> "list[FileAt]":
-        """Return what each file that a session changes held at the end of a turn."""
+        """Return the content of each file that a session changes at the end of a turn."""
         from plait.files.history import find_end_of_turn, find_files_at, read_session_events
 
         opened = self.open(session)
@@ -519,7 +526,7 @@ class Archive(SessionLibrary):
         return write_files(files, folder, directory, is_forced=is_forced)
 
     def disclosures(self, redactor: "Redactor | None" = None, **options: Any) -> "Report":
-        """Return what its logs, or other `files`, hold that should not be shared."""
+        """Return what its logs, or other `files`, contain that should not be shared."""
         from plait.sessions.disclosures import find_disclosures
 
         return find_disclosures(redactor, options.pop("files", self.files), self.workers, **options)

@@ -1,8 +1,9 @@
 """A transcript as a trajectory in ATIF, Harbor's format: one line of steps from first to last.
 
-Each answer of the model is one step, with its calls and their results; agents are trajectories
-of their own, in the same document or in files beside it. A line has no branches and nothing out
-of its order: what it cannot hold is counted in `extra` and said in `notes`.
+Each response of the model is one step, with its calls and their results; agents are trajectories of
+their own, in the same document or in files beside it. A line has no branches and nothing out of
+order:
+what it cannot represent is counted in `extra` and noted in `notes`.
 """
 
 from collections import Counter
@@ -63,7 +64,7 @@ OF_RESPONSE = "id request stop_reason is_error logged_cost".split()
 
 @dataclass
 class Trajectory:
-    """A document, the pictures that lie beside it, and what it does not hold."""
+    """A document, its image files, and what it does not contain."""
 
     document: dict[str, Any]
     pictures: Pictures
@@ -73,7 +74,7 @@ class Trajectory:
 def build_trajectory(
     transcript: Transcript, manner: RenderOptions, cost_of: CostFunction, folder: str | None = None
 ) -> Trajectory:
-    """Return a transcript as a trajectory; pictures are kept where a folder for them is named."""
+    """Return a transcript as a trajectory; images are saved if a folder for them is given."""
     own, agents = transcript.conversation, list_agents(transcript, manner)
     if manner.agents == "files" and manner.has_tools:  # only those without a file of their own
         unnamed = (transcript.by_line[name] for name in transcript.unnamed)
@@ -107,10 +108,10 @@ class _TrajectoryWriter:
     pictures: Pictures
     left_out: Counter[str] = field(default_factory=Counter)
     counted: dict[str, dict[int, Response]] = field(default_factory=dict)
-    """The answers whose figures are told here, by conversation and number."""
+    """The responses whose usage is included here, by conversation and number."""
 
     def count(self, conversations: Sequence[Conversation]) -> None:
-        """Choose where the figures of each answer are told: a response counts once."""
+        """Choose where the usage of each response is included: it counts once."""
         path, *agents = conversations
         own = keep_responses_on_path(path)
         kept = {id(response) for response in own.responses}
@@ -120,7 +121,7 @@ class _TrajectoryWriter:
             self.counted.setdefault(conversation.id, {})[place] = response
 
     def trajectory(self, conversation: Conversation) -> dict[str, Any]:
-        """Return one conversation; what is no part of a line is counted."""
+        """Return one conversation; what does not fit into a line is counted."""
         made = build_steps(conversation, self.manner)
         folded = sum(len(step.held) for step in made.steps if step.fold)
         if folded:
@@ -156,7 +157,7 @@ class _TrajectoryWriter:
         return {**step, "observation": {"results": results}} if results else step
 
     def headed(self, trajectory: dict[str, Any]) -> dict[str, Any]:
-        """Return a trajectory with what its transcript says of itself."""
+        """Return a trajectory with the heading of its transcript."""
         head = self.transcript.heading
         self.left_out.update(self.pictures.lost)
         facts = {name: getattr(head, name) for name in OF_HEADING}
@@ -183,7 +184,7 @@ class _TrajectoryWriter:
         )
 
     def _totals(self, made: Steps) -> dict[str, Any]:
-        """Return the sums over the steps, and what answers took that no step tells of."""
+        """Return the sums over the steps, and the usage of responses that no step has."""
         line = made.conversation.id
         in_steps = {step.response for step in made.steps}
         own = self.counted.get(line, {})
@@ -316,7 +317,7 @@ class _TrajectoryWriter:
         return drop_none(found)
 
     def _refs(self, names: Iterable[str]) -> list[dict[str, Any]]:
-        """Return where the agents of a call are told, those that are there."""
+        """Return references to the agents of a call, as far as they exist."""
         refs = []
         for agent in map(self.transcript.by_line.get, names):
             if agent is None:
@@ -329,7 +330,7 @@ class _TrajectoryWriter:
         return refs
 
     def _content(self, words: str, enclosures: Sequence[Enclosure]) -> str | list[dict[str, Any]]:
-        """Return words, with the pictures among them where they are kept."""
+        """Return text, with the images among it if they are saved."""
         places = [(enclosure, self.pictures.place(enclosure)) for enclosure in enclosures]
         kept = [
             {"type": "image", "source": {"media_type": enclosure.media_type, "path": place}}

@@ -1,4 +1,4 @@
-"""The folder of an export: checked, written, and cleared of what an earlier export left in it."""
+"""The folder of an export: checked, written, and cleared of files left by an earlier export."""
 
 import os
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ class ExportFolder:
         self._output = OutputFolder(path)
 
     def prepare(self, *, is_forced: bool) -> None:
-        """Create the folder; refuse one that holds anything but an earlier export."""
+        """Create the folder; refuse one that contains anything but an earlier export."""
         path = self.path
         if path.exists() and not path.is_dir():
             raise UserError(f"'{path}' is a file", "`-o` takes a folder, or `-` for stdout")
@@ -40,7 +40,9 @@ class ExportFolder:
         self._output.make()
 
     def read_previous(self, key: bytes, *, is_fresh: bool) -> PreviousExport:
-        """Return what an earlier export rendered here; a fresh one renders everything again."""
+        """Return the state of an earlier export here; with `is_fresh` everything is rendered
+        again.
+        """
         state = read_small(self.path / STATE_FILE)
         return PreviousExport(key, state, lambda name: read_file_stamp(self.path / name), is_fresh)
 
@@ -49,7 +51,7 @@ class ExportFolder:
         self._output.write(name, data)
 
     def write(self, files: Iterable[File], plan: ExportPlan) -> None:
-        """Write the files of a plan, and remove those of an earlier export that are left over."""
+        """Write the files of a plan, and remove those of an earlier export that are obsolete."""
         files_before = (self._read_manifest() or {}).get("files")
         before = set(files_before) if isinstance(files_before, dict) else set()
         noted = map(_decode_json, (read_small(self.path / UNFINISHED) or b"").splitlines())

@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 INTERCHANGE_ENDINGS = {"atif": "atif.json", "toolpath": "path.json"}
-"""What the names of their files end with."""
+"""The suffixes of their files."""
 
 
 Branches: TypeAlias = Literal["active", "all"]
 File: TypeAlias = tuple[str, bytes]
-"""A path within the export, and what the file holds."""
+"""A path within the export, and the content of the file."""
 INDEX = "index.md"
 
 
 class ExportForm(NamedTuple):
-    """How families are told, the same for all of an export."""
+    """How families are exported, the same for all of an export."""
 
     format: str
     manner: RenderOptions = RenderOptions()
@@ -51,26 +51,26 @@ class ExportForm(NamedTuple):
     is_single: bool = False
     pricing: Pricing | None = None
     summaries: tuple[OtherSummary, ...] = ()
-    """Those in the folders of the sessions: a branch is labelled by them."""
+    """Those in the folders of the sessions, which label branches."""
 
 
 @dataclass
 class ExportSummary:
-    """What was told of some families, for the files that list them."""
+    """What was exported of some families, for the files that list them."""
 
     entries: list[IndexEntry] = field(default_factory=list)
     pages: "list[SiteEntry]" = field(default_factory=list)
     copies: list[str] = field(default_factory=list)
-    """Sessions without a transcript: another holds all that they do."""
+    """Sessions without a transcript: another one contains everything they do."""
     unspoken: list[str] = field(default_factory=list)
-    """Sessions without a conversation, in words."""
+    """Descriptions of sessions without a conversation."""
     coverage: Coverage = field(default_factory=Coverage)
-    """How the sessions are told."""
+    """How the sessions are covered."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """What a format of others cannot hold, or was not asked to."""
+    """What another format cannot represent, or was not asked to."""
 
     def add(self, other: "ExportSummary") -> None:
-        """Take what was told of others."""
+        """Add the summary of others."""
         self.entries += other.entries
         self.pages += other.pages
         self.copies += other.copies
@@ -79,7 +79,7 @@ class ExportSummary:
         self.left_out.update(other.left_out)
 
     def count(self, family: Family) -> None:
-        """Take what is said of a family before any of it is told."""
+        """Count a family before it is exported."""
         self.copies += family.copied_sessions
         self.unspoken += family.unspoken
         self.coverage = self.coverage.plus(family.coverage)
@@ -88,7 +88,7 @@ class ExportSummary:
 def iter_transcripts(
     family: Family, manner: RenderOptions, summary: ExportSummary
 ) -> Iterator[Transcript]:
-    """Yield the transcripts of a family, and remember what each is about."""
+    """Yield the transcripts of a family, and note what each is about."""
     found = family.transcripts()
     if manner.agents == "files" and manner.has_tools:
         found = chain(found, family.agent_transcripts())
@@ -129,7 +129,7 @@ def _record_files(form: ExportForm, family: Family, summary: ExportSummary) -> I
 def iter_record_files(
     family: Family, manner: RenderOptions, summary: ExportSummary
 ) -> Iterator[File]:
-    """Yield the records of each transcript, by its name alone."""
+    """Yield the records of each transcript, under its name."""
     for number, path in family.chosen_paths:
         transcript = family.transcript(number, path)
         summary.entries.append(create_index_entry(transcript))
@@ -188,7 +188,7 @@ def iter_trajectory_files(
     summary: ExportSummary,
     folder: str | None = None,
 ) -> Iterator[File]:
-    """Yield a transcript in ATIF, and its pictures where there is a folder for them."""
+    """Yield a transcript in ATIF, and its images if there is a folder for them."""
     from plait.export import atif
 
     made = atif.build_trajectory(transcript, manner, make_cost_function(pricing), folder)
@@ -262,14 +262,14 @@ EXPORTERS: dict[str, Exporter] = {
 
 
 def get_file_ending(format_: str) -> str:
-    """Return what the names of a format's files end with."""
+    """Return the suffix of a format's files."""
     return INTERCHANGE_ENDINGS.get(format_, format_)
 
 
 def render_listing_files(
     form: ExportForm, summary: ExportSummary, *, is_redacted: bool
 ) -> Iterator[File]:
-    """Yield the files that list the others, and what they are drawn with."""
+    """Yield the files that list the others, and their assets."""
     if form.format == "md":
         index = render_index(
             summary.entries, summary.unspoken, summary.coverage, is_redacted=is_redacted

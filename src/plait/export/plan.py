@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 PARALLEL_BYTES = 4_000_000
-"""Bytes of logs from which on several processes are faster."""
+"""Size of logs from which several processes are faster."""
 
 
 @dataclass
@@ -91,7 +91,7 @@ class RenderedFamily:
     """Records that were redacted."""
     outcome: CheckOutcome | None = None
     is_independent: bool = True
-    """Whether its files depend on nothing but the family itself."""
+    """Whether its files depend on the family only."""
     is_dated: bool = False
     """Whether its files depend on the day."""
 
@@ -155,7 +155,7 @@ class FamilyRenderer:
     jobs: int = 1
     failures: list[str] = field(default_factory=list)
     opened: OpenSession | None = None
-    """The only session, where it was opened already."""
+    """The only session, if it was opened already."""
     used_names: set[str] = field(default_factory=set)
     _workers: "Workers | None" = None
 
@@ -256,7 +256,7 @@ class FamilyRenderer:
     def _use_result(
         self, number: int, found: tuple[RenderedFamily, list[File]], rendered: RenderedFamily
     ) -> Iterator[File]:
-        """Yield what another process rendered, or render it again where it conflicts."""
+        """Yield what another process rendered, or render it again if it conflicts."""
         result, files = found
         if not self.merge_result(result):
             yield from self.render_here(number, rendered)
@@ -265,7 +265,7 @@ class FamilyRenderer:
         yield from files
 
     def merge_result(self, result: RenderedFamily) -> bool:
-        """Accept files that were rendered independently; False where a name is taken already."""
+        """Accept files that were rendered independently; return False if a name is taken."""
         if not self.used_names.isdisjoint(result.names):
             return False
         if self.redactor and result.outcome and not self.redactor.absorb(result.outcome):
@@ -290,9 +290,9 @@ def render_family_in_worker(
 STATE_FILE = ".plait-drawn"
 """The file in an export's folder that says what it was rendered from."""
 SETTLED_NS = 2_000_000_000
-"""How old a source must be for its times to show whether it changes again."""
+"""Age from which a source's times show whether it changes again."""
 StampOf: TypeAlias = Callable[[str], FileStamp | None]
-"""Gives the stamp of a file of the export."""
+"""Returns the stamp of a file of the export."""
 STATE_VERSION = 2
 
 
@@ -333,11 +333,13 @@ class _MarkedFamily(NamedTuple):
 class PreviousExport:
     """The export in a folder, of which unchanged families need not be rendered again.
 
-    Each family has a mark, a keyed digest of all that decides how it is rendered: its sources as
-    the file system has them, the form of the export, the rules and everything that was learnt to
-    be hidden, and Plait itself. The key stays with whoever exports, so that nobody can guess from a
-    mark what is hidden. A source that was written a moment ago has no mark: it may be written again
-    within the same tick of the clock.
+    Each family has a mark, a keyed digest of everything that decides how it is rendered: the state
+    of its
+    sources, the form of the export, the redaction rules and what was learnt, and Plait itself. The
+    key stays
+    private, so that nobody can guess from a mark what is hidden. A source that was written a moment
+    ago has
+    no mark: it may be written again within the same tick of the clock.
     """
 
     key: bytes
@@ -347,7 +349,7 @@ class PreviousExport:
     is_fresh: bool = False
     """Whether to render everything again."""
     rest: list[str] = field(default_factory=list)
-    """The files of this export that are of no family."""
+    """The files of this export that belong to no family."""
     whole: str = ""
     _form: bytes = b""
     _sources: dict[Path, bytes | None] = field(default_factory=dict)
@@ -358,7 +360,7 @@ class PreviousExport:
     def start(
         self, form: ExportForm, redactor: "Redactor | None", sessions: Sequence[Session]
     ) -> None:
-        """Look at the sources before anything is read of them."""
+        """Look at the sources before anything of them is read."""
         now = time.time_ns()
         prices = form.pricing
         rates = ("listed", prices.own) if isinstance(prices, Prices) else repr(prices)
@@ -375,7 +377,7 @@ class PreviousExport:
         self._by_mark = {family.mark: family for family in families if family.mark}
 
     def unchanged(self) -> list[RenderedFamily] | None:
-        """Return all that was drawn, where nothing has changed at all; else None."""
+        """Return everything that was rendered, if nothing has changed at all; else None."""
         state = self._state
         if state is None or not self.whole or state.whole != self.whole:
             return None
@@ -388,26 +390,26 @@ class PreviousExport:
         return [family.rendered for family in self._drawn]
 
     def size(self, name: str) -> int:
-        """Return the size of a file that is of no family."""
+        """Return the size of a file that belongs to no family."""
         return self._state.rest[name].size if self._state else 0
 
     def mark(self, members: SessionFamily, learnt: bytes) -> str:
-        """Return the mark of a family, "" where it has none."""
+        """Return the mark of a family, "" if it has none."""
         return self._mark(members, learnt)
 
     def find_unchanged(self, mark: str) -> RenderedFamily | None:
-        """Return what was drawn of a family, where that is still there as it was."""
+        """Return the files of a family, if they still exist unchanged."""
         found = self._by_mark.get(mark) if mark else None
         return _decode_family(found) if found and self._is_there(found.files) else None
 
     def add_family(self, mark: str, rendered: RenderedFamily) -> None:
-        """Take what this export has of a family."""
+        """Add the files of a family."""
         if rendered.is_dated:
             self.whole = ""
         self._drawn.append(_MarkedFamily(mark if rendered.is_independent else "", rendered))
 
     def encode_state(self) -> bytes | None:
-        """Return what is noted of this export; None where that cannot be written."""
+        """Return the state of this export; None if it cannot be written."""
         stamps = {name: self.stamp_of(name) for name in self.rest}
         families = [_encode_family(family, self.stamp_of) for family in self._drawn]
         if None in stamps.values() or None in families:
@@ -433,7 +435,7 @@ class PreviousExport:
 
 
 def _fingerprint_session(session: Session, now: int) -> bytes | None:
-    """Return what is known of the files of a session; None where that does not tell enough."""
+    """Return the state of a session's files; None if that is not reliable."""
     state: list[Any] = [session.id, session.project, session.is_kept, session.is_incomplete]
     for file in session.files:
         stamp = read_file_stamp(file.path)
@@ -449,7 +451,7 @@ def _fingerprint_session(session: Session, now: int) -> bytes | None:
 
 
 def _describe_plait() -> tuple[Any, ...]:
-    """Return which Plait this is, and how its files are: who works on it changes them."""
+    """Return the version of Plait and the state of its files, which change during development."""
     kinds = (".py", ".js", ".css", ".json")
     files = [
         f"{folder}/{name}"
@@ -518,7 +520,7 @@ EXPORT_FORMAT = "plait-export/1"
 
 @dataclass
 class ExportPlan:
-    """What is exported, and how; tells afterwards what was."""
+    """What is exported, and how; afterwards with its results."""
 
     sessions: tuple[Session, ...]
     manner: RenderOptions = field(default_factory=RenderOptions)
@@ -527,15 +529,15 @@ class ExportPlan:
     redactor: "Redactor | None" = None
     pricing: Pricing | None = None
     page_depth: Depth | None = None
-    """How much pages show; None shows everything, what is long folded and cut."""
+    """How much pages show; None shows everything, with long texts folded and truncated."""
     is_single: bool = False
-    """Whether each page holds all that it needs."""
+    """Whether each page contains everything that it needs."""
     summary: ExportSummary = field(default_factory=ExportSummary)
-    """What was told so far."""
+    """The results so far."""
     sizes: dict[str, int] = field(default_factory=dict)
-    """The files that were made so far, or are as they were made before."""
+    """The sizes of the files rendered or reused so far."""
     previous: "PreviousExport | None" = None
-    """What lies there already, and can stay where it has not changed."""
+    """An earlier export, of which unchanged files can stay."""
     names: Names = field(default_factory=Names)
     changed: int = 0
     """Records that were redacted so far."""
@@ -543,16 +545,16 @@ class ExportPlan:
 
     @property
     def entries(self) -> list[IndexEntry]:
-        """The transcripts that were made so far."""
+        """The transcripts so far."""
         return self.summary.entries
 
     @property
     def coverage(self) -> Coverage:
-        """How the sessions that were read so far are told."""
+        """How the sessions read so far are covered."""
         return self.summary.coverage
 
     def form(self, format_: str) -> ExportForm:
-        """Return how all families are told."""
+        """Return the form of all families."""
         depth, is_single = self.page_depth, self.is_single
         return ExportForm(
             format_, self.manner, self.branches, depth, is_single, self.pricing, self.summaries
@@ -560,7 +562,7 @@ class ExportPlan:
 
     @cached_property
     def redaction(self) -> Redaction | None:
-        """What everything goes through before a word of it is looked at."""
+        """The redaction that everything passes first."""
 
         return Redaction(self.redactor) if self.redactor else None
 
@@ -579,13 +581,13 @@ class ExportPlan:
             self.drawer("md", [self.sessions]).learn()
 
     def drawer(self, format_: str, families: list[SessionFamily]) -> FamilyRenderer:
-        """Return what draws families; one session is held, so that it is read once."""
+        """Return a renderer of families; a single session is kept open so that it is read once."""
         if self.redactor and len(self.sessions) == 1:
             self._held = open_sessions(self.sessions, summaries=self.summaries)
         return FamilyRenderer(self.form(format_), families, self.redactor, opened=self._held)
 
     def families(self) -> Iterator[Family]:
-        """Yield sessions that share records together, read and redacted."""
+        """Yield the families of sessions, read and redacted."""
         for members in group_families(self.sessions):
             found = self._open_members(members)
             is_active = self.branches == "active"
@@ -599,12 +601,12 @@ class ExportPlan:
         return open_sessions(members, self.redaction, self.summaries)
 
     def transcripts(self) -> Iterator[Transcript]:
-        """Yield all transcripts, one by one, and remember what each was about."""
+        """Yield all transcripts, and note what each is about."""
         for family in self.families():
             yield from iter_transcripts(family, self.manner, self.summary)
 
     def reuse_unchanged(self, earlier: "PreviousExport") -> bool:
-        """Return whether nothing has changed, and takes what was made then for what is there."""
+        """Return whether nothing has changed, in which case the earlier files are reused."""
         drawings = earlier.unchanged()
         for rendered in drawings or ():
             self.take(rendered)
@@ -615,18 +617,18 @@ class ExportPlan:
         return drawings is not None
 
     def take(self, rendered: RenderedFamily) -> None:
-        """Add what was made of a family."""
+        """Add the files of a family."""
         self.summary.add(rendered.summary)
         self.sizes.update(rendered.sizes)
         self.changed += rendered.changed
 
     def private(self, text: str) -> str:
-        """Return the name of a file without what should not be shared."""
+        """Return the name of a file, redacted."""
         return self.redaction.redact_name(text) if self.redaction else text
 
 
 def make_redacted_plan(sessions: tuple[Session, ...], pricing: Pricing) -> ExportPlan:
-    """Return a plan by which nothing leaves that is secret."""
+    """Return a plan that redacts everything."""
     from plait.redact import Redactor
 
     return ExportPlan(sessions, redactor=Redactor(), pricing=pricing)
@@ -635,10 +637,9 @@ def make_redacted_plan(sessions: tuple[Session, ...], pricing: Pricing) -> Expor
 def export(
     plan: ExportPlan, format_: str, jobs: int = 1, losses: list[str] | None = None
 ) -> Iterator[File]:
-    """Yield all files of an export, the manifest last: without it an export is not whole.
+    """Yield all files of an export, the manifest last: without it an export is incomplete.
 
-    Several processes draw where there is much to draw; what is said of those that died is added
-    to the losses.
+    Several processes render if there is much; messages about those that died are added to `losses`.
     """
     if format_ not in EXPORTERS:  # checked at once, not with the first file
         raise UserError(f"unknown format '{format_}'", f"formats are {', '.join(EXPORTERS)}")
@@ -648,7 +649,7 @@ def export(
 def _files(plan: ExportPlan, format_: str, jobs: int, losses: list[str]) -> Iterator[File]:
     form = plan.form(format_)
     if plan.is_combined or (plan.redactor and plan.redactor.has_own_rules):
-        plan.previous = None  # all hangs together
+        plan.previous = None  # everything is one family
     if plan.previous:
         plan.previous.start(form, plan.redactor, plan.sessions)
         if plan.reuse_unchanged(plan.previous):
@@ -696,7 +697,7 @@ def _count(plan: ExportPlan, files: Iterable[File]) -> Iterator[File]:
 
 
 def _mark(plan: ExportPlan, drawer: FamilyRenderer, members: SessionFamily) -> str:
-    """Return what a family is known by, "" where nothing can stay."""
+    """Return the mark of a family, "" if nothing can be reused."""
     return plan.previous.mark(members, drawer.learnt_digest) if plan.previous else ""
 
 
@@ -723,7 +724,7 @@ def _join_json(plan: ExportPlan, manner: RenderOptions) -> bytes:
 
 
 def _join_trajectories(plan: ExportPlan, manner: RenderOptions) -> bytes:
-    """Return all trajectories as a list; one alone as it is, for who reads a trajectory."""
+    """Return all trajectories as a list; a single one as it is, for readers of one trajectory."""
     found = [
         data.rstrip()
         for transcript in plan.transcripts()
@@ -757,11 +758,11 @@ COMBINERS: dict[str, Callable[[ExportPlan, RenderOptions], bytes]] = {
     "atif": _join_trajectories,
     "toolpath": _join_graphs,
 }
-"""How each format puts everything into one file; plain text is the default."""
+"""How each format combines everything in one file; plain text is the default."""
 
 
 def build_manifest(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[str, Any]:
-    """Return what an export holds."""
+    """Return the contents of an export."""
     sessions: dict[tuple[str | None, str], dict[str, Any]] = {}
     for entry in plan.entries:
         facts = {"session": entry.session, "project": entry.project, "title": entry.title}
@@ -804,7 +805,7 @@ REPORT_TITLE = (
 
 
 def _format_report(plan: ExportPlan) -> dict[str, Any]:
-    """Return what was redacted and where, never the values themselves."""
+    """Return what was redacted and where, without the values."""
     report = plan.redactor.report if plan.redactor else None
     found = list(report.found.values()) if report else []
     return {

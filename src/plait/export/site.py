@@ -24,20 +24,20 @@ from plait.view.page.session_rows import SiteEntry, encode_search_table, render_
 from plait.view.text import shorten
 
 Output: TypeAlias = tuple[str, bytes]
-"""A file of the site: its name within it, and its bytes."""
+"""A file of the site: its name and its bytes."""
 FOLDER = "sessions"
 
 
 @dataclass
 class Site:
-    """Makes a site; keeps of each session only what its first page says."""
+    """Builds a site; of each session it keeps only what the first page needs."""
 
     pricing: Pricing | None = None
     depth: Depth | None = None
     has_thinking: bool = True
     is_active_only: bool = False
     is_single: bool = False
-    """Everything that a page needs stands in the page."""
+    """Whether a page contains everything it needs."""
     title: str = "Sessions"
     entries: list[SiteEntry] = field(default_factory=list)
 
@@ -48,7 +48,7 @@ class Site:
         yield from self.first_page()
 
     def family_files(self, family: Family) -> Iterator[Output]:
-        """Yield the pages of sessions that belong together."""
+        """Yield the pages of a family of sessions."""
         for session in family.graph.sessions.values():
             yield from self.session_files(family, session)
 
@@ -72,7 +72,7 @@ class Site:
     def setting(
         self, family: Family, session: GraphSession, conversations: Conversations
     ) -> PageOptions:
-        """Return what all items of a page share."""
+        """Return the options shared by all items of a page."""
         pages = {session_id: f"{name}.html" for session_id, name in family.pages.items()}
         return PageOptions(
             conversations.by_line,
@@ -85,13 +85,13 @@ class Site:
         )
 
     def cost_of(self, response: Response) -> float | None:
-        """Return what a response costs."""
+        """Return the cost of a response."""
         return make_cost_function(self.pricing)(response)
 
     def heading(
         self, family: Family, session: GraphSession, conversations: Conversations
     ) -> PageHeading:
-        """Return what the head of a page says."""
+        """Return the content of a page header."""
         place = family.places[session.id]
         answers = (
             response for line in conversations.by_line.values() for response in line.responses
@@ -134,7 +134,7 @@ class Site:
             yield f"{name}.lines/part-{part.number}.js", make_part_script(part.number, part.turns)
 
     def first_page(self, sessions: Sequence[str] = ()) -> Iterator[Output]:
-        """Yield the first page, what it searches, and what all pages are drawn with."""
+        """Yield the first page, its search table, and the assets of all pages."""
         body = render_site_page(self.entries, self.title, sessions)
         table = encode_search_table(self.entries)
         if self.is_single:
@@ -153,7 +153,7 @@ class Site:
 def find_session_conversations(
     family: Family, session: GraphSession, *, is_active_only: bool
 ) -> Conversations | None:
-    """Return the conversations of one session of a family, None where it has none."""
+    """Return the conversations of one session of a family; None if it has none."""
     found = {
         name: conversation
         for name, conversation in family.by_line.items()
@@ -191,7 +191,7 @@ def _entry_of(
 
 
 def _turns_of(conversations: Conversations) -> Iterator[SmallTurn]:
-    """Yield the turns of a session as time went, as the index has them."""
+    """Yield the turns of a session by time, like the index."""
     begun = [
         (turn.opener.time or "", number, turn.number, side)
         for number, conversation in enumerate(conversations.by_line.values())
@@ -209,7 +209,7 @@ def _turns_of(conversations: Conversations) -> Iterator[SmallTurn]:
 
 
 def _embedded_parts(drawn: SessionPage, lines: Iterable[PackedLines]) -> Iterator[str]:
-    """Yield what a page would fetch, as parts of itself that no browser runs."""
+    """Yield what a page would fetch as inert parts of itself."""
     for number, piece in enumerate(lines):
         yield f'<script type="text/plain" class="lines" data-n="{number}">{piece.letters}</script>'
     for part in drawn.parts:
@@ -226,11 +226,11 @@ def _assets() -> Assets:
 
 
 def read_style() -> str:
-    """Return the style sheet of all pages, their drawings in it."""
+    """Return the style sheet of all pages, with its icons."""
     return read_asset("plait.css") + icon_rules()
 
 
 def read_asset(name: str) -> str:
-    """Return a file that belongs to the pages."""
+    """Return an asset file of the pages."""
     folder = files("plait.view.page").joinpath("assets")
     return folder.joinpath(name).read_text(encoding="utf-8")

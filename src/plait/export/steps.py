@@ -1,7 +1,8 @@
-"""Conversations as steps, the common ground of the formats of others, with their enclosures.
+"""Conversations as steps, the common basis of interchange formats, with their enclosures.
 
-A step is a prompt, an answer with its calls and their results, or a compaction. What a format has
-no place for is counted and said.
+A step is a prompt, a response with its calls and their results, or a compaction. What a format
+cannot
+represent is counted and noted.
 """
 
 from base64 import b64decode
@@ -37,22 +38,22 @@ from plait.view.passages import RenderOptions, filter_items
 
 PICTURES = {"image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp"}
 SOURCED = {"image": "pictures", "document": "documents"}
-"""Kinds whose data stands in the log, with what they are called where they are left out."""
+"""Kinds whose data is in the log, with their names in notes."""
 
 
 @dataclass
 class Pictures:
-    """Keeps pictures as files in a folder, each once; without a folder none is kept."""
+    """Saves images as files in a folder, each once; without a folder none is saved."""
 
     folder: str | None = None
     files: dict[str, bytes] = field(default_factory=dict)
-    """By their names, the folder first."""
+    """By name, including the folder."""
     lost: Counter[str] = field(default_factory=Counter)
-    """What is told in words alone."""
+    """What is only described."""
     _known: dict[bytes, str] = field(default_factory=dict)
 
     def place(self, enclosure: Enclosure) -> str | None:
-        """Return where a picture lies from now on; None for what is told in words alone."""
+        """Return the path of a saved image; None if it is only described."""
         source = as_mapping(enclosure.value)
         address, data = source.get("url"), source.get("data")
         if enclosure.kind == "image" and enclosure.media_type in PICTURES and isinstance(data, str):
@@ -83,7 +84,7 @@ class Pictures:
 
 
 def describe_enclosures(enclosures: Iterable[Enclosure]) -> list[dict[str, Any]]:
-    """Return what is known of enclosures; the whole of those that are no pictures or documents."""
+    """Return a description of enclosures; complete if they are neither images nor documents."""
     return [
         {
             **{
@@ -102,45 +103,45 @@ OF_MODEL = (AssistantText, AssistantThinking, ToolCall, OtherBlock)
 AGAIN, FOLDED = "again", "folded"
 CLIENT = "claude-code"
 BY_PEOPLE: frozenset[UserMessageKind] = TYPED | {"teammate", "peer"}
-"""What somebody said in the user's place; all else there is the client's."""
+"""User messages by people; all others are the client's."""
 PROMPT_FIELDS = "kind name arguments output errors status context is_only_queued".split()
 
 
 @dataclass
 class Step:
-    """What stands together, in reading order."""
+    """Items that belong together, in reading order."""
 
     turn: int
     items: list[Item]
     fold: FoldedItems | None = None
-    """The fold that it stands in, None for what is read in order."""
+    """The fold that contains it; None in reading order."""
     summary: UserMessage | None = None
-    """What a compaction left of the conversation."""
+    """The summary of a compaction."""
     answers: list[LateResult] = field(default_factory=list)
-    """The results of its calls, where they stand by themselves in the log."""
+    """The results of its calls, if they are separate in the log."""
 
     @property
     def first(self) -> Item:
-        """What it begins with."""
+        """Its first item."""
         return self.items[0]
 
     @property
     def response(self) -> int | None:
-        """The answer that it is, None where it is none."""
+        """Its response; None if it is none."""
         return self.first.response if isinstance(self.first, OF_MODEL) else None
 
     @property
     def held(self) -> list[Item]:
-        """All that it holds."""
+        """All its items."""
         return [*self.items, *([self.summary] if self.summary else ()), *self.answers]
 
     def words(self, kind: type[AssistantText] | type[AssistantThinking]) -> str:
-        """Return what the model said or thought in it."""
+        """Return the model's text or thinking in it."""
         return "\n\n".join(item.text for item in self.items if isinstance(item, kind) and item.text)
 
     @property
     def calls(self) -> list[ToolCall]:
-        """The calls in it, in their order."""
+        """The calls in it, in order."""
         return [item for item in self.items if isinstance(item, ToolCall)]
 
 
@@ -151,24 +152,24 @@ class Steps:
     conversation: Conversation
     steps: list[Step] = field(default_factory=list)
     leaving: list[tuple[BranchPoint, Step | None]] = field(default_factory=list)
-    """Where other conversations leave, each with the step before."""
+    """Where other conversations leave, each with the preceding step."""
     at: dict[str, Step] = field(default_factory=dict)
-    """By record: the step that holds it, else the one that it follows."""
+    """By record: the step that contains it, else the one it follows."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Items that no step holds, by their kind; what was written twice, by itself."""
+    """Items in no step, by kind; replays separately."""
 
     @property
     def inline(self) -> list[Step]:
-        """The steps that are read in order."""
+        """The steps in reading order."""
         return [step for step in self.steps if step.fold is None]
 
     @property
     def held(self) -> int:
-        """How many items its steps hold."""
+        """The number of items in its steps."""
         return sum(len(step.held) for step in self.steps)
 
     def records(self, step: Step) -> list[str]:
-        """Return the records that a step is made of: their uuids, else where they stand."""
+        """Return the records of a step: their uuids, else their positions."""
         return list(dict.fromkeys(self.record(item) for item in step.held))
 
     def record(self, item: Item) -> str:
@@ -179,7 +180,7 @@ class Steps:
 
 
 def build_steps(conversation: Conversation, manner: RenderOptions) -> Steps:
-    """Return the steps of a conversation, as much of it as is told."""
+    """Return the steps of a conversation, as far as it is exported."""
     making = _StepBuilder(Steps(conversation), manner)
     making.take_summaries()
     for turn in conversation.turns:
@@ -188,7 +189,7 @@ def build_steps(conversation: Conversation, manner: RenderOptions) -> Steps:
 
 
 def iter_items(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield all items, what is folded in the place of its fold, all but where others leave."""
+    """Yield all items, folded ones in the place of their fold, except branch points."""
     waiting = [iter(items)]
     while waiting:
         item = next(waiting[-1], None)
@@ -201,7 +202,7 @@ def iter_items(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def get_typed_words(message: UserMessage) -> str:
-    """Return what was said in the user's place; a command as it was typed."""
+    """Return the text of a user message; a command as it was typed."""
     typed = (
         f"{message.name or ''} {message.arguments or ''}".strip()
         if message.kind == "command"
@@ -211,20 +212,20 @@ def get_typed_words(message: UserMessage) -> str:
 
 
 def get_item_kind(item: Item) -> str:
-    """Return what an item is counted as where no step holds it."""
+    """Return the kind under which an item without a step is counted."""
     if getattr(item, "is_intermediate", False):
         return AGAIN
     return f"{item.__struct_config__.tag}"
 
 
 def parse_known_time(stamp: str | None) -> str | None:
-    """Return a time as everybody reads it, None for what is none."""
+    """Return a time in the standard form; None if it is invalid."""
     found = format_timestamp(parse_time(stamp))
     return found if len(found) == TIMESTAMP_LENGTH else None
 
 
 def drop_empty(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those values that say something."""
+    """Return the non-empty values."""
     return {
         name: value
         for name, value in values.items()
@@ -333,17 +334,17 @@ LEFT_OUT_WORDS: dict[str, tuple[str, str | None]] = {
     "agents": ("agent", None),
     "times": ("time missing from the log", "times missing from the log"),
 }
-"""What is left out, one of it and several; items first, what is no item after them."""
+"""Singular and plural of what is left out; items first."""
 
 
 def count_items(steps: Steps) -> dict[str, Any]:
-    """Return how many items a conversation has: those that are held, and the others by kind."""
+    """Return the number of items of a conversation: those in steps, and the others by kind."""
     held, left = steps.held, steps.left_out.total()
     return {"items": held + left, "held": held, "left_out": dict(sorted(steps.left_out.items()))}
 
 
 def format_left_out(counts: Mapping[str, int]) -> str:
-    """Return what is left out in a line, "" where that is nothing."""
+    """Return what is left out as a line, "" if nothing is."""
     return ", ".join(
         format_count(counts[kind], *words)
         for kind, words in LEFT_OUT_WORDS.items()
@@ -352,6 +353,6 @@ def format_left_out(counts: Mapping[str, int]) -> str:
 
 
 def format_left_out_note(format_: str, counts: Counter[str]) -> str | None:
-    """Return what a document says of what it does not hold, None where that is nothing."""
+    """Return a document's note on what it does not contain; None if it contains everything."""
     found = format_left_out(counts)
     return f"Not contained in this {format_} document, only counted: {found}." if found else None

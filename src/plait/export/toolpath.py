@@ -1,6 +1,6 @@
 """Sessions as a graph of steps in the Toolpath format, with file changes as diffs.
 
-A path holds the steps of a session, each with the one it follows; abandoned branches are dead ends.
+A path has the steps of a session, each with its predecessor; abandoned branches are dead ends.
 """
 
 import re
@@ -65,21 +65,21 @@ Change = dict[str, Any]
 
 @dataclass
 class StepChanges:
-    """Writes what steps changed; counts what it has no place for."""
+    """Describes what steps changed; counts what it cannot represent."""
 
     manner: RenderOptions
     cost_of: CostFunction
     counted: Mapping[tuple[str, int], Response]
-    """The answers whose figures are told, by conversation and number."""
+    """The responses whose usage is included, by conversation and number."""
     paths: Mapping[str, str]
-    """By conversation: the path that it stands in."""
+    """By conversation: its path."""
     left_out: Counter[str] = field(default_factory=Counter)
     reported: set[tuple[str, int]] = field(default_factory=set)
-    """The answers whose figures were told."""
+    """The responses whose usage was included."""
     _pictures: Pictures = field(default_factory=Pictures)
 
     def describe(self, conversation: Conversation, step: Step, directory: str | None) -> Change:
-        """Return all that a step changed, by what was changed."""
+        """Return everything that a step changed, by artifact."""
         match step.first:
             case UserMessage() as message:
                 role = "user" if message.kind in BY_PEOPLE else "system"
@@ -105,7 +105,7 @@ class StepChanges:
         return {artifact: {"structural": found}, **file_changes(step, directory)}
 
     def count_left_out(self) -> Counter[str]:
-        """Return what had no place."""
+        """Return what could not be represented."""
         return self.left_out + self._pictures.lost
 
     def _describe_result(self, answer: LateResult) -> Change:
@@ -200,7 +200,7 @@ class StepChanges:
 
 
 def move_figures_to_last_step(steps: Sequence[Mapping[str, Any]]) -> None:
-    """Move the figures of each answer to its last step in a path, where readers look for them."""
+    """Move the usage of each response to its last step in a path, where readers look for it."""
     last: dict[str, Change] = {}
     changes = (change for step in reversed(steps) for change in step["change"].values())
     for change in changes:
@@ -216,7 +216,7 @@ def move_figures_to_last_step(steps: Sequence[Mapping[str, Any]]) -> None:
 
 
 def get_actor(conversation: Conversation, step: Step, *, is_agent: bool) -> str:
-    """Return who made a step: a person, a model, the client, or whoever sent an agent out."""
+    """Return who made a step: a user, a model, the client, or the parent of an agent."""
     first = step.first
     if isinstance(first, UserMessage) and first.kind in BY_PEOPLE:
         return SENDER if is_agent else HUMAN
@@ -231,7 +231,7 @@ def get_actor(conversation: Conversation, step: Step, *, is_agent: bool) -> str:
 
 
 def describe_actor(actor: str, model: str | None) -> dict[str, str]:
-    """Return what is known of an actor."""
+    """Return a description of an actor."""
     if actor == HUMAN:
         return {"name": "user"}
     if model is None or actor in (TOOL, SENDER):
@@ -259,7 +259,7 @@ def _compaction(point: CompactionItem, step: Step) -> Change:
 
 
 def file_changes(step: Step, directory: str | None) -> Change:
-    """Return the files that the calls of a step changed, as patches by where they lie."""
+    """Return the files that the calls of a step changed, as patches by path."""
     found: Change = {}
     for called in step.calls:
         patch = get_patch(called)
@@ -279,7 +279,7 @@ def file_changes(step: Step, directory: str | None) -> Change:
 
 
 def get_artifact_name(path: str, directory: str | None) -> str:
-    """Return what a file is called: from the base of its path, else by its address."""
+    """Return the name of an artifact: relative to the base of its path, else its URL."""
     plain = path.replace("\\", "/") if DRIVE.match(path) else path
     base = (directory or "").replace("\\", "/").rstrip("/")
     if base and plain.startswith(f"{base}/"):
@@ -288,7 +288,7 @@ def get_artifact_name(path: str, directory: str | None) -> str:
 
 
 def make_file_address(path: str) -> str:
-    """Return the address of an absolute path."""
+    """Return the URL of an absolute path."""
     plain = path.replace("\\", "/") if DRIVE.match(path) else path
     return f"file:///{quote(plain.lstrip('/'), safe='/:', errors='replace')}"
 
@@ -296,16 +296,16 @@ def make_file_address(path: str) -> str:
 KIND = "https://toolpath.net/kinds/agent-coding-session/v1.2.0"
 LINE_FIELDS = "id kind label is_active parent attachment agent call started ended".split()
 NEVER = "1970-01-01T00:00:00.000Z"
-"""Every step has a time; this one where nothing near it says any."""
+"""Every step has a time; this one if nothing nearby has any."""
 
 
 class SessionFacts(NamedTuple):
     """What is known of a session besides its conversations."""
 
     lines: Sequence[str] = ()
-    """Its conversations; those of agents may be among them."""
+    """Its conversations, possibly including agents'."""
     leaf: str | None = None
-    """The record that the client would go on from."""
+    """The record that the client would resume from."""
     title: str | None = None
     directory: str | None = None
     branch: str | None = None
@@ -314,19 +314,19 @@ class SessionFacts(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphInput:
-    """Sessions that share records, as far as they are told."""
+    """Sessions that share records, as far as they are exported."""
 
     conversations: Mapping[str, Conversation]
     sessions: Mapping[str, SessionFacts]
     hangs_on: Callable[[str], str | None]
-    """By record: the one that it really hangs on."""
+    """By record: its real parent."""
     away: Counter[str] = field(default_factory=Counter)
-    """Whole conversations that are not wanted."""
+    """Conversations that are excluded."""
 
 
 @dataclass
 class Graph:
-    """A document, and what it does not hold."""
+    """A document, and what it does not contain."""
 
     document: dict[str, Any]
     left_out: Counter[str]
@@ -339,7 +339,7 @@ def build_graph(
     name: str,
     used_names: set[str] | None = None,
 ) -> Graph:
-    """Return sessions as a graph; names of paths in `used_names` are not given again."""
+    """Return sessions as a graph; path names in `used_names` are not reused."""
     writing = _GraphWriter(woven, manner, cost_of, used_names if used_names is not None else set())
     writing.name_all()
     paths = [path for group in writing.groups for path in writing.path(group)]
@@ -348,7 +348,7 @@ def build_graph(
 
 
 def join_graphs(graphs: Sequence[Graph], name: str) -> dict[str, Any]:
-    """Return several graphs as one."""
+    """Join several graphs."""
     left_out = sum((graph.left_out for graph in graphs), Counter[str]())
     accounts = [graph.document["meta"]["account"] for graph in graphs]
     paths = [path for graph in graphs for path in graph.document["paths"]]
@@ -356,7 +356,7 @@ def join_graphs(graphs: Sequence[Graph], name: str) -> dict[str, Any]:
 
 
 class _Group(NamedTuple):
-    """Conversations that make one path."""
+    """Conversations that form one path."""
 
     id: str
     session: str
@@ -383,7 +383,7 @@ class _GraphWriter:
     """Times that the log does not say."""
 
     def name_all(self) -> None:
-        """Make all steps, and gives paths and steps their names."""
+        """Build all steps, and name paths and steps."""
         conversations = self.woven.conversations
         self.steps = {name: build_steps(line, self.manner) for name, line in conversations.items()}
         self.counted = {
@@ -417,7 +417,7 @@ class _GraphWriter:
                 yield _Group(_free(line.id, self.used_names), line.session, [line], is_agent)
 
     def path(self, group: _Group) -> Iterator[dict[str, Any]]:
-        """Yield the path of a session or an agent; none where nothing of it is told."""
+        """Yield the path of a session or an agent; none if nothing of it is exported."""
         account = _summed([count_items(self.steps[line.id]) for line in group.lines])
         self.accounts.append(account)
         facts = self.woven.sessions.get(group.session, SessionFacts())
@@ -462,10 +462,10 @@ class _GraphWriter:
         facts: SessionFacts,
         actors: dict[str, dict[str, str]],
     ) -> Iterator[dict[str, Any]]:
-        """Yield the steps of one conversation, each hung on the one that it follows."""
+        """Yield the steps of one conversation, each with its predecessor."""
         made = self.steps[line.id]
         unseen = {uuid for turn in line.turns for uuid in turn.unseen}
-        # A branch goes on from a step of the same path.
+        # A branch continues a step of the same path.
         above, last = line.parent if line.kind in SPOKEN else None, None
         if above is not None and self.path_ids.get(above) == group.id and above != line.id:
             last = self.steps[above].at.get(line.attachment or "")
@@ -501,18 +501,18 @@ class _GraphWriter:
     def _folded_at(
         self, made: Steps, step: Step, before: Mapping[int, None], last: Step | None
     ) -> Step | None:
-        """Return what a step out of the reading order hangs on: as its record says, if it can."""
+        """Return the predecessor of a folded step: as its record says, if possible."""
         above = self.woven.hangs_on(step.first.uuid) if step.first.uuid else None
         found = made.at.get(above) if above else None
         return found if found is not None and id(found) in before else last
 
     def _refs(self, group: _Group, line: Conversation) -> list[dict[str, str]]:
-        """Return where a conversation goes on from, where the base of the path does not say it."""
+        """Return where a conversation continues from, unless the base of the path says it."""
         address = self._beginning(group, line) if line is not group.lines[0] else None
         return [{"rel": "continues", "href": address}] if address else []
 
     def _beginning(self, group: _Group, line: Conversation) -> str | None:
-        """Return the step of another path that a conversation begins at."""
+        """Return the step of another path where a conversation begins."""
         above = line.parent
         if above is None or above not in self.steps or self.path_ids[above] == group.id:
             return None
@@ -523,7 +523,7 @@ class _GraphWriter:
         return f"toolpath:{'/'.join(parts)}"
 
     def _head(self, group: _Group, facts: SessionFacts) -> str:
-        """Return the step that the client would go on from, else the last that is read."""
+        """Return the step that the client would resume from, else the last in reading order."""
         if not group.is_agent and facts.leaf:
             for line in group.lines:
                 step = self.steps[line.id].at.get(facts.leaf)

@@ -35,7 +35,7 @@ from plait.view.transcript.markdown import iter_markdown, iter_turns_markdown, j
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the records of a session say of where it took place."""
+    """What the records of a session say about where it took place."""
 
     directory: str | None = None
     branch: str | None = None
@@ -47,13 +47,13 @@ class Names:
     """Gives each transcript a name of its own."""
 
     reserved: AbstractSet[str] = frozenset()
-    """What others are called."""
+    """Names used by others."""
     used: dict[str, None] = field(default_factory=dict)
     is_crowded: bool = False
-    """Whether others had a name that was asked for."""
+    """Whether a requested name was taken."""
 
     def reserve(self, name: str) -> str:
-        """Return a name that no other has, on any file system."""
+        """Return an unused name, valid on any file system."""
         safe = make_file_name(name)
         found, number = safe, 2
         while (folded := found.casefold()) in self.used or folded in self.reserved:
@@ -82,7 +82,7 @@ def _empty_conversation(path: Path, graph: SessionGraph) -> Conversation:
 
 
 RedactText: TypeAlias = Callable[[str], str]
-"""A text to the same without what should not be shared."""
+"""Returns a text, redacted."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ class Family:
 
     @property
     def graph(self) -> SessionGraph:
-        """All their records in their places."""
+        """The graph of all their records."""
         return self.opened.graph
 
     @cached_property
     def by_line(self) -> dict[str, Conversation]:
-        """All conversations, their files by their names alone."""
+        """All conversations, with file names only."""
         conversations = {**self.opened.by_line, **self.recovered}
         return {
             name: replace(conversation, files=self._files)
@@ -111,7 +111,7 @@ class Family:
 
     @cached_property
     def recovered(self) -> dict[str, Conversation]:
-        """What can be read from broken lines, for each session that has any."""
+        """Recovered records, for each session that has any."""
         records: dict[str, list[tuple[int, Record]]] = {}
         for number, record in self.opened.recovered():
             session = self.session_of.get(number)
@@ -128,7 +128,7 @@ class Family:
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:
-        """One for each ending; what else is left of a session stands in the place of one."""
+        """One for each leaf; sessions without one get a substitute."""
         found = list_paths(self.graph)
         covered = {path.session for path in found} | {
             self.by_line[line].session for path in found for line in self.lines_of_path(path)
@@ -148,7 +148,7 @@ class Family:
 
     @cached_property
     def coverage(self) -> Coverage:
-        """How its sessions are told."""
+        """How its sessions are covered."""
         sessions = self.graph.sessions.values()
         main_sessions = {path.session for path in self.paths if path.of}
         alone = sum(not path.of for path in self.paths)
@@ -160,7 +160,7 @@ class Family:
 
     @cached_property
     def chosen_paths(self) -> list[tuple[int, Path]]:
-        """The paths that are wanted, with their places among all."""
+        """The selected paths, with their positions among all."""
         return [
             (number, path)
             for number, path in enumerate(self.paths)
@@ -173,18 +173,18 @@ class Family:
 
     @property
     def unspoken(self) -> list[str]:
-        """What files without a conversation are called, those that hold summaries alone."""
+        """Descriptions of files without a conversation, and of those with summaries only."""
         bare = (session for session in self.graph.sessions.values() if not session.lines)
         return [f"{session.title} ({session.id})" for session in bare if session.title]
 
     @cached_property
     def copied_sessions(self) -> list[str]:
-        """Sessions that hold nothing but what another holds as well."""
+        """Sessions whose content another session contains."""
         spoken = (session for session in self.graph.sessions.values() if session.lines)
         return [session.id for session in spoken if not self._holds(session)]
 
     def lines_of_path(self, path: Path) -> list[str]:
-        """Return the DAG-lines that a path goes along, its end first."""
+        """Return the DAG-lines along a path, its end first."""
         line = self.by_line.get(path.line)
         found: list[str] = []
         while line is not None:
@@ -193,7 +193,7 @@ class Family:
         return found
 
     def list_wanted_lines(self, *, has_agents: bool) -> dict[str, None]:
-        """Return the conversations that are wanted: on chosen paths, and the agents of those."""
+        """Return the selected conversations: on selected paths, with their agents."""
         ways = {line for _, path in self.chosen_paths for line in self.lines_of_path(path)}
         found = {line: None for line, conversation in self.by_line.items() if line in ways}
         waiting = [
@@ -214,24 +214,24 @@ class Family:
         return {line: None for line in self.by_line if line in found}
 
     def find_parent(self, uuid: str) -> str | None:
-        """Return the record that another really hangs on."""
+        """Return the record that is another's real parent."""
         return self.graph.edge_of(uuid).parent if uuid in self.graph.nodes else None
 
     @cached_property
     def transcript_names(self) -> dict[int, str]:
-        """The name of each path's transcript, by the path's place."""
+        """The name of each path's transcript, by the path's position."""
         return {
             number: self.names.reserve(self._name(path)) for number, path in enumerate(self.paths)
         }
 
     @cached_property
     def pages(self) -> dict[str, str]:
-        """The name of each session's page, without its ending."""
+        """The name of each session's page, without suffix."""
         return {session: self.names.reserve(session) for session in self.graph.sessions}
 
     @cached_property
     def targets(self) -> dict[str, str]:
-        """By DAG-line: the transcript that reads it to its end, else one that goes along it."""
+        """By DAG-line: the transcript that contains its end, else one that passes along it."""
         found = {path.line: self.transcript_names[number] for number, path in self.chosen_paths}
         for number, path in self.chosen_paths:
             for line in self.lines_of_path(path):
@@ -244,14 +244,14 @@ class Family:
 
     @cached_property
     def agents(self) -> list[str]:
-        """The agents there are, service agents too."""
+        """All agents, including background requests."""
         return [
             name for name, conversation in self.by_line.items() if conversation.kind not in SPOKEN
         ]
 
     @cached_property
     def unnamed_agents(self) -> dict[int, list[str]]:
-        """Agent that no call names, by the path at whose end they stand."""
+        """Agents that no call names, by the path at whose end they are shown."""
         called = {
             name
             for conversation in self.by_line.values()
@@ -271,7 +271,7 @@ class Family:
         return found
 
     def transcripts(self) -> Iterator[Transcript]:
-        """Yield the paths that are wanted as transcripts, one by one."""
+        """Yield the selected paths as transcripts."""
         for number, path in self.chosen_paths:
             yield self.transcript(number, path)
 
@@ -318,7 +318,7 @@ class Family:
 
     @cached_property
     def _files(self) -> tuple[str, ...]:
-        """The files by their names alone."""
+        """The files by their names only."""
         return tuple(self.private(PurePath(file.path).name) for file in self.graph.files)
 
     def _heading(self, path: Path, conversation: Conversation, unnamed: Iterable[str]) -> Heading:
@@ -354,7 +354,7 @@ class Family:
         )
 
     def resume_line(self, session: str) -> str | None:
-        """Return what continues a session in Claude Code; None where nobody could run it."""
+        """Return the command that resumes a session in Claude Code; None if that is impossible."""
         from plait.redact.stand_ins import holds_stand_in
 
         line = Resume(session, None, self.places[session].directory, None).line
@@ -366,7 +366,7 @@ class Family:
         return is_uuid(session) and any(file.kind == "session" for file in files)
 
     def _totals(self, conversation: Conversation, unnamed: Iterable[str]) -> Totals:
-        """Return what a path came to, with the agents that were sent out on it."""
+        """Return the totals of a path, with the agents that were started on it."""
         agents: dict[str, None] = {}
         waiting = [*unnamed, *iter_agents_called(conversation.items())]
         while waiting:
@@ -379,7 +379,7 @@ class Family:
 
     @cached_property
     def places(self) -> dict[str, Surroundings]:
-        """Where each session took place."""
+        """The working directories of each session."""
         return {name: self._place(session) for name, session in self.graph.sessions.items()}
 
     def _place(self, session: GraphSession) -> Surroundings:
@@ -389,7 +389,7 @@ class Family:
 
 
 def render_session_markdown(opened: OpenSession, line: str, prices: Pricing) -> str | None:
-    """Return a way through a session, as an export of it alone, not redacted, has it."""
+    """Return a path through a session as an export of it alone would have it, not redacted."""
     is_main = line == opened.conversations.main
     family = Family(opened, str, Names(), prices, is_active_only=is_main)
     name = family.targets.get(line)
@@ -398,7 +398,7 @@ def render_session_markdown(opened: OpenSession, line: str, prices: Pricing) -> 
 
 
 def render_turn_markdown(opened: OpenSession, uuid: str) -> str | None:
-    """Return the turn that a record opens, as an export of this turn alone has it."""
+    """Return the turn of a record as an export of this turn alone would have it."""
     for transcript in _transcripts(Family(opened, str, Names())):
         conversation = transcript.conversation
         turns = tuple(

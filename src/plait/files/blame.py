@@ -34,7 +34,7 @@ from plait.record.time import format_timestamp, parse_time
 from plait.sessions.names import shorten_name
 
 UNCERTAIN = {"sure": " ", "likely": "~", "unknown": "?"}
-"""The sign before a line."""
+"""The mark before an uncertain line."""
 CLOCK_TOLERANCE = timedelta(seconds=2)
 """How far the clocks of Git and the client may differ."""
 NOTES_REF = "refs/notes/ai"
@@ -64,7 +64,7 @@ class BlamedLine(Struct, frozen=True, kw_only=True):
     text: str
     session: str | None = None
     turn: int | None = None
-    """None where only a Git note names the session."""
+    """None if only a Git note names the session."""
     branch: str | None = None
     """The branch of the turn; None on the active branch."""
     uuid: str | None = None
@@ -79,7 +79,7 @@ class BlamedLine(Struct, frozen=True, kw_only=True):
     model: str | None = None
     call: str | None = None
     is_abandoned: bool = False
-    """True on an abandoned branch: the file kept the line all the same."""
+    """Whether it is on an abandoned branch: the file kept the line all the same."""
     commit: str | None = None
     author: str | None = None
     committed: str | None = None
@@ -178,7 +178,7 @@ class Note:
 
 
 def parse_note(text: str) -> Note | None:
-    """Parse a note; None for a note that is not git-ai's."""
+    """Return a parsed note; None for a note that is not git-ai's."""
     above, divider, below = f"\n{text}".partition(f"\n{DIVIDER}\n")
     try:
         facts = json.loads(below) if divider else None
@@ -265,7 +265,7 @@ class Blame(Struct, frozen=True, kw_only=True):
     lines: tuple[BlamedLine, ...]
     known_as: tuple[str, ...] = ()
     as_of: str | None = None
-    """The time of this content, where the file is not on disk."""
+    """The time of this content, if the file is not on disk."""
     has_git: bool = False
 
     def __iter__(self) -> Iterator[BlamedLine]:
@@ -357,7 +357,7 @@ def _blame_line(number: int, text: str, mark: LineMark, git: CommittedLine | Non
 
 
 def _check_against_git(mark: LineMark, committed: datetime | None) -> LineMark:
-    """Return a mark, or an unknown one where Git had the line before its likely author wrote it.
+    """Return a mark, or an unknown one if Git had the line before its likely author wrote it.
 
     A line that was removed and added again is the same line if Git has it from before its removal.
     """
@@ -418,9 +418,9 @@ class PlannedNote(Struct, frozen=True, kw_only=True):
     lines: int
     sessions: tuple[str, ...]
     before: str | None
-    """None where there is no note."""
+    """None if there is no note."""
     after: str | None
-    """None where nothing is to be done."""
+    """None if nothing is to be done."""
     why: str = ""
     """Why nothing is to be done."""
 

@@ -1,6 +1,7 @@
-"""Events of files: what sessions did to them, and the text that each had before and after.
+"""Events of files: what sessions did to them, and the text of each before and after.
 
-Calls tell what they changed; reads and backups tell what a file held. The client logs line ends as
+Calls say what they changed; reads and backups say what a file contained. The client logs line ends
+as
 newlines and no byte order mark, whatever the file has: texts are compared without.
 """
 
@@ -24,65 +25,67 @@ from plait.record.codec import as_count, as_mapping, get_text
 from plait.record.time import format_sortable
 
 Certainty: TypeAlias = Literal[
-    "sure",  # the log has it written, and nobody else changed the file since
-    "likely",  # somebody else changed the file since, and the line stands as it was written
+    "sure",  # the log shows it being written, and nobody else changed the file since
+    "likely",  # somebody else changed the file since, and the line is unchanged
     "unknown",
 ]
 Why: TypeAlias = Literal[
     "",
-    "before",  # it stood there when the first session came that is known
-    "between",  # it came between two moments in which the file is known: by hand, or by a command
+    "before",  # it existed before the first known session
+    "between",  # it appeared between two known states of the file: by hand, or by a command
     "several",  # the same line was written more than once: it may be either
-    "moved",  # a change put it elsewhere: whoever did may count, or whoever wrote it first
-    "again",  # it had gone and came again, nobody saw how: it may be somebody else's
+    "moved",  # a change moved it: its author may be the mover or whoever wrote it first
+    "again",  # it was removed and reappeared unseen: it may be somebody else's
     "earlier",  # Git has it in a commit from before it was written
-    "unread",  # the log does not say what the file held
+    "unread",  # the log does not say what the file contained
 ]
 EventKind: TypeAlias = Literal["created", "written", "edited", "read", "backed up"]
 CHANGES: frozenset[EventKind] = frozenset({"created", "written", "edited"})
 
 
 class EventOrigin(Struct, frozen=True, kw_only=True):
-    """Where in which session something was written."""
+    """The place in a session where something was written."""
 
     session: str
     line: str
     """The conversation."""
     turn: int
-    """Of the conversation that people had: an agent counts where it was sent out."""
+    """Of the main conversation: an agent counts where it was started."""
     branch: str | None = None
-    """The branch whose turn that is; None in the conversation that goes on."""
+    """The branch of that turn; None on the active branch."""
     uuid: str | None = None
     time: str | None = None
     call: str | None = None
     prompt: str | None = None
     agent: str | None = None
-    """The agent's task, None where no agent wrote it."""
+    """The agent's task; None if no agent wrote it."""
     model: str | None = None
     is_active: bool = True
-    """False on a branch that was left."""
+    """False on an abandoned branch."""
 
 
 class LineMark(Struct, frozen=True):
-    """Who wrote a line."""
+    """The author of a line."""
 
     origin: EventOrigin | None = None
     certainty: Certainty = "unknown"
     why: Why = ""
     gone: str | None = None
-    """When it went, where it came again since: only a commit from before says that it is this."""
+    """When it was removed, if it reappeared since: only an earlier commit proves that it is the
+    same.
+    """
 
 
 class FileText(Struct, frozen=True):
-    """What a file held, as lines without their ends."""
+    """The content of a file, as lines without their ends."""
 
     lines: tuple[str, ...]
     is_ended: bool = True
     """Whether the last line has an end."""
     line_end: Literal["\n", "\r\n"] | None = None
-    """None where nothing tells: the client logs every line end as a newline."""
+    """None if unknown: the client logs every line end as a newline."""
     is_whole: bool = True
-    """False where only patches tell of it: other lines are unseen, and there may be more."""
+    """False if only patches show it: other lines are unseen, and there may be more."""
 
     def __str__(self) -> str:
         end = self.line_end or "\n"
@@ -90,7 +93,7 @@ class FileText(Struct, frozen=True):
 
 
 class Replacement(Struct, frozen=True):
-    """A text that took the place of another."""
+    """A text that replaced another."""
 
     old: str
     new: str
@@ -98,51 +101,51 @@ class Replacement(Struct, frozen=True):
 
 
 class FileEvent(Struct, frozen=True, kw_only=True):
-    """What happened to a file, or what was seen of it."""
+    """A change of a file, or an observation of its content."""
 
     path: str
     kind: EventKind
     time: str
-    """When it was done, in the form that sorts as text."""
+    """When it happened, in a form that sorts as text."""
     origin: EventOrigin
     before: FileText | None = None
-    """All of it; None where the log does not hold it."""
+    """The complete text; None if the log does not have it."""
     after: FileText | None = None
     hunks: tuple[Hunk, ...] = ()
     replacements: tuple[Replacement, ...] = ()
     is_there: bool = True
-    """False for a backup that says that there was no file."""
+    """False for a backup that records that there was no file."""
     proposal: "FileEvent | None" = None
-    """The change as it was asked for, where a person had it be another one."""
+    """The change as proposed, if the user modified it."""
 
     @property
     def is_change(self) -> bool:
-        """Return whether the file is another since."""
+        """Return whether the file changed."""
         return self.kind in CHANGES
 
 
 class Version(Struct, frozen=True, kw_only=True):
-    """What a file held from a moment on."""
+    """The content of a file from a time on."""
 
     time: str
     text: FileText | None
-    """None where it is not known."""
+    """None if unknown."""
     marks: tuple[LineMark, ...] = ()
-    """Who wrote each line."""
+    """The author of each line."""
     event: FileEvent | None = None
-    """What made it; None where somebody else did, and this is when it was seen."""
+    """The event that made it; None if somebody else did, and this is when it was seen."""
     is_there: bool = True
     completed: str | None = None
     """When the lines were seen that its patches do not show."""
 
     @property
     def is_foreign(self) -> bool:
-        """Return whether nobody's event made it."""
+        """Return whether no event made it."""
         return self.event is None
 
 
 class NetChange(Struct, frozen=True, kw_only=True):
-    """What became of a file in all."""
+    """The overall change of a file."""
 
     path: str
     changes: int
@@ -152,25 +155,25 @@ class NetChange(Struct, frozen=True, kw_only=True):
     added: int = 0
     removed: int = 0
     is_new: bool = False
-    """It was not there before."""
+    """Whether it did not exist before."""
     is_known: bool = True
-    """False where the log holds too little to compare."""
+    """False if the log has too little to compare."""
     has_others: bool = False
-    """Somebody else changed it in between: that is among the change."""
+    """Whether somebody else changed it in between: that is included."""
 
 
 MOST_BYTES = 32 << 20
-"""Larger files are not looked into."""
+"""Larger files are not examined."""
 EMPTY_TEXT = FileText(())
 UNKNOWN_TEXT = FileText((), is_whole=False)
-"""A file of which nothing is known."""
+"""A file with unknown content."""
 UNSEEN_LINE = "\0"
-"""What a line begins with that nobody has seen; no two of them are the same."""
+"""Prefix of unseen lines; no two of them are equal."""
 _NUMBERS = count()
 
 
 def parse_text(content: str) -> FileText:
-    """Return a text as the log has it."""
+    """Return a text in the form of the log."""
     lines = content.removeprefix("\ufeff").split("\n")
     is_ended = len(lines) > 1 and not lines[-1]
     found = lines[:-1] if is_ended or not lines[-1] else lines
@@ -178,7 +181,7 @@ def parse_text(content: str) -> FileText:
 
 
 def decode_text(data: bytes) -> FileText | None:
-    """Return the text that a file holds, None where it is none."""
+    """Return the text in a file; None if it is not text."""
     if len(data) > MOST_BYTES or b"\0" in data:
         return None
     found = parse_text(data.decode("utf-8", "surrogateescape"))
@@ -189,21 +192,21 @@ def decode_text(data: bytes) -> FileText | None:
 
 
 class Region(Struct, frozen=True):
-    """Lines of the old text, and the lines of the new one in their place."""
+    """Lines of the old text, and the lines of the new one that replace them."""
 
     old: tuple[int, int]
     new: tuple[int, int]
 
 
 class ChangedText(Struct, frozen=True):
-    """A text after a change, and where it is another."""
+    """A text after a change, and where it differs."""
 
     text: FileText
     regions: tuple[Region, ...]
 
 
 def apply_event(event: FileEvent, before: FileText) -> ChangedText | None:
-    """Return what an event makes of a text, None where it does not fit or nobody can say."""
+    """Return a text after an event; None if it does not apply or is unknown."""
     if not before.is_whole:
         return _patched(event.hunks, before) if event.hunks and event.after is None else None
     replaced = _replaced(event.replacements, before) if event.replacements else None
@@ -213,7 +216,7 @@ def apply_event(event: FileEvent, before: FileText) -> ChangedText | None:
         return None
     is_logged = event.before is not None or event.after is not None
     if event.hunks and not (is_logged or patched or _is_near(event.hunks, before)):
-        return None  # the patch says that the file held something else
+        return None  # the patch says that the file contained something else
     for found in (replaced, patched):
         if found and found.text.lines == after.lines:
             return ChangedText(_with_end(after, before), found.regions)
@@ -222,9 +225,10 @@ def apply_event(event: FileEvent, before: FileText) -> ChangedText | None:
 
 
 def widen_regions(changed: ChangedText, before: FileText) -> Iterator[Region]:
-    """Yield where a text is another, with lines beside it that may be what came or went.
+    """Yield the changed regions, extended by equal lines that may have been the ones added or
+    removed.
 
-    x          x                      one of both came: nobody can say which
+    x          x                      one of the two was added: which is unknown
     b    ->    b   +b   x
     """
     old, new, low = before.lines, changed.text.lines, 0
@@ -264,7 +268,7 @@ def _with_end(after: FileText, before: FileText) -> FileText:
 
 
 def reconstruct_before(event: FileEvent) -> FileText | None:
-    """Return what a file held before a change whose result and patch are known."""
+    """Return the content before a change whose result and patch are known."""
     if event.before is not None:
         return event.before
     if event.kind == "created":
@@ -276,7 +280,7 @@ def reconstruct_before(event: FileEvent) -> FileText | None:
 
 
 def iter_added_lines(event: FileEvent) -> Iterator[str]:
-    """Yield the lines that a change is known to have added, wherever they stand."""
+    """Yield the lines that a change is known to have added, wherever they are."""
     if event.hunks:
         for hunk in event.hunks:
             removed = {line[1:] for line in hunk.lines if line[:1] in "- "}
@@ -295,7 +299,7 @@ def _turned(hunk: Hunk) -> Hunk:
 
 
 def _patched(hunks: Sequence[Hunk], before: FileText) -> ChangedText | None:
-    """Return a text with a patch applied, exactly where it says and as it says."""
+    """Return a text with a patch applied exactly at its line numbers."""
     lines: list[str] = []
     regions: list[Region] = []
     place, is_ended = 0, before.is_ended
@@ -315,9 +319,9 @@ def _patched(hunks: Sequence[Hunk], before: FileText) -> ChangedText | None:
 
 
 def reveal_lines(before: FileText, hunks: Sequence[Hunk]) -> FileText | None:
-    """Return a text that is known in parts with what a patch tells of it, None where it differs.
+    """Return a partly known text completed by a patch; None if they differ.
 
-    The spaces that a line begins with may have been tabs: the client draws them so in patches.
+    The spaces at the start of a line may have been tabs: the client draws them so in patches.
     """
     lines = list(before.lines)
     for hunk in hunks:
@@ -333,7 +337,7 @@ def reveal_lines(before: FileText, hunks: Sequence[Hunk]) -> FileText | None:
 
 
 def fits_partial_text(known: FileText, seen: FileText) -> bool:
-    """Return whether a text is one that was known in parts."""
+    """Return whether a text matches a partly known one."""
     if known.is_whole or len(seen.lines) < len(known.lines):
         return False
     return all(
@@ -347,7 +351,7 @@ def _alike(there: Sequence[str], lines: Sequence[str]) -> bool:
 
 
 def _sides(hunk: Hunk) -> tuple[list[str], list[str], bool | None]:
-    """Return the lines before and after, and whether the last one has an end if that is said."""
+    """Return the lines before and after, and whether the last one has an end if that is known."""
     old: list[str] = []
     new: list[str] = []
     last, ended = "", None
@@ -365,7 +369,7 @@ def _sides(hunk: Hunk) -> tuple[list[str], list[str], bool | None]:
 
 
 def _is_near(hunks: Sequence[Hunk], before: FileText) -> bool:
-    """Return whether a patch stands where it says, whatever became of the space before lines.
+    """Return whether a patch applies at its line numbers, ignoring white space at line starts.
 
     The client draws tabs at the start of a line as spaces in some patches.
     """
@@ -378,13 +382,13 @@ def _is_near(hunks: Sequence[Hunk], before: FileText) -> bool:
 
 
 def _replaced(replacements: Sequence[Replacement], before: FileText) -> ChangedText | None:
-    """Return a text with texts replaced, None where one does not stand there or stands twice."""
+    """Return a text with texts replaced; None if one does not occur or occurs twice."""
     text = "\n".join(before.lines) + ("\n" if before.is_ended and before.lines else "")
     spans: list[tuple[int, int, int]] | None = []
     for replacement in replacements:
         old, new = replacement.old.replace("\r\n", "\n"), replacement.new.replace("\r\n", "\n")
         if not new and not old.endswith("\n") and f"{old}\n" in text:
-            old = f"{old}\n"  # format: what goes for nothing goes with the end of its line
+            old = f"{old}\n"  # format: what is deleted goes with its line end
         times = text.count(old) if old else 0
         if not times or (times > 1 and not replacement.is_everywhere):
             return None
@@ -398,7 +402,7 @@ def _replaced(replacements: Sequence[Replacement], before: FileText) -> ChangedT
 
 
 def _spans(text: str, old: str, new: str) -> list[tuple[int, int, int]]:
-    """Return the lines that each place touches, and how many more lines there are after it."""
+    """Return the lines that each place touches, and how many lines are added after it."""
     found, place, line = [], 0, 0
     grown = new.count("\n") - old.count("\n")
     while (there := text.find(old, place)) >= 0:
@@ -410,7 +414,7 @@ def _spans(text: str, old: str, new: str) -> list[tuple[int, int, int]]:
 
 
 def _ends_alike(text: str, there: int, old: str, new: str) -> bool:
-    """Return whether the line behind is left as it was: what goes and what comes are whole lines."""
+    """Return whether only complete lines are replaced, so that the next line stays unchanged."""
     if not old.endswith("\n"):
         return False
     return new.endswith("\n") or (not new and (there == 0 or text[there - 1] == "\n"))
@@ -434,26 +438,26 @@ def _regions(
 
 
 LONGEST_LINE = 2000
-"""Characters after which a read cuts a line."""
+"""Length at which a read truncates a line."""
 CREATED = re.compile(r"created successfully|created at", re.IGNORECASE)
 ACTIONS: Mapping[str, EventKind] = {"created": "created", "written": "written", "edited": "edited"}
 
 
 class BackupCopy(Struct, frozen=True):
-    """What a backup holds."""
+    """The content of a backup."""
 
     text: FileText | None
     is_there: bool = True
 
 
 LoadBackup: TypeAlias = Callable[[Any], BackupCopy | None]
-"""Gives what a backup of a snapshot holds, None where that is lost or no text."""
+"""Returns the content of a snapshot's backup; None if it is lost or not text."""
 
 
 def list_file_events(
     conversations: Conversations, directory: str | None, load: LoadBackup
 ) -> tuple[FileEvent, ...]:
-    """Return what happened to files in all conversations of a session, in the order of time."""
+    """Return what happened to files in all conversations of a session, by time."""
     found: list[FileEvent] = []
     turns = map_agent_launches(conversations)
     for conversation in conversations.by_line.values():
@@ -463,9 +467,9 @@ def list_file_events(
 
 
 def map_agent_launches(conversations: Conversations) -> dict[str, tuple[str, int]]:
-    """Return for each agent the conversation and the turn of it that sent it out.
+    """Return for each agent the conversation and the turn that started it.
 
-    An agent that an agent sent out counts where the first of them was.
+    A nested agent counts where the first of them was started.
     """
     found: dict[str, tuple[str, int]] = {}
     spoken = [
@@ -488,7 +492,7 @@ def map_agent_launches(conversations: Conversations) -> dict[str, tuple[str, int
 
 
 class _Prompts:
-    """Gives where something was done, in the words of the person who asked for it."""
+    """Finds where something was done, in terms of the main conversation's turns."""
 
     def __init__(
         self,
@@ -656,7 +660,7 @@ def _replacements(
 
 
 def _read_text(view: Mapping[str, Any]) -> FileText | None:
-    """Return what was read, where that is all of the file and nothing was cut."""
+    """Return the text that was read, if it is the complete file and nothing was truncated."""
     file = as_mapping(view.get("file"))
     content = get_text(file, "content")
     if view.get("type") != "text" or content is None or as_count(file.get("startLine")) != 1:
@@ -670,7 +674,7 @@ def _read_text(view: Mapping[str, Any]) -> FileText | None:
 
 
 def resolve_path(path: str, directory: str | None) -> str:
-    """Return a path from the root on, in one form."""
+    """Return an absolute path in normal form."""
     if path.startswith("~"):
         return path
     if WINDOWS.match(path) or (directory and WINDOWS.match(directory)):

@@ -1,7 +1,8 @@
-"""The history of one file over all sessions, its names, its Git repository, and its text at a time.
+"""The history of one file over all sessions: its names, its Git repository, its content.
 
-Only sessions whose logs mention the file are read. Git is asked without running anything that a
-repository could configure; where Git is missing, the history is told without it.
+Only sessions whose logs mention the file are read. Git is run without anything that a repository
+could
+configure; if Git is missing, the history is built without it.
 """
 
 import json
@@ -48,11 +49,11 @@ if TYPE_CHECKING:
 
 
 IsNamed: TypeAlias = Callable[[str], bool]
-"""Tells a path that is a name of the file."""
+"""Returns whether a path is a name of the file."""
 
 
 def read_session_events(read: OpenSession) -> tuple[FileEvent, ...]:
-    """Return what happened to files in a session, in the order of time."""
+    """Return what happened to files in a session, by time."""
     if not read.graph.sessions:
         return ()
     return list_file_events(
@@ -61,18 +62,18 @@ def read_session_events(read: OpenSession) -> tuple[FileEvent, ...]:
 
 
 def find_start_directory(read: OpenSession) -> str | None:
-    """Return the directory that a session was begun in, from which backups name files."""
+    """Return the directory that a session began in, to which names of backups are relative."""
     records = (record for source in read.sources for record in source.records)
     return next((record.cwd for record in records if record.cwd), None)
 
 
 def make_backup_loader(session: Session) -> LoadBackup:
-    """Return what reads the backups of a session; each copy once."""
+    """Return a function that reads the backups of a session, each once."""
     folder = find_history_folder(session.file.path) if session.file else None
     read: dict[str, BackupCopy | None] = {}
 
     def load(backup: Any) -> BackupCopy | None:
-        if isinstance(backup, str):  # format: 2.1.29 keeps the text itself
+        if isinstance(backup, str):  # format: 2.1.29 stores the text itself
             return BackupCopy(parse_text(backup))
         fields = as_mapping(backup)
         copy = fields.get("backupFileName")
@@ -94,9 +95,9 @@ def make_backup_loader(session: Session) -> LoadBackup:
 def read_file_events(
     sessions: Iterable[Session], endings: Iterable[str], is_named: IsNamed
 ) -> list[FileEvent]:
-    """Return what happened to a file in some sessions, once where a session was copied."""
+    """Return what happened to a file in some sessions, once if a session was copied."""
     found: dict[tuple[object, ...], FileEvent] = {}
-    needles = tuple(  # the forms in which the end of a path can stand in a log
+    needles = tuple(  # the forms that the end of a path can have in a log
         json.dumps(name, ensure_ascii=is_ascii)[1:-1].encode("utf-8", "surrogatepass")
         for name in endings
         for is_ascii in (True, False)
@@ -105,7 +106,8 @@ def read_file_events(
         if any(file_contains(file.path, needles) for file in session.files):
             for event in read_session_events(open_session(session)):
                 if is_named(event.path):
-                    # Keep an event; of copies the one that Claude would go on from the oldest of.
+                    # Keep an event; of copies the one in the oldest session, preferring active
+                    # branches.
                     key = (event.path, event.kind, event.time, event.origin.call or event.after)
                     known = found.get(key)
                     if known is None or (event.origin.is_active and not known.origin.is_active):
@@ -120,7 +122,7 @@ MOST_NAMES = 20
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit, as far as blame tells."""
+    """A commit, as far as blame reports it."""
 
     id: str
     author: str = ""
@@ -130,14 +132,14 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class CommittedLine:
-    """Where Git knows a line from."""
+    """Git's origin of a line."""
 
     commit: Commit | None
-    """None where it is not committed yet."""
+    """None if it is not committed yet."""
     number: int
-    """Of the line in the file as it was committed."""
+    """Of the line in the committed file."""
     path: str
-    """What the file was called then, from the top of the repository on."""
+    """The file's name then, relative to the repository."""
 
 
 @dataclass
@@ -145,14 +147,14 @@ class FileInGit:
     """A file of a repository."""
 
     top: str
-    """The top of the worktree that it lies in."""
+    """The top of its worktree."""
     name: str
-    """From there on."""
+    """Relative to it."""
     _known: dict[str, Commit] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What it is and was called, from the top of the repository on."""
+        """Its present and former names, relative to the repository."""
         question = ("log", "--follow", "--format=", "--name-status", "-z", "-M", "--no-ext-diff")
         log = run_git(self.top, *question, "--no-textconv", "--", self.name) or ""
         names = [self.name]
@@ -160,7 +162,7 @@ class FileInGit:
         for place, word in enumerate(words):
             if re.fullmatch(r"\n?[RC]\d+", word) and place + 1 < len(words):
                 names.append(words[place + 1])
-        # What it was called in the last commit, if it was renamed since.
+        # Its name in the last commit, if it was renamed since.
         question = ("diff", "HEAD", "--name-status", "-z", "-M", "--no-ext-diff", "--no-textconv")
         words = (run_git(self.top, *question) or "").split("\0")
         for place, word in enumerate(words):
@@ -170,25 +172,25 @@ class FileInGit:
 
     @cached_property
     def worktrees(self) -> tuple[str, ...]:
-        """The tops of all worktrees of the repository, its own first."""
+        """The worktrees of the repository, its own first."""
         listing = run_git(self.top, "worktree", "list", "--porcelain") or ""
         found = (line[9:] for line in listing.split("\n") if line.startswith("worktree "))
         return tuple(dict.fromkeys((self.top, *found)))
 
     @cached_property
     def roots(self) -> frozenset[str]:
-        """The first commits of the repository, which its clones have, too."""
+        """The first commits of the repository, which its clones share."""
         listing = run_git(self.top, "rev-list", "--max-parents=0", "HEAD") or ""
         return frozenset(listing.split())
 
     def blame(self) -> list[CommittedLine]:
-        """Return where each line of the file on the disk comes from; none where Git has it not."""
+        """Return the origin of each line of the file on disk; none for uncommitted lines."""
         question = ("-c", "blame.ignoreRevsFile=", "blame", "--porcelain", "--no-textconv")
         porcelain = run_git(self.top, *question, "--", self.name)
         return list(self._blamed(porcelain)) if porcelain else []
 
     def _blamed(self, porcelain: str) -> Iterator[CommittedLine]:
-        """Yield what the porcelain form of blame says: facts of a commit come once, first."""
+        """Yield the entries of Git's porcelain blame: facts of a commit come once, first."""
         names: dict[str, str] = {}
         facts: dict[str, dict[str, str]] = {}
         here, number = "", 0
@@ -218,7 +220,7 @@ class FileInGit:
 
 
 def find_file_in_git(path: Path) -> FileInGit | None:
-    """Return a file as its repository knows it, None where it lies in none."""
+    """Return a file in its repository; None if it is in none."""
     folder = next((parent for parent in path.parents if parent.is_dir()), None)
     top = (
         (run_git(str(folder), "rev-parse", "--show-toplevel") or "").rstrip("\n") if folder else ""
@@ -231,18 +233,18 @@ def find_file_in_git(path: Path) -> FileInGit | None:
 
 
 GONE = r"/\.(?:claude/)?worktrees/[^/]+/"
-"""Where worktrees are made that may have gone since."""
+"""Where deleted worktrees may have been."""
 
 
 @dataclass(frozen=True)
 class FileNames:
-    """What a file is called."""
+    """The names of a file."""
 
     path: Path | str
-    """Where it lies, or as it was given where it lies nowhere here."""
+    """Its path, or as given if it does not exist here."""
     exact: frozenset[str]
     gone: re.Pattern[str] | None = None
-    """Matches it in worktrees that are no longer there."""
+    """Matches it in deleted worktrees."""
     git: FileInGit | None = None
 
     def is_named(self, path: str) -> bool:
@@ -251,12 +253,12 @@ class FileNames:
 
     @property
     def endings(self) -> frozenset[str]:
-        """The last parts of its names: a log that has none of them does not know it."""
+        """The last parts of its names: a log without any of them does not mention it."""
         return frozenset(get_file_name(path) for path in self.exact)
 
 
 def resolve_file_names(given: str, directory: Path, known_as: tuple[str, ...] = ()) -> FileNames:
-    """Return what a file is called that a user names, from where they stand."""
+    """Return the names of a file given by a user, from the current directory."""
     if is_foreign_path(given):
         return FileNames(given, frozenset((given, *known_as)))
     path = Path(os.path.normpath((directory / given).absolute()))
@@ -272,7 +274,7 @@ def resolve_file_names(given: str, directory: Path, known_as: tuple[str, ...] = 
 
 
 def get_file_name(path: str) -> str:
-    """Return the name of a file without the folders that it lies in."""
+    """Return the name of a file without its folders."""
     return re.split(r"[/\\]", path)[-1]
 
 
@@ -281,14 +283,14 @@ MOST_LISTED = 4
 
 @dataclass
 class FileHistory:
-    """A file with all that sessions did to it, under whatever name."""
+    """A file with everything that sessions did to it, under any name."""
 
     names: FileNames
     events: list[FileEvent]
-    """In the order of time."""
+    """By time."""
     stories: FileStories
     known_as: tuple[str, ...] = ()
-    """The names by which sessions know it, the newest last."""
+    """The names under which sessions know it, newest last."""
 
     def __iter__(self) -> Iterator[FileEvent]:
         return iter(self.events)
@@ -298,19 +300,19 @@ class FileHistory:
 
     @property
     def path(self) -> str:
-        """Where it lies, or what it was called last."""
+        """Its path, or its last name."""
         return str(self.names.path)
 
     @property
     def story(self) -> FileStory:
-        """What it held where it lies; where no session knows it there, what it was called last."""
+        """Its versions at its path; if no session knows that, those of its last name."""
         own = self.stories.by_path.get(self.path)
         if own or self.is_here or not self.known_as:
             return self.stories.at(self.path)
         return self.stories.at(self.known_as[-1])
 
     def story_at(self, moment: str) -> FileStory:
-        """Return the story of the name that it had at a moment, up to what is on this disk."""
+        """Return the versions under the name that it had at a time, up to the file on disk."""
         own = self.story
         self._look_at_disk(own)
         if _is_known(own, moment) or self.names.git is None:
@@ -321,7 +323,7 @@ class FileHistory:
         return max(found, key=lambda story: story.versions[-1].time, default=own)
 
     def _look_at_disk(self, story: FileStory) -> None:
-        """Take what the file holds now: since it was written, where that was after the logs."""
+        """Add the present content of the file, dated when it was written, if after the logs."""
         last, path = story.current, self.names.path
         if not (last and last.text and last.text.is_whole and isinstance(path, Path)):
             return
@@ -339,7 +341,7 @@ class FileHistory:
         return isinstance(self.names.path, Path) and self.names.path.is_file()
 
     def on_disk(self) -> FileText | None:
-        """Return what the file holds now, None where it is not here."""
+        """Return the present content of the file; None if it is not here."""
         path = self.names.path
         if isinstance(path, Path) and path.exists() and not path.is_file():
             what = "a folder" if path.is_dir() else "no file given"
@@ -365,13 +367,13 @@ def read_history(
     known_as: tuple[str, ...] = (),
     sessions: Iterable[Session] | None = None,
 ) -> FileHistory:
-    """Return the story of a file over some sessions, or all."""
+    """Return the history of a file over some sessions, or all."""
     names = resolve_file_names(given, directory, known_as)
     endings = names.endings
     chosen = archive.sessions if sessions is None else sessions
     every = read_file_events(chosen, endings, lambda path: get_file_name(path) in endings)
     events = [event for event in every if names.is_named(event.path)]
-    if names.git:  # the path that the user has, where links give it another
+    if names.git:  # the user's own path, if links give it another one
         home = f"{names.git.top}/{names.git.name}"
         events = [
             replace(event, path=str(names.path)) if event.path == home else event
@@ -387,7 +389,7 @@ def read_history(
 
 
 def _find_other_copies(given: str, names: FileNames, events: Iterable[FileEvent]) -> str | None:
-    """Return the one path on another machine, or of another clone, that ends as this one does."""
+    """Return the only path on another machine, or of another clone, with the same end."""
     end = names.git.name if names.git else re.sub(r"^(?:\.?\.?[/\\])+", "", given)
     alike = [event for event in events if _ends_with(event.path, end)]
     found = {event.path for event in _of_this_file(names, alike)}
@@ -406,10 +408,10 @@ def _ends_with(path: str, end: str) -> bool:
 
 
 def _of_this_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEvent]:
-    """Return what may have happened to a file that is here, under a path of another machine.
+    """Return the events of a file on this disk under a path of another machine.
 
-    A file of the same name that lies on this disk is another one, unless its repository is a
-    clone of this one; one that does not is this one where both hold much the same.
+    A different existing file of the same name does not count, unless its repository is a clone of
+    this one; a missing one counts if both have much the same content.
     """
     if not (isinstance(names.path, Path) and names.path.is_file()):
         return list(events)
@@ -436,7 +438,7 @@ def _of_this_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEve
 
 
 def _resembles(here: frozenset[str], events: Iterable[FileEvent]) -> bool:
-    """Return whether half of a file stands in what sessions know of another, or the other way."""
+    """Return whether half of one file's lines are in what sessions know of another."""
     known = _find_distinctive_lines(
         *(text for event in events for text in (event.before, event.after))
     )
@@ -449,11 +451,11 @@ def _find_distinctive_lines(*texts: FileText | None) -> frozenset[str]:
 
 TURN = re.compile(r"(?:(?P<session>[^:]+):)?(?P<turn>\d{1,6})")
 END = "9999"
-"""After every time."""
+"""Sorts after every time."""
 
 
 def parse_turn(text: str) -> tuple[str | None, int] | None:
-    """Return the session and the turn that a text names, None where it names none."""
+    """Return the session and the turn in a text; None if it names none."""
     found = TURN.fullmatch(text)
     is_year = text.isdigit() and len(text) == 4
     return (found["session"], int(found["turn"])) if found and not is_year else None
@@ -462,9 +464,9 @@ def parse_turn(text: str) -> tuple[str | None, int] | None:
 def find_end_of_turn(
     conversations: Conversations, number: int, events: Sequence[FileEvent] = ()
 ) -> str:
-    """Return the last moment of a turn: the next one has not begun, its agents have done theirs.
+    """Return the last moment of a turn: before the next one begins, after its agents have finished.
 
-    Turns are those of the conversation that goes on.
+    Turns are those of the active conversation.
     """
     turns = [turn for turn in conversations.active.turns if turn.number]
     turn = next((turn for turn in turns if turn.number == number), None)
@@ -489,7 +491,7 @@ def parse_moment(
     events: Sequence[FileEvent],
     time_of: Callable[[str], str] | None = None,
 ) -> str:
-    """Return the moment that a user names, in the form that sorts as text."""
+    """Return the time that a user means, in a form that sorts as text."""
     named = parse_turn(text)
     if named is None:
         found = format_sortable(text) if time_of is None else time_of(text)
@@ -512,7 +514,7 @@ def parse_moment(
 
 
 def find_first_start(archive: "Archive", events: Sequence[FileEvent]) -> str:
-    """Return when the session began that is the first to tell of a file."""
+    """Return when the first session that mentions a file began."""
     if not events:
         return ""
     conversations = archive.open(archive.session(events[0].origin.session)).conversations
@@ -526,32 +528,32 @@ def find_first_start(archive: "Archive", events: Sequence[FileEvent]) -> str:
 
 
 OUTSIDE = "outside"
-"""Where files go that lie outside of the session's directory."""
+"""The folder for files outside the session's directory."""
 
 
 class FileAt(Struct, frozen=True, kw_only=True):
-    """What a file held at a moment."""
+    """The content of a file at a time."""
 
     path: str
     text: FileText | None = None
-    """None where that is not known, or there was no file."""
+    """None if it is unknown, or there was no file."""
     certainty: Certainty = "unknown"
     is_there: bool = True
     since: str | None = None
-    """From when on it is known to have held that."""
+    """The time since which it is known to have had this content."""
     why: str = ""
-    """Why that is not sure, or not known."""
+    """Why that is uncertain, or unknown."""
 
     @property
     def data(self) -> bytes:
-        """What the file held."""
+        """The content as bytes."""
         return str(self.text or "").encode("utf-8", "surrogateescape")
 
 
 def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
-    """Return what a file held at a moment, as far as anything tells.
+    """Return the content of a file at a time, as far as known.
 
-    What was seen of it first counts from when the session began that saw it, no earlier.
+    The first observed content counts from the start of the session that saw it.
     """
     version = story.at(moment)
     if version is None:
@@ -594,7 +596,7 @@ def _describe_before_first_version(story: FileStory, *, is_begun: bool) -> FileA
 
 
 def find_files_at(events: Iterable[FileEvent], moment: str) -> list[FileAt]:
-    """Return what the files that were changed held at a moment, by path."""
+    """Return the content at a time of the files that were changed, by path."""
     by_path: dict[str, list[FileEvent]] = {}
     for event in events:
         by_path.setdefault(event.path, []).append(event)
@@ -606,23 +608,23 @@ def find_files_at(events: Iterable[FileEvent], moment: str) -> list[FileAt]:
 
 
 class WrittenFile(Struct, frozen=True, kw_only=True):
-    """A file of then, and where it is now."""
+    """A file at a time, and where it was written."""
 
     path: str
     name: str | None
-    """In the folder; None where it was not written."""
+    """Its name in the folder; None if it was not written."""
     why: str = ""
 
 
 def write_files(
     found: Sequence[FileAt], folder: Path, directory: str | None, *, is_forced: bool = False
 ) -> list[WrittenFile]:
-    """Write files as they stood into a folder, all of them or none."""
+    """Write files at a time into a folder, all of them or none."""
     out = OutputFolder(folder)
     names = {file.path: _name_of(file.path, directory) for file in found if file.text is not None}
     places: dict[str, Path] = {}
     for path, name in names.items():
-        with suppress(SourceError):  # a name that leads out of the folder has no place
+        with suppress(SourceError):  # a name that leads out of the folder is refused
             places[path] = out.place(name)
     there = [place for place in places.values() if place.exists()]
     if there and not is_forced:
@@ -647,7 +649,7 @@ def write_files(
 
 
 def _name_of(path: str, directory: str | None) -> str:
-    """Return where a file goes in the folder: as it lay in the session's directory."""
+    """Return the file's name in the folder: relative to the session's directory."""
     clean = path.replace("\\", "/") if WINDOWS.match(path) else path
     home = (directory or "").replace("\\", "/").rstrip("/") + "/"
     if directory and clean.startswith(home):

@@ -20,9 +20,9 @@ from plait.view.text import shorten
 
 TAB_STEP = 200
 MOST_DRAWN = 60
-"""Patches that unfold at once."""
+"""Patches that are open at first."""
 LARGE = Cut(4000, EVERYTHING.characters)
-"""The most of one patch that stands in a page."""
+"""The most of one patch that a page contains."""
 ACTION_WORDS = {
     "read": "read",
     "created": "created",
@@ -83,7 +83,9 @@ def _summarize(changed_files: ChangedFiles) -> str:
 
 
 def _count_net_lines(file: ChangedFile) -> tuple[int, int]:
-    """Return how many lines were added and removed in all, those of all patches where only they are known."""
+    """Return how many lines were added and removed in total; the sum of all patches if only these
+    are known.
+    """
     if file.net and file.net.is_known:
         return file.net.added, file.net.removed
     return file.added, file.removed
@@ -295,10 +297,10 @@ class FileList(NamedTuple):
     """Everything the page of all files shows."""
 
     paths: Sequence[TouchedPath] | None
-    """None where nobody has read them yet."""
+    """None if nobody has read them yet."""
     q: str
     has_read: bool
-    """Whether those are shown that were only read."""
+    """Whether files that were only read are included."""
     now: datetime
     is_counting: bool = False
 
@@ -318,7 +320,7 @@ def render_files_page(page: FileList) -> str:
 
 
 def render_found_files(page: FileList) -> str:
-    """Render the files that match."""
+    """Render the matching files."""
     counting = ' data-counting="1"' if page.is_counting else ""
     if page.paths is None:
         return f'<p class="status-text" role="status"{counting}>Reading file history …</p>'
@@ -361,7 +363,7 @@ class FileHistoryPage(NamedTuple):
 
     path: str
     touches: Sequence[tuple[str, TouchRow]]
-    """With the name of the session in addresses, as time went."""
+    """With the name of the session in URLs, by time."""
     sessions: Mapping[str, ListedSession]
 
 

@@ -29,9 +29,9 @@ class SessionTouch(Struct, frozen=True, kw_only=True):
     line: str
     """The conversation."""
     by: str | None = None
-    """The agent's task, None where it happened in the conversation itself."""
+    """The agent's task; None in the main conversation."""
     turn: int
-    """In the conversation with the person: an agent counts for the turn that launched it."""
+    """In the main conversation: an agent counts for the turn that started it."""
     is_active: bool = True
 
     @property
@@ -53,7 +53,7 @@ class ChangedFile(Struct, frozen=True, kw_only=True):
     removed: int = 0
     is_new: bool = False
     net: NetChange | None = None
-    """None where it was not changed."""
+    """None if it was not changed."""
 
 
 class TurnFiles(Struct, frozen=True, kw_only=True):
@@ -224,7 +224,7 @@ def _iter_touch_rows(session: Session) -> Iterator[TouchRow]:
 
 
 def drop_copied_touches(rows: Iterable[TouchRow]) -> list[TouchRow]:
-    """Return rows in order of time, once where a session was copied."""
+    """Return rows by time, once if a session was copied."""
     distinct: dict[tuple[object, ...], TouchRow] = {}
     for row in sorted(rows, key=lambda row: (row.time or "", row.session)):
         key = (row.uuid, row.path, row.action) if row.uuid else (row.session, row.path, row.time)
@@ -233,7 +233,7 @@ def drop_copied_touches(rows: Iterable[TouchRow]) -> list[TouchRow]:
 
 
 def summarize_touches(rows: Iterable[TouchRow]) -> list[TouchedPath]:
-    """Return the paths, the last touched first."""
+    """Return the paths, last touched first."""
     by_path: dict[str, list[TouchRow]] = {}
     for row in rows:
         by_path.setdefault(row.path, []).append(row)

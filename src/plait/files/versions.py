@@ -68,7 +68,7 @@ def carry_marks(
             mark = marks[old_start + old_place]
             is_moved = (old_place, new_place) not in stayed
             if is_moved and added.origin not in (None, mark.origin):
-                mark = MOVED  # a change that nobody logged only moves lines
+                mark = MOVED  # an unlogged change only moves lines
             carried[new_start + new_place] = mark
         if stayed:
             i, j = old_start, new_start
@@ -102,9 +102,9 @@ def _pair_unique_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int
 
 
 def _find_stayed(pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], None]:
-    """Return the pairs that stayed, whichever of the others are said to have moved.
+    """Return the pairs that certainly stayed, whichever others are taken to have moved.
 
-    These are in every longest choice of pairs that keeps their order in both texts.
+    These are in every longest selection of pairs that keeps their order in both texts.
     """
     up = _rising_lengths([place for place, _ in pairs])
     down = _rising_lengths([-place for place, _ in reversed(pairs)])[::-1]
@@ -119,7 +119,7 @@ def _find_stayed(pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], None
 
 
 def _rising_lengths(places: Sequence[int]) -> list[int]:
-    """Return for each place the length of the longest rising sequence that ends there."""
+    """Return for each position the length of the longest increasing sequence that ends there."""
     ends: list[int] = []
     lengths: list[int] = []
     for place in places:
@@ -130,12 +130,12 @@ def _rising_lengths(places: Sequence[int]) -> list[int]:
 
 
 def is_distinctive(line: str) -> bool:
-    """Tell whether a line says enough to be recognised."""
+    """Return whether a line is distinctive enough to be recognised."""
     return sum(map(str.isalnum, line)) >= DISTINCTIVE_LENGTH
 
 
 def merge_marks(marks: Sequence[LineMark]) -> LineMark:
-    """Return the least certain of some marks, or SEVERAL where their authors differ."""
+    """Return the least certain of some marks, or SEVERAL if their authors differ."""
     if any(mark.origin != marks[0].origin for mark in marks):
         return SEVERAL
     return max(marks, key=lambda mark: (CERTAINTIES.index(mark.certainty), mark.gone is not None))
@@ -147,13 +147,13 @@ class FileStories:
     def __init__(self) -> None:
         self.by_path: dict[str, FileStory] = {}
         self._authors: dict[str, EventOrigin | None] = {}
-        """By line: its only author, or None where it has several or an unknown one."""
+        """By line: its only author, or None if it has several or an unknown one."""
         self._marks_of_texts: dict[tuple[str, ...], tuple[LineMark, ...]] = {}
         self._gone: dict[str, str] = {}
         """When a line was removed from all copies."""
 
     def add_events(self, events: Iterable[FileEvent]) -> "FileStories":
-        """Add events in the order of time."""
+        """Add events by time."""
         for event in sorted(events, key=lambda event: event.time):
             self.at(event.path).add_event(event)
         return self
@@ -226,13 +226,13 @@ class FileStories:
             self._gone.setdefault(line, version.time)
 
     def find_only_author(self, line: str) -> LineMark | None:
-        """Return the only author that a line ever had."""
+        """Return the only author that a line ever had; None if there are several."""
         origin = self._authors.get(line) if is_distinctive(line) else None
         return LineMark(origin, "likely", gone=self._gone.get(line)) if origin else None
 
 
 class _RevealedLines:
-    """What was learnt of partly known texts from what was seen later."""
+    """What later observations revealed about partly known texts."""
 
     def __init__(self) -> None:
         self._lines: dict[str, str] = {}
@@ -323,7 +323,7 @@ class FileStory:
             self.observe(event.after, event.time, is_there=event.is_there)
 
     def observe(self, text: FileText, time: str, *, is_there: bool = True) -> Version:
-        """Note the text at a time; where it is new, somebody else changed it."""
+        """Note the text at a time; if it is new, somebody else changed it."""
         current = self.current
         if current and current.text is not None:
             known = current.text
@@ -387,7 +387,7 @@ class FileStory:
 
     def _add_change(self, event: FileEvent) -> None:
         base, changed = self._apply(event)
-        if base is None or changed is None:  # nobody can say what was there before
+        if base is None or changed is None:  # what was there before is unknown
             self._stories.remember_added(event)
             if event.after is None:
                 self._append(Version(time=event.time, text=None, event=event))
@@ -404,7 +404,7 @@ class FileStory:
             marks += carry_marks(base.lines[old], before.marks[old], changed.text.lines[new], own)
             place = region.old[1]
         marks += before.marks[place:]
-        if event.proposal:  # the person edited it: lines that were not proposed are theirs
+        if event.proposal:  # the user edited it: lines that were not proposed are theirs
             proposed = apply_event(event.proposal, base)
             proposed_lines = {*proposed.text.lines} if proposed else set()
             marks = [

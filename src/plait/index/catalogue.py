@@ -19,7 +19,7 @@ from plait.line.output import lock_file
 
 IN_USE = "LockBusy"
 TEXT_INDEX_ERRORS = ("os error 28", "os error 27", "os error 122", "writer was killed", IN_USE)
-"""In what the text index says: no space, a file too large, a quota; its threads gave up."""
+"""Messages of the text index about full disks, size limits and quotas; its threads stopped."""
 DISK_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR")
 LOCKED_ERRORS = (
     "SQLITE_BUSY",
@@ -28,11 +28,11 @@ LOCKED_ERRORS = (
     "SQLITE_CANTOPEN",
     "SQLITE_PERM",
 )
-"""Somebody else has locked the catalogue, or it is not for us to write."""
+"""Messages of SQLite if the catalogue is locked or read-only."""
 
 
 def is_write_error(error: BaseException | None) -> bool:
-    """Return whether the system did not take what was written; the index is as it was."""
+    """Return whether writing failed without damage; the index is unchanged."""
     if isinstance(error, sqlite3.Error):
         return getattr(error, "sqlite_errorname", "").startswith((*DISK_ERRORS, *LOCKED_ERRORS))
     return isinstance(error, ValueError | OSError) and any(
@@ -41,7 +41,7 @@ def is_write_error(error: BaseException | None) -> bool:
 
 
 def write_error(folder: Path, error: Exception) -> SourceError:
-    """Return the error that says so."""
+    """Return the error for that."""
     message = " ".join(str(error).split())[:200]
     is_held = getattr(error, "sqlite_errorname", "").startswith(LOCKED_ERRORS) or IN_USE in message
     hint = "stop the program that uses it" if is_held else "free disk space"
@@ -56,7 +56,7 @@ LOCK_FILE = "lock"
 
 @contextmanager
 def lock_index(folder: Path, wait: float = 30.0) -> Iterator[None]:
-    """Hold the lock of a folder; waits for another process that has it, but not for ever."""
+    """Hold the lock of a folder; wait for another process that has it, up to a limit."""
     with ExitStack() as stack:
         try:
             is_ours = stack.enter_context(lock_file(folder / LOCK_FILE, wait))
@@ -71,7 +71,7 @@ def lock_index(folder: Path, wait: float = 30.0) -> Iterator[None]:
 
 
 def unwritable_error(folder: Path, error: OSError) -> SourceError:
-    """Return the error that says why an index cannot be written."""
+    """Return the error for an index that cannot be written."""
     reason = (error.strerror or str(error)).lower()
     return SourceError(
         f"cannot write the index in '{folder}': {reason}",
@@ -81,11 +81,11 @@ def unwritable_error(folder: Path, error: OSError) -> SourceError:
 
 T = TypeVar("T")
 JSON = b"[{"
-"""How a value begins that was written as JSON."""
+"""The beginning of values that were written as JSON."""
 
 
 def to_bytes(value: Any) -> bytes:
-    """Return the bytes of a value; lone surrogates and huge numbers are kept as they are."""
+    """Return a value as bytes; lone surrogates and huge numbers are preserved."""
     try:
         return msgspec.msgpack.encode(value)
     except (UnicodeEncodeError, OverflowError):
@@ -93,17 +93,17 @@ def to_bytes(value: Any) -> bytes:
 
 
 def from_bytes(data: bytes, kind: type[T]) -> T:
-    """Return the value that some bytes stand for."""
+    """Return the value of some bytes."""
     if data[:1] and data[:1] in JSON:
         return msgspec.convert(json.loads(data), kind, str_keys=True)
     return msgspec.msgpack.decode(data, type=kind)
 
 
 VERSION = 12
-"""Of everything that the index holds: another one is built anew."""
+"""Version of everything in the index: another one is rebuilt."""
 CATALOGUE = "catalogue.sqlite"
 WRITE_WAIT = 2.0
-"""Seconds for which whoever writes waits for another program; Plait's own wait for a lock."""
+"""Seconds a writer waits for another program; Plait's own writers wait for a lock."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS names (
@@ -169,18 +169,18 @@ CREATE VIEW IF NOT EXISTS answers AS
         SELECT 1 FROM usage WHERE usage.key = responses.key AND usage.sid = responses.sid
     ) AS is_billed FROM responses;
 """
-"""What is worked out from the logs when it is first asked for, and forgotten when they change."""
+"""What is computed from the logs on demand, and deleted when they change."""
 SESSION_TABLE_NAMES = ("lines", "turns", "files", "sessions")
 """Tables whose rows belong to one session."""
 DERIVED_TABLE_NAMES = (
     *("abandoned", "losses", "wasted", "kin", "sharing", "detailed"),
     *("responses", "calls", "touches", "findings", "usage", "billed"),
 )
-"""Tables of what was worked out from one session; it is worked out anew when that grows."""
+"""Tables with rows computed from one session; they are computed again when it grows."""
 
 
 def catalogue_error(folder: Path, error: Exception) -> SourceError:
-    """Return the error that says what is wrong with a catalogue."""
+    """Return the error for a broken catalogue."""
     if is_write_error(error):
         return write_error(folder, error)
     return SourceError(
@@ -198,7 +198,7 @@ class Catalogue:
             if is_reader:
                 place = path.absolute().as_uri()
                 options: Any = {"uri": True, "isolation_level": None, "timeout": 5}
-                options["check_same_thread"] = False  # `SharedReader` lends it to one at a time
+                options["check_same_thread"] = False  # `SharedReader` takes care of threads
                 connection = sqlite3.connect(f"{place}?mode=ro", **options)
                 try:
                     connection.execute("SELECT count(*) FROM meta").fetchone()
@@ -212,7 +212,7 @@ class Catalogue:
                 connection = sqlite3.connect(path, isolation_level=None, timeout=WRITE_WAIT)
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=NORMAL")
-                connection.execute("PRAGMA secure_delete=ON")  # what is forgotten is overwritten
+                connection.execute("PRAGMA secure_delete=ON")  # deleted content is overwritten
                 connection.executescript(f"BEGIN;{TABLES}{DERIVED_TABLES}COMMIT;")
             connection.execute("SELECT count(*) FROM meta").fetchone()
         except (sqlite3.Error, OSError) as error:
@@ -220,24 +220,24 @@ class Catalogue:
         self.connection = connection
         self._codes: dict[tuple[str, str], int] = {}
         self.project_of: Callable[[str], str] = str
-        """Gives the project that a folder of sessions is of."""
+        """Returns the project of a folder of sessions."""
 
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
 
     def truncate_journal(self) -> None:
-        """Bring everything into the catalogue itself, so that its journal holds nothing old."""
+        """Write the journal into the catalogue itself, so that it contains nothing old."""
         self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    # what is there
+    # reading
 
     def is_current(self) -> bool:
         """Return whether this version of the program wrote it."""
         return bool(self.meta("version") == VERSION)
 
     def meta(self, name: str) -> Any:
-        """Return what is noted under a name."""
+        """Return a value by name."""
         row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
@@ -246,12 +246,12 @@ class Catalogue:
         return int(self.meta("generation") or 0)
 
     def stamps(self) -> dict[str, tuple[int, int, int]]:
-        """Return size, time and inode of every file that is known, by path."""
+        """Return size, time and inode of every known file, by path."""
         rows = self.connection.execute("SELECT path, size, changed, inode FROM files")
         return {os.fsdecode(path): (size, changed, inode) for path, size, changed, inode in rows}
 
     def owners(self) -> dict[str, int]:
-        """Return the session of every file that is known, by path."""
+        """Return the session of every known file, by path."""
         rows = self.connection.execute("SELECT path, sid FROM files")
         return {os.fsdecode(path): sid for path, sid in rows}
 
@@ -261,7 +261,7 @@ class Catalogue:
         return {os.fsdecode(path) for (path,) in rows}
 
     def file_mark(self, path: str) -> tuple[int, int, FileMark, bytes | None] | None:
-        """Return a file's number, its session, its marks and what is known of its end."""
+        """Return a file's number, session, marks and the state at its end."""
         row = self.connection.execute(
             "SELECT file, sid, size, changed, inode, kind, offset, head, mark, tail "
             "FROM files WHERE path = ?",
@@ -286,17 +286,17 @@ class Catalogue:
         return {os.fsdecode(key): sid for key, sid in rows}
 
     def facts_by_project(self) -> list[tuple[str, str, bytes]]:
-        """Return key, folder and what a list shows of each session, the newest last."""
+        """Return key, folder and facts of each session, newest last."""
         rows = self.connection.execute("SELECT key, project, facts FROM sessions ORDER BY ended")
         return [(os.fsdecode(key), project, facts) for key, project, facts in rows]
 
     def facts(self) -> dict[str, bytes]:
-        """Return what a list shows of each session, by key."""
+        """Return the facts of each session, by key."""
         rows = self.connection.execute("SELECT key, facts FROM sessions")
         return {os.fsdecode(key): facts for key, facts in rows}
 
     def facts_of(self, sid: int) -> bytes:
-        """Return what a list shows of one session."""
+        """Return the facts of one session."""
         row = self.connection.execute("SELECT facts FROM sessions WHERE sid = ?", (sid,)).fetchone()
         return bytes(row[0]) if row else b""
 
@@ -324,7 +324,7 @@ class Catalogue:
         return [TurnRow(*row) for row in self.connection.execute(query, (sid,))]
 
     def names(self, sort: str) -> dict[int, str]:
-        """Return the names of a sort by number: tools, models, projects."""
+        """Return the names of a kind by number: tools, models, projects."""
         rows = self.connection.execute("SELECT code, name FROM names WHERE sort = ?", (sort,))
         return dict(rows.fetchall())
 
@@ -335,15 +335,15 @@ class Catalogue:
         return found
 
     def bytes(self) -> int:
-        """Return how large the logs are that it covers."""
+        """Return the size of the logs that it covers."""
         row = self.connection.execute("SELECT sum(size) FROM files WHERE kind != 'side'")
         return int(row.fetchone()[0] or 0)
 
     def pending(self) -> list[int]:
-        """Return the sessions whose words may be there by half."""
+        """Return the sessions whose documents may be incomplete."""
         return [sid for (sid,) in self.connection.execute("SELECT sid FROM pending")]
 
-    # what is written
+    # writing
 
     def code(self, sort: str, name: str | None) -> int:
         """Return the number of a name, 0 for none; a new name gets one at once."""
@@ -362,24 +362,24 @@ class Catalogue:
         return known
 
     def reserve_numbers(self, name: str, count: int) -> int:
-        """Return the first of some numbers that nobody has had before, and keeps them so."""
+        """Reserve unused numbers and return the first."""
         first = int(self.meta(name) or 1)
         self.set_meta({name: first + count})
         return first
 
     def set_meta(self, values: Mapping[str, Any]) -> None:
-        """Note values under names."""
+        """Set values by name."""
         self.connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
 
     def mark_pending(self, sids: Iterable[int]) -> None:
-        """Say whose words are about to be written, before they are."""
+        """Note the sessions whose documents are about to be written."""
         with Transaction(self.connection):
             self.connection.executemany(
                 "INSERT OR IGNORE INTO pending VALUES (?)", [(sid,) for sid in sids]
             )
 
     def apply(self, changes: "Iterable[RowChange]", values: Mapping[str, Any]) -> None:
-        """Make changes whose words have been written; all of them or none."""
+        """Apply changes whose documents have been written, all or none."""
         with Transaction(self.connection):
             for change in changes:
                 change(self.connection)
@@ -388,7 +388,7 @@ class Catalogue:
 
 
 class Transaction:
-    """All that is done within, or nothing."""
+    """A block that is applied completely or not at all."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
@@ -402,8 +402,8 @@ class Transaction:
 
 # ---------------------------------------------------------------------- changes of rows
 #
-# Derived rows can be computed again, so nobody waits for the lock to save them: whoever does not
-# get it, or finds that the catalogue has changed since, saves nothing.
+# Derived rows can be computed again, so saving them never waits for the lock: if it is taken, or if
+# the catalogue has changed since, nothing is saved.
 
 
 RowChange: TypeAlias = Callable[[sqlite3.Connection], None]
@@ -412,11 +412,11 @@ INSERT_BILL = "INSERT OR REPLACE INTO bills SELECT file, sid, ? FROM files WHERE
 UPDATE_FILE = "size = ?, changed = ?, inode = ?, offset = ?, head = ?, mark = ?, tail = ?"
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
 Tables: TypeAlias = dict[str, list[tuple[Any, ...]]]
-"""Rows by the name of their table."""
+"""Rows by table."""
 
 
 def delete_session(sid: int) -> RowChange:
-    """Return the change that forgets a session."""
+    """Return the change that removes a session."""
 
     def change(connection: sqlite3.Connection) -> None:
         for table in (*SESSION_TABLE_NAMES, "bills"):
@@ -438,7 +438,7 @@ def _delete_derived(connection: sqlite3.Connection, sid: int) -> None:
 def build_session_tables(
     sid: int, first_file: int, rows: SessionRows, bills: Mapping[str, bytes]
 ) -> Tables:
-    """Return the rows of a session that is taken in; what logs say of money is given by path."""
+    """Return the rows of a new session; what logs say about usage is given by path."""
     facts = (rows.id, rows.project, rows.title, rows.started, rows.ended, rows.facts)
     tables: dict[str, Rows] = {
         "sessions": [(os.fsencode(rows.key), *facts)],
@@ -459,7 +459,7 @@ def build_session_tables(
 
 
 def extend_session(sid: int, grown: SessionRows, dag: int) -> RowChange:
-    """Return the change that takes in what was added to one file of a session."""
+    """Return the change that adds what was appended to one file of a session."""
 
     def change(connection: sqlite3.Connection) -> None:
         connection.execute(
@@ -482,7 +482,7 @@ def extend_session(sid: int, grown: SessionRows, dag: int) -> RowChange:
 
 
 def ignore_files(marks: Iterable[FileMark]) -> RowChange:
-    """Return the change that remembers files which belong to no session."""
+    """Return the change that notes files that belong to no session."""
 
     def change(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM files WHERE sid = 0")
@@ -509,14 +509,14 @@ def _prefix_rows(sid: int, rows: Rows) -> list[tuple[Any, ...]]:
 
 
 def _fit_value(value: Any) -> Any:
-    """Return a value of the log as a table can hold it."""
+    """Return a value of the log in a form that a table can hold."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     return value if not isinstance(value, int) or abs(value) < 1 << 63 else None
 
 
 def insert_tables(tables: Mapping[str, Rows]) -> RowChange:
-    """Return the change that inserts rows in the place of those with the same keys."""
+    """Return the change that inserts rows, replacing those with the same keys."""
     chosen = {table: list(rows) for table, rows in tables.items()}
 
     def change(connection: sqlite3.Connection) -> None:
@@ -527,7 +527,7 @@ def insert_tables(tables: Mapping[str, Rows]) -> RowChange:
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows in the place of those with the same keys."""
+    """Insert rows, replacing those with the same keys."""
     if not rows:
         return
     marks = ", ".join("?" * len(rows[0]))
@@ -536,7 +536,7 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[Any
 
 
 def write_if_unchanged(folder: Path, generation: int, changes: Iterable[RowChange]) -> bool:
-    """Keep what was worked out; False where others write, have written since, or all has gone."""
+    """Save computed rows; return False if others are writing or have written since."""
     if not (folder / CATALOGUE).exists():
         return False
     try:
@@ -557,13 +557,13 @@ def write_if_unchanged(folder: Path, generation: int, changes: Iterable[RowChang
 
 
 def load_bills(catalogue: Catalogue) -> dict[str, bytes]:
-    """Return what is kept of the bills of each file, by path."""
+    """Return the saved usage of each file, by path."""
     rows = catalogue.connection.execute("SELECT path, data FROM bills JOIN files USING (file)")
     return {os.fsdecode(path): data for path, data in rows}
 
 
 def save_bills(found: Mapping[str, bytes]) -> RowChange:
-    """Return the change that keeps the bills of some files."""
+    """Return the change that saves the usage of some files."""
     rows = [(data, os.fsencode(path)) for path, data in found.items()]
 
     def change(connection: sqlite3.Connection) -> None:
@@ -575,55 +575,55 @@ def save_bills(found: Mapping[str, bytes]) -> RowChange:
 def load_by_session(
     catalogue: Catalogue, table: Literal["abandoned", "losses", "wasted", "billed"]
 ) -> dict[int, bytes]:
-    """Return what a table of derived values holds, by session."""
+    """Return the rows of a table of derived values, by session."""
     return dict(catalogue.connection.execute(f"SELECT * FROM {table}").fetchall())  # noqa: S608
 
 
 def load_detailed_sessions(catalogue: Catalogue) -> set[int]:
-    """Return the sessions whose responses, calls, files and findings are there as rows."""
+    """Return the sessions whose responses, calls, files and findings are saved as rows."""
     return {sid for (sid,) in catalogue.connection.execute("SELECT sid FROM detailed")}
 
 
 def save_meta(name: str, value: object) -> RowChange:
-    """Return the change that notes a value about the catalogue."""
+    """Return the change that saves a value about the catalogue."""
     return insert_tables({"meta": [(name, value)]})
 
 
 def load_session_starts(catalogue: Catalogue) -> dict[int, str]:
-    """Return when each session began of which is known with whom it shares anything."""
+    """Return the start of each session whose references are known."""
     return dict(catalogue.connection.execute("SELECT sid, began FROM kin").fetchall())
 
 
 def load_references(catalogue: Catalogue) -> dict[int, "array[int]"]:
-    """Return what each session holds or names, by digests."""
+    """Return what each session contains or refers to, as digests."""
     rows = catalogue.connection.execute("SELECT sid, ties FROM kin")
     return {sid: array("q", data) for sid, data in rows}
 
 
 def load_sharing_pairs(catalogue: Catalogue) -> list[tuple[int, int]]:
-    """Return the sessions that share something, two by two."""
+    """Return the pairs of sessions that share something."""
     return catalogue.connection.execute("SELECT sid, other FROM sharing").fetchall()
 
 
 def save_references(began: Mapping[int, str], found: Mapping[int, "array[int]"]) -> RowChange:
-    """Return the change that keeps what sessions hold or name."""
+    """Return the change that saves the references of sessions."""
     return insert_tables({"kin": [(sid, began[sid], found[sid].tobytes()) for sid in found]})
 
 
 def save_sharing_pairs(pairs: Iterable[tuple[int, int]]) -> RowChange:
-    """Return the change that keeps who shares something with whom."""
+    """Return the change that saves which sessions share something."""
     return insert_tables({"sharing": pairs})
 
 
 def load_family_results(catalogue: Catalogue, sort: str) -> dict[tuple[int, ...], bytes]:
-    """Return what was worked out of families of sessions, by their members."""
+    """Return the results computed for families of sessions, by their members."""
     query = "SELECT members, data FROM families WHERE sort = ?"
     rows = catalogue.connection.execute(query, (sort,))
     return {tuple(array("q", members)): data for members, data in rows}
 
 
 def save_family_result(sort: str, members: tuple[int, ...], data: bytes) -> RowChange:
-    """Return the change that keeps what was worked out of a family."""
+    """Return the change that saves a result for a family."""
 
     def change(connection: sqlite3.Connection) -> None:
         row = connection.execute(
@@ -642,7 +642,7 @@ def save_session_rows(sid: int, tables: Mapping[str, Rows]) -> RowChange:
 
 
 def save_usage_rows(sid: int, rows: Rows, digest: bytes) -> RowChange:
-    """Return the change that writes the responses that are counted for a session."""
+    """Return the change that writes the responses counted for a session."""
     written = insert_tables({"usage": _prefix_rows(sid, rows), "billed": [(sid, digest)]})
 
     def change(connection: sqlite3.Connection) -> None:
@@ -671,7 +671,7 @@ JOIN lines USING (sid, dag) WHERE key = ? ORDER BY turns.time, turns.dag, number
 
 
 class SessionSize(Struct, frozen=True, gc=False):
-    """How large a session is, in the words of a list."""
+    """The size of a session for lists."""
 
     turns: int
     branches: int
@@ -679,7 +679,7 @@ class SessionSize(Struct, frozen=True, gc=False):
 
 
 class ListedTurn(Struct, frozen=True, gc=False):
-    """A turn, by the line that it stands on."""
+    """A turn, by the line that it is on."""
 
     dag: int
     kind: str
@@ -688,19 +688,19 @@ class ListedTurn(Struct, frozen=True, gc=False):
 
 
 def load_session_sizes(catalogue: Catalogue) -> dict[str, SessionSize]:
-    """Return the shape of every session, by key."""
+    """Return the size of every session, by key."""
     rows = catalogue.connection.execute(SELECT_SIZES)
     return {os.fsdecode(key): SessionSize(*counts) for key, *counts in rows}
 
 
 def load_prompted_turns(catalogue: Catalogue) -> Iterator[tuple[str, str, int, str]]:
-    """Yield the turns that people began: session, time, number, uuid; copies of one count once."""
+    """Yield the turns with prompts: session, time, number, uuid; copies of one count once."""
     for key, time, number, uuid in catalogue.connection.execute(SELECT_PROMPTED_TURNS):
         yield os.fsdecode(key), time, number, uuid
 
 
 def load_turns_by_time(catalogue: Catalogue, keys: Iterable[str]) -> dict[str, list[ListedTurn]]:
-    """Return the turns of some sessions as time went, by key."""
+    """Return the turns of some sessions by time, by key."""
     return {
         key: [
             ListedTurn(*row)
@@ -711,7 +711,7 @@ def load_turns_by_time(catalogue: Catalogue, keys: Iterable[str]) -> dict[str, l
 
 
 def load_session_lines(catalogue: Catalogue, key: str) -> list[tuple[LineRow, str | None]]:
-    """Return the lines of one session, each with the record that it begins with."""
+    """Return the lines of one session, each with its first record."""
     sid = catalogue.keys().get(key)
     if sid is None:
         return []
@@ -738,18 +738,18 @@ class TouchRow(Struct, frozen=True, gc=False):
     action: str
     outcome: str
     turn: int
-    """Of the conversation that it stands in, an agent's own too."""
+    """In its conversation, which may be an agent's."""
     time: str | None
     uuid: str | None
     added: int | None
     removed: int | None
     kind: str
-    """Of the conversation: trunk, branch, agent."""
+    """Of its conversation: main line, branch or agent."""
     state: str
 
 
 def load_touches(catalogue: Catalogue, path: str | None = None) -> list[TouchRow]:
-    """Return what happened to files, or to one, as time went."""
+    """Return what happened to files, or to one, by time."""
     only = "" if path is None else " AND touches.path = ?"
     given = () if path is None else (path,)
     rows = catalogue.connection.execute(f"{SELECT_TOUCHES}{only}{TOUCH_ORDER}", given)

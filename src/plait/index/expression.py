@@ -3,10 +3,12 @@
 Expressions are run by `re2`, whose time grows linearly with the text; what it does not support
 (lookaround, back-references) is run by `re`.
 
-A log is JSON: a letter of a text may be written as itself, as an escape, or as several bytes.
+A log is JSON: a character of a text may be written as itself, as an escape, or as several bytes.
 `translate_to_raw` translates an expression to one for raw lines: whatever the first matches in a
-text, the second matches in its line, and maybe more. Anchors and lookaround are dropped. For an
-expression with syntax that is not translated, every line is examined.
+text,
+the second matches in its line, and maybe more. Anchors and lookaround are dropped. For an
+expression
+with syntax that is not translated, every line is examined.
 """
 
 import re
@@ -18,18 +20,18 @@ from typing import Any, NamedTuple, Protocol
 from plait.errors import UserError
 
 SAFE = re.compile(r"[ !#-%'-.0-;=?-\[\]-~]+")
-"""Letters that JSON is always written with: others may be escaped."""
+"""Characters that are always written as themselves in JSON: others may be escaped."""
 ESCAPED = r"\\u[0-9A-Fa-f]{4}(?:\\u[0-9A-Fa-f]{4})?|\\[^u]"
 OTHER = rf"[/<>&\x7f-\xff]|[\xc0-\xff][\x80-\xbf]{{1,3}}|{ESCAPED}"
-"""A letter that is not safe, in any of its forms."""
+"""A character that is not safe, in any of its forms."""
 ANYTHING = r"[^\n]*"
 FOLDING = frozenset("iksIKS")
-"""Letters that are the same as some beyond ASCII where case does not matter."""
+"""Characters that equal some beyond ASCII if case is ignored."""
 MAX_REPEAT = 12
-"""More repetitions than this are not counted."""
+"""More repetitions than this count as unlimited."""
 FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 FOR_ALL = re.compile(r"(?:\(\?[aims]+\))*")
-"""The flags that an expression begins with hold for all of it."""
+"""The flags at the beginning of an expression apply to all of it."""
 SIGN = r"""
       (?P<set>      \[\^?\]?(?:\\.|[^\]\\])*\] | \\[dDwWsS])
     | (?P<repeat>   (?:[*+?] | \{(?=[\d,])(?P<least>\d*)(?P<range>,?)(?P<most>\d*)\}) [+?]?)
@@ -47,14 +49,14 @@ SIGN = r"""
 """
 SHORT = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
-"""How JSON may write a letter in short."""
+"""Short JSON escapes."""
 NO_TEXT = 0xFFFD
 BREAK = "\n"
-"""Stands between texts that need not follow each other; it is no safe letter."""
+"""Separates texts that need not be adjacent; it is not a safe character."""
 
 
 def translate_to_raw(pattern: str, flags: int = 0) -> str | None:
-    """Return the expression for lines, None where any line may hold a match."""
+    """Return the expression for lines; None if any line may contain a match."""
     try:
         form = _translate(pattern, flags).pattern
         is_idle = re.compile(form.encode("latin-1")).fullmatch(b"") is not None
@@ -64,7 +66,7 @@ def translate_to_raw(pattern: str, flags: int = 0) -> str | None:
 
 
 def find_required_text(pattern: str, flags: int = 0) -> tuple[str, bool]:
-    """Return the longest text that every match must hold, and whether its case matters."""
+    """Return the longest text that every match contains, and whether its case matters."""
     try:
         held = _translate(pattern, flags).required
     except (_Untranslatable, re.error):
@@ -75,17 +77,17 @@ def find_required_text(pattern: str, flags: int = 0) -> tuple[str, bool]:
 
 
 class _Untranslatable(Exception):
-    """There is a sign that is not read here."""
+    """The expression has syntax that is not translated."""
 
 
 class _Part(NamedTuple):
     pattern: str
     required: str = BREAK
-    """The letters that every match must hold, broken where they need not follow each other."""
+    """The characters that every match contains, separated where they need not be adjacent."""
 
 
 class _Group:
-    """A group whose end has not come: its ways so far, each of parts in a row."""
+    """An open group: its alternatives so far, each a sequence of parts."""
 
     def __init__(self, flags: int, *, is_look: bool = False) -> None:
         self.flags = flags
@@ -134,7 +136,7 @@ def _add_flags(flags: int, letters: Iterable[str]) -> int:
 
 
 class _Reader:
-    """Puts the parts of an expression into the innermost group that is open."""
+    """Adds the parts of an expression to the innermost open group."""
 
     def __init__(self, flags: int) -> None:
         self.is_cased = not flags & re.IGNORECASE
@@ -203,7 +205,7 @@ def _letter_of(sign: re.Match[str]) -> str:
 
 
 def _bounds(sign: re.Match[str]) -> tuple[int, int | None]:
-    """Return how often something is repeated at least, and at most."""
+    """Return the minimum and maximum of a repetition."""
     if sign[0][0] != "{":
         return {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign[0][0]]
     least = int(sign["least"] or 0)
@@ -213,7 +215,7 @@ def _bounds(sign: re.Match[str]) -> tuple[int, int | None]:
 
 
 def _repeat(part: _Part, least: int, most: int | None) -> _Part:
-    """Return a repetition; a large one is of any length."""
+    """Return a repetition; a large one becomes unlimited."""
     held = f"{BREAK}{part.required}{BREAK}" if least else BREAK
     if part.pattern == ANYTHING:
         return _Part(ANYTHING, held)
@@ -223,7 +225,9 @@ def _repeat(part: _Part, least: int, most: int | None) -> _Part:
 
 
 def _translate_set(source: str, *, is_cased: bool) -> tuple[str, str | None]:
-    """Return the ways in which a letter of a set may stand in a line, and its only letter."""
+    """Return the ways in which a character of a set may be written in a line, and its only
+    character.
+    """
     some = re.compile(source, re.ASCII if is_cased else re.ASCII | re.IGNORECASE)
     if some.match("\n"):
         return ANYTHING, None
@@ -243,13 +247,13 @@ def _letter_class(safe: Iterable[str]) -> str:
 
 
 def _translate_letter(letter: str, *, is_cased: bool) -> str:
-    """Return the ways in which a letter may stand in a line."""
+    """Return the ways in which a character may be written in a line."""
     if letter == "\n":
         return ANYTHING
     if not SAFE.fullmatch(letter):
         if is_cased or letter.isascii():
             return _escapable(letter)
-        same = letter.casefold()  # some letters beyond ASCII are a kind of `k` or `s`
+        same = letter.casefold()  # some characters beyond ASCII fold to `k` or `s`
         return f"(?:[{same}{same.upper()}]|{OTHER})" if same in FOLDING else f"(?:{OTHER})"
     if is_cased or not letter.isalpha():
         return re.escape(letter)
@@ -259,7 +263,7 @@ def _translate_letter(letter: str, *, is_cased: bool) -> str:
 
 def _escapable(letter: str) -> str:
     code = ord(letter)
-    if 0xD800 <= code < 0xE000 or code == NO_TEXT:  # what stands there is no text
+    if 0xD800 <= code < 0xE000 or code == NO_TEXT:  # at such a position there is no text
         return f"(?:{OTHER})"
     units = letter.encode("utf-16-be").hex()
     digits = [f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in units]
@@ -270,44 +274,44 @@ def _escapable(letter: str) -> str:
     return f"(?:{'|'.join(ways)})"
 
 
-# ---------------------------------------------------------------------- patterns, as a scan uses them
+# ---------------------------------------------------------------------- patterns for a scan
 
 
 try:
     import re2  # type: ignore[import-untyped]
-except ImportError:  # no wheel for this platform: slower, and the same
+except ImportError:  # no wheel for this platform: slower, with the same results
     re2 = None
 
 RE2_MEMORY = 64 << 20
 TEXT_FLAGS = re.MULTILINE | re.ASCII
 DIFFERENT_SYNTAX = ("{,", "[[:")
-"""Signs that the two engines read in different ways."""
+"""Syntax that the two engines read differently."""
 MIN_REQUIRED_LENGTH = 3
 
 
 class Highlighter(Protocol):
-    """What shows where something stands in a text."""
+    """Finds matches in a text."""
 
     def finditer(self, text: str, /) -> Iterator[Any]:
-        """Yield the places, each with `start()` and `span()`."""
+        """Yield the matches, each with `start()` and `span()`."""
         ...
 
 
 class ScanPattern(NamedTuple):
-    """What is looked for, and what tells from the bytes of a line that it may be there."""
+    """What to search for, and how to recognise possible lines by their bytes."""
 
     pattern: str
     text: str | None = None
-    """The very text, where that is what is looked for."""
+    """The exact text, if that is searched for."""
     required: str = ""
-    """What every line must hold; empty where that is not known."""
+    """What every line must contain; empty if unknown."""
     is_cased: bool = True
     raw_pattern: str | None = None
-    """The expression that every line must match; None where any line may do."""
+    """The expression that every line must match; None if any line may."""
 
 
 def pattern_for_text(text: str) -> ScanPattern:
-    """Return what looks for a text as it stands."""
+    """Return the pattern for an exact text."""
     if not text:
         raise UserError("the search is empty", "use `plait search --exact 'some text'`")
     needed = max(SAFE.findall(text), key=len, default="")
@@ -317,7 +321,7 @@ def pattern_for_text(text: str) -> ScanPattern:
 
 
 def pattern_for_regex(pattern: str) -> ScanPattern:
-    """Return what looks for a regular expression, or says what is wrong with it."""
+    """Return the pattern for a regular expression; raise if it is invalid."""
     if not pattern:
         raise UserError("the search is empty", "use `plait search --regex 'some.*text'`")
     try:
@@ -332,7 +336,7 @@ def pattern_for_regex(pattern: str) -> ScanPattern:
 
 
 def pattern_for_all(looks: Sequence[str]) -> ScanPattern:
-    """Return what looks for several things anywhere in one text, in any case."""
+    """Return the pattern for several texts anywhere in one text, ignoring case."""
     needs = [find_required_text(look, re.IGNORECASE) for look in looks]
     needed, is_cased = max(needs, key=lambda need: len(need[0]))
     pattern = r"(?is)\A" + "".join(f"(?=.*?{look})" for look in looks)
@@ -340,7 +344,7 @@ def pattern_for_all(looks: Sequence[str]) -> ScanPattern:
 
 
 class Expression:
-    """Finds an expression in texts, by the better engine that knows it."""
+    """Finds an expression in texts, with the better engine that supports it."""
 
     def __init__(self, pattern: str) -> None:
         self.engine = _compile_re2(pattern)
@@ -348,7 +352,7 @@ class Expression:
             self.engine = re.compile(pattern, TEXT_FLAGS)
 
     def matches(self, text: str) -> bool:
-        """Return whether a text holds a match."""
+        """Return whether a text contains a match."""
         if isinstance(self.engine, re.Pattern):
             return self.engine.search(text) is not None
         return self.engine.search(text.encode("utf-8", "replace")) is not None
@@ -362,17 +366,17 @@ class Expression:
 
 
 class PlainText:
-    """Finds a text as it stands."""
+    """Finds an exact text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def matches(self, text: str) -> bool:
-        """Return whether a text holds this one."""
+        """Return whether a text contains this one."""
         return self.text in text
 
     def finditer(self, text: str) -> Iterator[Any]:
-        """Yield the places of this text in another."""
+        """Yield the positions of this text in another."""
         return re.finditer(re.escape(self.text), text)
 
 
@@ -382,12 +386,12 @@ def _compile_expression(pattern: str) -> Expression:
 
 
 def make_finder(sought: ScanPattern) -> Expression | PlainText:
-    """Return what finds what is sought in texts."""
+    """Return a finder for a pattern."""
     return _compile_expression(sought.pattern) if sought.text is None else PlainText(sought.text)
 
 
 def _compile_re2(pattern: str) -> Any:
-    """Return an expression of `re2`, None where it does not know such."""
+    """Return an `re2` expression; None if it is not supported."""
     if re2 is None or any(sign in pattern for sign in DIFFERENT_SYNTAX):
         return None
     options = re2.Options()
@@ -400,7 +404,7 @@ def _compile_re2(pattern: str) -> Any:
 
 @lru_cache(maxsize=16)
 def compile_for_bytes(form: str, *, is_cased: bool = True) -> Any:
-    """Return what finds an expression in bytes."""
+    """Return a finder for an expression in bytes."""
     pattern = (form if is_cased else f"(?i){form}").encode("latin-1")
     if re2 is None:
         return re.compile(pattern)
@@ -409,12 +413,12 @@ def compile_for_bytes(form: str, *, is_cased: bool = True) -> Any:
     options.encoding = re2.Options.Encoding.LATIN1
     try:
         return re2.compile(pattern, options)
-    except re2.error:  # larger than it takes
+    except re2.error:  # too large for it
         return re.compile(pattern)
 
 
 def compile_line_finders(sought: ScanPattern) -> tuple[Any, Any]:
-    """Return what finds the lines that may match, and what looks at each of them again."""
+    """Return a finder for lines that may match, and one that checks each of them."""
     raw = compile_for_bytes(sought.raw_pattern) if sought.raw_pattern else None
     if len(sought.required) >= MIN_REQUIRED_LENGTH or (sought.required and raw is None):
         return compile_for_bytes(re.escape(sought.required), is_cased=sought.is_cased), raw

@@ -1,7 +1,8 @@
-"""File stamps: whether an index still fits the files it was built from.
+"""File stamps: whether an index still matches the files it was built from.
 
 Logs, titles, notes on agents, and outputs too large for the log count. This module imports little:
-most runs find nothing to do.
+most
+runs find nothing to do.
 """
 
 import os
@@ -25,16 +26,16 @@ OUTPUTS = "tool-results"
 
 
 class FileStamp(NamedTuple):
-    """What the system says of a file."""
+    """The file system's metadata of a file."""
 
     size: int
     changed: int
-    """In nanoseconds. Whoever sets the time of a file back is found out by when that was done."""
+    """In nanoseconds. Setting a file's time back is noticed by its change time."""
     inode: int
 
 
 def scan_stamps(places: Iterable[Path]) -> dict[str, FileStamp]:
-    """Return the stamp of every log and side file at or below some places, by path."""
+    """Return the stamp of every log and side file at or below some paths."""
     return {
         path: FileStamp(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), status.st_ino)
         for place in places
@@ -101,7 +102,7 @@ TAIL = 512
 def mark_file(
     path: str, stamp: FileStamp, kind: str, offset: int, data: bytes | None = None
 ) -> FileMark:
-    """Return the marks of a file that has been read up to an offset; its bytes may be given."""
+    """Return the marks of a file that was read up to an offset; its bytes may be given."""
     try:
         with BytesIO(data) if data is not None else open_buffered(Path(path)) as file:
             head, mark = _digests(file, offset)
@@ -111,10 +112,9 @@ def mark_file(
 
 
 def has_grown(known: FileMark, now: FileStamp) -> bool:
-    """Tell a file that was only added to from one that was written anew.
+    """Return whether a file was only appended to, not rewritten.
 
-    A file of the same size that was touched may have been changed anywhere; one with another
-    inode was put in its place.
+    A touched file of the same size may have changed anywhere; one with another inode was replaced.
     """
     if now.size <= known.size or now.inode != known.inode:
         return False
@@ -142,7 +142,7 @@ def is_fresh(folder: Path, now: Mapping[str, FileStamp]) -> bool:
 
 
 def is_fresh_for_roots(folder: Path, roots: Iterable[Path]) -> bool:
-    """Return whether an index tells what the files under some roots hold."""
+    """Return whether an index matches the files under some roots."""
     try:
         places = [make_root(path.absolute()).logs for path in roots]
     except SourceError:
@@ -151,23 +151,23 @@ def is_fresh_for_roots(folder: Path, roots: Iterable[Path]) -> bool:
 
 
 def load_stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """Return the stamps of an index, none where there is none."""
+    """Return the stamps of an index; empty if there is none."""
     return _load_stamps(folder, only_complete=False) or {}
 
 
 def _load_stamps(folder: Path, *, only_complete: bool) -> dict[str, tuple[int, int, int]] | None:
-    """Return the stamps of an index, None where it is not there, broken, or incomplete."""
+    """Return the stamps of an index; None if it is missing, broken, or incomplete."""
     try:
         if not (folder / CATALOGUE).exists():
             return None
         catalogue = Catalogue(folder)
-    except (OSError, SourceError):  # not there, not for us, or broken
+    except (OSError, SourceError):  # missing, not readable, or broken
         return None
     try:
         if only_complete and not (catalogue.is_current() and not catalogue.pending()):
             return None
         return catalogue.stamps()
-    except sqlite3.Error:  # a catalogue that is there by half
+    except sqlite3.Error:  # an incomplete catalogue
         return None
     finally:
         catalogue.close()

@@ -10,7 +10,7 @@ PassageKind: TypeAlias = Literal[
     "prompt", "answer", "thinking", "command", "input", "output", "summary", "title", "note"
 ]
 PassageOutcome: TypeAlias = Literal["failed", "rejected", "interrupted", "launched"]
-"""As `plait.conversation` has them, which takes long to load."""
+"""As in `plait.conversation`, which takes long to load."""
 SearchSort: TypeAlias = Literal["relevance", "time"]
 LineState: TypeAlias = Literal["active", "abandoned", "agent", "service", "recovered"]
 
@@ -28,55 +28,55 @@ KINDS: Final[tuple[PassageKind, ...]] = (
 """In the order of their numbers in the index."""
 OUTCOMES: Final[tuple[PassageOutcome, ...]] = ("failed", "rejected", "interrupted", "launched")
 PassageSort: TypeAlias = tuple[PassageKind, PassageOutcome | None, bool]
-"""A kind, a notable outcome, and whether it is a result that is read with its call."""
+"""A kind, a notable outcome, and whether it is a result shown with its call."""
 SORTS: Final[tuple[PassageSort, ...]] = (
     *((kind, None, False) for kind in KINDS),
     *((kind, outcome, False) for kind in ("input", "output") for outcome in OUTCOMES),
     *(("output", outcome, True) for outcome in (None, *OUTCOMES)),
     ("note", "interrupted", False),
 )
-"""In the order of their numbers in the index, as one number: each costs time."""
+"""In the order of their numbers in the index, as one number: each number costs time."""
 STATES: Final[tuple[LineState, ...]] = ("active", "abandoned", "agent", "service", "recovered")
 
 
 class Passage(Struct, frozen=True, gc=False):
-    """Words that are found together: one prompt, one answer, one input, one output."""
+    """A text that is found as a unit: one prompt, one answer, one input, one output."""
 
     kind: PassageKind
     text: str
     state: LineState
     dag: int
-    """The DAG-line, by its number among those of the session."""
+    """The number of the DAG-line in the session."""
     turn: int
     file: int
-    """By its number among the files of the session."""
+    """The number of the file in the session."""
     line: int
     offset: int
     length: int
     part: int
-    """Which item of its record it is."""
+    """The index of the item in its record."""
     time: str | None = None
     tool: str | None = None
     model: str | None = None
     path: str | None = None
-    """The file that a tool was asked to read or to change."""
+    """The file that a tool reads or changes."""
     outcome: PassageOutcome | None = None
-    """What became of the call, where that is notable."""
+    """The outcome of the call, if notable."""
     is_with_call: bool = False
-    """True for a result that is read together with its call."""
+    """Whether it is a result shown together with its call."""
 
 
 class FileMark(Struct, frozen=True, gc=False):
-    """By what a file is known again, and how far it has been read."""
+    """How a file is recognised, and how far it was read."""
 
     path: str
     size: int
     changed: int
     inode: int
     kind: str
-    """`session`, `agent` or `journal`; `side` for what lies beside the logs."""
+    """`session`, `agent` or `journal`; `side` for side files."""
     offset: int = 0
-    """Where its whole lines end."""
+    """The end of its last complete line."""
     head: bytes = b""
     mark: bytes = b""
 
@@ -93,7 +93,7 @@ class LineRow(Struct, frozen=True, gc=False):
 
 
 class TurnRow(Struct, frozen=True, gc=False):
-    """A turn, with the words of the log that opened it."""
+    """A turn, with the beginning of its prompt."""
 
     dag: int
     number: int
@@ -103,7 +103,7 @@ class TurnRow(Struct, frozen=True, gc=False):
 
 
 class SessionRows(Struct, frozen=True):
-    """All that the catalogue keeps of one session."""
+    """Everything the catalogue stores about one session."""
 
     key: str
     """The path of its first file: ids may occur twice."""
@@ -116,13 +116,13 @@ class SessionRows(Struct, frozen=True):
     lines: tuple[LineRow, ...]
     turns: tuple[TurnRow, ...]
     facts: bytes = b""
-    """What a list shows of it."""
+    """Its facts for lists."""
     tails: dict[str, bytes] = {}
-    """What must be known to go on where a file ended, by file."""
+    """The state for continuing at the end of a file, by file."""
 
 
 class SessionKnown(Struct, frozen=True, gc=False):
-    """A session as the catalogue knows it."""
+    """A session in the catalogue."""
 
     sid: int
     key: str
@@ -134,7 +134,7 @@ class SessionKnown(Struct, frozen=True, gc=False):
 
 
 class PassagePlace(Struct, frozen=True, gc=False):
-    """Where the words of a hit lie."""
+    """The place of a hit's text."""
 
     sid: int
     file: int
@@ -152,14 +152,14 @@ class PassagePlace(Struct, frozen=True, gc=False):
 
 
 class Snippet(Struct, frozen=True, gc=False):
-    """A part of a text with the places of the words that were looked for."""
+    """A part of a text with the positions of the matches."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
 
 
 class Hit(Struct, frozen=True, kw_only=True):
-    """One turn that answers a query, with the passage that answers it best."""
+    """One turn that matches a query, with its best passage."""
 
     session: str
     uuid: str | None
@@ -170,22 +170,22 @@ class Hit(Struct, frozen=True, kw_only=True):
     score: float
     project: str
     folder: str = ""
-    """The one that the log lies in; a project may have several."""
+    """The folder of the log; a project may have several."""
     title: str | None
     branch: str | None
     """The DAG-line."""
     state: LineState | None
     tool: str | None = None
     outcome: PassageOutcome | None = None
-    """What became of the call: failed, rejected, interrupted or launched."""
+    """The outcome of the call: failed, rejected, interrupted or launched."""
     path: str
     line: int
     marks: tuple[tuple[int, int], ...] = ()
-    """Where the words stand in the snippet."""
+    """The positions of the matches in the snippet."""
     more: int = 0
-    """Other passages of the same turn that answer too, and its session's title."""
+    """The number of further matching passages of the same turn, and of its session's title."""
     before: tuple[str, ...] = ()
-    """Lines of the text before the snippet's."""
+    """The number of lines before the snippet."""
     after: tuple[str, ...] = ()
     result: str = ""
     """The exit code and error text of a failed call."""
@@ -198,29 +198,29 @@ class PlacedHit(Hit, frozen=True, kw_only=True):
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
-    """The answer to a query."""
+    """The result of a query."""
 
     hits: tuple[Hit, ...]
     total: int
-    """Passages that answer; several may stand in one turn."""
+    """Matching passages; several may be in one turn."""
     listed: int = 0
-    """Passages that the hits stand for, each with those that it says are in its turn too."""
+    """Passages represented by the hits, including further ones of the same turns."""
     is_whole: bool = True
-    """False where there are more hits than were asked for."""
+    """False if there are more hits than requested."""
     sort: SearchSort = "relevance"
     looks: tuple[str, ...] = ()
-    """The words and phrases that are wanted, as a query writes them."""
+    """The words and phrases searched for, as a query writes them."""
     is_each: bool = False
-    """True where every passage is a hit of its own, not every turn."""
+    """Whether every passage is a hit of its own, not every turn."""
     took_ms: float
     facets: dict[str, dict[str, int]] = {}
     by: Literal["index", "scan"] = "index"
     note: str | None = None
-    """What the reader should know of the way in which it was found, or why it was not."""
+    """A note about how it was found, or why it was not."""
     near: tuple[str, ...] = ()
-    """Queries with words that are there, where nothing answers this one."""
+    """Queries with similar existing words, if nothing matches."""
     sessions: int = 0
-    """How many were searched."""
+    """How many sessions were searched."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -230,32 +230,32 @@ class SearchResult(Struct, frozen=True, kw_only=True):
 
 
 class IndexStatus(Struct, frozen=True, kw_only=True):
-    """What an index holds, and whether it is up to date."""
+    """The contents of an index, and whether it is up to date."""
 
     folder: str
     exists: bool
     sessions: int = 0
     files: int = 0
     bytes: int = 0
-    """Of the logs that it covers."""
+    """The size of the logs that it covers."""
     size: int = 0
-    """Its own, on disk."""
+    """Its own size on disk."""
     passages: int = 0
     turns: int = 0
     schema: int = 0
     changed: int = 0
-    """Files that are not as they were."""
+    """Files that have changed."""
 
 
 class IndexReport(Struct, frozen=True, kw_only=True):
     """What was done to an index."""
 
     read: int = 0
-    """Sessions that were read whole."""
+    """Sessions that were read completely."""
     grown: int = 0
     """Files of which only the new lines were read."""
     forgotten: int = 0
-    """Sessions that have gone."""
+    """Sessions that no longer exist."""
     bytes: int = 0
     took_ms: float = 0
 
@@ -266,5 +266,5 @@ class IndexReport(Struct, frozen=True, kw_only=True):
 
 
 def elapsed_ms(started: float) -> float:
-    """Return the milliseconds since the clock stood so."""
+    """Return the milliseconds since a time of the clock."""
     return round((time.perf_counter() - started) * 1000, 3)

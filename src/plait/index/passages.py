@@ -60,9 +60,9 @@ COPIED_KINDS = frozenset(
     bridge-session
     """.split()
 )
-"""Notes whose words stand elsewhere, or that hold none."""
+"""Notes whose text is elsewhere, or that have none."""
 CALLBACK = "callback"
-"""The command of a hook that is the client's own."""
+"""The command of a hook that belongs to the client."""
 SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
 NAMED_KINDS = frozenset({"command", "skill", "hook", "teammate", "peer", "notice"})
 PATHS = ("file_path", "path", "notebook_path", "filePath")
@@ -70,7 +70,7 @@ MAX_NOTE_CHARACTERS = 200_000
 
 
 class PassageWords(NamedTuple):
-    """What one item is found by."""
+    """The searchable texts of one item."""
 
     kind: PassageKind
     text: str
@@ -78,7 +78,7 @@ class PassageWords(NamedTuple):
 
 
 def extract_words(item: Item) -> PassageWords | None:
-    """Return what an item is found by, None where it has no words of its own."""
+    """Return the searchable text of an item; None if it has none of its own."""
     match item:
         case AssistantText(text=text):
             return PassageWords("answer", text) if text else None
@@ -119,11 +119,11 @@ def _note_words(item: ClientNote) -> PassageWords | None:
 
 
 def _iter_note_words(item: ClientNote) -> Iterator[str]:
-    """Yield the words of a note: its text, and what its other fields say beyond that."""
+    """Yield the texts of a note: its text, and what its other fields say beyond that."""
     value = as_mapping(item.value)
     inner = value.get("data" if item.kind == "progress" else "attachment")
     if item.kind in SNAPSHOTS:
-        # The files that were kept; older clients wrote their contents beside them.
+        # The backed-up files; older clients wrote their contents beside them.
         files = as_mapping(as_mapping(value.get("snapshot")).get("trackedFileBackups"))
         for path, backup in files.items():
             yield path
@@ -148,12 +148,12 @@ def _iter_note_words(item: ClientNote) -> Iterator[str]:
 
 
 def is_read_with_call(item: Item) -> bool:
-    """Tell a result whose call stands in the same conversation."""
+    """Return whether a result is shown with its call in the same conversation."""
     return isinstance(item, LateResult) and item.origin in ("own", "repeat")
 
 
 def find_path(given: Any) -> str | None:
-    """Return the file that a tool is asked about."""
+    """Return the file in a tool's input."""
     if not isinstance(given, Mapping):
         return None
     return next((given[name] for name in PATHS if isinstance(given.get(name), str)), None)
@@ -164,7 +164,9 @@ MAX_OUTPUT_BYTES = 8 << 20
 
 
 def read_line_texts(line: Line, folder: Path) -> tuple[list[str], bool]:
-    """Return the words of a line's items, "" for one without any; and whether the line is complete."""
+    """Return the texts of a line's items, "" for one without any; and whether the line is
+    complete.
+    """
     usual = decode_with_text(line.data)
     texts = read_plain_texts(usual) if usual else None
     if texts is not None:
@@ -174,7 +176,7 @@ def read_line_texts(line: Line, folder: Path) -> tuple[list[str], bool]:
 
 
 def iter_texts(entry: Entry, folder: Path) -> Iterator[str]:
-    """Yield the words of the items of a line, "" for one without any."""
+    """Yield the texts of the items of a line, "" for one without any."""
     for record in list_records(entry):
         for item in list_items(record):
             words = extract_words(item)
@@ -182,7 +184,7 @@ def iter_texts(entry: Entry, folder: Path) -> Iterator[str]:
 
 
 def list_records(entry: Entry) -> Iterable[Record]:
-    """Return the record on a line, or what could be saved of a broken one."""
+    """Return the record on a line, or what was recovered of a broken one."""
     if isinstance(entry, Record):
         return (entry,)
     if isinstance(entry, Broken):
@@ -201,7 +203,7 @@ def list_items(record: Record) -> list[Item]:
 
 
 def add_saved_output(item: Item, words: PassageWords, folder: Path) -> PassageWords:
-    """Return words with the output that is kept beside the log in their place."""
+    """Return the texts with the output saved beside the log in its place."""
     if not isinstance(item, LateResult) or item.result.persisted is None:
         return words
     text = read_persisted_output(folder, item.result.persisted, MAX_OUTPUT_BYTES)
@@ -209,7 +211,7 @@ def add_saved_output(item: Item, words: PassageWords, folder: Path) -> PassageWo
 
 
 class ResponseModels(Responses):
-    """The responses of a conversation, of which only the model counts."""
+    """The responses of a conversation, reduced to their models."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -236,7 +238,7 @@ class ResponseModels(Responses):
 
 
 def build_light_items(record: Record, responses: Responses, file: int = 0) -> list[Item]:
-    """Return what a record is in a conversation, without what no word depends on."""
+    """Return the conversation items of a record, without what no text depends on."""
     envelope = record.envelope
     kind = envelope.type or ""
     if kind in COPIED_KINDS:

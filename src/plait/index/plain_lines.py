@@ -1,7 +1,8 @@
-"""The indexed text of log lines in one of the common forms, found fast.
+"""The indexed text of log lines in one of the common forms, extracted quickly.
 
-Lines of any other form are left to `plait.index.passages`. This module imports little, as most
-hits of a search need no more.
+Lines of any other form are left to `plait.index.passages`. This module imports little, as most hits
+of a
+search need no more.
 """
 
 from typing import Any
@@ -15,9 +16,9 @@ from plait.record.reader import BlockWithText, EnvelopeWithText
 from plait.record.text import extract_extra_text, is_machine_text
 
 REWRITTEN_PREFIXES = ("<", "Caveat: ", "[Request interrupted")
-"""What texts begin with that nobody typed, or of which people read only a part."""
+"""Beginnings of texts that nobody typed, or that are shown only in part."""
 SAVED_OUTPUT = "<persisted-output>"
-"""What a result begins with whose output lies beside the log."""
+"""The beginning of a result whose output is beside the log."""
 KINDS: dict[str | None, PassageKind] = {
     "text": "answer",
     "thinking": "thinking",
@@ -27,7 +28,7 @@ KINDS: dict[str | None, PassageKind] = {
 
 
 def read_plain_texts(line: EnvelopeWithText) -> list[str] | None:
-    """Return the words of each item of a line, None where that needs a closer look."""
+    """Return the text of each item of a line; None if it needs a closer look."""
     content = line.message.content if line.message else None
     if not content or not isinstance(line.timestamp, str):
         return None
@@ -41,7 +42,7 @@ def read_plain_texts(line: EnvelopeWithText) -> list[str] | None:
 
 
 def passage_kind(line: EnvelopeWithText, part: int) -> PassageKind:
-    """Return what kind of passage an item of a line is."""
+    """Return the kind of passage of an item on a line."""
     block = block_at(line, part)
     if block is None or block.type == "text":
         return "prompt" if line.type == "user" else "answer"
@@ -49,13 +50,13 @@ def passage_kind(line: EnvelopeWithText, part: int) -> PassageKind:
 
 
 def block_at(line: EnvelopeWithText, part: int) -> BlockWithText | None:
-    """Return a block of a line, None where its content is one text."""
+    """Return a block of a line; None if its content is one text."""
     content = line.message.content if line.message else None
     return content[part] if isinstance(content, list) else None
 
 
 def _prompt_texts(text: str, line: EnvelopeWithText) -> list[str] | None:
-    """Return the words of a prompt, None where the client may have written them."""
+    """Return the texts of a prompt; None if the client may have written it."""
     text = text.strip()
     if (
         not text
@@ -68,7 +69,7 @@ def _prompt_texts(text: str, line: EnvelopeWithText) -> list[str] | None:
 
 
 def _response_texts(blocks: str | list[BlockWithText]) -> list[str] | None:
-    """Return the words of a response's blocks, None where one is of another kind."""
+    """Return the texts of a response's blocks; None if one is of another kind."""
     if isinstance(blocks, str):
         return [blocks]
     if not all(map(is_plain_block, blocks)):
@@ -82,7 +83,7 @@ def _response_texts(blocks: str | list[BlockWithText]) -> list[str] | None:
 
 
 def is_plain_block(block: BlockWithText) -> bool:
-    """Tell words, thoughts and calls of the model from blocks of any other form."""
+    """Return whether a block is text, thinking or a call in the usual form."""
     match block.type:
         case "text":
             return block.text is not None
@@ -95,7 +96,7 @@ def is_plain_block(block: BlockWithText) -> bool:
 
 
 def _result_texts(blocks: list[BlockWithText], line: EnvelopeWithText) -> list[str] | None:
-    """Return the words of results that went well, None where there is anything else."""
+    """Return the texts of successful results; None if there is anything else."""
     if has_saved_output(line) or any(block.is_error for block in blocks):
         return None
     found = [text for block in blocks if (text := result_words(block)) is not None]
@@ -106,7 +107,7 @@ def _result_texts(blocks: list[BlockWithText], line: EnvelopeWithText) -> list[s
 
 
 def add_view_words(text: str, view: Any, feedback: str | None = None) -> str:
-    """Return the words of a result with what only the client's view of it says."""
+    """Return the text of a result with what only the client's view says."""
     if view is None and not feedback:
         return text
     texts = (text, feedback) if feedback and feedback not in text else (text,)
@@ -114,13 +115,13 @@ def add_view_words(text: str, view: Any, feedback: str | None = None) -> str:
 
 
 def has_saved_output(line: EnvelopeWithText) -> bool:
-    """Tell a result of which the client says that its output lies in a file of its own."""
+    """Return whether the client says that a result's output is in a file of its own."""
     view = line.view_facts
     return view is not None and view.output is not None
 
 
 def result_words(block: BlockWithText) -> str | None:
-    """Return the words of a result, None where it has another form or they lie elsewhere."""
+    """Return the text of a result; None if it has another form or is elsewhere."""
     if block.type != "tool_result" or block.tool_use_id is None:
         return None
     content = block.content

@@ -6,7 +6,7 @@ parser error              both words, anywhere in one passage
 "parse err"*              the last word is only a prefix
 pars*  *arse*             words that begin with it, words that contain it
 parcer~  parcer~2         words that differ by one or two letters
-lexer OR parser           either; AND binds stronger; ( ) for groups
+lexer OR parser           either; AND binds more tightly; ( ) for groups
 NOT test  -test           without
 tool:Bash outcome:failed  fields, see FIELDS
 """
@@ -35,7 +35,7 @@ FIELDS = {
     "model": "model",
     "session": "session",
 }
-"""Names that a query may use, and what they mean."""
+"""Names that a query may use, and their meaning."""
 TOKEN = re.compile(
     r"""\s*(?:
         (?P<open>-?\() | (?P<close>\)) |
@@ -48,17 +48,17 @@ FUZZY = re.compile(r"(.+?)~([12]?)")
 DEEPEST = 30
 MOST_PARTS = 256
 MOST_OPEN = 32
-"""Words with a star or a tilde: each goes through all words of the index."""
+"""Limit for words with a star or a tilde: each scans all words of the index."""
 NAMES = (
     *("tool", "in", "outcome", "project", "branch", "before", "after", "file", "model"),
     "session",
 )
 TEXTUAL = re.compile(r"[\d/\\:=]")
-"""What follows the colon of a text that is no field: `localhost:8080`, `http://`, `std::map`."""
+"""What follows the colon if it is no field: `localhost:8080`, `http://`, `std::map`."""
 
 
 class Word(Struct, frozen=True):
-    """A word, the beginning of one, a part of one, or one much like it."""
+    """A word, a prefix, a part of a word, or an approximate word."""
 
     text: str
     is_prefix: bool = False
@@ -67,36 +67,36 @@ class Word(Struct, frozen=True):
 
 
 class Phrase(Struct, frozen=True):
-    """Words in their order."""
+    """Words in order."""
 
     text: str
     slop: int = 0
-    """How many other words may stand between them."""
+    """How many other words may be between them."""
     is_prefix: bool = False
-    """True where the last word is only begun."""
+    """Whether the last word is a prefix."""
 
 
 class Field(Struct, frozen=True):
-    """What a passage is, rather than what it says."""
+    """A condition on what a passage is, rather than what it says."""
 
     name: str
     value: str
 
 
 class Not(Struct, frozen=True):
-    """What is not wanted."""
+    """An exclusion."""
 
     operand: "QueryNode"
 
 
 class And(Struct, frozen=True):
-    """Everything of this."""
+    """A conjunction."""
 
     operands: "tuple[QueryNode, ...]"
 
 
 class Or(Struct, frozen=True):
-    """Any of this."""
+    """A disjunction."""
 
     operands: "tuple[QueryNode, ...]"
 
@@ -105,12 +105,12 @@ QueryNode: TypeAlias = Word | Phrase | Field | Not | And | Or
 
 
 def filter_by_sessions(ids: Iterable[str]) -> Or:
-    """Return what is asked for, so that a search looks in these sessions alone."""
+    """Return a query restricted to these sessions."""
     return Or(tuple(Field("session", id_) for id_ in sorted(ids)))
 
 
 def parse_query(text: str) -> QueryNode:
-    """Return what a query wants, or says what is wrong with it."""
+    """Return a parsed query; raise with what is wrong with it."""
     reader = QueryParser(text)
     if not reader.tokens:
         raise UserError("the query is empty", 'for example `plait search "parse error"`')
@@ -124,7 +124,7 @@ def parse_query(text: str) -> QueryNode:
 
 
 def list_terms(wanted: QueryNode | None) -> tuple[str, ...]:
-    """Return the words and phrases that are wanted as a query writes them, each once."""
+    """Return the words and phrases searched for as a query writes them, each once."""
     found, waiting = dict[str, None](), [wanted]
     while waiting:
         item = waiting.pop()
@@ -144,7 +144,7 @@ def list_terms(wanted: QueryNode | None) -> tuple[str, ...]:
 
 
 def shorten(text: str) -> str:
-    """Return a text as a message can show it."""
+    """Return a text shortened for a message."""
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
@@ -180,7 +180,7 @@ class QueryParser:
         return bool(token and token["word"] == word and not token["field"] and not token["minus"])
 
     def parse_or(self, depth: int) -> QueryNode:
-        """Read parts with OR between them."""
+        """Parse parts with OR between them."""
         if depth > DEEPEST:
             raise UserError("the query is nested too deeply", "use fewer parentheses")
         found = [self.parse_and(depth)]
@@ -190,7 +190,7 @@ class QueryParser:
         return found[0] if len(found) == 1 else Or(tuple(found))
 
     def parse_and(self, depth: int) -> QueryNode:
-        """Read parts that are wanted together."""
+        """Parse parts that must all match."""
         found: list[QueryNode] = []
         while (token := self._peek()) and not token["close"] and not self._is_next("OR"):
             if self._is_next("AND"):
@@ -205,7 +205,7 @@ class QueryParser:
         return found[0] if len(found) == 1 else And(tuple(found))
 
     def parse_not(self, depth: int) -> QueryNode:
-        """Read one part."""
+        """Parse one part."""
         negations = 0
         while self._is_next("NOT"):
             self.place += 1
@@ -222,7 +222,7 @@ class QueryParser:
         return Not(found) if negations % 2 else found
 
     def parse_group(self, depth: int) -> QueryNode:
-        """Read what stands in parentheses."""
+        """Parse a group in parentheses."""
         found = self.parse_or(depth + 1)
         token = self._peek()
         if token is None or not token["close"]:

@@ -1,7 +1,8 @@
 """Search in the logs themselves for an exact text or a regular expression.
 
-Files are read by several processes. Whatever the bytes of a line can rule out is ruled out there:
-only lines that may match are decoded.
+Files are read by several processes. Lines are first ruled out by their bytes: only lines that may
+match
+are decoded.
 """
 
 import re
@@ -26,9 +27,9 @@ from plait.line.files import open_unbuffered, read_status
 from plait.line.workers import Workers
 
 BLOCK = 256 << 10
-"""Stays in the cache of the processor: larger ones take three times as long."""
+"""Fits into the processor's cache: larger blocks take three times as long."""
 PARALLEL_BYTES = 30_000_000
-"""Bytes from which on several processes read."""
+"""Bytes from which several processes read."""
 REWRITTEN_TEXT = (
     r"<(?:command-|local-command-|bash-|task-|teammate-|ide_|system-reminder|persisted-|"
     r"cross-session-|agent-message|observed_from|channel source|[\w-]{1,40}-hook>)",
@@ -36,27 +37,29 @@ REWRITTEN_TEXT = (
     r'"enqueue"',
     r"Base directory for this skill",
 )
-"""What stands in lines of which people read other words than those that stand there: tags that
-are taken out, notices, skills. One at a time: each begins with a letter that is found quickly."""
+"""Text in lines that are shown differently from how they are written: removed tags, notices,
+skills.
+One at a time: each begins with a character that is found quickly.
+"""
 NUMBERS = (
     r"[\[:,] ?-?(?:\d+(?:\.\d+)?[eE][-+]?\d+|\d+\.\d+0|0\.0000\d+|\d{16,}\.\d+|\d+\.\d{16,})"
     r" ?[,\]}]"
 )
-"""Numbers that are read otherwise than they are written, such as 1e3 and 2.50."""
+"""Numbers that are shown differently from how they are written, such as 1e3 and 2.50."""
 FRACTION = re.compile(r"\d\.\d|\de[-+]\d")
-"""Stands in every such number as it is read; to look for them takes as long as all the rest."""
+"""Occurs in every such number as shown; searching for them takes as long as everything else."""
 SAVED_OUTPUT = r"persistedOutputPath"
 
 
 class ScanMatch(NamedTuple):
-    """A passage that a scan has found."""
+    """A passage found by a scan."""
 
     path: str
     line: int
-    """0 where its place says enough."""
+    """0 if its place says enough."""
     offset: int
     length: int
-    """0 for a line that is not whole."""
+    """0 for an incomplete line."""
     part: int
 
 
@@ -81,7 +84,7 @@ def scan_logs(
 
 
 def scan_in_worker(item: tuple[str, ScanPattern]) -> bytes:
-    """Return where in a file a text is, as bytes: a quarter of the size of pickled matches."""
+    """Return where a text is in a file, as bytes: a quarter of the size of pickled matches."""
     numbers = array("Q")
     for scan_match in _scan_file(*item):
         numbers.extend(scan_match[1:])
@@ -92,7 +95,7 @@ def _scan_file(path: str, sought: ScanPattern) -> Iterator[ScanMatch]:
     folder = find_session_folder(Path(path))[0] or Path(path).with_suffix("")
     is_in = make_finder(sought).matches
     try:
-        read_status(Path(path))  # one that is only kept is put there, and its outputs with it
+        read_status(Path(path))  # a session in the backup is extracted, with its outputs
         has_outputs = (folder / OUTPUTS).is_dir()
         for offset, block in _blocks(Path(path)):
             for start, end in _find_candidate_lines(block, sought, has_outputs=has_outputs):
@@ -103,14 +106,14 @@ def _scan_file(path: str, sought: ScanPattern) -> Iterator[ScanMatch]:
                 for part, text in enumerate(texts):
                     if text and is_in(text):
                         yield ScanMatch(path, number, line.offset, length, part)
-    except OSError:  # gone since it was found
+    except OSError:  # deleted since it was listed
         return
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield whole lines in blocks, with where they begin.
+    """Yield complete lines in blocks, with their offsets.
 
-    A file is not mapped: one that becomes shorter meanwhile would end the process.
+    Files are not memory-mapped: a file that becomes shorter meanwhile would crash the process.
     """
     offset, rest = 0, list[bytes]()
     with open_unbuffered(path) as file:
@@ -128,7 +131,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def line_number_at(path: Path, place: int) -> int:
-    """Return the number of the line that begins at a place."""
+    """Return the number of the line at an offset."""
     number = 1
     for offset, block in _blocks(path):
         number += block.count(b"\n", 0, max(0, place - offset))
@@ -176,7 +179,7 @@ def _lines_with(data: bytes, finder: Any, second: Any = None) -> Iterator[tuple[
 
 
 MAX_SESSION_FILTER = 64
-"""Sessions that are asked for by name; of more, everything is looked at."""
+"""Sessions up to which they are filtered by name; for more, everything is examined."""
 
 
 def match_passages(
@@ -185,7 +188,7 @@ def match_passages(
     sightings: Iterable[ScanMatch],
     filters: Sequence[Query],
 ) -> "NewestPassages":
-    """Return the passages that were sighted and pass all filters."""
+    """Return the sighted passages that pass all filters."""
     wanted, sids = set[tuple[int, int, int]](), set[int]()
     for scan_match in sightings:
         if scan_match.path in logs:
@@ -208,7 +211,7 @@ def match_passages(
 
 
 class NewestPassages:
-    """Passages in the order of their time, the last first."""
+    """Passages by time, newest first."""
 
     def __init__(self, searcher: Searcher, at: list[Any]) -> None:
         self.searcher = searcher
@@ -222,7 +225,7 @@ class NewestPassages:
         return load_places(self.searcher, [(0.0, item) for item in self.at[:count]])
 
     def facets(self, catalogue: Catalogue) -> dict[str, dict[str, int]]:
-        """Return how many there are of each project, tool, kind and month."""
+        """Return the numbers by project, tool, kind and month."""
         columns = {name: load_values(self.searcher, name, self.at) for name in FACETS}
         counts = {name: Counter(column).most_common() for name, column in columns.items()}
         names = {sort: catalogue.names(sort) for sort in ("project", "tool")}

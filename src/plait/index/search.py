@@ -64,15 +64,15 @@ MOST_CHARACTERS = 4_000_000
 MOST_BYTES = 64 << 20
 MAX_MATCHES = 40
 FIELD_BREAK = "\n· "
-"""Stands between the fields of a tool call in a snippet."""
+"""Separates the fields of a tool call in a snippet."""
 ERROR_TAG = re.compile(r"</?tool_use_error>")
 FAILURE_WIDTH = 160
 MOST_LINES_TO_RESULT = 400
-"""Lines after a call in which its result is looked for: agents may write in between."""
+"""Lines after a call in which its result is searched: agents may write in between."""
 
 
 class PassageText(NamedTuple):
-    """What lies at a place."""
+    """The text at a place."""
 
     uuid: str | None
     time: str | None
@@ -92,7 +92,7 @@ class PassageText(NamedTuple):
 def read_passage_text(
     path: str, line: int, offset: int, length: int, part: int, folder: Path
 ) -> PassageText | None:
-    """Return what lies at a place, None where the file has changed since."""
+    """Return the text at a place; None if the file has changed since."""
     try:
         if 0 < length <= MOST_BYTES:
             data = read_slice(Path(path), offset, length)
@@ -118,7 +118,7 @@ def _read_plain_passage(data: bytes, part: int) -> PassageText | None:
 
 
 def _read_passage(entry: Entry, part: int, folder: Path) -> PassageText | None:
-    # Loaded here, as most hits are on lines in one of the usual forms.
+    # Imported here, as most hits are on lines in one of the usual forms.
     from plait.conversation.model import ToolCall
     from plait.index.passages import add_saved_output, extract_words, list_items, list_records
 
@@ -137,7 +137,7 @@ def _read_passage(entry: Entry, part: int, folder: Path) -> PassageText | None:
 
 
 def _read_failure(path: Path, place: PassagePlace, call: str) -> str:
-    """Return the start of the result of a failed call: its exit code and error text."""
+    """Return the beginning of a failed call's result: its exit code and error text."""
     sign = call.encode()
     after = iter_lines(path, offset=place.offset + place.length + 1, number=place.line + 1)
     with suppress(SourceError):
@@ -191,7 +191,7 @@ def _find_highlights(text: str, marks: "Sequence[Highlighter]") -> tuple[tuple[i
 
 
 class Excerpt(NamedTuple):
-    """A snippet with lines of the text around it."""
+    """A snippet with surrounding lines."""
 
     snippet: Snippet
     before: tuple[str, ...] = ()
@@ -213,25 +213,25 @@ def make_excerpt(text: str, marks: "Sequence[Highlighter]", context: int) -> Exc
 
 
 PASSAGES_PER_HIT = 6
-"""Passages that are looked at for each hit: several may stand in one turn."""
+"""Passages examined for each hit: several may be in one turn."""
 MAX_PASSAGES = 4000
 
 
 @dataclass
 class HitBuilder:
-    """Makes hits of places; reads what lies there."""
+    """Builds hits from places and reads their texts."""
 
     catalogue: Catalogue
     marks: "Sequence[Highlighter]"
     context: int = 0
     is_each: bool = False
-    """True where every passage is a hit of its own."""
+    """Whether every passage is a hit of its own."""
     is_weighed: bool = False
-    """True where a turn shows what people wrote rather than what came first."""
+    """Whether a turn shows what people wrote rather than what came first."""
     has_offsets: bool = False
     """True where hits are placed hits."""
     has_rest: bool = False
-    """True where there are more hits than were made."""
+    """Whether there are more hits than were built."""
     sessions: dict[int, SessionKnown] = field(default_factory=dict)
     lines: dict[int, list[LineRow]] = field(default_factory=dict)
 
@@ -241,7 +241,7 @@ class HitBuilder:
         limit: int,
         best: list[PassagePlace] | None = None,
     ) -> tuple[list[Hit], bool]:
-        """Return the first hits, one a turn, and whether these are all; looks far enough."""
+        """Return the first hits, one per turn, and whether these are all; read as far as needed."""
         count = limit * PASSAGES_PER_HIT
         best = first(count) if best is None else best
         while True:
@@ -253,7 +253,7 @@ class HitBuilder:
             best = first(count)
 
     def build(self, found: Iterable[PassagePlace], limit: int) -> Iterator[Hit]:
-        """Yield a hit for each turn, up to a limit; what stands in a copy of it too is one."""
+        """Yield a hit for each turn, up to a limit; copies of a turn count as one."""
         self.has_rest = False
         turns = (
             [[passage_place] for passage_place in found] if self.is_each else _group_by_turn(found)
@@ -330,10 +330,10 @@ class HitBuilder:
 
 
 def _group_by_turn(found: Iterable[PassagePlace]) -> list[list[PassagePlace]]:
-    """Return places by turn, in their order.
+    """Return places by turn, in order.
 
-    A title is shown above the turns of its session: where one of them answers too, it stands
-    in the place of the title, which counts as one more of its passages.
+    A title is shown above the turns of its session: if one of them matches too, it takes the place
+    of the title, which counts as one more of its passages.
     """
     turns: dict[tuple[int, ...], list[PassagePlace]] = {}
     for place in found:
@@ -352,12 +352,14 @@ def _group_by_turn(found: Iterable[PassagePlace]) -> list[list[PassagePlace]]:
 
 
 def _display_order(place: PassagePlace) -> tuple[bool, float]:
-    """Order what people wrote before what tools printed, a title last: it stands above."""
+    """Return a sort key: what people wrote before what tools printed, a title last, since it is
+    shown above.
+    """
     return not place.line, -WEIGHTS[place.kind]
 
 
 def format_timestamp(seconds: int | None) -> str | None:
-    """Return a moment as the log writes it."""
+    """Return a moment in the form of the log."""
     if seconds is None:
         return None
     try:
@@ -367,7 +369,7 @@ def format_timestamp(seconds: int | None) -> str | None:
 
 
 class IndexReader:
-    """An index, open for questions; never waits for who writes it."""
+    """An index open for reading; it never waits for a writer."""
 
     def __init__(self, folder: Path) -> None:
         self.catalogue = Catalogue(folder)
@@ -382,7 +384,7 @@ class IndexReader:
         self.searcher, self._links = open_searcher(folder)
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         self.catalogue.close()
         if self._links:
             self._links.cleanup()
@@ -399,9 +401,9 @@ class IndexReader:
         is_each: bool | None = None,
         has_offsets: bool = False,
     ) -> SearchResult:
-        """Return the turns that answer a query and pass all filters, the best first.
+        """Return the turns that match a query and pass all filters, best first.
 
-        Without words, the newest first; calls by their outcome alone, each by itself.
+        Without words, newest first; calls by outcome alone are separate hits.
         """
         started = time.perf_counter()
         wanted = parse_query(text) if text.strip() or not filters else None
@@ -446,9 +448,9 @@ class IndexReader:
         return {word: log(1 + all_passages / (count or common)) for word, count in counts.items()}
 
     def match_sessions(self, text: str) -> set[str]:
-        """Return the keys of the sessions in which a passage answers a query.
+        """Return the keys of the sessions with a passage that matches a query.
 
-        No passage is ranked and no log is read: a list that is filtered as somebody types asks.
+        No passage is ranked and no log is read: this is for lists filtered while typing.
         """
         wanted = parse_query(text)
         found = self._match_sids(wanted)
@@ -463,7 +465,7 @@ class IndexReader:
         return {int(bucket["key"]) for bucket in counted["sid"]["buckets"]}
 
     def find_first_hits(self, text: str, keys: Iterable[str]) -> dict[str, Hit]:
-        """Return the passage of each of some sessions that answers a query best, by key."""
+        """Return the best passage of each of some sessions, by key."""
         wanted = parse_query(text)
         queries = [self.build_query(wanted, ())]
         if inner := _as_inner_word(wanted):
@@ -499,7 +501,7 @@ class IndexReader:
         has_facets: bool = False,
         is_each: bool | None = None,
     ) -> SearchResult:
-        """Return what a scan has found with its turns, the newest first."""
+        """Return the matches of a scan with their turns, newest first."""
         from plait.index.expression import make_finder
         from plait.index.scanning import match_passages
 
@@ -524,23 +526,25 @@ class IndexReader:
     def build_query(
         self, wanted: QueryNode | None, filters: Sequence[QueryNode]
     ) -> tuple[TextQueryBuilder, Query]:
-        """Return what is wanted as a query, with what shows why it was met."""
+        """Return a condition as a query, with the patterns that highlight its matches."""
         asked = TextQueryBuilder(self.catalogue)
         parts = (*((wanted,) if wanted else ()), *filters)
         query = asked.build_answer(parts[0] if len(parts) == 1 else And(parts))
         return asked, query if asked.has_words else Query.const_score_query(query, 1.0)
 
     def best(self, query: Query, count: int) -> tuple[int, list[PassagePlace]]:
-        """Return how many passages answer, and the places of the best: by words, kind and age."""
+        """Return the number of matching passages, and the places of the best: by words, kind and
+        age.
+        """
         total, hits = self._ordered(query, count, weight_by_field="weight")
         return total, sorted(load_places(self.searcher, hits), key=_rank)
 
     def newest(self, query: Query, count: int) -> tuple[int, list[PassagePlace]]:
-        """Return how many passages answer, and the places of the newest."""
+        """Return the number of matching passages, and the places of the newest."""
         total, hits = self._ordered(query, count + MAX_EQUAL_TIMES, order_by_field="time")
         last = hits[-1][0] if len(hits) < total else None
         if last is not None and hits[count - 1][0] == last:
-            # which of many equals came so far depends on the parts of the index
+            # which of several equal ones come first depends on the segments of the index
             earlier = [hit for hit in hits if hit[0] != last]
             hits = [*earlier, *self._ordered(restrict_to_second(query, last), total)[1]]
         found = load_places(self.searcher, [(0.0, address) for _, address in hits])
@@ -557,13 +561,13 @@ class IndexReader:
         return total or 0, found.hits
 
     def count(self, wanted: QueryNode) -> int:
-        """Return how many passages answer."""
+        """Return the number of matching passages."""
         query = Query.const_score_query(self.build_query(wanted, ())[1], 1.0)
         found = self.searcher.search(query, 1, count=True)
         return found.count or 0  # type: ignore[attr-defined]
 
     def facets(self, query: Query, asked: TextQueryBuilder) -> dict[str, dict[str, int]]:
-        """Return how many passages there are of each project, tool, kind, outcome and month."""
+        """Return the numbers of passages by project, tool, kind, outcome and month."""
         names = {name: self.catalogue.names(name) for name in ("project", "tool")}
         sizes = {"project": len(names["project"]) + 1}  # several may be one
         least = max(MAX_NAMES + 1, len(SORTS))
@@ -590,7 +594,7 @@ class IndexReader:
 
 
 class SharedReader:
-    """An index that stays open between searches of one process, and is opened again when it changes.
+    """An index that stays open between searches of one process, and is reopened when it changes.
 
     Opening takes longer than most searches. Threads use it in turn.
     """
@@ -600,11 +604,11 @@ class SharedReader:
         self._lock = RLock()
         self._reader: IndexReader | None = None
         self._file = 0
-        """The inode of its catalogue: a rebuilt index is another one."""
+        """The inode of its catalogue: a rebuilt index has another one."""
 
     @contextmanager
     def open(self) -> Iterator[IndexReader]:
-        """Lend the index as it is now; fail where there is none that this version can read."""
+        """Yield the current index; fail if there is none that this version can read."""
         with self._lock:
             if self._reader is None or not self._is_current(self._reader):
                 self.close()
@@ -622,7 +626,7 @@ class SharedReader:
         return False
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         with self._lock:
             if self._reader:
                 self._reader.close()
@@ -630,16 +634,16 @@ class SharedReader:
 
 
 MAX_EQUAL_TIMES = 40
-"""More passages of one second than this are looked for apart."""
+"""More passages of one second than this are searched separately."""
 
 
 def _rank(place: PassagePlace) -> tuple[float, ...]:
-    """Order equals as they were taken in, in whatever parts the text index has them."""
+    """Sort equal ones by insertion, whatever segments of the text index have them."""
     return -place.score, place.sid, place.dag, place.turn, place.file, place.line, place.part
 
 
 def _newest_first(place: PassagePlace) -> tuple[float, ...]:
-    """Order the newest first, what has no time last; what one session says at once, backwards."""
+    """Sort newest first, what has no time last; simultaneous ones of a session backwards."""
     time = float("inf") if place.time is None else -place.time
     return time, place.sid, place.dag, -place.turn, place.file, -place.line, -place.part
 
@@ -649,7 +653,7 @@ def _count_listed(hits: Iterable[Hit]) -> int:
 
 
 def _as_inner_word(wanted: QueryNode | None) -> Word | None:
-    """Return the word to be looked for within others, where one plain word is all there is.
+    """Return the word to search inside others, if one plain word is the whole query.
 
     So `user` finds `getUserName`, which is one word to the index.
     """
@@ -660,7 +664,7 @@ def _as_inner_word(wanted: QueryNode | None) -> Word | None:
 
 FACETS = ("project", "tool", "kind")
 MAX_NAMES = 12
-"""Names of each sort that are counted; a thirteenth may stand for passages without any."""
+"""Names of each kind that are counted; one more may stand for passages without any."""
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC).timestamp()
 LATEST = datetime(2099, 12, 1, tzinfo=UTC).timestamp()
 
@@ -682,7 +686,7 @@ def _iter_months(first: float | None, last: float | None) -> Iterator[dict[str, 
 def count_by_kind(
     counts: Mapping[int, int], *, is_of_calls: bool = False
 ) -> dict[str, dict[str, int]]:
-    """Return how many passages there are of each kind, and by what became of calls."""
+    """Return the numbers of passages by kind and by outcome of calls."""
     kinds, outcomes = Counter[str](), Counter[str]()
     for code, count in counts.items():
         kind, outcome, is_with_call = SORTS[code]
@@ -701,7 +705,7 @@ def _count_names(buckets: list[dict[str, Any]], names: dict[int, str]) -> dict[s
 
 
 def largest_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the largest counts, those of equals in the order of their names."""
+    """Return the largest counts, equal ones by name."""
     return dict(sorted(counts.items(), key=lambda count: (-count[1], count[0]))[:MAX_NAMES])
 
 
@@ -740,7 +744,7 @@ def _iter_plain_words(wanted: QueryNode) -> Iterator[str]:
 
 
 def _drop_fields(wanted: QueryNode) -> QueryNode | None:
-    """Return the words of a query alone, None where there are none."""
+    """Return a query without its fields; None if nothing is left."""
     if isinstance(wanted, Field):
         return None
     if not isinstance(wanted, And):

@@ -1,6 +1,6 @@
 """The Tantivy text index: its fields, its tokenizers, and documents of passages.
 
-Words are runs of letters and digits in lower case, divided by signs such as `_ . / -`. Scripts
+Words are runs of letters and digits in lower case, divided by characters such as `_ . / -`. Scripts
 written without spaces are split into pairs of letters, in a field of their own.
 """
 
@@ -33,7 +33,7 @@ from plait.index.model import KINDS, SORTS, STATES, LineState, Passage, PassageK
 from plait.record.time import parse_time
 
 MAX_WORD_LENGTH = 129
-"""Longer runs, such as pictures in base64, are no words."""
+"""Longer runs, such as base64 images, are not words."""
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
@@ -52,16 +52,16 @@ def _analyser() -> TextAnalyzer:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text in their order."""
+    """Return the words of a text in order."""
     found: list[str] = _analyser().analyze(separate_scripts(text)[0])
     return found
 
 
 def separate_scripts(text: str) -> tuple[str, str]:
-    """Return a text with unspaced scripts apart, and the pairs of their letters.
+    """Return a text with unspaced scripts separated, and the pairs of their letters.
 
-    Looking for scripts is slow, so only lines are looked at that hold a byte which begins one
-    of their letters.
+    Searching for scripts is slow, so only lines with a byte that begins one of their letters are
+    examined.
     """
     if text.isascii():
         return text, ""
@@ -85,28 +85,28 @@ def separate_scripts(text: str) -> tuple[str, str]:
 
 
 def letter_pairs(run: str) -> list[str]:
-    """Return the pairs of neighbours in a run, the letter itself where it stands alone."""
+    """Return the pairs of neighbours in a run, or a single letter by itself."""
     if len(run) == 1:
         return [run]
     return [run[place : place + 2] for place in range(len(run) - 1)]
 
 
 CodeOf: TypeAlias = Callable[[str, str | None], int]
-"""Gives the number of a name among those of its sort, 0 for none."""
+"""Returns the number of a name of its kind, 0 for none."""
 TEXT_FOLDER = "text"
 UNWRITABLE = ("code: 13,", "code: 30,")
-"""In what the text index says: not allowed; a disk that is only read."""
+"""Messages of the text index about missing permissions and read-only disks."""
 TERMS = ("sid", "kind", "tool", "project", "model", "state")
-"""Numbers that a search can ask for."""
+"""Numbers that a search can filter by."""
 VALUES = ("file", "at", "bytes", "turn")
 """Numbers that a hit carries, two in one: each number of a passage costs time."""
 PART, LENGTH, TURN = 16, 26, 32
-"""The bits of the lower number of each two: of line, offset and DAG-line."""
+"""The bits of the lower number of each pair: of line, offset and DAG-line."""
 EPOCH = datetime(2025, 1, 1, tzinfo=UTC).timestamp()
 HALF_LIFE = 365 * 86400.0
-"""After so many seconds a passage counts half as much as a new one."""
+"""Seconds after which a passage counts half as much as a new one."""
 SCALE = 2.0
-"""By which the weights of passages are multiplied: so the text index can tell them apart."""
+"""Factor for weights, so that the text index can distinguish them."""
 
 
 def text_schema() -> Schema:
@@ -125,13 +125,13 @@ def text_schema() -> Schema:
 
 
 def open_text_index(folder: Path, *, is_new: bool = False) -> Index:
-    """Return the text index of a folder, an empty one where there is none yet."""
+    """Return the text index of a folder, an empty one if there is none."""
     place = folder / TEXT_FOLDER
     try:
         if is_new:
             place.mkdir(parents=True, exist_ok=True)
         index = Index(text_schema(), path=str(place))
-        # Otherwise a thread looks for changes as long as anybody holds the index, and locks it.
+        # Otherwise a thread polls for changes as long as the index is open, and locks it.
         index.config_reader(reload_policy="manual")
         index.register_tokenizer("words", _analyser())
         pairs = TextAnalyzerBuilder(Tokenizer.whitespace()).build()
@@ -142,10 +142,10 @@ def open_text_index(folder: Path, *, is_new: bool = False) -> Index:
 
 
 def open_searcher(folder: Path) -> tuple[Searcher, TemporaryDirectory[str] | None]:
-    """Return what searches a text index, and what must be kept as long as it does.
+    """Return a searcher for a text index, and what must be kept alive with it.
 
-    Whoever opens one locks it, by a file beside it. Where none can be written, links to its
-    files are opened in its place.
+    Opening one locks it, by a file beside it. If none can be written, links to its files are opened
+    instead.
     """
     try:
         return open_text_index(folder).searcher(), None
@@ -165,12 +165,12 @@ def open_searcher(folder: Path) -> tuple[Searcher, TemporaryDirectory[str] | Non
 
 
 def is_damaged(error: BaseException | None) -> bool:
-    """Return whether the text index says that it is not what it was."""
+    """Return whether the text index reports damage."""
     return "corrupt" in str(error)
 
 
 def text_index_error(folder: Path, error: Exception) -> SourceError:
-    """Return the error that says what is wrong with a text index."""
+    """Return the error for a broken text index."""
     if is_write_error(error):
         return write_error(folder, error)
     message = " ".join(str(error).split())[:200]
@@ -180,13 +180,13 @@ def text_index_error(folder: Path, error: Exception) -> SourceError:
 
 
 def parse_seconds(stamp: str | None) -> int | None:
-    """Return the second since 1970 that a timestamp names."""
+    """Return the second since 1970 of a timestamp."""
     time = parse_time(stamp)
     return int(time.timestamp()) if time else None
 
 
 def compute_recency(when: int | None) -> float:
-    """Return how much a moment counts: twice as much as one a year before it."""
+    """Return the weight of a moment: twice that of one a year before."""
     if when is None:
         return 1.0
     years = (when - EPOCH) / HALF_LIFE
@@ -194,7 +194,7 @@ def compute_recency(when: int | None) -> float:
 
 
 def load_places(searcher: Searcher, hits: Sequence[tuple[Any, DocAddress]]) -> list[PassagePlace]:
-    """Return where the words of some hits lie, in their order."""
+    """Return the places of some hits, in order."""
     at = [address for _, address in hits]
     names = ("sid", *VALUES, "kind", "state", "time")
     columns = (load_values(searcher, name, at) for name in names)
@@ -229,8 +229,8 @@ def load_values(searcher: Searcher, name: str, at: Iterable[DocAddress]) -> list
 
 # ---------------------------------------------------------------------- documents
 #
-# Whoever reads a session builds its documents as lines of JSON, maybe in another process; whoever
-# writes the index only adds the numbers of names, which the catalogue assigns.
+# Reading a session produces its documents as lines of JSON, maybe in another process; the writer of
+# the index only adds the numbers of names, which the catalogue assigns.
 
 
 WEIGHTS: dict[PassageKind, float] = {
@@ -251,18 +251,20 @@ STATE_WEIGHTS: dict[LineState, float] = {
     "service": 0.4,
     "recovered": 0.6,
 }
-"""What people saw comes before what agents message among themselves."""
+"""What users saw ranks above what agents message each other."""
 BASE_WEIGHTS = {
     (kind, state): WEIGHTS[kind] * STATE_WEIGHTS[state] for kind in KINDS for state in STATES
 }
 SORT_CODES = {sort: code for code, sort in enumerate(SORTS)}
 STATE_CODES = {state: code for code, state in enumerate(STATES)}
 MIN_WEIGHT, MAX_WEIGHT = 1.0, 126.0
-"""The text index takes the logarithm of a weight, in a small float: so far it can tell apart."""
+"""The text index stores the logarithm of a weight in a small float: this is the range it can
+distinguish.
+"""
 
 
 class _Document(Struct, gc=False, omit_defaults=True):
-    """A passage as the text index takes it, but for the numbers of names."""
+    """A passage as the text index stores it, without the numbers of names."""
 
     text: str
     sid: int
@@ -282,20 +284,20 @@ _lines = msgspec.json.Encoder().encode_lines
 
 
 class SessionDocuments(Struct, gc=False, array_like=True):
-    """The words of a session, ready to be indexed."""
+    """The documents of a session, ready to be indexed."""
 
     lines: bytes
-    """A document on each."""
+    """One document per line."""
     names: list[tuple[str, str]]
-    """Tools and models that occur together, "" for none."""
+    """Combinations of tools and models, "" for none."""
     named: list[int]
-    """Which of them each document has."""
+    """The combination of each document."""
     size: int
     """In characters."""
 
 
 def build_documents(passages: Iterable[Passage], sid: int, first: int) -> SessionDocuments:
-    """Return the passages of a session as they are indexed; its files are numbered from one on."""
+    """Return the passages of a session as documents; its files are numbered from one."""
     found: list[_Document] = []
     names: dict[tuple[str, str], int] = {}
     named: list[int] = []
@@ -332,12 +334,12 @@ def _clean(name: str | None) -> str:
 
 
 def pack_pair(upper: int, lower: int, bits: int) -> int:
-    """Return two numbers as one: the lower one in so many bits, 0 where it needs more."""
+    """Return two numbers as one: the lower one in this many bits, 0 if it needs more."""
     return upper << bits | (lower if lower >> bits == 0 else 0)
 
 
 def iter_documents(words: SessionDocuments, code: CodeOf, project: str) -> Iterator[str]:
-    """Yield the documents of a session, with the numbers of its project, its tools and models."""
+    """Yield the documents of a session, with the numbers of its project, tools and models."""
     of_project = code("project", project)
 
     def beginning(tool: str, model: str) -> bytes:

@@ -18,30 +18,30 @@ from plait.line import make_project_slug
 
 GAP = r"[\W_]+"
 START, END = r"(?<![^\W_])", r"(?![^\W_])"
-"""The ends of a word."""
+"""Word boundaries."""
 
 
 def drop_repeated_words(parts: Iterable[QueryNode]) -> list[QueryNode]:
-    """Return parts once each; signs that are no words are left out beside others."""
+    """Return parts once each; punctuation is dropped beside other parts."""
     once = list(dict.fromkeys(parts))
     kept = [item for item in once if not isinstance(item, Word) or has_words(item.text)]
     return kept or once
 
 
 def has_words(text: str) -> bool:
-    """Return whether a text holds anything that is indexed."""
+    """Return whether a text contains anything that is indexed."""
     return bool(UNSPACED.search(text) or split_words(text))
 
 
 def phrase_pattern(words: list[str], phrase: Phrase) -> str:
-    """Return how words in their order look in a text."""
+    """Return the pattern of consecutive words in a text."""
     gap = rf"{GAP}(?:[^\W_]+{GAP}){{0,{phrase.slop}}}" if phrase.slop else GAP
     end = r"[^\W_]*" if phrase.is_prefix else END
     return f"{START}{gap.join(map(re.escape, words))}{end}"
 
 
 def word_pattern(words: list[str], word: Word) -> str:
-    """Return how a word looks in a text."""
+    """Return the pattern of a word in a text."""
     parts = [re.escape(word) for word in words]
     start, end = START, END
     if word.distance:
@@ -59,7 +59,7 @@ MAX_SECONDS = 20_000_000_000
 
 @dataclass
 class TextQueryBuilder:
-    """Turns what is wanted into a query; keeps how its words look in a text."""
+    """Translates conditions to a query; collects patterns that highlight matches."""
 
     catalogue: Catalogue
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -69,7 +69,7 @@ class TextQueryBuilder:
     has_outcome: bool = False
 
     def build(self, wanted: QueryNode, *, is_highlighted: bool = True) -> Query:
-        """Return the query; what is not wanted is not marked."""
+        """Return the query; exclusions are not highlighted."""
         match wanted:
             case Word():
                 return self.word(wanted, is_highlighted=is_highlighted)
@@ -89,7 +89,7 @@ class TextQueryBuilder:
                 assert_never(wanted)
 
     def without(self, inner: QueryNode) -> Query:
-        """Return the query for everything but something."""
+        """Return the query for everything except something."""
         unwanted = self.build(inner, is_highlighted=False)
         return Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, unwanted)])
 
@@ -122,7 +122,7 @@ class TextQueryBuilder:
         return Query.term_query(text_schema(), "text", words[0])
 
     def phrase(self, phrase: Phrase, *, is_highlighted: bool) -> Query:
-        """Return the query for words in their order, pairs of letters where they have none."""
+        """Return the query for consecutive words, or pairs of letters if it has none."""
         unspaced = UNSPACED.findall(phrase.text)
         spaced_out = UNSPACED.sub(" ", phrase.text)
         parts = [_pairs_query(run) for run in unspaced]
@@ -138,7 +138,7 @@ class TextQueryBuilder:
         return Query.boolean_query([(Occur.Must, part) for part in parts])
 
     def words(self, text: str) -> list[str]:
-        """Return the words of a text, or says that it has none."""
+        """Return the words of a text; raise if it has none."""
         found = split_words(text)
         if not found:
             raise UserError(
@@ -149,12 +149,12 @@ class TextQueryBuilder:
         return found
 
     def add_highlight(self, look: str, *, is_highlighted: bool) -> None:
-        """Keep how something wanted looks in a text."""
+        """Add a pattern that highlights a match."""
         if is_highlighted:
             self.highlights.append(re.compile(look, re.IGNORECASE))
 
     def match_names(self, sort: str, value: str) -> Query:
-        """Return the query for names of tools or models: equal ones, else those that hold it."""
+        """Return the query for names of tools or models: equal ones, else those that contain it."""
         names = self.catalogue.names(sort)
         codes: list[int] = []
         for part in value.split(","):
@@ -185,7 +185,7 @@ class TextQueryBuilder:
         return _match_codes("kind", codes)
 
     def outcome(self, value: str) -> Query:
-        """Return the query for calls by what became of them, and for their results."""
+        """Return the query for calls by outcome, and for their results."""
         wanted = value.casefold().split(",")
         if not set(wanted) <= set(OUTCOMES):
             raise UserError(f"no outcome named '{value}'", f"outcomes are {', '.join(OUTCOMES)}")
@@ -194,16 +194,16 @@ class TextQueryBuilder:
 
     @property
     def is_of_calls(self) -> bool:
-        """Return whether outcomes are those of calls, each once, and not of their results too."""
+        """Return whether outcomes mean calls, each once, and not their results too."""
         return not (self.has_words or self.has_kind)
 
     @property
     def is_list_of_calls(self) -> bool:
-        """Return whether calls are asked for by their outcome alone."""
+        """Return whether only an outcome of calls is asked for."""
         return self.has_outcome and self.is_of_calls
 
     def build_answer(self, wanted: QueryNode) -> Query:
-        """Return the query; a call that is asked for by its outcome alone answers once."""
+        """Return the query; a call searched by outcome alone matches once."""
         found = self.build(wanted)
         if not self.is_list_of_calls:
             return found
@@ -218,7 +218,7 @@ class TextQueryBuilder:
         return _match_codes("state", [STATES.index(state) for state in STATES if state in wanted])
 
     def project(self, value: str) -> Query:
-        """Return the query for projects by their name, a folder's of theirs, or a part of one."""
+        """Return the query for projects by their name, one of their folders, or a part of it."""
         names, project_of = self.catalogue.names("project"), self.catalogue.project_of
         wanted = [make_project_slug(part.strip("*")).casefold() for part in value.split(",")]
         names_by_code = {
@@ -232,7 +232,7 @@ class TextQueryBuilder:
         return _match_codes("project", codes)
 
     def session(self, value: str) -> Query:
-        """Return the query for sessions by the beginning of their id."""
+        """Return the query for sessions by id prefix."""
         wanted = tuple(value.casefold().split(","))
         known = self.catalogue.sessions().values()
         sids = [
@@ -252,11 +252,11 @@ class TextQueryBuilder:
         return _words_query("path", words)
 
     def before(self, value: str) -> Query:
-        """Return the query for what was before a moment."""
+        """Return the query for what was before a time."""
         return _time_range(None, _parse_time(value, self.now))
 
     def after(self, value: str) -> Query:
-        """Return the query for what was at a moment or after it."""
+        """Return the query for what was at or after a time."""
         return _time_range(_parse_time(value, self.now), None)
 
 
@@ -306,7 +306,7 @@ def _pairs_query(run: str) -> Query:
 
 
 def restrict_to_second(query: Query, second: int) -> Query:
-    """Return a query for what of another was at one second."""
+    """Return a query restricted to one second."""
     return Query.boolean_query([(Occur.Must, query), (Occur.Must, _time_range(second, second + 1))])
 
 

@@ -3,12 +3,14 @@
 Two stores must agree, so each batch takes three steps:
 
     1  the catalogue notes which sessions are about to change     (pending)
-    2  the text index takes their documents in, all or none       (its own commit)
-    3  the catalogue takes their rows in and deletes the note     (one transaction)
+    2  the text index adds their documents, all or none           (its own commit)
+    3  the catalogue adds their rows and deletes the note         (one transaction)
 
-Whoever finds a note deletes those sessions from both stores, and they are read again. A hit whose
-session the catalogue does not know is dropped, so a reader never sees half a batch. Numbers of
-sessions are never used twice.
+A note that is found later means that a batch was interrupted: its sessions are deleted from both
+stores
+and read again. A hit whose session the catalogue does not know is dropped, so a reader never sees
+half a
+batch. Numbers of sessions are never reused.
 """
 
 import shutil
@@ -53,18 +55,19 @@ from plait.index.text_index import (
 from plait.line import default_jobs
 
 FIRST_BATCH, BATCH = 4_000_000, 64_000_000
-"""Characters of text after which a batch is written, while the processes that read go on: soon
-the first time, so that something is found."""
+"""Characters of text after which a batch is written while workers continue reading: early the first
+time, so that something can be found.
+"""
 HEAP = 200_000_000
-"""With less it writes, and joins, what it could have held."""
+"""With less it writes and merges segments that it could have kept in memory."""
 MOST_THREADS = 4
 TRIES, PAUSE = 20, 0.05
 LITTLE = 15_000_000
-"""The least that the text index works with: enough for what was added to a session."""
+"""The minimum for the text index: enough for what was appended to a session."""
 
 
 class SessionEntry(Struct, array_like=True):
-    """All that the index takes in of a session."""
+    """Everything the index stores about a session."""
 
     sid: int
     project: str
@@ -76,7 +79,7 @@ class SessionEntry(Struct, array_like=True):
 def open_writer(
     folder: Path, *, is_large: bool = True, wait: float = 30.0, is_anew: bool = False
 ) -> "Iterator[Writer]":
-    """Give the right to change an index; what was not written by the end is dropped."""
+    """Yield the right to change an index; uncommitted changes are dropped at the end."""
     with lock_index(folder, wait):
         if is_anew:
             _delete_index(folder)
@@ -113,7 +116,7 @@ def _delete_index(folder: Path) -> None:
 
 
 def _delete_tree(folder: Path) -> None:
-    """Delete a folder, though a thread of the text index may still tidy up in it."""
+    """Delete a folder, although a thread of the text index may still clean up in it."""
     for _ in range(TRIES):
         try:
             shutil.rmtree(folder)
@@ -136,7 +139,7 @@ def _translate_errors(folder: Path) -> Iterator[None]:
 
 
 class Writer:
-    """Takes sessions in and forgets them, batch by batch."""
+    """Adds and deletes sessions, batch by batch."""
 
     texts: IndexWriter
 
@@ -159,7 +162,7 @@ class Writer:
             raise
 
     def is_consistent(self) -> bool:
-        """Return whether both stores agree, after forgetting what was there by half."""
+        """Return whether both stores agree, after deleting incomplete batches."""
         if not self.catalogue.is_current():
             return False
         pending = self.catalogue.pending()
@@ -171,13 +174,13 @@ class Writer:
         return True
 
     def reserve_numbers(self, sessions: int, files: int) -> tuple[int, int]:
-        """Return the first of so many numbers for sessions and for files that nobody has had."""
+        """Reserve unused numbers for sessions and files, and return the first."""
         with _translate_errors(self.folder):
             first = self.catalogue.reserve_numbers("sid", sessions)
             return first, self.catalogue.reserve_numbers("file", files)
 
     def add_session(self, old: int | None, entry: SessionEntry) -> None:
-        """Take a session in, in the place of what was known of it."""
+        """Add a session, replacing what was stored about it."""
         if old is not None:
             self.delete_session(old)
         with _translate_errors(self.folder):
@@ -192,18 +195,18 @@ class Writer:
     def extend_session(
         self, sid: int, file: int, grown: SessionRows, passages: Iterable[Passage], dag: int
     ) -> None:
-        """Take in what was added to one file of a session."""
+        """Add what was appended to one file of a session."""
         with _translate_errors(self.folder):
             self._sids.add(sid)
             self._add(build_documents(passages, sid, file), grown.project)
             self._changes.append(extend_session(sid, grown, dag))
 
     def delete_title(self, sid: int) -> None:
-        """Forget the words of a session's title."""
+        """Delete the document of a session's title."""
         self._delete({"sid": sid, "kind": KINDS.index("title")})
 
     def delete_passage(self, sid: int, file: int, line: int, part: int) -> None:
-        """Forget the words at one place."""
+        """Delete the documents at one place."""
         fields, at = text_schema(), pack_pair(line, part, PART)
         ranges = (
             Query.range_query(fields, name, FieldType.Unsigned, value, value)
@@ -215,18 +218,18 @@ class Writer:
             self.texts.delete_documents_by_query(query)
 
     def delete_session(self, sid: int) -> None:
-        """Forget a session."""
+        """Delete a session."""
         with _translate_errors(self.folder):
             self._sids.add(sid)
             self._delete({"sid": sid})
             self._changes.append(delete_session(sid))
 
     def add_change(self, change: RowChange) -> None:
-        """Make a change of the catalogue alone, after the others."""
+        """Add a change of the catalogue alone, after the others."""
         self._later.append(change)
 
     def commit(self) -> None:
-        """Write what was taken in and forgotten so far."""
+        """Write all changes so far."""
         if not (self._changes or self._tables or self._later):
             return
         with _translate_errors(self.folder):
@@ -238,7 +241,7 @@ class Writer:
         self._sids, self._held = set(), 0
 
     def close(self) -> None:
-        """Let go of both stores; what was not written is dropped.
+        """Close both stores; uncommitted changes are dropped.
 
         Not by a rollback: that ends merges before they are done, and leaves their threads behind.
         """
@@ -249,7 +252,7 @@ class Writer:
     def _delete(self, numbers: dict[str, int]) -> None:
         """Delete the passages with these numbers.
 
-        By a query: deletion by a term takes a number for a signed one and finds nothing.
+        By a query: deletion by term takes a number as signed and finds nothing.
         """
         fields = text_schema()
         terms = [Query.term_query(fields, name, code) for name, code in numbers.items()]

@@ -1,14 +1,17 @@
 """Requests of a log file, and which of their tokens missed the prompt cache, and why.
 
-What was said before a request leads up to it by its parents. The nearest response on that path
-belongs to the previous request, which held all of it: what that one left in the cache could have
-been read again instead of being written anew.
+The messages before a request are its ancestors. The nearest response among them belongs to the
+previous
+request, which contained all of them: what that one left in the cache could have been read again
+instead
+of being written again.
 
     prompt ── response A ── result ── response B      B continues A
                         └── prompt ── response C      C too: when B read A's part, it kept it warm
 
 A background request of the client (a summary, a prompt suggestion) has a file of its own and
-continues a line of the session's main file.
+continues
+a line of the session's main file.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -92,11 +95,11 @@ class PaidRequest(Struct, frozen=True, gc=False):
     again: int
     """Tokens written again although the cache had held them."""
     cause: MissCause | None
-    """None where nothing was written again."""
+    """None if nothing was written again."""
     gap: timedelta | None
     """Time since the cached prefix was last read."""
     is_cut: bool = False
-    """True where the previous request is not in the log."""
+    """Whether the previous request is not in the log."""
 
     @property
     def unknown(self) -> int:
@@ -337,7 +340,7 @@ def _count_known_tokens(request: Request, previous: Request) -> int:
             return instructions
         preserved = previous.cached - boundary.tokens.total_input - boundary.tokens.output
         return instructions + max(preserved, 0)
-    # a request without any cached token tells nothing: the one before it does
+    # a request without cached tokens says nothing: the one before it does
     while not previous.cached and previous.previous and not previous.gap.is_compacted:
         previous = previous.previous
     return previous.cached
@@ -429,11 +432,11 @@ def count_instruction_tokens(request: Request) -> int:
 
 
 def _find_lifetime(request: Request, previous: Request) -> timedelta:
-    """Return how long the cache holds the tokens that a request missed.
+    """Return how long the cache keeps the tokens that a request missed.
 
-    The last write decides: the cache is looked up by its end, not by all that was written on the
-    way there. So does the write of the first missing token, where its lifetime was shorter. Tokens
-    that no request in the file wrote were written elsewhere, with the lifetime of the first write.
+    The last write decides: the cache is looked up by its end, not by all that was written before.
+    So does the write of the first missing token, if its lifetime was shorter. Tokens that no
+    request in the file wrote were written elsewhere, with the lifetime of the first write.
     """
     first_missing, lifetimes = request.tokens.cache_read, []
     writer: Request | None = previous

@@ -1,8 +1,10 @@
 """Avoidable spending in one log file, request by request, in tokens.
 
-How many tokens a tool result takes follows from usage: between a request and the one it continues
-stand so many characters, and the input grew by so many tokens. The median of a file is its measure.
-Prices come later (`plait.insights.waste`): an index keeps losses, which hold whatever the prices.
+The tokens of a tool result follow from usage: between a request and the one it continues the
+characters
+are known, and so is the growth of the input. The median ratio of a file is its factor. Prices come
+later
+(`plait.insights.waste`): an index stores losses, which do not depend on prices.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -60,27 +62,27 @@ LineRange: TypeAlias = tuple[float | None, float | None]
 """The offset and limit of a read."""
 
 GIANT = 10_000
-"""Tokens from which on an output is a giant."""
+"""Tokens from which an output counts as giant."""
 LARGE = 2_000
-"""Tokens from which on an output is worth looking for its use."""
+"""Tokens from which the use of an output is searched for."""
 SMALL = 300
 """Tokens that a small prompt and a small answer stay below."""
 MOST_ADDED = 2_000
-"""Tokens that may come in with a small prompt: reminders, but no file."""
+"""Tokens that may come with a small prompt: reminders, but no file."""
 OUTPUT_FACTOR = 5
 """What an output token costs, in input tokens."""
 
 LEAST_CHARACTERS, LEAST_GROWTHS = 400, 3
-"""What a file must hold for a measure of its own."""
+"""What a file must contain for a factor of its own."""
 LOWEST, HIGHEST = 0.15, 0.6
 USUAL = 0.29
-"""Tokens per character, where a file has no measure."""
+"""Tokens per character for files without a factor of their own."""
 
 IMAGE = b'"type":"image"'
 IMAGE_CHARACTERS = 5440
 """Characters that take about as many tokens as an image."""
 FRAME_CHARACTERS = 150
-"""Characters that stand for the JSON around a call and its result."""
+"""Characters for the JSON around a call and its result."""
 MOST_SUBJECT = 120
 
 
@@ -172,21 +174,21 @@ def iter_sized_blocks(content: bytes) -> Iterator[tuple[int, SizedBlock]]:
 
 @dataclass(slots=True)
 class CallNote:
-    """A tool call, and its result where there is one."""
+    """A tool call, with its result if there is one."""
 
     id: str
     response: str
     name: str
     line: int
     input: bytes
-    """As the log has it."""
+    """As logged."""
     path: str | None = None
     line_range: LineRange = (None, None)
     subject: str = ""
     characters: int = 0
     """Of its result and the JSON around both."""
     answered: int = 0
-    """The line of the result; 0 where there is none."""
+    """The line of the result; 0 if there is none."""
     is_error: bool = False
     is_image: bool = False
 
@@ -276,7 +278,7 @@ class CallNotes:
         return [call for call in self.calls.values() if call.answered]
 
     def is_named_later(self, call: CallNote) -> bool:
-        """Tell whether a later response mentions the file that a call read."""
+        """Return whether a later response mentions the file that a call read."""
         name = call.read_file_name
         return name is None or any(
             number > call.answered and name in words for number, words in reversed(self.words)
@@ -291,7 +293,7 @@ class CallNotes:
 
 
 class PaidFile(NamedTuple):
-    """The requests of one file, and what of them was avoidable."""
+    """The requests of one file, and their avoidable tokens."""
 
     requests: Collection[PaidRequest]
     losses: list[Loss]
@@ -303,9 +305,9 @@ def read_paid_file(
     is_agent: bool = False,
     load_main: MainFileLoader = FileRequests,
 ) -> PaidFile:
-    """Read one file, and find what of its spending was avoidable.
+    """Read one file, and find its avoidable spending.
 
-    `load_main` gives the session's main file, which background requests continue.
+    `load_main` returns the session's main file, which background requests continue.
     """
     notes = CallNotes()
     requests = list_requests(notes.watch(lines), load_main)
@@ -340,12 +342,12 @@ def _find_resent(request: Request, paid: PaidRequest) -> Loss | None:
         write_5m=write_5m,
         write_1h=again - write_5m,
         read=-again,
-        certain=0.0 if cause == "unexplained" else 1.0,  # nothing tells what would have avoided it
+        certain=0.0 if cause == "unexplained" else 1.0,  # what would have avoided it is unknown
     )
 
 
 def _find_startup(requests: list[Request]) -> Iterator[Loss]:
-    """Yield an agent's first request, where all its answers together cost less."""
+    """Yield an agent's first request, if all its answers together cost less."""
     first = requests[0].tokens
     answered = sum(request.tokens.output for request in requests)
     if first.total_input > OUTPUT_FACTOR * answered:
@@ -375,7 +377,7 @@ def iter_growths(requests: Iterable[Request], notes: CallNotes) -> Iterator[tupl
 
 
 def estimate_tokens_per_character(growths: Iterable[float]) -> float:
-    """Return the median of some growths, within bounds; the usual one where there are few."""
+    """Return the median of some ratios, within bounds; the default if there are few."""
     known = list(growths)
     if len(known) < LEAST_GROWTHS:
         return USUAL
@@ -383,10 +385,10 @@ def estimate_tokens_per_character(growths: Iterable[float]) -> float:
 
 
 class _ResultCosts:
-    """What tool results cost: when they came in, and with every later request.
+    """The cost of tool results: when they came in, and with every later request.
 
-    Each later request reads them as if from the cache: where it had to write them again, that is a
-    loss of its own.
+    Each later request counts as reading them from the cache: if it had to write them again, that is
+    a loss of its own.
     """
 
     def __init__(self, requests: list[Request], notes: CallNotes) -> None:
@@ -418,7 +420,7 @@ class _ResultCosts:
             if call.path is not None and not call.is_error:
                 if get_tool(call.name).action == "read":
                     is_reread = seen.setdefault((call.path, call.line_range), call) is not call
-                else:  # a change: what was read before is another text now
+                else:  # a change: what was read before is outdated
                     for key in [key for key in seen if key[0] == call.path]:
                         del seen[key]
             if is_reread:
@@ -506,7 +508,7 @@ def _find_oversized(
 
 
 def _is_short_answer(request: Request) -> bool:
-    """Tell whether a session's own answer is short, and little had come in before it."""
+    """Return whether a session's own answer is short, and little had come in before it."""
     line = request.first_line
     if line.is_sidechain or line.agent_id or request.tokens.output >= SMALL:
         return False
@@ -518,7 +520,7 @@ def _is_short_answer(request: Request) -> bool:
 
 
 def _has_short_prompt(request: Request, notes: CallNotes, tokens_per_character: float) -> bool:
-    """Tell whether a short prompt led to a request, and no tool result."""
+    """Return whether a short prompt led to a request, and no tool result."""
     uuids = request.gap.uuids
     if any(uuid in notes.result_lines for uuid in uuids):
         return False
@@ -531,7 +533,7 @@ SessionLogPaths: TypeAlias = tuple[str, Sequence[tuple[str, bool]]]
 
 
 def pack_losses(session: SessionLogPaths) -> bytes:
-    """Return the losses of each file of a session, as an index keeps them."""
+    """Return the losses of each file of a session in the form that an index stores."""
     main_path, files = session
 
     @cache

@@ -81,7 +81,7 @@ MAX_TITLE = 90
 
 
 def render_notable(insights: Insights, base: Slice, sessions: Mapping[str, ListedSession]) -> str:
-    """Render trends, habits and outliers, nothing where there are none."""
+    """Render trends, habits and outliers; nothing if there are none."""
     trends = _render_trends(insights.trends, base) if insights.trends else ""
     habits = "".join(_render_habit(habit, base, sessions) for habit in insights.habits)
     habits_html = render_section("Habits", f'<div class="habits">{habits}</div>') if habits else ""
@@ -251,7 +251,7 @@ class InsightsPage(NamedTuple):
     """What the page counts."""
     is_counting: bool = False
     found: Insights | None = None
-    """None where nobody has looked for insights yet."""
+    """None if insights were not computed yet."""
 
     def narrow(self, counted: str, name: str = "", part: str = "") -> Slice:
         """Return the slice that one figure counts."""
@@ -291,7 +291,7 @@ def find_local_hour(quarter: int) -> tuple[int, int] | None:
     """Return the local weekday and hour of a quarter of an hour since 1970."""
     try:
         time = datetime.fromtimestamp(quarter * QUARTER, UTC).astimezone()
-    except (OverflowError, ValueError, OSError):  # a year that no clock knows
+    except (OverflowError, ValueError, OSError):  # a year beyond the calendar
         return None
     return time.weekday(), time.hour
 
@@ -307,7 +307,7 @@ def count_prompts_by_hour(parts: Iterable[SessionPart]) -> Counter[tuple[int, in
 
 
 def render_insights_figures(insights: InsightsPage | None, *, is_counting: bool) -> str:
-    """Render the figures; where nothing is counted yet, say so."""
+    """Render the figures, or a note that nothing is counted yet."""
     if insights is None:
         return render_uncounted(is_counting=is_counting)
     figures = insights.figures
@@ -519,7 +519,7 @@ def _render_turn(turn: LongTurn, session: ListedSession | None) -> str:
 
 MAX_SESSION_TITLE, MOST_SHOWN = 90, 5
 NARROW = "\u202f"
-"""A space that no line is broken at."""
+"""A non-breaking space."""
 
 
 def render_waste_figures(

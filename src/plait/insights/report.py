@@ -1,7 +1,8 @@
-"""The insights report: trends, outliers and habits, with the words that terminal and page share.
+"""The insights report: trends, outliers and habits, with the texts that terminal and page share.
 
-Callers that have counted an archive already pass what they have (`compute_insights`), the others
-ask for it (`read_insights`); the rules are the same.
+Callers with counted figures pass them (`compute_insights`), others have them read
+(`read_insights`); the
+rules are the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,23 +45,23 @@ WeekdayAndHour: TypeAlias = tuple[int, int]
 
 # trends
 DEFAULT_DAYS = 30
-"""Length of the period where all time is asked for."""
+"""Length of the period if all time is requested."""
 WEEKS = 12
 LEAST_DAYS = 3
-"""Active days in both periods together from which on these are compared."""
+"""Active days in both periods together from which they are compared."""
 
 # outliers: amounts of work differ by factors, so deviations are those of their logarithms, and
 # neither a few giants nor many idle sessions move the bound
 MOST_DEVIATIONS = 2.0
 NORMAL_SCALE = 1.4826
-"""Turns the median deviation of a normal distribution into its standard deviation."""
+"""Converts the median deviation of a normal distribution to its standard deviation."""
 LEAST_FACTOR = 3.0
 LEAST_AMOUNTS = 12
-"""Amounts from which on a median is meaningful."""
+"""Amounts from which a median is meaningful."""
 MOST_OUTLIERS = 5
 """Per measure."""
 
-# habits: a rule wants a number of cases and a share of all, so that it is quiet on little data
+# habits: a rule needs a number of cases and a share of all, so that it is quiet on little data
 LEAST_TURNS = 20
 FEW, SEVERAL, MANY = 3, 5, 10
 OFTEN, MOSTLY = 0.10, 0.20
@@ -84,7 +85,7 @@ class Trend(Struct, frozen=True, kw_only=True):
 
     @property
     def change(self) -> float | None:
-        """The change as a share of the previous period; None where that has nothing."""
+        """The change as a share of the previous period; None if that has nothing."""
         return (self.now - self.before) / self.before if self.before else None
 
 
@@ -129,7 +130,7 @@ class HabitEvidence(Struct, frozen=True, kw_only=True):
 
 
 class Habit(Struct, frozen=True, kw_only=True):
-    """Something that happens again and again."""
+    """Something that happens repeatedly."""
 
     kind: HabitKind
     subject: str = ""
@@ -139,14 +140,14 @@ class Habit(Struct, frozen=True, kw_only=True):
     """The number of all cases."""
     cost_usd: float | None = None
     evidence: tuple[HabitEvidence, ...] = ()
-    """Where it shows most."""
+    """Where it is most frequent."""
 
 
 class Insights(Struct, frozen=True, kw_only=True):
     """Trends, outliers and habits."""
 
     trends: Trends | None = None
-    """None where there is too little to compare."""
+    """None if there is too little to compare."""
     outliers: tuple[Outlier, ...] = ()
     habits: tuple[Habit, ...] = ()
 
@@ -210,7 +211,7 @@ def compute_insights(counted: InsightsInput, period: Period, prices: Prices) -> 
     def find_weekday_and_hour(quarter: int) -> WeekdayAndHour | None:
         try:
             time = datetime.fromtimestamp(quarter * QUARTER, UTC).astimezone(period.zone)
-        except (OverflowError, ValueError, OSError):  # a year outside of any clock's range
+        except (OverflowError, ValueError, OSError):  # a year beyond the calendar
             return None
         return time.weekday(), time.hour
 
@@ -241,7 +242,7 @@ def compute_trends(
     prices: Prices,
     period: Period,
 ) -> Trends | None:
-    """Return the trends of a period; None where too little happened to compare."""
+    """Return the trends of a period; None if too little happened to compare."""
     zone = period.zone
     by_day: dict[date, list[BilledResponse]] = {}
     for response in responses:
@@ -356,7 +357,7 @@ HabitRule: TypeAlias = Callable[[HabitInput], Iterator[Habit]]
 
 
 def find_habits(given: HabitInput) -> tuple[Habit, ...]:
-    """Return the habits that show, the most expensive first, then the most frequent."""
+    """Return the habits that were found, the most expensive first, then the most frequent."""
     if given.figures.turns < LEAST_TURNS:
         return ()
     habits = [habit for rule in HABIT_RULES for habit in rule(given)]
@@ -505,7 +506,7 @@ OUTLIER_RULE = "Far above your median: at least 3 times, and unusual for your ow
 
 
 class HabitWords(NamedTuple):
-    """The title of a habit, its threshold, and what helps."""
+    """The title of a habit, its threshold, and advice."""
 
     title: str
     rule: str
@@ -619,7 +620,7 @@ def format_amount(measure: str, value: float) -> str:
 
 
 def format_change(trend: Trend) -> str:
-    """Return how a measure changed: in percent, or as a factor where it at least tripled."""
+    """Return the change of a measure: in percent, or as a factor if it at least tripled."""
     if trend.change is None:
         return "new" if trend.now else "–"
     if trend.now >= 3 * trend.before:

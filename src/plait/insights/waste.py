@@ -157,7 +157,7 @@ def make_loss_reader(jobs: int, failures: list[str]) -> ReadLosses:
 
 
 def is_launched_agent(file: LogFile) -> bool:
-    """Tell whether a file is of an agent, not of a background request of the client."""
+    """Return whether a file is an agent's, not a background request of the client."""
     return file.kind == "agent" and not (file.agent or "").startswith(SERVICE_IDS)
 
 
@@ -250,7 +250,7 @@ def price_losses(
     prices: Prices,
     abandoned: Container[str | None],
 ) -> Iterator[PricedLoss]:
-    """Yield the losses of one file that cost anything, as far as their responses are billed there.
+    """Yield the losses of one file with a cost, as far as their responses are billed there.
 
     Answers on abandoned branches are lost completely, so nothing else of them counts.
     """
@@ -318,7 +318,7 @@ def sum_waste(parts: Sequence[SessionWaste]) -> Waste:
     )
 
 
-# As the index keeps it: what it does not hold yet is read and saved.
+# From the index: what it lacks is read and saved.
 
 
 def read_indexed_losses(
@@ -339,10 +339,11 @@ def read_indexed_losses(
 
 
 WASTE_STATE = "waste"
-"""The name of the note on what the rows hold for.
+"""The name of the note on the state that the rows are valid for.
 
-The waste of a session depends on others, as a response that several hold is counted to one of
-them. So all rows hold for one state of the index, one list of prices and one day, or none does.
+The waste of a session depends on others, as a response that several contain counts for one of them.
+So
+all rows are valid for one state of the index, one list of prices and one day, or none is.
 """
 
 

@@ -1,6 +1,6 @@
-"""Why a session cost what it did: each request, what was sent again and why, what is carried along.
+"""Why a session cost what it did: each request, what was sent again and why, the growing context.
 
-The data of `plait why` and of the page's Usage tab, and the words that both show.
+The data of `plait why` and of the page's Usage tab, and the texts that both show.
 """
 
 from bisect import bisect_right
@@ -45,11 +45,11 @@ JUMP_FACTOR = 2
 """A request that costs this many times the median is a jump."""
 LATEST = datetime.max.replace(tzinfo=UTC)
 EXPLAINED_ELSEWHERE = ("unexplained", "rewind")
-"""What one file says of a cause that only another session's file shows."""
+"""How one file describes a cause that only another session's file shows."""
 
 Reason = TypeVar("Reason", MissCause, WasteKind)
 ReadSentLines: TypeAlias = Callable[[Path], Iterable[tuple[int, SentLine]]]
-"""Reads the lines of a file, as far as they tell what was sent."""
+"""Reads the lines of a file, as far as they say what was sent."""
 
 CAUSE_NAMES: dict[MissCause, str] = {
     "pause": "pause",
@@ -119,7 +119,7 @@ class WhyRequest(Struct, frozen=True, kw_only=True, gc=False):
     output: int
     cause: MissCause | None
     cost_usd: float | None
-    """None where it has no price."""
+    """None if it has no price."""
     again_cost_usd: float | None
     agent: str | None = None
     uuid: str | None = None
@@ -183,7 +183,7 @@ class WhyNext(Struct, frozen=True):
     cold_usd: float | None
     is_warm: bool
     cold_at: datetime | None
-    """When the cache expires; None where nothing tells."""
+    """When the cache expires; None if unknown."""
 
 
 class CarriedItem(Struct, frozen=True, kw_only=True):
@@ -199,7 +199,7 @@ class CarriedItem(Struct, frozen=True, kw_only=True):
     requests: int
     """How many requests have carried it."""
     cost_usd: float | None
-    """None where they have no price."""
+    """None if they have no price."""
 
 
 class Why(Struct, frozen=True, kw_only=True):
@@ -453,7 +453,8 @@ def compute_input_cost(response: BilledResponse, prices: Prices) -> float | None
         return None
     if unit.unknown:
         return unit.cost(drop_output(tokens))
-    # the common case without a copy of the tokens: all responses of an archive are counted so
+    # the common case without a copy of the tokens: all responses of an archive are counted like
+    # this
     return (
         unit.input * tokens.input
         + unit.cache_write_5m * tokens.cache_write_5m
@@ -512,7 +513,7 @@ def price_carried(
 
 
 class _Rates(Struct, frozen=True):
-    """What one request paid for a million tokens."""
+    """What one request paid per million tokens."""
 
     entering: float
     """For tokens that came in with it."""
@@ -567,7 +568,7 @@ def format_cause(cause: MissCause, gap_seconds: float | None) -> str:
 
 
 def format_unknown(tokens: int) -> str:
-    """Say how many new tokens may have been cached before."""
+    """Return how many new tokens may have been cached before."""
     return (
         f"{format_tokens(tokens)} of the new tokens may have been cached before: "
         "the request they follow is not in the log"
@@ -575,7 +576,7 @@ def format_unknown(tokens: int) -> str:
 
 
 def format_reason(request: WhyRequest) -> str:
-    """Say why a request cost what it did: its cause, else its new tokens, else its answer."""
+    """Return why a request cost what it did: its cause, else its new tokens, else its answer."""
     words = ""
     if request.cause:
         words = format_cause(request.cause, request.gap_seconds)
@@ -587,7 +588,7 @@ def format_reason(request: WhyRequest) -> str:
 
 
 def format_saving(least: float, most: float) -> str:
-    """Return a range of dollars, as one sum where both ends are the same."""
+    """Return a range of dollars, as one amount if both ends are equal."""
     if most - least < 0.005:
         return format_money(most)
     if not least:

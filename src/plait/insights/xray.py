@@ -1,8 +1,9 @@
 """What filled the context of each request of a session, by kind, in tokens.
 
-How much a request held is exact: usage says it. What that was follows from the lines that led to
-it: the growth since the previous request is divided among what came between, by characters. What
-no log holds (instructions and tools) is what remains of the first request.
+The size of a request is exact: usage says it. Its content follows from the lines that led to it:
+the
+growth since the previous request is divided among what came between, by characters. What no log
+contains (instructions and tools) is the remainder of the first request.
 """
 
 from collections import Counter
@@ -41,7 +42,7 @@ TOKENS_PER_CHARACTER = 0.29
 
 
 class XrayColumn(Struct, frozen=True, gc=False):
-    """One request: what filled it, and how that was paid for."""
+    """One request: its content, and how it was paid for."""
 
     response: str
     uuid: str | None
@@ -63,7 +64,7 @@ class _Characters:
     """By call: its response, and the kind of its result."""
 
     def watch(self, lines: Iterable[tuple[int, SentLine]]) -> Iterator[tuple[int, SentLine]]:
-        """Yield the lines unchanged, and count what they hold."""
+        """Yield the lines unchanged, and count their content."""
         for number, line in lines:
             self._add_line(line, number)
             yield number, line
@@ -169,7 +170,7 @@ def build_xray(
 
 
 def _divide(total: int, characters: "Counter[FillKind]", before: Fills | None) -> Fills:
-    """Return the tokens of a request by kind, given those of the previous one if it has one."""
+    """Return the tokens of a request by kind, given those of the previous one if there is one."""
     if before is None:
         known: Fills = {
             kind: round(size * TOKENS_PER_CHARACTER) for kind, size in characters.items()

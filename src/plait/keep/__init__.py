@@ -1,1 +1,1 @@
-"""Backups of sessions beyond the client's cleanup: what `archive.keep` does with the store."""
+"""Backups of sessions that outlive the client's cleanup: what `archive.keep` does with the store."""

@@ -35,51 +35,51 @@ if TYPE_CHECKING:
 
 
 class AtRisk(Struct, frozen=True):
-    """A session that is lost when the cleanup deletes it."""
+    """A session that will be lost when the cleanup deletes it."""
 
     session: str
     deleted_on: date
-    """The day, here, from which on a client that is started deletes it."""
+    """The local day from which a starting client deletes it."""
     title: str | None
     project: str
     path: str
     bytes: int
     is_older_kept: bool
-    """Whether the store has it as it was before it was last written to."""
+    """Whether the store has an older state of it."""
 
 
 class KeepStatus(Struct, frozen=True, kw_only=True):
-    """What a store holds of an archive."""
+    """What a store has of an archive."""
 
     folder: str
     kept: int
-    """Sessions that the store has as they are, those that are only kept among them."""
+    """Sessions that are completely backed up, including deleted ones."""
     unkept: int
-    """Sessions of which it lacks something."""
+    """Sessions that are not completely backed up."""
     gone: int
-    """Sessions that are no longer at their source, only kept."""
+    """Sessions that no longer exist at their source."""
     incomplete: int
-    """Those of them that were put together from what was left."""
+    """Those that were reconstructed from what was left."""
     elsewhere: int
-    """Sessions in the store that come from other folders than those of the archive."""
+    """Sessions in the store from folders outside the archive."""
     at_risk: tuple[AtRisk, ...]
-    """Sessions that will be lost, the first to go first."""
+    """Sessions that will be lost, the first to be deleted first."""
     bytes: int
-    """Of everything in the store."""
+    """The size of everything in the store."""
     stored_bytes: int
-    """On the disk."""
+    """Its size on disk."""
 
     @property
     def ratio(self) -> float | None:
-        """How many bytes are kept in each one on the disk."""
+        """The compression ratio."""
         return self.bytes / self.stored_bytes if self.stored_bytes else None
 
 
 def day_of(time: datetime) -> date:
-    """Return the day of a moment, here."""
+    """Return the local day of a time."""
     try:
         return time.astimezone().date()
-    except (OverflowError, ValueError):  # a year that the system's clock does not know
+    except (OverflowError, ValueError):  # a year beyond the calendar
         return time.astimezone(UTC).date()
 
 
@@ -123,14 +123,14 @@ class CountedSources:
 
 
 class Backups:
-    """What can be done with the store of an archive."""
+    """The backups of an archive."""
 
     def __init__(self, archive: "Archive") -> None:
         self._archive = archive
 
     @property
     def store(self) -> "Store":
-        """The store, which need not be there yet."""
+        """The store, which need not exist yet."""
         from plait.store.store import Store
 
         place = self._archive.store
@@ -139,7 +139,7 @@ class Backups:
         return Store.open(place.folder)
 
     def plan(self, sessions: SessionRefs = None, *, backups: bool = False) -> "KeepPlan":
-        """Return what a run would keep of some sessions, or of all; nothing is written."""
+        """Return what a run would back up of some sessions, or of all; nothing is written."""
         chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
         found = self._sources(chosen, backups=backups)
         planned = self.store.plan(found, again=sessions is not None)
@@ -155,10 +155,10 @@ class Backups:
         backups: bool = False,
         report: "Report | None" = None,
     ) -> "KeepReport":
-        """Keep what is new in some sessions, or in all, with all that is next to them.
+        """Back up what is new in some sessions, or in all, with their side files.
 
-        Backups of files that were edited come along where that is asked for. What was forgotten
-        is kept again only where it is named.
+        Backups of edited files are included on request. What was forgotten is backed up again only
+        if it is named.
         """
         chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
         found = self._sources(chosen, backups=backups)
@@ -176,7 +176,7 @@ class Backups:
         return done
 
     def rescue(self, *, is_dry: bool = False) -> "Rescued":
-        """Put together what is left of sessions whose logs are gone, marked incomplete."""
+        """Reconstruct sessions whose logs are gone from what is left, marked incomplete."""
         from plait.keep.rescue import find_leftovers, merge_rescued, rescue
 
         if not self._archive.inventory.configs:
@@ -190,7 +190,7 @@ class Backups:
         )
 
     def _known(self, left: "Leftovers") -> "list[KnownSession]":
-        """Return the sessions that are there; with their times where prompts name none."""
+        """Return the existing sessions; with their times if prompts name no session."""
         from plait.keep.rescue import KnownSession
 
         there = [
@@ -207,7 +207,7 @@ class Backups:
         ]
 
     def status(self) -> "KeepStatus":
-        """Return what is kept, what is not, and what the client's cleanup will delete when."""
+        """Return what is backed up, what is not, and what the client's cleanup will delete when."""
         store, archive = self.store, self._archive
         sources = self._sources(None)
         planned = store.plan(sources, again=True)
@@ -250,7 +250,7 @@ class Backups:
         )
 
     def verify(self, *, report: "Report | None" = None) -> "tuple[Damage, ...]":
-        """Read all that is kept once and return what is damaged, with what needs it."""
+        """Read the whole backup once and return what is damaged, with the files that need it."""
         return self.store.verify(report=report)
 
     def kept(self, name: SessionRef) -> "KeptSession":
@@ -282,10 +282,10 @@ class Backups:
         is_fresh: bool = False,
         report: "Report | None" = None,
     ) -> "Restored":
-        """Put a session back where it was, or below a folder: bytes, times, modes.
+        """Restore a session to where it was, or below a folder: bytes, times, modes.
 
-        One from another machine comes to the client of this one. What is fresh has the time of
-        now, so that the cleanup leaves it alone.
+        One from another machine goes to this machine's client. With `is_fresh` it gets the present
+        time, so that the cleanup leaves it alone.
         """
         kept = self.kept(session)
         place = Path(to) if to is not None else self._home_of(kept)
@@ -300,7 +300,7 @@ class Backups:
         return self.store.forget(self.with_earlier_places(self._all_kept(sessions)))
 
     def with_earlier_places(self, sessions: "Iterable[KeptSession]") -> "tuple[KeptSession, ...]":
-        """Return kept sessions, also as they were kept where they lay before they moved."""
+        """Return backed-up sessions, including earlier states from before they were moved."""
         all_kept = group_by_session(self.store)
         both = ((session, *earlier_places(session, all_kept)) for session in sessions)
         return tuple(kept for some in both for kept in some)
@@ -308,17 +308,17 @@ class Backups:
     def select_expired(
         self, *, max_days: float | None = None, max_bytes: int | None = None
     ) -> "tuple[KeptSession, ...]":
-        """Return what is to be forgotten so that the store holds no more, the oldest first."""
+        """Return what must be forgotten to stay within limits, oldest first."""
         from plait.store.model import Limits
 
         return self.store.select_expired(Limits(max_days, max_bytes), time.time())
 
     def pack(self, file: Path | str, sessions: SessionRefs = None) -> "Merged":
-        """Write what is kept of some sessions, or all, to one file for another machine."""
+        """Write the backup of some sessions, or all, to one file for another machine."""
         return self.store.pack(Path(file), None if sessions is None else self._all_kept(sessions))
 
     def unpack(self, file: Path | str) -> "Merged":
-        """Add what was packed elsewhere; what is here already stays as it is."""
+        """Add what was packed elsewhere; what exists here stays as it is."""
         return self.store.unpack(Path(file))
 
     def _all_kept(self, sessions: SessionRefs) -> "list[KeptSession]":
@@ -326,7 +326,9 @@ class Backups:
         return [self.kept(name) for name in names]
 
     def _home_of(self, kept: "KeptSession") -> Path | None:
-        """Return the folder to restore to: None where it was, another where that is not here."""
+        """Return the folder to restore to: None for the original place, another if that is not on
+        this machine.
+        """
         if Path(kept.root).is_dir() and not kept.is_foreign:
             return None
         configs = self._archive.inventory.configs
@@ -364,7 +366,7 @@ class Backups:
 
 
 def _find_other_roots(roots: Iterable[Root], places: Iterable[str]) -> Iterable[Root]:
-    """Return the roots of logs that are under none that is known: they were named as files."""
+    """Return the roots of logs outside all known roots: they were named as files."""
     known = [root.logs.absolute() for root in roots]
     for place in map(Path, places):
         if not any(logs in (place, *place.parents) for logs in known):

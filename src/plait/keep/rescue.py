@@ -1,21 +1,24 @@
-"""Rescue sessions whose logs are gone: rebuild what other files still say about them.
+"""Rescuing sessions whose logs are gone: rebuilding what other files still say about them.
 
     history.jsonl                           what was typed, with the directory and the session
     paste-cache/<hash>.txt                  what was pasted into it
     file-history/<session>/<hash>@v<N>      files before they were changed
-    session-env/<session>/*.sh              what hooks left for the shell
+    session-env/<session>/*.sh              environment scripts of hooks
     projects/<slug>/sessions-index.json     a list that some versions keep
     projects/<slug>/<session>/              side files of the log
     git log                                 commits of the time
 
 Prompts without a session (older versions) are grouped by directory: prompts less than four hours
-apart are one session, unless an existing session had them. A commit belongs to the session that it
-names, else to that of the last prompt typed there within an hour. Git is only read; a directory
-that is gone, no repository or not ours to ask yields nothing.
+apart
+are one session, unless an existing session had them. A commit belongs to the session that it names,
+else
+to that of the last prompt typed there within an hour. Git is only read; a directory that is gone,
+not a
+repository or not ours yields nothing.
 
 The rebuilt log is marked `incomplete`: a note on what it is, the prompts at their times, which
-backups hold which files, commits with the reason for the match. The same traces always give the
-same bytes.
+backups
+hold which files, commits with the reason for the match. The same traces always give the same bytes.
 """
 
 import os
@@ -60,32 +63,34 @@ __all__ = [
 
 
 COMMAND = re.compile(r"(/[a-z][a-z0-9:_-]*)(?:\s+(.*))?", re.DOTALL)
-"""A command of the client and what is after it; a path is none."""
+"""A command of the client and its arguments; a path is not one."""
 Why = Literal["named", "co-authored", "at the time"]
-"""Why a commit is taken to be a session's: it names the session; it names Claude, or nobody, and
-was made soon after a prompt that was typed there."""
+"""Why a commit is assigned to a session: it names the session; or it names Claude, or nobody, and
+was
+made soon after a prompt that was typed there.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedPrompt:
-    """A prompt as the client's list of prompts has it, with what was pasted put back."""
+    """A prompt in the client's history, with pasted text put back."""
 
     time: datetime
     text: str
     directory: str | None
     session: str | None
-    """None in lists of older versions."""
+    """None in the history of older versions."""
     missing_pastes: int = 0
 
     @property
     def is_command(self) -> bool:
-        """Whether the client does it, and nobody is asked."""
+        """Whether it is a command of the client, not a prompt to the model."""
         return COMMAND.fullmatch(self.text.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A copy of a file that a session was about to change."""
+    """A backup of a file that a session was about to change."""
 
     copy: Path
     key: str
@@ -93,12 +98,12 @@ class Backup:
     version: int
     time: datetime
     file: str | None = None
-    """The path of the file, where something that is known has this key."""
+    """The path of the file, if a known path has this key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit of Git, and why it is taken to be a session's."""
+    """A Git commit, and why it is assigned to a session."""
 
     id: str
     time: datetime
@@ -110,7 +115,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class ListedSession:
-    """What a list of sessions, that some versions keep beside them, says of one."""
+    """A session in the list that some versions keep beside the logs."""
 
     directory: str | None = None
     title: str | None = None
@@ -123,7 +128,7 @@ class ListedSession:
 
 @dataclass(frozen=True, slots=True)
 class KnownSession:
-    """A session whose log is there, at its source or in the store."""
+    """A session whose log exists, at its source or in the store."""
 
     session: str
     directory: str | None = None
@@ -133,21 +138,21 @@ class KnownSession:
 
 @dataclass(frozen=True, slots=True)
 class LostSession:
-    """A session whose log is gone, as far as it can be put together."""
+    """A session whose log is gone, as far as it can be reconstructed."""
 
     session: str
     directory: str | None
     prompts: tuple[TypedPrompt, ...] = ()
     backups: tuple[Backup, ...] = ()
     scripts: tuple[Path, ...] = ()
-    """What hooks left for its shell."""
+    """Environment scripts written by hooks."""
     commits: tuple[Commit, ...] = ()
     listed: ListedSession = ListedSession()
     title: str | None = None
     project: str | None = None
-    """The folder that files of it still are in."""
+    """The folder that still has files of it."""
     is_guess: bool = False
-    """The prompts name no session: those of a directory that follow each other are one."""
+    """Whether its prompts name no session: those of a directory in close succession are one."""
 
     @property
     def has_content(self) -> bool:
@@ -157,17 +162,17 @@ class LostSession:
 
     @property
     def began(self) -> datetime | None:
-        """The first time that is known of it."""
+        """The first known time of it."""
         return min(self._times, default=None)
 
     @property
     def ended(self) -> datetime | None:
-        """The last time that is known of it."""
+        """The last known time of it."""
         return max(self._times, default=None)
 
     @property
     def first_prompt(self) -> str | None:
-        """The first prompt that is not a command, else the one that a list has for it."""
+        """The first prompt that is not a command, else the one in the list of sessions."""
         prompts = (prompt.text for prompt in self.prompts if not prompt.is_command)
         return next(prompts, self.listed.first_prompt)
 
@@ -181,23 +186,23 @@ class LostSession:
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """What a configuration folder still holds of sessions, whether their logs are there or not."""
+    """What a configuration folder still has of sessions, whether their logs exist or not."""
 
     config: Path
     prompts: tuple[TypedPrompt, ...] = ()
     backups: Mapping[str, Path] = field(default_factory=dict)
     """Folders of backups, by session."""
     environments: Mapping[str, Path] = field(default_factory=dict)
-    """Folders of what hooks left for the shell, by session."""
+    """Folders of environment scripts, by session."""
     listed: Mapping[str, ListedSession] = field(default_factory=dict)
     folders: Mapping[str, Path] = field(default_factory=dict)
-    """Folders that lay next to logs, by session."""
+    """Side folders of logs, by session."""
     unread: int = 0
-    """Lines of the list of prompts that say nothing."""
+    """Unreadable lines of the history."""
 
     @property
     def sessions(self) -> set[str]:
-        """The ids of all sessions that something is left of."""
+        """The ids of all sessions of which something is left."""
         typed = {prompt.session for prompt in self.prompts if prompt.session}
         folders = (self.backups, self.environments, self.listed, self.folders)
         return typed.union(*folders)
@@ -210,7 +215,7 @@ MOST_COMMITS, MOST_FILES = 20_000, 50_000
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository of Git that a directory is in."""
+    """The Git repository of a directory."""
 
     top: str
 
@@ -222,7 +227,7 @@ class Repository:
                 yield f"{self.top}/{name}"
 
     def commits(self, since: datetime, until: datetime) -> list[Commit]:
-        """Return the commits of all branches that were made in a time, oldest first."""
+        """Return the commits of all branches in a period, oldest first."""
         span = (f"--since={since.isoformat()}", f"--until={until.isoformat()}")
         options = ("--all", "--no-color", f"--max-count={MOST_COMMITS}", "--name-only", *span)
         listing = run_git(self.top, "log", FORMAT, *options) or ""
@@ -247,16 +252,16 @@ def find_repository(directory: str) -> Repository | None:
 BACKUPS, ENVIRONMENTS, PASTES = "file-history", "session-env", "paste-cache"
 INDEX, TITLE = "sessions-index.json", "custom-title.json"
 SESSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,127}")
-"""What can be the name of a session's log."""
+"""Matches the name of a session's log."""
 BACKUP = re.compile(r"([0-9a-f]{16})@v([0-9]{1,9})")
 PASTE = re.compile(r"\[Pasted text #([0-9]{1,9})[^\]\n]{0,40}\]")
 HASH = re.compile(r"[0-9a-f]{8,64}")
 LATEST = 253402300799
-"""The last second that a time can have."""
+"""The last possible second."""
 
 
 def find_leftovers(config: Path) -> Leftovers:
-    """Return what is left in a configuration folder; what cannot be read is not there."""
+    """Return what is left in a configuration folder, ignoring what cannot be read."""
     path = config / PROMPT_HISTORY
     if not path.is_file():
         prompts, unread = [], 0
@@ -373,7 +378,7 @@ def _text(value: object) -> str | None:
 
 
 def _moment(value: object, scale: int = 1000) -> datetime | None:
-    """Return a time that is named in milliseconds or in words."""
+    """Return a time given in milliseconds or as text."""
     if isinstance(value, str):
         try:
             time = datetime.fromisoformat(value)
@@ -387,11 +392,11 @@ def _moment(value: object, scale: int = 1000) -> datetime | None:
 
 
 PAUSE = timedelta(hours=4)
-"""Between two sessions of a directory that nobody named."""
+"""The pause that separates two unnamed sessions of a directory."""
 AROUND = timedelta(minutes=5)
-"""A session that is there holds what was typed so shortly before or after it."""
+"""An existing session contains what was typed this close to it."""
 REACH = timedelta(hours=1)
-"""How long after a prompt a commit may be of its making."""
+"""How long after a prompt a commit may belong to it."""
 RENAME = "/rename "
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 CLAUDE = ("co-authored-by: claude", "noreply@anthropic.com")
@@ -403,15 +408,15 @@ class LostSessions:
     """The sessions that are lost."""
 
     sessions: tuple[LostSession, ...]
-    """Those of which something can be told, the latest last."""
+    """Those with any content, newest last."""
     bare: tuple[str, ...] = ()
-    """Those of which no more than an id, commands, or an environment is left."""
+    """Those of which only an id, commands, or an environment is left."""
 
 
 def find_lost_sessions(
     left: Leftovers, known: Iterable[KnownSession], ask: Ask = find_repository
 ) -> LostSessions:
-    """Return the sessions that something is left of, and whose logs are not there."""
+    """Return the sessions of which something is left, and whose logs do not exist."""
     there = tuple(known)
     typed = _group_by_session(left.prompts, there)
     ids = (left.sessions | set(typed)) - {session.session for session in there}
@@ -469,7 +474,7 @@ def _group_by_session(
 def _assemble(
     session: str, left: Leftovers, typed: tuple[TypedPrompt, ...], by_slug: Mapping[str, str]
 ) -> LostSession:
-    """Return what is left of one session; `by_slug` has directories by their project folder."""
+    """Return what is left of one session; `by_slug` has directories by project folder."""
     folder, listed = left.folders.get(session), left.listed.get(session, ListedSession())
     project = folder.parent.name if folder else None
     directory = next((prompt.directory for prompt in typed if prompt.directory), None)
@@ -492,7 +497,7 @@ def _assemble(
 
 
 def _with_directory(session: LostSession, directories: Iterable[str]) -> LostSession:
-    """Return a session with the directory of its files, where nothing else names one."""
+    """Return a session with the directory of its files, if nothing else names one."""
     if session.directory:
         return session
     files = [Path(backup.file) for backup in session.backups if backup.file]
@@ -502,7 +507,7 @@ def _with_directory(session: LostSession, directories: Iterable[str]) -> LostSes
 
 @dataclass(slots=True)
 class _Git:
-    """The repositories of directories, asked when they are needed and once."""
+    """The repositories of directories, each queried once when needed."""
 
     ask: Ask
     directories: set[str]
@@ -512,7 +517,7 @@ class _Git:
     keys: dict[str, str] | None = None
 
     def name_files(self, backups: tuple[Backup, ...]) -> tuple[Backup, ...]:
-        """Return backups with the files they are of, as far as something has such a name."""
+        """Return backups with the paths of their files, as far as a known path matches."""
         if not backups:
             return ()
         if self.keys is None:
@@ -522,7 +527,7 @@ class _Git:
                 names: Iterable[str] = ()
                 if repository:
                     names = repository.files()
-                else:  # only the directory itself: it may be somebody's home
+                else:  # only the directory itself: it may be a home folder
                     with suppress(OSError):
                         names = [str(path) for path in Path(directory).iterdir() if path.is_file()]
                 found |= {sha256(name.encode()).hexdigest()[:16]: name for name in names}
@@ -537,7 +542,7 @@ class _Git:
     def commits_by_session(
         self, found: Iterable[LostSession], typed: Mapping[str, tuple[TypedPrompt, ...]]
     ) -> Mapping[str, tuple[Commit, ...]]:
-        """Return the commits that are taken to be those of sessions."""
+        """Return the commits assigned to sessions."""
         by_place: defaultdict[str, list[LostSession]] = defaultdict(list)
         for lost_session in found:
             if lost_session.directory:
@@ -566,7 +571,7 @@ class _Git:
 def _owner(
     commit: Commit, everyone: set[str], there: list[tuple[datetime, str]]
 ) -> tuple[str, Why]:
-    """Return the session that a commit is taken to be, "" for none, and why."""
+    """Return the session a commit is assigned to, "" for none, and why."""
     named = [item for item in UUID.findall(commit.message) if item in everyone]
     if named:
         return named[0], "named"
@@ -579,9 +584,9 @@ def _owner(
 
 
 INCOMPLETE = "incomplete"
-"""The mark of a session that is not whole."""
+"""The mark of an incomplete session."""
 NOWHERE = "/"
-"""The directory of a session of that is unknown it."""
+"""The directory of a session if it is unknown."""
 REASONS = {
     "named": "it names this session",
     "co-authored": "co-authored by Claude after a prompt of this session",
@@ -592,12 +597,12 @@ INCOMPLETE_NOTE = (
     "reconstructed it from:"
 )
 MOST_NAMED = 20
-"""Files of a commit that are told."""
+"""Files of a commit that are listed."""
 Event: TypeAlias = TypedPrompt | Backup | Commit
 
 
 def build_files(session: LostSession, config: Path) -> tuple[NewFile, ...]:
-    """Return the log that is made of a lost session, first, and the files that it still has."""
+    """Return the reconstructed log of a lost session, first, and its remaining files."""
     with TemporaryDirectory(prefix="plait-rescue-") as folder:
         log = _write_session(session, Path(folder))
         project, data = log.parent.name, log.read_bytes()
@@ -667,7 +672,7 @@ def _write_session(session: LostSession, folder: Path) -> Path:
 
 
 def _events(session: LostSession) -> Iterator[Event]:
-    """Yield what happened, in order; what only a list of sessions tells comes first."""
+    """Yield what happened, in order; what only the list of sessions says comes first."""
     prompts = session.prompts
     first = session.listed.first_prompt
     if not prompts and first:
@@ -678,7 +683,7 @@ def _events(session: LostSession) -> Iterator[Event]:
 
 
 def _note(writer: SessionWriter, words: str) -> None:
-    """Write something that readers see, and the model when it goes on from here."""
+    """Write a note for readers, and for the model if the session is resumed."""
     content = f"<local-command-stdout>{words}</local-command-stdout>"
     writer.system("local_command", content=content)
 
@@ -732,24 +737,25 @@ def _format_count(number: int, noun: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What was put together."""
+    """The result of a rescue."""
 
     sessions: tuple[LostSession, ...]
-    """Those that the store did not have, or not so much of."""
+    """Sessions that the store did not have, or had less of."""
     unchanged: int = 0
-    """Sessions that it had like this before."""
+    """Sessions that it already had in this form."""
     bare: int = 0
-    """Sessions that left no more than an id."""
+    """Sessions of which only an id is left."""
     unread: int = 0
-    """Lines of the list of prompts that say nothing."""
+    """Unreadable lines of the history."""
 
 
 def rescue(
     store: Store, left: Leftovers, known: Iterable[KnownSession], *, is_dry: bool = False
 ) -> Rescued:
-    """Put together the sessions of a configuration folder whose logs are neither there nor kept.
+    """Reconstruct the sessions of a configuration folder whose logs neither exist nor are backed
+    up.
 
-    What was put together before is replaced only where more is left now.
+    An earlier reconstruction is replaced only if more is left now.
     """
     logs = ((session.session, session.log) for session in store.sessions())
     lost = find_lost_sessions(
@@ -775,7 +781,7 @@ def rescue(
 
 
 def merge_rescued(found: Iterable[Rescued]) -> Rescued:
-    """Return what was put together in several folders as one."""
+    """Return the combined results of several folders."""
     all_ = list(found)
     return Rescued(
         tuple(session for item in all_ for session in item.sessions),

@@ -19,45 +19,45 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 @dataclass(frozen=True)
 class Task:
-    """What is done every hour."""
+    """A task that runs every hour."""
 
     unit: str
-    """What systemd knows it by."""
+    """Its name in systemd."""
     typed: str
-    """The command that does it, and that installs it."""
+    """The command that runs it, and that installs it."""
     says: str
     minute: int
     ways: tuple[str, ...] = ("systemd", "cron")
-    """What can have it done."""
+    """The ways in which it can be run."""
 
     @property
     def service(self) -> str:
-        """The name of the unit that does it."""
+        """The name of its service unit."""
         return f"{self.unit}.service"
 
     @property
     def timer(self) -> str:
-        """The name of the unit that says when."""
+        """The name of its timer unit."""
         return f"{self.unit}.timer"
 
     @property
     def mark(self) -> str:
-        """What ends the line of a crontab that is ours."""
+        """The end of our line in a crontab."""
         return f"# {self.typed}"
 
     @cached_property
     def ours(self) -> "re.Pattern[str]":
-        """A line of a crontab that we wrote."""
+        """Matches our line in a crontab."""
         return re.compile(rf"^[^\n]*[ \t]{self.mark}[ \t]*(?:\n|$)", re.MULTILINE)
 
     @property
     def sign(self) -> str:
-        """What begins units that are ours."""
+        """The beginning of our units."""
         return f"# Written by `{self.typed} --install`; `{self.typed} --uninstall` removes it."
 
     @property
     def timer_unit(self) -> str:
-        """The unit that says when."""
+        """The timer unit."""
         return f"""{self.sign}
 [Unit]
 Description={self.says} every hour
@@ -85,7 +85,7 @@ SHIP_TASK = Task("plait-ship", "plait lake ship", "Send Claude Code sessions to 
 def add_to_crontab(
     text: str, command: Sequence[str], environment: Mapping[str, str], task: Task = BACKUP_TASK
 ) -> str:
-    """Return a crontab in which a command runs every hour, as it was else."""
+    """Return a crontab with a command that runs every hour, otherwise unchanged."""
     words = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
     command_line = " ".join([*words, shlex.join(command)])
     _check_single_line(command_line)
@@ -109,7 +109,7 @@ def has_line(text: str, task: Task = BACKUP_TASK) -> bool:
 def service_unit(
     command: Sequence[str], environment: Mapping[str, str], task: Task = BACKUP_TASK
 ) -> str:
-    """Return the unit that runs a command once, in nobody's way."""
+    """Return the unit that runs a command once, at low priority."""
     variables = [
         f"Environment={_quoted(f'{name}={value}')}\n" for name, value in environment.items()
     ]
@@ -132,7 +132,7 @@ def is_our_unit(text: str, task: Task = BACKUP_TASK) -> bool:
 
 
 def _quoted(word: str) -> str:
-    """Return a word as systemd reads it: `%` and quotes mean something there."""
+    """Return a word quoted for systemd, where `%` and quotes are special."""
     _check_single_line(word)
     plain = word.replace("%", "%%")
     if re.fullmatch(r"[\w@%+=:,./-]+", plain):

@@ -1,16 +1,16 @@
-"""Lakes: sessions as Arrow tables, kept as Delta tables, asked by SQL.
+"""Lakes: sessions as Arrow tables, stored as Delta tables, queried with SQL.
 
     schema       the tables and their columns
-    sources      where sessions come from: roots, the store, object stores
-    rows         the rows of every table, made of open sessions
-    profiles     how much of a session a lake may have
+    sources      where sessions come from: roots, the backup store, object stores
+    rows         the rows of every table, built from open sessions
+    profiles     how much of a session a lake may contain
     build        which sessions have to be read, and reading them by workers (`engine`)
     store        Delta tables in a folder or an object store (`location`)
-    shipping     the same to a lake elsewhere, and what would leave
-    query        SQL over a lake, `saved_queries`, and who sees what (`access`)
+    shipping     the same to a remote lake, and what would be sent
+    query        SQL over a lake, `saved_queries`, and access rules (`access`)
 
-This front loads nothing but the schema: `Lakes` is what `Archive.lake` gives, and pyarrow and
-deltalake are loaded when one of its verbs is called.
+This module loads nothing but the schema: `Lakes` is what `Archive.lake` returns, and pyarrow and
+deltalake are loaded when one of its methods is called.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -109,7 +109,7 @@ class Lakes:
         engine: "Engine | None" = None,
         watch: "ProgressCallback | None" = None,
     ) -> "BuildResult":
-        """Send what is new to a lake elsewhere, with the given profile and no other."""
+        """Send what is new to a remote lake, with the given profile and no other."""
         from plait.lake.shipping import ship
 
         engine = engine or self._local_engine

@@ -1,4 +1,4 @@
-"""Access to a served lake: who may enter, and what each person sees.
+"""Access to a served lake: who may sign in, and what each person sees.
 
 A policy is a TOML file:
 
@@ -13,10 +13,13 @@ A policy is a TOML file:
     of = ["team:core", "project:shop*"] # or "person:bob", "everything"
     what = "text"                       # or "sessions": figures and names, no text
 
-Everybody sees all of their own sessions. A session that somebody sees has its rows in every table,
-and its text if the policy says so. Of all other sessions they see totals of complete months over
-several people, and no finer breakdown: from two totals that differ by one person or one session one
-could compute what neither shows.
+Everybody sees all of their own sessions. A visible session has its rows in every table, and its
+text
+if the policy says so. Of all other sessions people see totals of complete months over several
+people,
+and no finer breakdown: from two totals that differ by one person or one session one could compute
+what
+neither shows.
 """
 
 import hmac
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     import duckdb
 
 Level: TypeAlias = Literal["sessions", "text"]
-"""How much is seen of a session: its figures and names, or its text as well."""
+"""What is visible of a session: its figures and names, or its text as well."""
 EVERYONE, EVERYTHING = "everyone", "everything"
 TEAM_PREFIX = "team:"
 SUBJECT_PREFIXES = ("person:", TEAM_PREFIX, "project:")
@@ -49,7 +52,7 @@ MIN_FEWEST = 2
 """A total over one person would show what that person did."""
 POLICY_EXAMPLE = "docs/guide/serve.md has an example"
 CACHE_SECONDS = 30.0
-"""How long what somebody sees is kept before the lake is read again."""
+"""Seconds for which visibility is cached before the lake is read again."""
 OWNER = ""
 """The name of whoever serves a lake without a policy: they can read all of its files anyway."""
 
@@ -81,7 +84,7 @@ ORDER BY month DESC
 
 
 class SessionOwner(NamedTuple):
-    """What rules go by: whose a session is, and its project."""
+    """What rules apply to: whose a session is, and its project."""
 
     person: str
     team: str
@@ -89,10 +92,10 @@ class SessionOwner(NamedTuple):
 
 
 class Person(Struct, frozen=True, forbid_unknown_fields=True):
-    """Somebody who may enter."""
+    """Somebody who may sign in."""
 
     key: str = ""
-    """The hash of their key; without one they cannot enter."""
+    """The hash of their key; without one they cannot sign in."""
     teams: tuple[str, ...] = ()
 
 
@@ -121,7 +124,7 @@ class AccessRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Policy(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who may enter, and what each of them sees."""
+    """Who may sign in, and what each of them sees."""
 
     people: dict[str, Person] = {}
     see: tuple[AccessRule, ...] = ()
@@ -177,7 +180,7 @@ def hash_key(key: str) -> str:
 
 
 def parse_policy(text: str, file: str) -> Policy:
-    """Parse a policy; an invalid one is refused, so that nobody sees more than was meant."""
+    """Parse a policy; an invalid one is refused, so that nobody sees more than intended."""
     try:
         policy = convert(tomllib.loads(text), Policy)
     except (ValueError, RecursionError, ValidationError) as error:
@@ -226,7 +229,7 @@ class PolicyFile:
 
 
 class HiddenMonth(NamedTuple):
-    """What the sessions that somebody does not see add up to in a month."""
+    """The monthly totals of the sessions that somebody does not see."""
 
     month: str
     people: int
@@ -276,10 +279,10 @@ class RestrictedQueryEngine(QueryEngine):
         return f'CREATE VIEW "{table.name}" AS {select}'
 
     def hidden_totals(self, now: datetime | None = None) -> Iterator[HiddenMonth]:
-        """Yield what the hidden sessions add up to, month by month, the latest first.
+        """Yield the totals of the hidden sessions, month by month, latest first.
 
-        The current month is left out: whoever looked twice could see what happened in between. So
-        are months in which too few people contribute.
+        The current month is left out: two requests would show what happened in between. So are
+        months with too few people.
         """
         month = f"{now or datetime.now(UTC):%Y-%m}"
         values = {"month": month, "fewest": self.policy.fewest}
@@ -287,7 +290,7 @@ class RestrictedQueryEngine(QueryEngine):
 
 
 def _column_sql(column: Column, has_text: str) -> str:
-    """Return a column as it may be seen: no hidden text, no name of a hidden session."""
+    """Return a column as visible: no hidden text, no name of a hidden session."""
     if column.sensitivity == "worded":
         return f'CASE WHEN {has_text} THEN "{column.name}" END AS "{column.name}"'
     if column.name == "family":
@@ -327,7 +330,7 @@ class ServedLake:
             return engine
 
     def hidden_totals(self, name: str) -> Iterator[HiddenMonth]:
-        """Yield what the sessions add up to that a person does not see; nothing to the owner."""
+        """Yield the totals of the sessions that a person does not see; nothing for the owner."""
         engine = self.engine_for(name)
         if isinstance(engine, RestrictedQueryEngine):
             yield from engine.hidden_totals()

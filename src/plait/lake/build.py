@@ -48,15 +48,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 COMMIT_BYTES = 128_000_000
-"""Bytes of logs between two commits: as much has to be read again after a crash."""
+"""Bytes of logs between two commits: this much must be read again after a crash."""
 CHUNK_BYTES = 32_000_000
 MIN_CHUNK_BYTES = 8_000_000
 MIN_CHUNKS = 16
-"""How many chunks little data is divided into, so that all workers have some until the end."""
+"""The number of chunks that little data is divided into, so that all workers stay busy."""
 CHUNK_JOBS = 500
 BUILD_BITS = 63
 ALL_SESSIONS = ""
-"""Stands for the state of everything among the links of sessions; no session has this id."""
+"""Represents the state of everything among the links of sessions; no session has this id."""
 GONE_REASON = "it shares records with deleted sessions: `--prune` builds it without them"
 
 
@@ -135,7 +135,7 @@ class BuildResult:
     written: int = 0
     """Bytes written for them."""
     gone: int = 0
-    """Sessions in the lake that are not found any more."""
+    """Sessions in the lake that no longer exist."""
     pruned: int = 0
     """Those of them that were removed."""
     failed: list[FailedSession] = field(default_factory=list)
@@ -368,7 +368,7 @@ class SessionInputs:
         return compute_fingerprint(self.options.fingerprint, sorted(self.states))
 
     def is_gone(self, name: str) -> bool:
-        """Return whether the session of a name is not found any more, wherever it was."""
+        """Return whether the session of a name no longer exists anywhere."""
         return name.partition("-")[0] not in self.ids
 
     def find_stale(self, names: Iterable[str], builds: Rows) -> set[str]:
@@ -383,7 +383,7 @@ class SessionInputs:
         }
 
     def find_gone(self, builds: Rows) -> list[str]:
-        """Return the sessions in the lake that are not found any more."""
+        """Return the sessions in the lake that no longer exist."""
         present = {self.options.public_id(entry.session.id) for entry in self.inputs}
         return [
             session
@@ -421,7 +421,7 @@ class SessionInputs:
 
 @dataclass
 class BuildPlan:
-    """What has to be read, and what need not or cannot be."""
+    """What must be read, what need not, and what cannot."""
 
     jobs: list[Job] = field(default_factory=list)
     unchanged: int = 0
@@ -481,7 +481,7 @@ def build(
         lake, build_options.prices.own, tuple(folder.files for folder in folders), list_sources()
     )
     run = _BuildRun(sessions, resources, engine, watch, prune)
-    if prune:  # sessions that are out of reach must not be taken for gone
+    if prune:  # unreachable sessions must not be taken for deleted
         if unread := archive.discovery.unread:
             raise UserError(
                 f"'{unread[0]}' cannot be read, so its sessions may still exist: nothing "

@@ -28,9 +28,11 @@ from plait.line.worker import resolve_function
 from plait.line.workers import PATIENCE, RUN_BYTES, Workers
 
 MIN_PARALLEL_BYTES = 8_000_000
-"""How much there must be to read before several processes are faster than one."""
+"""Size from which several processes are faster than one."""
 MAX_WORKER_DEATHS = 8
-"""How many Ray workers may die with the same item; machines of a cluster often go away blamelessly."""
+"""How many Ray workers may die with the same item; cluster machines often disappear for other
+reasons.
+"""
 ITEMS_AT_ONCE = 2_000
 START_ATTEMPTS = 3
 """Ray gives up on a cluster of its own that has not started after 30 seconds."""
@@ -77,7 +79,7 @@ def try_task(task: Callable[[ItemT], ResultT], item: ItemT) -> ResultT | Failure
         return Failure(item, error.message)
     except OSError as error:
         return Failure(item, (error.strerror or str(error)).lower())
-    except Exception as error:  # whatever is wrong with one item, the others go on
+    except Exception as error:  # whatever is wrong with one item, the others continue
         text = " ".join(str(error).split())
         return Failure(item, f"{type(error).__name__}: {text}" if text else type(error).__name__)
 

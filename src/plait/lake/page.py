@@ -58,7 +58,7 @@ SCRIPT = "lake.js"
 def render_lake_page(
     title: str, main: str, person: str, *, here: Here | None = None, query: str = ""
 ) -> str:
-    """Render a whole page of a lake, as a person sees it."""
+    """Render a complete page of a lake, as a person sees it."""
     person_html = (
         f'<span class="who" title="Whose key this is">{esc(person)}</span>' if person else ""
     )
@@ -96,7 +96,7 @@ MOST_SHOWN = 500
 
 
 def _render_rest(months: Sequence[HiddenMonth]) -> str:
-    """Render what the sessions hidden from a person used, month by month."""
+    """Render the monthly usage of the sessions hidden from a person."""
     if not months:
         return ""
     rows = (
@@ -121,7 +121,7 @@ def render_usage(
     form: str,
     rest: Sequence[HiddenMonth],
 ) -> str:
-    """Render what the visible sessions used, by a dimension, and the rest."""
+    """Render the usage of the visible sessions, by a dimension, and the rest."""
     by = str(query["by"])
     switch = render_switch(
         "By",
@@ -485,10 +485,10 @@ class LakeSessionPage(Struct, frozen=True, kw_only=True):
     tools: Sequence[Mapping[str, Any]]
     models: Sequence[Mapping[str, Any]]
     states: Mapping[str, int]
-    """How many passages stand where; none where its words are not seen."""
+    """The number of passages by state of their line; none if the text is hidden."""
     state: str
     turn: int | None
-    """The turn from which on they are shown; all without one."""
+    """The turn from which they are shown; all without one."""
     start: int
     passages: Sequence[LakePassage]
 

@@ -1,13 +1,14 @@
-"""Profiles: how much of a session a lake may have.
+"""Profiles: how much of a session a lake may contain.
 
     counts    tables as they were read, names replaced by pseudonyms, text removed
     redacted  sessions are read through one redactor, and tables are made of the result
     full      everything as it is
 
 A pseudonym is a keyed digest: the same name has the same one in all tables and at all times, and
-nobody without the key can find out which name it is by trying names. Words that everybody knows
-(tools, models, kinds of records) say nothing about their users and stay; a word that is on no list
-is taken for a name that somebody gave.
+nobody without the key can find out which name it is by trying names. Public words (tools, models,
+kinds
+of records) reveal nothing about their users and stay; a word that is on no list is treated as a
+name.
 """
 
 import re
@@ -48,7 +49,7 @@ ENTRYPOINTS = frozenset(
     "claude-desktop claude-vscode cli local-agent mcp remote sdk-cli sdk-py sdk-ts".split()
 )
 SERVICE_WORDS = frozenset("batch eu fast flex global not_available priority standard us".split())
-"""How and where the API answers."""
+"""Public words for how and where the API answers."""
 NO_MODEL = "<synthetic>"
 MODEL_AFFIXES = frozenset("anthropic apac au eu global jp latest m us v".split())
 """Words around the names of models: regions, versions, the size of the context."""
@@ -145,7 +146,7 @@ IS_PUBLIC: Mapping[str, Callable[[str], object]] = {
     "tool": PUBLIC_TOOLS.__contains__,
     "version": VERSION.fullmatch,
 }
-"""By column, whether everybody knows a word; columns that are not here have no such words."""
+"""By column, whether a word is public; columns that are not here have no such words."""
 
 
 def reduce_to_counts(tables: "Mapping[str, pa.Table]", key: bytes) -> "dict[str, pa.Table]":
@@ -167,7 +168,7 @@ def reduce_to_counts(tables: "Mapping[str, pa.Table]", key: bytes) -> "dict[str,
 def _mask_column(
     values: "pa.ChunkedArray", column: Column, key: bytes
 ) -> "pa.ChunkedArray | pa.Array":
-    """Return the values of a column as counts have them."""
+    """Return the values of a column for the profile `counts`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -198,7 +199,7 @@ def _mask_column(
 
 
 def mask_id(key: bytes, value: str) -> str:
-    """Return an id as counts have it: parts that do not look like ids become pseudonyms."""
+    """Return an id for the profile `counts`: parts that do not look like ids become pseudonyms."""
     parts = ID_SEPARATOR.split(value)
     for position in range(0, len(parts), 2):  # the others are separators
         if parts[position] and not ID.fullmatch(parts[position]):

@@ -1,7 +1,8 @@
-"""SQL over the tables of a lake, and the queries that its page asks.
+"""SQL over the tables of a lake, and the queries of its page.
 
-Each table goes by its own name and has only the rows that are current. A query reaches these tables
-and nothing else: no file, no address, no setting; nothing is fetched or changed.
+Each table has its own name and only its current rows. A query can access these tables and nothing
+else:
+no file, no address, no setting; nothing is fetched or changed.
 """
 
 import re
@@ -251,8 +252,8 @@ def _explain_error(error: Exception) -> QueryError:
     return QueryError(f"the query failed: {reason}", hint)
 
 
-# Queries of the page. They go through an engine that shows only what somebody may see: nothing here
-# looks at stored tables. The SQL is built from our own names alone; values are parameters.
+# Queries of the page. They use an engine that shows only what a person may see: nothing here reads
+# stored tables. The SQL is built from our own names alone; values are parameters.
 
 SNIPPET_LENGTH, SNIPPET_LEAD = 240, 60
 """Characters of a passage that are shown around the first word, and of these before it."""
@@ -419,7 +420,7 @@ def search_passages(
 def sum_usage(
     engine: QueryEngine, *, person: str | None, project: str | None, since: datetime | None
 ) -> RowDict:
-    """Return what the visible sessions add up to."""
+    """Return the totals of the visible sessions."""
     values = {"person": person, "project": project, "since": since}
     (row,) = rows_as_dicts(engine.query(TOTALS_SQL, values))
     return row

@@ -1,11 +1,14 @@
-"""Rows of the tables of a lake, made of sessions that are read once.
+"""The rows of a lake's tables, built from sessions that are read once.
 
 `build_tables` is the only entry: a pure function of a unit's files and the prices, wherever it
-runs. What counts is decided by the same code as in `usage`, `stats`, `why` and `waste`, so that
-rows add up to what these commands print.
+runs.
+What counts is decided by the same code as in `usage`, `stats`, `why` and `waste`, so that rows add
+up
+to what these commands print.
 
-What a log can hold and Arrow cannot is made to fit: half a surrogate pair becomes U+FFFD, an
-integer beyond 64 bits the nearest one, a time that no calendar has becomes null.
+Values that Arrow cannot hold are converted: half a surrogate pair becomes U+FFFD, an integer beyond
+64
+bits the nearest one, a time outside the calendar null.
 """
 
 import os
@@ -454,7 +457,7 @@ class GraphRows:
         for verdict in self.graph.verdicts:
             rungs.setdefault(verdict.newer, []).append(verdict.rung)
         self._rungs = {uuid: " ".join(names) for uuid, names in rungs.items()}
-        """The rules that explained a fork or a joint, by the record that begins it."""
+        """The rules that explained a fork or an edge, by its first record."""
         self._findings: dict[int, list[Finding]] = {}
         for found in self.graph.findings:
             path = None if found.file is None else Path(self.graph.files[found.file].path)
@@ -497,7 +500,7 @@ class GraphRows:
             columns[column] += map(get_value, nodes)
         columns["calls"] += [len(node.calls) for node in nodes]
         columns["results"] += [len(node.results) for node in nodes]
-        # What the graph makes of them; `owned` are the nodes that it keeps of equal records.
+        # What the graph says about them; `owned` are the nodes it keeps of equal records.
         graph, edges, folds, rungs = self.graph, self.graph.edges, self.graph.folds, self._rungs
         uuids = [node.uuid for node in nodes]
         owned = [graph.nodes[uuid] for uuid in uuids]
@@ -526,7 +529,7 @@ class GraphRows:
         columns["live"] += [line and line.is_active for line in map(lines.get, names)]
 
     def finding_columns(self, session: int) -> ColumnLists:
-        """Return what is odd in a session: its broken lines, then findings of its graph."""
+        """Return the findings of a session: its broken lines, then those of its graph."""
         opened = self.opened
         columns = empty_columns(FINDINGS)
         broken = [
@@ -551,7 +554,7 @@ class GraphRows:
 
 
 class RecordPosition(NamedTuple):
-    """Where a record stands."""
+    """The position of a record."""
 
     branch: str
     turn: int
@@ -570,13 +573,13 @@ class TurnRows:
         """The positions of all records, by uuid."""
 
     def add(self, conversation: Conversation, agent_type: str | None) -> None:
-        """Add a conversation, of a type of agent or of the person."""
+        """Add a conversation, with the kind of agent or none."""
         turns = conversation.turns
         counts: dict[int, Counter[str]] = {turn.number: Counter() for turn in turns}
         first_edits: dict[int, float | None] = {}
         first_counted: int | None = None
         last_call = None
-        if conversation.kind == "branch" and turns:  # the call after which the branch was left
+        if conversation.kind == "branch" and turns:  # the call after which the branch left
             last_call = next(reversed(turns[-1].calls), None)
         for counted in iter_counted_items(conversation, agent_type, self._ownership):
             turn, item = counted.turn, counted.item
@@ -749,7 +752,7 @@ class ResponseRows:
         )
 
     def waste(self, number: int) -> Iterator[Row]:
-        """Yield what a session paid for and need not have."""
+        """Yield the avoidable spending of a session."""
         session = self._opened.unit.sessions[number]
         for file in list_billed_files(session):
             responses = self._by_file.in_file(file.path)
@@ -837,7 +840,7 @@ def iter_text_rows(opened: OpenSession, facts: LogFacts) -> Iterator[Row]:
         yield make_row(make_title_passage(facts.title, facts.started), None, None)
     files = [opened.records_of(file.path) for file in opened.graph.files]
     uuids = [{record.line: record.uuid for record in records} for records in files]
-    # Outputs beside the log have been seen by no redactor.
+    # Outputs beside the log were not redacted.
     folder = None if opened.redaction else opened.session.path.with_suffix("")
     places: list[dict[int, tuple[int, int]]] = [{} for _ in files]
     lines = [
@@ -870,9 +873,9 @@ def _make_text_line(conversation: Conversation) -> TextLine:
 
 
 class FigureRows:
-    """Makes the rows of one session after the other, in the order in which they began.
+    """Builds the rows of one session after the other, by start time.
 
-    What an earlier session of the unit holds does not count again.
+    What an earlier session of the unit contains does not count again.
     """
 
     def __init__(self, opened: OpenUnit, prices: Prices) -> None:
@@ -880,7 +883,7 @@ class FigureRows:
         self._ownership, self._response_counts = Ownership(), ResponseCounts()
         self._responses = ResponseRows(opened, prices)
         self.has_own: list[bool] = []
-        """Of each session, whether it holds anything that no session before it does."""
+        """For each session, whether it has anything that no earlier session has."""
 
     def build(self, number: int, *, has_text: bool) -> dict[str, Sequence[Row]]:
         """Return the rows of a session by table."""

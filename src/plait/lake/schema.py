@@ -20,13 +20,13 @@ Profile: TypeAlias = Literal["counts", "redacted", "full"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 ColumnKind: TypeAlias = Literal["text", "int", "float", "flag", "time", "bytes"]
 Sensitivity: TypeAlias = Literal["plain", "id", "listed", "named", "worded"]
-"""What a column can reveal, and what the profile `counts` makes of it.
+"""What a column can reveal, and how the profile `counts` treats it.
 
-    plain   figures, times, words that Plait itself chooses: stays
-    id      ids of Claude Code: stays if it looks like an id, else becomes a pseudonym
-    listed  words of Claude Code: stays if everybody knows it, else becomes a pseudonym
-    named   names and paths: becomes a pseudonym, unless everybody knows it
-    worded  text: removed
+plain   figures, times, words that Plait itself chooses: stays
+id      ids of Claude Code: stays if it looks like an id, else becomes a pseudonym
+listed  words of Claude Code: stays if public, else becomes a pseudonym
+named   names and paths: becomes a pseudonym unless public
+worded  text: removed
 """
 
 

@@ -1,7 +1,7 @@
-"""Shipping sessions to a lake elsewhere, and previewing what would leave.
+"""Shipping sessions to a remote lake, and previewing what would be sent.
 
-A lake elsewhere is built as any lake is, so an interrupted run continues where it stopped. What may
-leave is decided by the profile; a lake with another profile is not written to.
+A remote lake is built like any other, so an interrupted run continues where it stopped. The profile
+decides what may be sent; a lake with another profile is not written to.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ EXAMPLE_ROWS = 10_000
 
 @dataclass
 class TableShipment:
-    """What would leave of one table: rows, bytes, and some values of each column."""
+    """What would be sent of one table: rows, bytes, and some values of each column."""
 
     rows: int = 0
     bytes: int = 0
@@ -67,7 +67,7 @@ class TableShipment:
 
 @dataclass(frozen=True)
 class Shipment:
-    """What would leave this machine."""
+    """What would be sent from this machine."""
 
     built: BuildResult
     tables: Mapping[str, TableShipment]
@@ -91,7 +91,7 @@ def ship(
     engine: Engine,
     watch: ProgressCallback | None = None,
 ) -> BuildResult:
-    """Bring a lake elsewhere up to date, or create it."""
+    """Update a remote lake, or create it."""
     _check_profile(url, build_options, options)
     lake = Lake.create(url, build_options.profile, options)
     return build(archive, lake, build_options, engine=engine, watch=watch)
@@ -115,7 +115,7 @@ def preview_shipment(
 
 
 def _check_profile(url: str, build_options: BuildOptions, options: Mapping[str, str]) -> None:
-    """Refuse a lake that has another profile: more could leave than was asked for."""
+    """Refuse a lake with another profile: more could be sent than requested."""
     try:
         profile = Lake(url, options).profile
     except LakeNotFound:
@@ -129,7 +129,7 @@ def _check_profile(url: str, build_options: BuildOptions, options: Mapping[str, 
 
 
 class _MemoryLocation(Location):
-    """A location whose files are dropped: only their size matters."""
+    """A location whose files are discarded: only their size matters."""
 
     def open_new_file(self, name: str, path: str) -> Any:
         """Open a file in memory."""
@@ -146,7 +146,7 @@ class _MeasuredRows(WrittenFiles):
 class DryRunLake(Lake):
     """A lake, existing or not, that is read as usual and never written to.
 
-    It takes the place of the lake during a build and adds up what would have been written.
+    It replaces the lake during a build and adds up what would have been written.
     """
 
     def __init__(
@@ -157,9 +157,9 @@ class DryRunLake(Lake):
         self._scratch = _MemoryLocation("memory")
         links = open_links(self._scratch)
         self.shipments = {name: TableShipment() for name in (*self.tables, links.name)}
-        """What would leave, by table."""
+        """What would be sent, by table."""
         self.sessions: list[Rows] = []
-        """The rows of `sessions` that would leave."""
+        """The rows of `sessions` that would be sent."""
         try:
             self.exists = Lake(url, options).profile == profile
         except LakeNotFound:

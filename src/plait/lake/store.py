@@ -102,7 +102,7 @@ class TidyResult:
     """What `tidy` did to the files of a lake."""
 
     joined: int = 0
-    """Files whose current rows now stand in other files."""
+    """Files whose current rows are in other files now."""
     made: int = 0
     """Files that were written for them."""
     rows: int = 0
@@ -311,8 +311,8 @@ class LakeTable:
 
     def make_add_action(self, file: DataFile, *, is_new: bool = True) -> AddAction:
         """Return the action that adds a file to the table."""
-        # The bounds of builds stand in the name, not here: where one column has statistics,
-        # deltalake takes all others for empty, and a query for these finds nothing.
+        # The bounds of builds are in the name, not here: if one column has statistics, deltalake
+        # takes all others for empty, and a query for these finds nothing.
         stats = json.dumps({"numRecords": file.rows})
         partition = {self.partition_by: file.value}
         return AddAction(file.path, file.size, partition, file.modified, is_new, stats)
@@ -388,7 +388,7 @@ class LakeTable:
             FileSelector("", recursive=True)
         )
         present = {entry.path for entry in entries if entry.is_file}
-        deleted = set(listed) & present  # files that went earlier are listed again
+        deleted = set(listed) & present  # files that were removed earlier are listed again
         if deleted:
             table.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
         return result + TidyResult(deleted=len(deleted))
@@ -464,10 +464,10 @@ def _group_small_files(
 
 
 class SessionTable(LakeTable):
-    """A table with one row for each session; two if two folders hold the same id.
+    """A table with one row for each session, or two if two folders contain the same id.
 
     A row replaces the earlier row of its session in one commit, based on the version that was read.
-    So of two programs that write the same session, the later one wins, whoever they are.
+    So of two programs that write the same session, the later one wins.
     """
 
     @cached_property

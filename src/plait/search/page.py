@@ -55,7 +55,7 @@ LISTS = (
     ({"outcome": "interrupted"}, "All interrupted calls"),
     ({"outcome": "launched"}, "All background calls"),
 )
-"""What is asked for without any word."""
+"""Filters that need no words."""
 SORTS = {"relevance": "Relevance", "time": "Time"}
 SEARCH_MODES = {"words": "Words", "exact": "Exact text", "regex": "Regular expression"}
 STATES = {
@@ -119,7 +119,7 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     """A turn that matches."""
 
     name: str
-    """Of its session, in addresses."""
+    """The name of its session in URLs."""
     session: str = ""
     title: str | None
     project: str
@@ -136,7 +136,7 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     result: str = ""
     """The exit code and error text of a failed call."""
     looks: Sequence[str] = ()
-    """What is marked where it opens, as a query writes it; without it, what the snippet marks."""
+    """What is highlighted when it is opened, as a query; by default what the snippet highlights."""
 
 
 def _render_hit(
@@ -173,7 +173,7 @@ def _render_hit(
 
 
 def hit_url(hit: SearchHit, query: SearchQuery) -> str:
-    """Return where a hit opens: at its turn, with all matching words marked."""
+    """Return where a hit opens: at its turn, with all matching words highlighted."""
     texts = dict.fromkeys(hit.snippet[start:end] for start, end in hit.marks)
     marks = [("mark", text_) for text_ in hit.looks] or [("text", text) for text in texts]
     fields = encode_query([*([("turn", hit.turn)] if hit.turn else ()), *marks[:MOST_MARKS]])
@@ -213,7 +213,7 @@ class SearchResults(Struct, frozen=True, kw_only=True):
 
 
 def read_search_query(query: Mapping[str, str]) -> SearchQuery:
-    """Read a search from a URL's query, ignoring what makes no sense."""
+    """Read a search from a URL's query, ignoring invalid fields."""
     names = set(SearchQuery.__struct_fields__) - {"n", "way"}
     fields, mode = read_query(query, names, LONGEST), query.get("way", "words")
     count = read_count(query, STEP, MOST)

@@ -1,4 +1,4 @@
-"""Search: the turns that match a query, from the index or, where there is none, from the logs."""
+"""Search: the turns that match a query, from the index or, if there is none, from the logs."""
 
 import re
 import time
@@ -35,12 +35,12 @@ NO_INDEX_YET = "the index is still being built: results may be incomplete"
 OUTDATED = "cannot write the index: newer messages are not searched"
 INDEX_HINT = "give its folder: Archive(roots, index)"
 MOST_WAITED = 1.0
-"""Seconds for which one who searches waits for another who writes, where there is an index."""
+"""Seconds a search waits for another process that is writing the index."""
 
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What is asked for, and how much of it."""
+    """A search and its limits."""
 
     text: str
     filters: Sequence[QueryNode] = ()
@@ -53,19 +53,19 @@ class SearchRequest:
 
     @property
     def is_by_fields(self) -> bool:
-        """Return whether everything is asked for that passes the filters."""
+        """Return whether everything that passes the filters is requested."""
         return self.way == "words" and not self.text.strip() and bool(self.filters)
 
     def sought(self) -> "QueryNode | ScanPattern | None":
-        """Return what is wanted of the index, or what a scan looks for: signs alone too.
+        """Return the query for the index, or the text for a scan, punctuation included.
 
-        None where everything is asked for that passes the filters.
+        None if everything that passes the filters is requested.
         """
         if self.is_by_fields:
             return None
         wanted = parse_query(self.text) if self.way == "words" else None
         if isinstance(wanted, Word):
-            if has_words(wanted.text):  # not signs alone
+            if has_words(wanted.text):  # not only punctuation
                 return wanted
         elif wanted:
             return wanted
@@ -94,12 +94,12 @@ def search(
     reader: SharedReader | None = None,
     watch: ProgressCallback | None = None,
 ) -> SearchResult:
-    """Return the turns that answer, the best first; brings the index up to date before.
+    """Return the turns that match, best first, after updating the index.
 
-    Without words, but with filters, everything that passes them is listed, the newest first.
-    Texts and expressions are looked for in the logs themselves. Where no index can be written
-    the last one answers; where there is none, the logs do. Who keeps the index up to date himself
-    need not wait for that: words are looked for in it as it is, by a reader that may stay open.
+    Without words, but with filters, everything that passes them is listed, newest first. Exact
+    texts and expressions are searched in the logs themselves. If no index can be written, the last
+    one is used; if there is none, the logs are. A caller that keeps the index up to date need not
+    wait for that: words are searched in it as it is, by a reader that may stay open.
     """
     if sort == "relevance" and way != "words":
         raise UserError("exact and regex searches are sorted by time", "leave out the sort order")
@@ -120,7 +120,7 @@ def _run(
     is_updating: bool,
 ) -> SearchResult:
     started = time.perf_counter()
-    sought = asked.sought()  # what is wrong is said before anything is read
+    sought = asked.sought()  # errors are reported before anything is read
     if folder and not is_updating:
         with ExitStack() as stack:
             try:
@@ -318,7 +318,7 @@ def _bare_hit(
 
 
 def place_summary(archive: "Archive", hit: Hit) -> Hit:
-    """Return a hit in a summary line with the turn that it sums up, if a session has it."""
+    """Return a hit in a summary line with the turn that it summarises, if a session has it."""
     leaf = _leaf_at(Path(hit.path), hit.line) if hit.kind == "summary" and not hit.uuid else None
     if leaf is None:
         return hit
@@ -351,7 +351,7 @@ def _leaf_at(path: Path, number: int) -> str | None:
 
 
 def _find_sessions_with(archive: "Archive", hit: Hit, leaf: str) -> Iterator[Session]:
-    """Yield the sessions of the project that speak of a record, the one that was hit first."""
+    """Yield the sessions of the project that mention a record, the one that was hit first."""
     near = [
         session for session in archive.sessions if session.project == hit.folder and session.file
     ]

@@ -1,4 +1,4 @@
-"""Events of a growing session: blocks that are added to its conversation or change, and its end.
+"""Events of a growing session: blocks of its conversation that are added, updated or cleared.
 
 For programs that show a session while it is written: they keep a list of blocks and apply each
 event to it. The blocks are those of the active conversation since its last compaction.
@@ -41,28 +41,30 @@ BlockItem: TypeAlias = (
 
 
 class Block(Struct, frozen=True):
-    """A part of a conversation: a prompt, words of the model, a call with its result, a note."""
+    """A part of a conversation: a prompt, text of the model, a call with its result, a note."""
 
     id: str
-    """Stays the same while the session grows: of a call its own id, else its record's."""
+    """Stays the same while the session grows: the id of a call, else of its record."""
     turn: int
     item: BlockItem
 
 
 class BlockAdded(Struct, frozen=True):
-    """A block now stands at the end."""
+    """A block was added at the end."""
 
     block: Block
 
 
 class BlockUpdated(Struct, frozen=True):
-    """A block has changed: the result of a call has come, the summary of a compaction."""
+    """A block has changed: the result of a call arrived, or the summary of a compaction."""
 
     block: Block
 
 
 class Cleared(Struct, frozen=True):
-    """All blocks so far are gone: the session was compacted or rewound; what stays is added."""
+    """All blocks so far are gone: the session was compacted or rewound. What remains is added
+    again.
+    """
 
 
 BlockEvent: TypeAlias = BlockAdded | BlockUpdated | Cleared
@@ -113,7 +115,7 @@ def compare_blocks(before: Iterable[Block], after: Iterable[Block]) -> Iterator[
 def follow_session(
     library: SessionLibrary, session: Session, *, poll: float = POLL, stop: Event | None = None
 ) -> Iterator[BlockEvent]:
-    """Yield what a session holds, then what changes in it while it is written."""
+    """Yield the blocks of a session, then the changes while it is written."""
     path, files = session.path, session.files
     blocks = list_blocks(session.conversations.active)
     yield from compare_blocks((), blocks)
@@ -124,7 +126,7 @@ def follow_session(
             continue
         try:
             now = list_blocks(found.conversations.active)
-        except SourceError:  # it was removed or replaced just now: the next change tells
+        except SourceError:  # it was removed or replaced just now: the next change brings it
             continue
         files = found.files
         yield from compare_blocks(blocks, now)

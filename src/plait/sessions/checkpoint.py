@@ -1,9 +1,10 @@
-"""Checkpoints: how far a log was read, and what must be known to read on from there.
+"""Checkpoints: how far a log was read, and what must be known to continue reading there.
 
-The index, the trace hook and the page go on from a checkpoint. One rule settles doubt: where each
-new record follows the turn before it (`plait.conversation.build`), and the client points to
-nothing earlier, new lines add turns and change nothing before them. Otherwise the log is read
-again, which is always right.
+The index, the trace hook and the page continue from a checkpoint. One rule decides: as long as each
+new record follows the turn before it (`plait.conversation.build`), and no pointer leads further
+back,
+new lines add turns and change nothing before them. Otherwise the log is read again, which is always
+right.
 """
 
 from collections.abc import Iterable
@@ -21,7 +22,7 @@ DIGEST_SIZE = 8
 
 
 class Checkpoint(Struct, array_like=True, gc=False):
-    """The judge of whether a log goes on straight, as it is kept."""
+    """The stored state that decides whether a log continues linearly."""
 
     before: tuple[int, int, int] | None
     """The last record: its line, its offset, its length."""
@@ -35,7 +36,7 @@ class Checkpoint(Struct, array_like=True, gc=False):
 
     @classmethod
     def from_branching(cls, judge: BranchDetector) -> "Checkpoint":
-        """Return what is kept of a judge."""
+        """Return a checkpoint with the state of a branching check."""
         last = judge.before
         return cls(
             (last.line, last.offset, len(last.raw)) if last else None,
@@ -50,7 +51,7 @@ class Checkpoint(Struct, array_like=True, gc=False):
     def to_branching(
         self, path: Path, kind: type[BranchDetector] = BranchDetector
     ) -> BranchDetector:
-        """Return the judge of what follows in a log."""
+        """Return the branching check for what follows in a log."""
         before = None
         if self.before:
             line, offset, length = self.before
@@ -68,10 +69,10 @@ class Checkpoint(Struct, array_like=True, gc=False):
 
 
 class AgentBranching(BranchDetector):
-    """Takes the records of an agent's file, all of which stand beside the main line."""
+    """The branching check for an agent's file, whose records are all off the main line."""
 
     def add(self, record: Record) -> None:
-        """Take in one record."""
+        """Add one record."""
         uuid = record.uuid
         if uuid is None or self.may_branch:
             return
@@ -84,7 +85,7 @@ class AgentBranching(BranchDetector):
 class DigestSet(set[str]):
     """Texts by their digests, and texts that were added since.
 
-    The digests stay the bytes they are: few are looked up, and there are thousands.
+    The digests are kept as one string of bytes: few are looked up, and there are thousands.
     """
 
     def __init__(self, digests: bytes) -> None:
@@ -107,12 +108,12 @@ def _packed(texts: set[str]) -> bytes:
 
 
 def digest(text: str) -> bytes:
-    """Return eight bytes that stand for a text."""
+    """Return a digest of eight bytes for a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_SIZE).digest()
 
 
 def replay(judge: BranchDetector, records: Iterable[Record]) -> BranchDetector:
-    """Take in records that a graph has judged already: however they bend, the log goes on."""
+    """Replay records that a graph has already placed: however they branch, the log continues."""
     for record in records:
         judge.session = record.session_id or judge.session
         judge.add(record)
@@ -121,7 +122,7 @@ def replay(judge: BranchDetector, records: Iterable[Record]) -> BranchDetector:
 
 
 def stays_linear(judge: BranchDetector, records: Iterable[Record]) -> bool:
-    """Return whether records that follow can only add to the last turn, or add turns."""
+    """Return whether the records that follow only add to the last turn, or add turns."""
     for record in records:
         leaf = record.envelope.leaf_uuid
         if leaf is not None and (leaf not in judge.turn or record.envelope.explicit is True):
@@ -133,7 +134,9 @@ def stays_linear(judge: BranchDetector, records: Iterable[Record]) -> bool:
 
 
 def continues_from(record: Record, before: Record | None) -> bool:
-    """Tell what hangs on the record before it; a result may hang on any call of the turn."""
+    """Return whether a record continues the one before it; a result may follow any call of the
+    turn.
+    """
     if before is None or record.uuid is None or record.parent_uuid == before.uuid:
         return True
     return get_line_role(record) == "result"

@@ -1,7 +1,7 @@
-"""The conversations of an open session as a program meets them: what a turn cost, how it reads.
+"""The conversations of an open session for programs: what a turn cost, how it reads.
 
 The types extend those of `plait.conversation.model` and encode to the same JSON; what they add is
-computed when it is asked for.
+computed on demand.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from plait.conversation.model import Conversation, Conversations, Turn
 from plait.sessions.model import Session
 from plait.sessions.open_session import OpenSession
 
-if TYPE_CHECKING:  # who only reads turns loads neither prices nor files
+if TYPE_CHECKING:  # reading turns alone loads neither prices nor files
     from plait.conversation.changes import Touch
     from plait.conversation.costs import CostFigures, SessionCosts
     from plait.conversation.walk import Depth
@@ -34,17 +34,17 @@ class SessionTurn(Turn, frozen=True, kw_only=True, dict=True):
 
     @property
     def cost(self) -> float:
-        """In US dollars, of what has a price, with the agents that it started."""
+        """In US dollars, as far as prices are known, with the agents it started."""
         return self.took.cost or 0.0
 
     @property
     def tokens(self) -> int:
-        """All tokens read and written, by its agents too."""
+        """All tokens read and written, agents included."""
         return self.took.tokens
 
     @property
     def edits(self) -> "tuple[Touch, ...]":
-        """What its calls did to files: created, written, edited."""
+        """Changes to files by its calls: created, written, edited."""
         from plait.conversation.changes import CHANGING, get_touch
 
         touches = (get_touch(call, self.number) for call in self.calls)
@@ -58,23 +58,23 @@ class SessionConversation(Conversation, frozen=True, kw_only=True, eq=False, dic
 
     @property
     def cost(self) -> float:
-        """In US dollars, of what has a price, agents included."""
+        """In US dollars, as far as prices are known, agents included."""
         return sum(turn.cost for turn in self.turns)
 
     @property
     def tokens(self) -> int:
-        """All tokens read and written, by agents too."""
+        """All tokens read and written, agents included."""
         return sum(turn.tokens for turn in self.turns)
 
     def markdown(self, depth: "Depth" = "tools") -> str:
-        """Return it as a transcript, from the session's first turn to its end, not redacted."""
+        """Return it as a transcript, not redacted."""
         opened, library = self.__dict__["opened"]
         text: str = library.render_markdown(opened, self.id, depth)
         return text
 
 
 class SessionConversations(Conversations, frozen=True, kw_only=True, eq=False):
-    """All conversations of an open session: its trunk, its branches, its agents."""
+    """All conversations of an open session: its main line, its branches, its agents."""
 
     by_line: Mapping[str, SessionConversation]
 
@@ -104,7 +104,7 @@ class SessionConversations(Conversations, frozen=True, kw_only=True, eq=False):
 def build_session_conversations(
     opened: OpenSession, library: "SessionLibrary"
 ) -> SessionConversations:
-    """Return the conversations of an open session with what each turn cost."""
+    """Return the conversations of an open session with the cost of each turn."""
     conversations = opened.conversations
 
     @cache
@@ -129,7 +129,7 @@ def build_session_conversations(
 def iter_distinct_turns(
     sessions: Iterable[Session], since: datetime | None = None, until: datetime | None = None
 ) -> Iterator[tuple[Session, SessionTurn]]:
-    """Yield the turns of all trunks and branches, each once.
+    """Yield the turns of all main lines and branches, each once.
 
     A turn that several sessions hold belongs to the one that started first.
     """

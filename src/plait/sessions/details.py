@@ -1,8 +1,9 @@
-"""What one full reading of a session gives the index and the lake.
+"""One full reading of a session for the index and the lake.
 
-That is: what it adds to statistics, by what it may be related to other sessions, and rows of its
-responses, calls, touched files and findings. All of it takes a whole reading of the logs, so it
-is computed together. This module is loaded only where something has to be read.
+It gives the session's share of statistics, the references that relate it to other sessions, and the
+rows of its responses, calls, touched files and findings. All of it needs a full reading of the
+logs,
+so it is computed together. This module is loaded only where something has to be read.
 """
 
 from array import array
@@ -33,9 +34,9 @@ from plait.sessions.open_session import open_session
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 EMPTY_REFERENCES = frozenset(("", "loose ", "session ", "session None", "agent None", "run None"))
-"""References whose value is missing: they would relate strangers."""
+"""References without a value: they would relate unrelated sessions."""
 PROMPT_KINDS = frozenset(("user", "attachment", "queue-operation"))
-"""Lines that may hold what a person typed."""
+"""Lines that may hold the user's words."""
 CONVERSATION_TABLES = ("responses", "calls", "touches")
 """Tables whose rows begin with the number of a DAG-line."""
 
@@ -44,7 +45,7 @@ class SessionDetails(NamedTuple):
     """Everything that one reading of a session gives."""
 
     references: list[int]
-    """Digests of all that it holds or names."""
+    """Digests of all that it holds or refers to."""
     counts: SessionCounts
     """As if there were no other session."""
     lines: list[str]
@@ -90,7 +91,7 @@ def read_details(session: Session) -> SessionDetails:
 
 
 def number_rows(details: SessionDetails, lines: Sequence[LineRow]) -> dict[str, Rows]:
-    """Return the rows of a session with the numbers that a catalogue gives its DAG-lines."""
+    """Return the rows of a session with the catalogue's numbers of its DAG-lines."""
     numbers = {line.id: dag for dag, line in enumerate(lines)}
     own = [numbers.setdefault(line, len(numbers)) for line in details.lines]
     return {
@@ -160,7 +161,7 @@ def _iter_records(path: Path, loose: set[str]) -> Iterator[Record]:
 def _iter_loose_references(record: Record) -> Iterator[str]:
     """Yield the references of a record outside the graph: without a uuid, or of a broken line.
 
-    Two such records that neither an id nor a time tells apart are equal if their texts are.
+    Two such records without id and time are equal if their texts are.
     """
     yield from filter(None, (record.uuid, record.message_id, record.request_id))
     if record.timestamp:
@@ -171,9 +172,9 @@ def _iter_loose_references(record: Record) -> Iterator[str]:
 
 
 def collect_references(facts: Iterable[FileFacts], loose: Iterable[str]) -> "array[int]":
-    """Return digests of all that a session holds or names, in its graph and outside it.
+    """Return digests of all that a session holds or refers to, in its graph and outside it.
 
-    Sessions with a digest in common belong to one family: they must be read together.
+    Sessions with a digest in common belong to one family and must be read together.
     """
     references = set(loose)
     for file_facts in facts:

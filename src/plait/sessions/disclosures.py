@@ -1,7 +1,8 @@
-"""Find secrets in files: a report of what should not be shared, by one or several processes.
+"""The search for secrets in files: a report of what should not be shared.
 
 Each file is learned and searched separately by a copy of the redactor, so the report does not
-depend on how the work is divided.
+depend
+on how the work is divided.
 """
 
 import pickle
@@ -23,19 +24,19 @@ from plait.sessions.worker_pool import WorkerPool, is_worth_workers
 
 T = TypeVar("T")
 WORTH = 4_000_000
-"""Bytes from which on several processes are sooner done with them."""
+"""Size from which several processes are faster."""
 HEAD = 8192
-"""So far a file is looked at to tell that it is no text."""
+"""Bytes of a file that are tested for being text."""
 
 
 class CheckedFile(NamedTuple):
-    """A file that is looked at: a log, or anything beside it."""
+    """A file to check: a log, or anything beside it."""
 
     path: Path
     size: int
 
     def entries(self) -> Iterator[tuple[Any, int | None]]:
-        """Yield records and texts with the lines they are on; nothing where it is gone."""
+        """Yield its records and texts with their lines; nothing if it is gone."""
         try:
             yield from self._records() if self.path.suffix == LOG_SUFFIX else self._texts()
         except SourceError:
@@ -64,9 +65,9 @@ def find_disclosures(
     hands: WorkerPool,
     watch: WatchFiles | None = None,
 ) -> Report:
-    """Return what files tell that should not be shared, with where it stands.
+    """Return what should not be shared in some files, with its location.
 
-    Rules of the user look across files: those are then looked at one after the other.
+    The user's own rules apply across files: with them, files are checked one after the other.
     """
     redactor, watch = redactor or Redactor(), watch or _unwatched
     files = [CheckedFile(file.path, file.size) for file in found]
@@ -128,7 +129,7 @@ def _done(
     files: Sequence[CheckedFile],
     workers: Workers | None,
 ) -> Iterator[T]:
-    """Yield what a function makes of each item, here or by workers."""
+    """Yield the result of a function for each item, computed here or by workers."""
     if workers is None:
         yield from map(task, items)
         return
@@ -138,13 +139,13 @@ def _done(
 
 
 def run_pickled(item: tuple[str, str, Any]) -> bytes:
-    """Return what a function makes of an item, for the process that asks."""
+    """Return a function's result for an item, pickled for the parent process."""
     _, name, given = item
     return pickle.dumps(resolve_function(name)(given))
 
 
 def learn_file(item: tuple[str, CheckedFile, Rules]) -> Lesson:
-    """Return what a file and its name teach."""
+    """Return what a file and its name teach the redactor."""
     _, file, rules = item
     redactor = Redactor(rules).apprentice()
     redactor.learn(str(file.path))
@@ -166,7 +167,7 @@ def _look_through(redactor: Redactor, file: CheckedFile, name: str) -> None:
 
 
 def _private(redactor: Redactor, file: CheckedFile) -> str:
-    """Return the name of a file without what should not be shared; the report is as it was."""
+    """Return the name of a file, redacted; the report is unchanged."""
     counted, redactor.report = redactor.report, Report()
     try:
         return redactor.text(str(file.path))

@@ -1,7 +1,7 @@
 """Discovery of sessions: which log files under the configured roots form which session.
 
-`Inventory` is what lies under some roots and in the backup store. `find_session_at` finds the
-session of a file that may lie anywhere.
+`Inventory` is what there is under some roots and in the backup store. `find_session_at` finds the
+session of a file anywhere.
 """
 
 import os
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from plait.store.model import KeptSession
 
 RECORDS_WITH_ID = 20
-"""Records after which a log that names no session is taken to name none."""
+"""Records after which a log that names no session is assumed to name none."""
 LIST_SESSIONS = "`plait ls` lists your sessions"
 Home: TypeAlias = tuple[Path, str]
 """The folder of a session's own file, and the name of that file without its suffix."""
@@ -74,8 +74,8 @@ def build_sessions(files: Sequence[LogFile], roots: Iterable[Root]) -> tuple[Ses
 def _find_home(file: LogFile, own: dict[Home, LogFile], homes_by_id: dict[str, list[Home]]) -> Home:
     """Return the session that an agent's or a workflow's file belongs to.
 
-    Newer clients put it below the session's folder, older ones beside the log: then the id in
-    its records decides, and of several logs with that id the nearest one.
+    Newer clients put it below the session's folder, older ones beside the log: then the id in its
+    records decides, and of several logs with that id the nearest one.
     """
     by_path = (file.path.parent, "")
     if file.session is not None:
@@ -104,7 +104,7 @@ def _read_session_id(file: LogFile) -> str | None:
 
 
 def is_uuid(text: str) -> bool:
-    """Return whether a file's name is a session's id."""
+    """Return whether a file's name is a session id."""
     try:
         return str(UUID(text)) == text.lower()
     except ValueError:
@@ -112,7 +112,7 @@ def is_uuid(text: str) -> bool:
 
 
 def find_session_at(path: Path, known: Iterable[Session]) -> Session:
-    """Return the session that a file belongs to, a known one or one that lies elsewhere."""
+    """Return the session that a file belongs to, a known one or one elsewhere."""
     check_file(path)
     sessions = list(known)
     for session in sessions:
@@ -132,7 +132,7 @@ def find_session_at(path: Path, known: Iterable[Session]) -> Session:
 
 
 def find_sessions_near(path: Path) -> tuple[Session, ...]:
-    """Return the sessions of a file that lies under no root, with the files of their agents."""
+    """Return the sessions of a file outside the roots, with the files of their agents."""
     home, _ = find_session_folder(path)
     own = home.with_suffix(LOG_SUFFIX) if home else path
     places = [own, own.with_suffix(""), *own.parent.glob(f"{AGENT_PREFIX}*{LOG_SUFFIX}"), path]
@@ -147,7 +147,7 @@ def check_log(path: Path) -> None:
     """
     try:
         is_file = path.is_file()
-    except OSError:  # a name longer than any file's
+    except OSError:  # a name longer than any file name
         return
     is_named_as_log = path.suffix == LOG_SUFFIX and (
         is_uuid(path.stem) or path.stem.startswith(AGENT_PREFIX)
@@ -175,15 +175,15 @@ def check_file(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DeletedSessions:
-    """Sessions that are no longer at their source: only the backup store has them."""
+    """Sessions that no longer exist at their source: only the backup store has them."""
 
     sessions: tuple[Session, ...]
     kept: Mapping[Path, "KeptSession"]
-    """As the store has them, by where their files are read."""
+    """The store's sessions, by the path under which their files are read."""
     stamps: "Mapping[str, FileStamp]"
-    """The state of each file as the index knows it: no file is opened for it."""
+    """The state of each file for the index: no file is opened for it."""
     leftovers: frozenset[Path]
-    """Files of them that Claude Code's cleanup left at the source."""
+    """Their files that Claude Code's cleanup left at the source."""
 
 
 NOTHING_DELETED = DeletedSessions((), {}, {}, frozenset())
@@ -218,7 +218,7 @@ class Inventory:
 
     @cached_property
     def foreign(self) -> FoundSources:
-        """What other agents wrote under the roots."""
+        """Sessions of other agents under the roots."""
         unread: list[Path] = []
         candidates = find_candidates(self._roots, unread)
         if not candidates:
@@ -265,7 +265,7 @@ class Inventory:
         return stamps | dict(self.deleted.stamps) | self._foreign_stamps()
 
     def _foreign_stamps(self) -> "dict[str, FileStamp]":
-        """Return the stamps of translated files; nothing is translated for it."""
+        """Return the stamps of translated files, without translating anything."""
         from plait.index.freshness import FileStamp
 
         return {
@@ -276,19 +276,19 @@ class Inventory:
 
     @cached_property
     def source_files(self) -> tuple[LogFile, ...]:
-        """The log files at their source, in the order of their paths."""
+        """The log files at their source, by path."""
         files, leftovers = self._at_source.files, self.deleted.leftovers
         return tuple(file for file in files if file.path not in leftovers) if leftovers else files
 
     @cached_property
     def files(self) -> tuple[LogFile, ...]:
-        """All log files: those at their source, those that only the store has, other agents'."""
+        """All log files: those at their source, those only in the store, those of other agents."""
         kept = (file for session in self.deleted.sessions for file in session.files)
         foreign = (file for session in self.foreign.sessions for file, _ in session.files)
         return (*self.source_files, *kept, *foreign)
 
     def sessions(self) -> list[Session]:
-        """Return all sessions, the newest last."""
+        """Return all sessions, newest last."""
         foreign = (
             Session(
                 id=found.log.id,
@@ -305,7 +305,7 @@ class Inventory:
 
 
 def resolve_store(store: StorePlace | Path | str) -> StorePlace:
-    """Return the place of a store given by its folder; what is read from it is cached beside it."""
+    """Return the store in a folder; files read from it are cached beside it."""
     if isinstance(store, StorePlace):
         return store
     folder = Path(store)

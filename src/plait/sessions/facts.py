@@ -28,7 +28,7 @@ STAMP_LENGTH = len("2026-11-15T10:00:00.000Z")
 
 
 class LogFacts(Struct, frozen=True, gc=False, array_like=True):
-    """What a log says of its session: for lists, and to go on from when it grows."""
+    """What a log says about its session: for lists, and to continue from when it grows."""
 
     title: str | None
     title_from: TitleKind | None
@@ -48,7 +48,7 @@ class LogFacts(Struct, frozen=True, gc=False, array_like=True):
     worktree_of: str | None = None
 
     def to_survey(self) -> "Survey":
-        """Return a survey that goes on from here; it knows no summaries."""
+        """Return a survey that continues from here; it knows no summaries."""
         titles = TitleSearch(self.custom, self.ai, self.last_prompt, self.first_prompt)
         return Survey(
             titles,
@@ -64,16 +64,16 @@ class LogFacts(Struct, frozen=True, gc=False, array_like=True):
 
 @dataclass(slots=True)
 class Beginning:
-    """Where a session was begun: what its records say until one of them names a directory."""
+    """Where a session began: read until a record names a directory."""
 
     cwd: str | None = None
     first_branch: str | None = None
-    """The branch that the directory was on."""
+    """The Git branch of the directory."""
     worktree_of: str | None = None
     """The directory that it is a worktree of."""
 
     def add(self, record: Record) -> None:
-        """Take one record into account."""
+        """Add a record."""
         if record.envelope.cwd:
             self.cwd, self.first_branch = record.envelope.cwd, record.envelope.git_branch
         elif isinstance(record, WorktreeState) and record.worktree_session:
@@ -82,7 +82,7 @@ class Beginning:
 
 @dataclass(slots=True)
 class Survey:
-    """Takes the records of a session one by one."""
+    """Collects facts from the records of a session one by one."""
 
     titles: TitleSearch = field(default_factory=TitleSearch)
     entries: int = 0
@@ -94,7 +94,7 @@ class Survey:
     git_branch: str | None = None
 
     def add(self, record: Record) -> None:
-        """Take one record into account."""
+        """Add a record."""
         envelope = record.envelope
         self.entries += 1
         self.titles.add(record)
@@ -113,7 +113,7 @@ class Survey:
                 self.ended = stamp
 
     def to_facts(self, title: tuple[str | None, TitleKind | None]) -> LogFacts:
-        """Return what the records said, with the title that the session has."""
+        """Return the facts of the records, with the session's title."""
         titles = self.titles
         return LogFacts(
             title[0],
@@ -138,7 +138,7 @@ class Survey:
 def collect_log_facts(
     session: Session, records_of: RecordReader, read_title: TitleReader = read_title_file
 ) -> LogFacts:
-    """Return what the log of a session says, that of its agents where it has none."""
+    """Return the facts of a session's log, or of its agents' if it has none."""
     survey = Survey()
     for file in (session.file,) if session.file else session.agents:
         for record in records_of(file.path):
@@ -147,7 +147,7 @@ def collect_log_facts(
 
 
 def read_beginning(session: Session) -> Beginning:
-    """Return where a session was begun; no more of its log is read than says so."""
+    """Return where a session began, reading no more of its log than necessary."""
     found = Beginning()
     for file in (session.file,) if session.file else session.agents:
         for record in read_if_exists(file.path):
@@ -158,16 +158,16 @@ def read_beginning(session: Session) -> Beginning:
 
 
 def read_log_facts(session: Session) -> LogFacts:
-    """Return what the log of a session says, read from its file."""
+    """Return the facts of a session's log, read from its file."""
     return collect_log_facts(session, read_if_exists)
 
 
 def build_facts(
     session: Session, found: LogFacts, *, is_live: bool, cleanup_days: float | None
 ) -> Facts:
-    """Return what a list shows of a session, with what only the moment knows.
+    """Return the facts for lists, with those that depend on the present moment.
 
-    The client keeps a session for so many days; None where no client looks after it.
+    `days` is how long the client keeps sessions; None if no client looks after it.
     """
     return Facts(
         session=session.id,
@@ -209,15 +209,16 @@ def resolve_title(
 
 
 class CleanupRule:
-    """Says after how many days sessions are deleted; what settings say is read once."""
+    """Determines after how many days sessions are deleted; settings are read once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Path, str | None], float] = {}
 
     def days(self, config: Path, directory: str | None) -> float:
-        """Return the days of a session: by the client's settings, or sooner by its project's.
+        """Return the days for a session, by the client's settings or a shorter period of its
+        project.
 
-        A client deletes all sessions there are, of whatever project it is started in.
+        A client deletes sessions of all projects, whichever project it is started in.
         """
         found = self._days(config, None)
         if directory is not None and os.path.isabs(directory):  # noqa: PTH117  it is but text yet
@@ -232,9 +233,9 @@ class CleanupRule:
 
 
 def compute_deletion_time(session: Session, kept_days: float | None) -> datetime | None:
-    """Return when the client's cleanup will delete a session that is not touched again.
+    """Return when the client's cleanup will delete a session that is not written to again.
 
-    What decides is when its own log was last written to; all else goes with that.
+    The modification time of its own log decides; everything else is deleted with it.
     """
     if kept_days is None:
         return None
@@ -246,7 +247,7 @@ def compute_deletion_time(session: Session, kept_days: float | None) -> datetime
 
 
 def normalize_timestamp(stamp: str | None) -> str | None:
-    """Return a timestamp in the one form that sorts as text."""
+    """Return a timestamp in a form that sorts as text."""
     if stamp is None or (len(stamp) == STAMP_LENGTH and stamp[-1] == "Z" and stamp[10] == "T"):
         return stamp
     time = parse_time(stamp)

@@ -10,11 +10,11 @@ from plait.sessions.facts import RecordReader
 from plait.sessions.model import Session
 
 NO_TIMESTAMP = "~"
-"""Sorts behind every timestamp."""
+"""Sorts after every timestamp."""
 
 
 class _DisjointSets:
-    """Union-find over the numbers from 0: each set is known by its lowest number."""
+    """Union-find over the numbers from 0: each set is represented by its lowest number."""
 
     def __init__(self, size: int) -> None:
         self._heads = list(range(size))
@@ -63,7 +63,7 @@ def group_families(sessions: Iterable[Session]) -> Iterator[tuple[Session, ...]]
 def find_sharing_pairs(
     new: Mapping[int, "array[int]"], known: Mapping[int, "array[int]"]
 ) -> set[tuple[int, int]]:
-    """Return the pairs of sessions with a reference in common, of which at least one is new.
+    """Return the pairs of sessions with a reference in common, at least one of which is new.
 
     Both mappings give the references of sessions, as digests, by the number of the session.
     """
@@ -98,7 +98,7 @@ def group_by_pairs(sids: Iterable[int], pairs: Iterable[tuple[int, int]]) -> lis
 
 
 def sort_by_start(sessions: Iterable[Session]) -> list[Session]:
-    """Return sessions by when they started; of two that started together the one at rest first."""
+    """Return sessions by start time; of two that started together the idle one first."""
     return sorted(sessions, key=lambda session: (read_start(session), session.modified, session.id))
 
 

@@ -1,7 +1,7 @@
 """Access to an index that is up to date.
 
-An index that is behind is updated first where that is little work; one that is missing or broken
-is left alone, and the logs are read: the answers are the same.
+An index that is behind is updated first if that is little work; if it is missing or broken, the
+logs are read instead: the answers are the same.
 """
 
 import sqlite3
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from plait.sessions.library import SessionLibrary
 
 MAX_UPDATE_BYTES = 8_000_000
-"""Bytes that are read to bring an index up to date before a question is answered."""
+"""The most bytes read to update an index before a question is answered."""
 INDEX_ERRORS = (
     OSError,
     SourceError,
@@ -36,7 +36,7 @@ INDEX_ERRORS = (
     TypeError,
     ValueError,
 )
-"""What goes wrong with an index that is broken: the logs answer then."""
+"""Errors of a broken index, after which the logs are read."""
 
 
 @dataclass
@@ -73,20 +73,20 @@ class FreshIndex:
         )
 
     def save(self, changes: Iterable[RowChange]) -> None:
-        """Keep what was worked out for the next time, if nobody else is writing."""
+        """Save what was computed, if nobody else is writing."""
         chosen = list(changes)
         if chosen:
             write_if_unchanged(self.folder, self.generation, chosen)
 
 
 def catalogue_key(path: Path) -> str:
-    """Return how the catalogue names a file."""
+    """Return the catalogue's name of a file."""
     return str(path.absolute())
 
 
 @contextmanager
 def open_fresh_index(library: "SessionLibrary", folder: Path) -> Iterator[FreshIndex | None]:
-    """Give the index of an archive, None where the logs must be read."""
+    """Return the index of an archive; None if the logs must be read."""
     catalogue = None
     with suppress(*INDEX_ERRORS):
         catalogue = _open_catalogue(library, folder)
@@ -137,12 +137,12 @@ def _is_complete(catalogue: Catalogue) -> bool:
 
 
 def scan_library(library: "SessionLibrary") -> dict[str, FileStamp]:
-    """Return the stamps of all files of an archive, by their whole paths."""
+    """Return the stamps of all files of an archive, by absolute path."""
     return library.inventory.stamps()
 
 
 def _bytes_due(catalogue: Catalogue, now: Mapping[str, FileStamp]) -> int:
-    """Return how many bytes must be read, at most, to bring an index up to date; 0 for none."""
+    """Return how many bytes must be read, at most, to update an index; 0 for none."""
     known = catalogue.stamps()
     if known == now:
         return 0
@@ -166,9 +166,9 @@ def _own_log(path: str) -> str:
 
 
 def read_fresh_facts(library: "SessionLibrary", folder: Path) -> dict[Path, Facts] | None:
-    """Return the facts of all sessions by path; None where the index is behind, or broken.
+    """Return the facts of all sessions by path; None if the index is behind or broken.
 
-    They are the ones that `Archive.facts` reads from the logs.
+    They equal those that `Archive.facts` reads from the logs.
     """
     with suppress(*INDEX_ERRORS):
         if is_fresh(folder, scan_library(library)):
@@ -187,9 +187,9 @@ def read_fresh_facts(library: "SessionLibrary", folder: Path) -> dict[Path, Fact
 
 
 def read_unchanged_facts(library: "SessionLibrary", folder: Path) -> dict[Path, Facts]:
-    """Return the facts of the sessions whose files are as an index knows them, by path.
+    """Return the facts of the sessions whose files are unchanged since indexing, by path.
 
-    It need not be up to date, nor whole.
+    The index may be behind or incomplete.
     """
     with suppress(*INDEX_ERRORS):
         if (folder / CATALOGUE).exists():

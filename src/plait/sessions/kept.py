@@ -1,10 +1,11 @@
 """Sessions that only the backup store still has, as sessions of an archive.
 
-A session whose own log still exists is read from there. One whose log is gone is the store's as a
-whole, whatever the cleanup left of its agents, unless it only moved:
+A session whose own log still exists is read from there. One whose log is gone is read from the
+store
+entirely, whatever the cleanup left of its agents, unless it only moved:
 
-    kept   projects/-home-me-shop/<id>.jsonl
-    then   projects/-srv-shop/<id>.jsonl        same id below the same root, no older, and not
+    backed up  projects/-home-me-shop/<id>.jsonl
+    later      projects/-srv-shop/<id>.jsonl    same id below the same root, no older, and not
                                                 backed up there before: it is this session
 
 Two logs with one id that were backed up side by side are two sessions and stay two. A store knows
@@ -12,7 +13,7 @@ agents by folder and file name; an archive assigns them to the session that thei
 
 Files are extracted into a bounded cache when one of them is opened; it can be deleted any time:
 
-    <cache>/<digest>/projects/<slug>/<session>.jsonl      as it was below its root
+    <cache>/<digest>/projects/<slug>/<session>.jsonl      the path below its root
 """
 
 import os
@@ -45,12 +46,12 @@ if TYPE_CHECKING:
 
 
 GRAIN = 1000
-"""Nanoseconds by which a time may differ that was told in seconds."""
+"""Nanoseconds by which times stored in seconds may differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogPlace:
-    """A session's own log: where it lies or lay, when it was written to, when it was kept."""
+    """A session's own log: its present or former path, its modification time, its backup time."""
 
     place: str
     modified: int
@@ -58,7 +59,7 @@ class LogPlace:
 
 
 class Moves:
-    """Where sessions lie and lay, by their roots and ids."""
+    """Present and former places of sessions, by root and id."""
 
     def __init__(
         self, kept: Iterable["KeptSession"], here: Mapping[str, float] | None = None
@@ -73,7 +74,7 @@ class Moves:
             self._add(here)
 
     def _add(self, here: Mapping[str, float]) -> None:
-        """Take in the logs that are at their source, with their times in seconds."""
+        """Add the logs at their source, with their times in seconds."""
         names = defaultdict(list)
         for root, name in self._logs:
             names[name].append(root)
@@ -88,7 +89,7 @@ class Moves:
                     )
 
     def has_left(self, kept: "KeptSession") -> bool:
-        """Return whether a kept session is elsewhere since, or did when it was kept again."""
+        """Return whether a backed-up session has moved elsewhere since, or before its last backup."""
         own = self._log_of(kept)
         logs = self._logs.get(self._key(kept), {})
         return own is not None and any(
@@ -118,7 +119,7 @@ class Moves:
 
 
 def earlier_places(kept: "KeptSession", others: Iterable["KeptSession"]) -> list["KeptSession"]:
-    """Return a session as it was kept where it lay before it moved."""
+    """Return a session as it was backed up at the place it moved from."""
     same = [
         session
         for session in others
@@ -130,7 +131,7 @@ def earlier_places(kept: "KeptSession", others: Iterable["KeptSession"]) -> list
 
 
 def group_by_session(store: "Store") -> list["KeptSession"]:
-    """Return all sessions of a store under their ids, each with the agents that are its own."""
+    """Return all sessions of a store by id, each with its own agents."""
     found: list[KeptSession] = []
     alone: list[KeptSession] = []
     homes: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -155,7 +156,7 @@ def group_by_session(store: "Store") -> list["KeptSession"]:
 def _named_in(store: "Store", log: "KeptFile") -> str | None:
     try:
         data = next(store.pieces(log), b"")
-    except SourceError:  # damaged: its name will do
+    except SourceError:  # damaged: its file name decides
         return None
     for number, line in enumerate(islice(data.split(b"\n"), RECORDS_WITH_ID), 1):
         entry = parse_entry(Line(number, 0, line, True))
@@ -178,13 +179,13 @@ def _parts(files: "Sequence[KeptFile]") -> list[str]:
 
 
 MOST = 1 << 29
-"""Bytes that lie on a shelf; the session that was put there last always does."""
+"""Size of the cache in bytes; the session extracted last always stays."""
 READ = frozenset({"session", "agent", "journal", "beside"})
 """Kinds of files that a session is read from."""
 
 
 class KeptFileCache:
-    """Where the kept sessions of a store can be read; all in one process share it."""
+    """A cache of extracted sessions of a store, shared by a process."""
 
     def __init__(self, place: StorePlace) -> None:
         self.place = place
@@ -192,12 +193,12 @@ class KeptFileCache:
         self._paths: dict[str, frozenset[str]] = {}
         self._lock = Lock()
         self._held: int | None = None
-        """Bytes that lie there, as far as this process knows; None before it has looked."""
+        """Bytes in the cache as far as this process knows; None before it has looked."""
         begin = f"{__name__}:offer_kept_files", (str(place.folder), str(place.cache))
         register_source(place.cache, self.fetch, begin)
 
     def folder_of(self, session: "KeptSession") -> Path:
-        """Return the folder of a kept session, in which its files lie as below its root."""
+        """Return the folder of an extracted session, which has its files as below its root."""
         read = replace(session, files=tuple(file for file in session.files if file.kind in READ))
         names = "".join(f"{file.path}\0{file.sha256}\n" for file in read.files)
         key = sha256(f"{session.root}\0{names}".encode("utf-8", "surrogatepass")).hexdigest()[:20]
@@ -207,7 +208,7 @@ class KeptFileCache:
         return self.place.cache.absolute() / key
 
     def fetch(self, path: Path) -> bool:
-        """Put the session there that a file is of; return whether the file is there then."""
+        """Extract the session of a file; return whether the file exists then."""
         key, *below = path.relative_to(self.place.cache.absolute()).parts
         if "/".join(below) not in self._paths.get(key, ()):
             return False
@@ -224,7 +225,7 @@ class KeptFileCache:
             from plait.store.store import Store
 
             Store.open(self.place.folder).restore(session, draft, partial=True)
-            with suppress(OSError):  # somebody else was first
+            with suppress(OSError):  # another process was first
                 draft.rename(folder)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
@@ -237,7 +238,7 @@ class KeptFileCache:
         if self._held is not None:
             self._held += session.size
         if self._held is None or self._held > MOST:
-            # Delete the oldest folders while there is too much, and return those left.
+            # Delete the oldest folders while the cache is too large, and return those left.
             held = sorted(
                 [path for path in _entries(self.place.cache) if not path.name.startswith(".")],
                 key=_by_age,
@@ -259,12 +260,12 @@ class KeptFileCache:
 
 @lru_cache(maxsize=8)
 def get_cache(place: StorePlace) -> KeptFileCache:
-    """Return the shelf of a store, one for all archives that have it."""
+    """Return the cache of a store, shared by all archives that use it."""
     return KeptFileCache(place)
 
 
 def offer_kept_files(place: tuple[str, str]) -> bytes:
-    """Let kept sessions be read in this process, by the folders of the store and the shelf."""
+    """Make backed-up sessions readable in this process, by the folders of the store and the cache."""
     from plait.store.store import Store
 
     folder, shelf = map(Path, place)
@@ -287,7 +288,7 @@ def _by_age(folder: Path) -> float:
 
 
 def _discard(folder: Path) -> None:
-    """Take a session from the shelf, at once for whoever looks."""
+    """Remove a session from the cache, in one step for readers."""
     discarded = folder.with_name(f".{folder.name}.{token_hex(4)}")
     with suppress(OSError):
         os.rename(folder, discarded)  # noqa: PTH104  a folder that is gone is no fault
@@ -296,13 +297,13 @@ def _discard(folder: Path) -> None:
 
 LOGS = frozenset({"session", "agent", "journal"})
 DIGITS = 15
-"""Of a checksum, a number of as fit where the index has the number of a file."""
+"""Digits of a checksum that fit where the index stores a file's inode."""
 
 
 def list_kept_only(
     place: StorePlace, roots: Sequence[Root], files: Sequence[LogFile]
 ) -> DeletedSessions:
-    """Return the kept sessions whose source was below some roots, where these files are left."""
+    """Return the backed-up sessions of some roots whose log is gone, excluding these files."""
     from plait.store.store import Store
 
     there = _Sources(roots, files)
@@ -346,7 +347,7 @@ def list_kept_only(
 def _iter_kept_only(
     sessions: "Sequence[KeptSession]", there: "_Sources", place: StorePlace
 ) -> "Iterator[tuple[KeptSession, Root | None]]":
-    """Yield the sessions that are only kept; what is from elsewhere and here too, once."""
+    """Yield the sessions that exist only in the backup; one known from elsewhere too comes once."""
     strangers: list[KeptSession] = []
     places: dict[str, tuple[KeptSession, Root]] = {}
     known = set(there.sessions)
@@ -355,7 +356,7 @@ def _iter_kept_only(
         root = there.root_of(kept)
         if root is not None and not there.holds(kept) and not moves.has_left(kept):
             known.add(kept.session)
-            places[there.place_of(kept)] = kept, root  # the newest, of one kept by two roots
+            places[there.place_of(kept)] = kept, root  # the newest, of one backed up from two roots
         elif root is None and _is_stranger(kept, place):
             strangers.append(kept)
     yield from places.values()
@@ -366,7 +367,7 @@ def _iter_kept_only(
 
 
 class _Sources:
-    """The files that are under some roots, by their real places."""
+    """The files under some roots, by real path."""
 
     def __init__(self, roots: Sequence[Root], files: Iterable[LogFile]) -> None:
         self._roots = {os.path.realpath(root.logs): root for root in roots if root.logs.is_dir()}
@@ -387,12 +388,12 @@ class _Sources:
 
     @property
     def times(self) -> dict[str, float]:
-        """When each session's own log was last written to, in seconds, by its real place."""
+        """When each session's own log was last written, in seconds, by real path."""
         logs = self._files.items()
         return {place: file.modified for place, file in logs if file.kind == "session"}
 
     def root_of(self, kept: "KeptSession") -> Root | None:
-        """Return the root that a kept session was below."""
+        """Return the root that a backed-up session was below."""
         place = self.place_of(kept)
         return next(
             (root for logs, root in self._roots.items() if place.startswith(f"{logs}{os.sep}")),
@@ -400,16 +401,16 @@ class _Sources:
         )
 
     def place_of(self, kept: "KeptSession") -> str:
-        """Return where a session lay: its own log, else the first of its files."""
+        """Return the former place of a session: its own log, else the first of its files."""
         return self._place_of(kept, kept.log or kept.files[0])
 
     def holds(self, kept: "KeptSession") -> bool:
-        """Return whether a session is at its source: its own log, else any of its agents'."""
+        """Return whether a session is at its source: its own log, else any of its agents' logs."""
         own = [kept.log] if kept.log else [file for file in kept.files if file.kind in LOGS]
         return any(self._place_of(kept, file) in self._files for file in own)
 
     def left_of(self, kept: "KeptSession") -> Iterator[Path]:
-        """Yield the logs at the source that a session without its own still has there."""
+        """Yield the logs at the source of a session whose own log is gone."""
         places = (self._place_of(kept, file) for file in kept.files if file.kind in LOGS)
         yield from (self._files[place].path for place in places if place in self._files)
 
@@ -420,7 +421,9 @@ class _Sources:
 
 
 def _is_stranger(kept: "KeptSession", place: StorePlace) -> bool:
-    """Tell a session that comes from a folder which is not on this machine, or may be shown."""
+    """Return whether a session comes from a folder that is not on this machine and is not to be
+    shown.
+    """
     is_elsewhere = place.includes_foreign and not os.path.isdir(kept.root)  # noqa: PTH112
     return is_elsewhere or place.includes_all
 

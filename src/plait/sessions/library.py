@@ -84,8 +84,8 @@ class SessionLibrary:
     """All sessions under some roots.
 
     A root is a configuration folder of Claude Code, a projects folder, the folder of another agent,
-    any folder with logs somewhere in it, or one file. Nothing is read before it is asked for, and reading never
-    writes. Within a `with` block the index is opened once.
+    any folder with logs somewhere in it, or one file. Nothing is read before it is needed, and
+    reading never writes. Within a `with` block the index is opened once.
     """
 
     def __init__(
@@ -100,21 +100,21 @@ class SessionLibrary:
     ) -> None:
         self.jobs = jobs or default_jobs()
         self.worker_failures: list[str] = []
-        """Messages about worker processes that died while they read."""
+        """Messages about worker processes that died."""
         self.workers = WorkerPool(self.jobs, self.worker_failures)
         self.roots: tuple[Root, ...] = tuple(make_root(Path(root)) for root in roots)
         self.index = Path(index) if index is not None else None
-        """The folder of the index, None where the logs are read instead."""
+        """The folder of the index; None to read the logs instead."""
         self.store = resolve_store(store) if store else None
-        """The backup store, None where only sessions at their source are wanted."""
+        """The backup store; None for sessions at their source only."""
         self.is_folding = True
-        """Whether worktrees and sub-directories count to their repository's project."""
+        """Whether worktrees and sub-directories count towards their repository's project."""
         self.agents: frozenset[str] | None = None
-        """The agents whose sessions are wanted, such as `claude` and `codex`; None for all."""
+        """The agents to include, such as `claude` and `codex`; None for all."""
         self.star_file = Path(stars) if stars is not None else None
-        """The file of the user's stars and pins, None where there is none."""
+        """The file of the user's stars and pins; None if there is none."""
         self.translations = Path(translations) if translations is not None else None
-        """The folder for translated logs of other agents, None for a temporary one."""
+        """The folder for translated logs of other agents; None for a temporary one."""
         self._prices = prices
         self.inventory = Inventory(self.roots, self.store, self.translations)
         self._facts: dict[Path, Facts] = {}
@@ -125,7 +125,7 @@ class SessionLibrary:
         self._held = _HeldIndex()
 
     def reopen(self) -> Self:
-        """Return the same library as its folders are now."""
+        """Return the same library with the present state of its folders."""
         roots = [root.path for root in self.roots]
         places = self.store, self.star_file, self.translations
         return type(self)(roots, self.index, self._prices, self.jobs, *places)
@@ -134,7 +134,7 @@ class SessionLibrary:
 
     @property
     def prices(self) -> "Prices":
-        """What tokens cost; the list that ships with Plait where none was given."""
+        """Prices of tokens; those that ship with Plait by default."""
         if self._prices is None:
             from plait.conversation.prices import Prices
 
@@ -143,22 +143,22 @@ class SessionLibrary:
 
     @property
     def discovery(self) -> Discovery:
-        """Everything that lies under the roots."""
+        """Everything under the roots."""
         return self.inventory.discovery
 
     @property
     def files(self) -> tuple[LogFile, ...]:
-        """All log files in the order of their paths; then those that only the store has."""
+        """All log files by path, then those that only the store has."""
         return self.inventory.files
 
     @cached_property
     def all_sessions(self) -> tuple[Session, ...]:
-        """The sessions of all agents, the newest last."""
+        """The sessions of all agents, newest last."""
         return tuple(map(self._adopt, self.inventory.sessions()))
 
     @cached_property
     def sessions(self) -> tuple[Session, ...]:
-        """All sessions of the agents that are wanted, the newest last."""
+        """The sessions of the selected agents, newest last."""
         wanted = self.agents
         if wanted is None:
             return self.all_sessions
@@ -177,7 +177,7 @@ class SessionLibrary:
 
     @cached_property
     def folding(self) -> "ProjectFolders":
-        """The project that each folder of sessions belongs to."""
+        """The project of each folder of sessions."""
         from plait.sessions.project_folders import read_project_folders
 
         folders = read_project_folders(self)
@@ -191,11 +191,11 @@ class SessionLibrary:
 
     @cached_property
     def projects(self) -> tuple[Project, ...]:
-        """All projects by name, with their sessions; worktrees count to their repository."""
+        """All projects by name, with their sessions; worktrees count towards their repository."""
         return group_by_project(self.sessions, self.folding)
 
     def session(self, name: SessionRef, directory: Path | None = None) -> Session:
-        """Return the session that a name means: a file, an id, a title, `latest`, `.`."""
+        """Return the session with this name: a file, an id, a title, `latest`, `.`."""
         if isinstance(name, Session):
             return name
         path = Path(name)
@@ -212,15 +212,15 @@ class SessionLibrary:
         )
 
     def session_at(self, path: Path) -> Session:
-        """Return the session that a file belongs to, whether it lies under a root or not."""
+        """Return the session that a file belongs to, under a root or not."""
         return self._adopt(find_session_at(path, self.sessions))
 
     def _adopt(self, session: Session) -> Session:
-        # Whoever uses the library has an `Archive`; only parts of Plait make do with the base.
+        # Users of the library have an `Archive`; only parts of Plait use the base class.
         return replace(session, archive=cast("Archive", self))
 
     def resolve_sessions(self, sessions: SessionRefs) -> tuple[Session, ...]:
-        """Return the sessions that some names mean, all of them for None."""
+        """Return the sessions with some names, or all for None."""
         if sessions is None:
             return self.sessions
         if isinstance(sessions, Session | Path | str):
@@ -230,7 +230,7 @@ class SessionLibrary:
     # ------------------------------------------------------------------ facts, as lists show them
 
     def facts(self, session: SessionRef) -> Facts:
-        """Return the facts of a session: from the index, else its file is read once."""
+        """Return the facts of a session: from the index, else from its file, which is read once."""
         found = self.session(session)
         if found.path not in self._facts:
             self.load_facts()
@@ -246,7 +246,7 @@ class SessionLibrary:
         return [self.read_facts(session) for session in self.sessions]
 
     def read_facts(self, session: Session) -> Facts:
-        """Return the facts of a session without asking the index."""
+        """Return the facts of a session without the index."""
         facts = self._facts.get(session.path)
         if facts is None:
             files = session.files[:1] if session.file else session.agents
@@ -256,22 +256,24 @@ class SessionLibrary:
         return facts
 
     def complete_facts(self, session: Session, log: LogFacts) -> Facts:
-        """Add to the facts of a log what only this moment knows: is it running, when will it go."""
+        """Add to a log's facts those of the present moment: whether it is running, when it will be
+        deleted.
+        """
         days = self._cleanup.days(session.config, log.cwd) if session.config else None
         return build_facts(session, log, is_live=session.id in self.running, cleanup_days=days)
 
     def add_facts(self, facts: Mapping[Path, Facts]) -> None:
-        """Take facts of sessions, by path, so that they need not be read again."""
+        """Add known facts of sessions, by path, so that they need not be read again."""
         self._facts.update(facts)
 
     def load_facts(self) -> None:
-        """Take the facts of all sessions from the index, if it is fresh; once."""
+        """Load the facts of all sessions from the index, if it is fresh; once."""
         if self.index and not self._has_asked_index:
             with self.fresh_index():
                 pass
 
     def accounts(self) -> "Iterator[LogFileCounts]":
-        """Yield the line counts of every file, in their order, with types nobody knows."""
+        """Yield the line counts of every file in order, with unknown types."""
         from plait.record.counts import LogFileCounts, count_file
 
         return map_parallel(
@@ -291,7 +293,7 @@ class SessionLibrary:
 
     @contextmanager
     def fresh_index(self) -> "Iterator[FreshIndex | None]":
-        """Open the index if it is up to date, or can quickly be brought so; None otherwise."""
+        """Open the index if it is up to date or quickly updated; None otherwise."""
         if self._held.is_held or self.index is None:
             yield self._held.index
             return
@@ -312,7 +314,7 @@ class SessionLibrary:
             return from_logs()
 
     def update_index(self, folder: Path | None = None, **options: Any) -> "IndexReport":
-        """Bring the index up to date. Only `Archive` can: what is indexed comes from features."""
+        """Update the index. Only `Archive` can: features decide what is indexed."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ open sessions
@@ -348,13 +350,13 @@ class SessionLibrary:
         return list_paths(self.graph(*sessions))
 
     def records(self, graph: "SessionGraph", uuids: Iterable[str]) -> Iterator[tuple[str, Record]]:
-        """Yield the records of some nodes of a graph, in no certain order."""
+        """Yield the records of some nodes of a graph, in no particular order."""
         from plait.sessions.raw_lines import read_node_records
 
         return read_node_records(graph, uuids, self._open)
 
     def conversations(self, session: SessionRef) -> "SessionConversations":
-        """Return the trunk, the branches and the agents of a session, turn by turn."""
+        """Return the main line, the branches and the agents of a session, turn by turn."""
         from plait.sessions.conversations import build_session_conversations
 
         opened = self.open(session)
@@ -363,13 +365,13 @@ class SessionLibrary:
         return self._conversations[1]
 
     def render_markdown(self, opened: "OpenSession", line: str, depth: "Depth") -> str:
-        """Return a conversation as a transcript. Only `Archive` can: exports draw it."""
+        """Return a conversation as a transcript. Only `Archive` can, with `plait.export`."""
         raise NotImplementedError
 
     def turns(
         self, since: datetime | None = None, until: datetime | None = None
     ) -> "Iterator[tuple[Session, SessionTurn]]":
-        """Yield every turn of a person with its session; a copied turn comes once."""
+        """Yield every turn with its session; a copied turn comes once."""
         from plait.sessions.conversations import iter_distinct_turns
 
         return iter_distinct_turns(self.sessions, since, until)
@@ -377,7 +379,7 @@ class SessionLibrary:
     def find_turns_on_lines(
         self, graph: "SessionGraph", dag_lines: Iterable[str]
     ) -> "dict[str, Turn]":
-        """Return the turns of some DAG-lines of a graph, by the first record of each."""
+        """Return the turns of some DAG-lines of a graph, by their first record."""
         names = list(dag_lines)
         if self._open and self._open.owns_graph(graph):
             return self._open.turns_on(graph, names)
@@ -396,7 +398,7 @@ class SessionLibrary:
     def resumption(
         self, session: SessionRef, as_: Literal["client", "sdk"] = "client"
     ) -> "Resumption":
-        """Return what Claude will see when a session is resumed, and how large that is."""
+        """Return what Claude will see when a session is resumed, and its size."""
         from plait.sessions.resume import build_resumption, open_own_log
 
         found = self.session(session)
@@ -421,13 +423,13 @@ class SessionLibrary:
         return Stars(self)
 
     def watch(self, **options: Any) -> Iterator[Session]:
-        """Yield each session that is written to or started from now on, as it is then."""
+        """Yield each session that is written to or started from now on."""
         from plait.sessions.watch import watch_sessions
 
         return watch_sessions(self, **options)
 
     def follow(self, session: SessionRef, **options: Any) -> "Iterator[BlockEvent]":
-        """Yield the blocks of a session, then what changes in them while it is written."""
+        """Yield the blocks of a session, then the changes while it is written."""
         from plait.sessions.blocks import follow_session
 
         return follow_session(self, self.session(session), **options)

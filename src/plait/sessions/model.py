@@ -19,20 +19,20 @@ T = TypeVar("T")
 CLAUDE = "claude"
 """The name of Claude Code among the agents."""
 JOURNAL = "journal.jsonl"
-"""What says what a store holds."""
+"""The file that describes a store's contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """One session: its file, and the files of its agents.
 
-    What it says is read when it is asked for; it goes through its turns like a list.
+    Its content is read on demand; as a sequence it consists of its turns.
     """
 
     id: str
     project: str
     file: LogFile | None
-    """None where only its agents' files are left."""
+    """None if only its agents' files are left."""
     agents: tuple[LogFile, ...] = ()
     journals: tuple[LogFile, ...] = ()
     config: Path | None = None
@@ -40,9 +40,9 @@ class Session:
     archive: "Archive | None" = field(default=None, compare=False, repr=False)
     """The archive that it was found in."""
     is_kept: bool = False
-    """It is no longer at its source: only the store has it."""
+    """Whether it no longer exists at its source, only in the store."""
     is_incomplete: bool = False
-    """It was put together from what was left of it."""
+    """Whether it was reconstructed from what was left of it."""
     origin: "SourceLog | None" = None
     """The log of another agent that its files are translated from."""
 
@@ -79,27 +79,27 @@ class Session:
 
     @property
     def mark(self) -> str:
-        """What lists say of it before its title: `codex`, `kept`, `incomplete`, nothing."""
+        """The word before its title in lists: `codex`, `kept`, `incomplete` or nothing."""
         return format_mark(self.is_kept, self.is_incomplete, self.agent)
 
     @property
     def title(self) -> str | None:
-        """What it is called: by its person, by the client, else its first prompt."""
+        """Its title: by the user, by the client, else its first prompt."""
         return self._home.facts(self).title
 
     @property
     def conversations(self) -> "SessionConversations":
-        """Its trunk, its branches and its agents, with what each turn cost."""
+        """Its main line, branches and agents, with the cost of each turn."""
         return self._home.conversations(self)
 
     @property
     def turns(self) -> "tuple[SessionTurn, ...]":
-        """The turns of the conversation that goes on."""
+        """The turns of the active conversation."""
         return self.conversations.active.turns
 
     @property
     def cost(self) -> float:
-        """In US dollars, of what has a price: of the conversation that goes on."""
+        """In US dollars, as far as prices are known, for the active conversation."""
         return self.conversations.active.cost
 
     def __iter__(self) -> "Iterator[SessionTurn]":
@@ -120,20 +120,20 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The sessions of a repository, or of a folder that belongs to none."""
+    """The sessions of a repository, or of a folder outside any."""
 
     name: str
-    """A folder's name, which stands for a directory but cannot be turned back into it."""
+    """A folder name, which stands for a directory but cannot be turned back into it."""
     sessions: tuple[Session, ...]
     directory: str | None = None
-    """Where the repository lies, else where its newest session was begun."""
+    """The directory of the repository, or the one where its newest session began."""
     folded: tuple[str, ...] = ()
-    """The other folders whose sessions are here: worktrees and sub-directories have their own."""
+    """Folders of worktrees and sub-directories whose sessions are included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a list shows of a session, after one pass over its file."""
+    """The facts that lists show of a session, from one pass over its file."""
 
     session: str
     project: str
@@ -151,15 +151,15 @@ class Facts:
     git_branch: str | None
     is_live: bool
     deleted_at: datetime | None
-    """When the client's cleanup will delete it, None where no client looks after it."""
+    """When the client's cleanup will delete it; None if no client looks after it."""
     is_kept: bool = False
-    """It is no longer at its source, only kept."""
+    """Whether it no longer exists at its source, only in the store."""
     is_incomplete: bool = False
-    """It was put together from what was left of it."""
+    """Whether it was reconstructed from what was left of it."""
     first_branch: str | None = None
-    """The branch that its directory was on."""
+    """The Git branch of its directory at the beginning."""
     worktree_of: str | None = None
-    """The directory that its own was made a worktree of, where its log says so."""
+    """The directory that its own is a worktree of, if its log says so."""
     agent: str = CLAUDE
     """The coding agent that wrote it."""
     source_path: Path | None = None
@@ -167,37 +167,37 @@ class Facts:
 
     @property
     def mark(self) -> str:
-        """What lists say of it before its title: `codex`, `kept`, `incomplete`, nothing."""
+        """The word before its title in lists: `codex`, `kept`, `incomplete` or nothing."""
         return format_mark(self.is_kept, self.is_incomplete, self.agent)
 
 
 def format_mark(is_kept: bool, is_incomplete: bool, agent: str = CLAUDE) -> str:
-    """Return the word that marks a session of another agent, or one no longer at its source."""
+    """Return the word that marks a session of another agent, or one that is only in the backup."""
     if agent != CLAUDE:
         return agent
     return "incomplete" if is_incomplete else "kept" if is_kept else ""
 
 
 def format_marked_title(mark: str, title: str) -> str:
-    """Return a title with the mark before it, where there is one."""
+    """Return a title with its mark, if there is one."""
     return f"{mark} · {title}" if mark else title
 
 
 @dataclass(frozen=True, slots=True)
 class StorePlace:
-    """Where sessions are kept, and where those that are only kept can be read."""
+    """The backup store of an archive, and the cache for reading from it."""
 
     folder: Path
     cache: Path
-    """Files are put there when they are opened; it can be thrown away."""
+    """Files are extracted there when they are opened; it can be deleted."""
     includes_foreign: bool = False
     """Whether sessions from folders that are not on this machine are shown too."""
     includes_all: bool = False
-    """Whether all that it holds is shown, wherever it came from."""
+    """Whether all that it holds is shown, whatever its source."""
 
     @property
     def exists(self) -> bool:
-        """Return whether anything was ever kept there."""
+        """Return whether anything was ever backed up there."""
         try:
             return (self.folder / JOURNAL).exists()
         except OSError:
@@ -205,12 +205,12 @@ class StorePlace:
 
 
 SessionRef: TypeAlias = Session | Path | str
-"""A session, or what a user calls one: an id, the beginning of one, a title, a file, `latest`."""
+"""A session or a name for one: an id, its beginning, a title, a file, `latest`."""
 SessionRefs: TypeAlias = SessionRef | Iterable[SessionRef] | None
-"""One session, or several; None for all that there are."""
+"""One session or several; None for all."""
 SessionFamily: TypeAlias = tuple[Session, ...]
-"""The sessions of a family: those that share records or responses, nearly always one alone."""
+"""The sessions of a family: those that share records or responses; usually just one."""
 Tracker: TypeAlias = Callable[[Sequence[T]], Iterable[T]]
-"""Is given what will be read, and gives it back one by one: it sees how far that has come."""
+"""Wraps a sequence and yields its items, to show progress."""
 ProgressCallback: TypeAlias = Callable[[int, int], None]
-"""Is told how many bytes have been read, and how many there are to read."""
+"""Called with the number of bytes read and of all bytes to read."""

@@ -1,6 +1,6 @@
-"""Names that users type: which session, branch, turn or record is meant by one.
+"""Names that users type: which session, branch, turn or record they mean.
 
-A name that means none or several raises an error that lists what there is.
+A name that matches none or several raises an error that lists the choices.
 """
 
 import re
@@ -28,7 +28,7 @@ AGENT_KINDS = ("agent", "service")
 KINDS = ("trunk", "branch", "foreign", "agent", "service")
 NUMBER = re.compile(r"-?\d{1,5}")
 RECORD = re.compile(r"[0-9a-fA-F-]{6,36}")
-"""As much of a record's id as nobody types by accident."""
+"""A prefix of a record id long enough not to be typed by accident."""
 
 
 # ---------------------------------------------------------------------- sessions and projects
@@ -41,7 +41,7 @@ def resolve_session(
     directory: Path | None,
     project_of: Callable[[str], str] = str,
 ) -> Session:
-    """Return the session that a name means.
+    """Return the session with a name.
 
     A name is `.` for the newest of a directory, `latest` or `latest:PROJECT`, an id or its
     beginning, a title or a part of one.
@@ -113,7 +113,7 @@ def _format_label(fact: Facts) -> str:
 
 
 def resolve_conversation(conversations: "Conversations", name: str | None) -> "Conversation":
-    """Return the conversation that a name means, the active one without a name."""
+    """Return the conversation with a name; the active one without a name."""
     if name is None:
         return conversations.active
     matches = _match_names(conversations, name)
@@ -154,7 +154,7 @@ def _list_names(conversations: "Conversations") -> list[str]:
 
 
 def shorten_name(name: str) -> str:
-    """Return the part of a conversation's id that tells it from its neighbours."""
+    """Return the part of a conversation's id that distinguishes it from the others."""
     return name.rpartition("@")[2].rpartition("#")[2].removeprefix(AGENT_PREFIX)
 
 
@@ -172,7 +172,7 @@ def describe_conversation(conversation: "Conversation") -> str:
 
 
 def find_branch_start(opened: "OpenSession", record: str) -> str | None:
-    """Return the first record of the branch that a record is on, None on the trunk."""
+    """Return the first record of the branch that a record is on; None on the main line."""
     lines = (opened.graph.lines[name] for name in opened.by_line if name in opened.graph.lines)
     for line in lines:
         if line.kind == "branch" and record in line.nodes:
@@ -184,7 +184,7 @@ def find_branch_start(opened: "OpenSession", record: str) -> str | None:
 
 
 def resolve_tip(opened: "OpenSession", name: str) -> str:
-    """Return the last record of the branch that a name means, or the record that it names."""
+    """Return the last record of a named branch, or the named record."""
     if not _match_names(opened.conversations, name) and (record := resolve_record(opened, name)):
         return record
     conversation = resolve_conversation(opened.conversations, name)
@@ -194,7 +194,7 @@ def resolve_tip(opened: "OpenSession", name: str) -> str:
 
 
 def resolve_record(opened: "OpenSession", name: str) -> str | None:
-    """Return the record of the session's own log whose id is, or begins with, a name."""
+    """Return the record of the session's own log with this id or prefix."""
     uuids = dict.fromkeys(record.uuid for record in opened.client_records if record.uuid)
     if name in uuids:
         return name
@@ -207,11 +207,11 @@ def resolve_record(opened: "OpenSession", name: str) -> str | None:
 
 
 def resolve_place(opened: "OpenSession", name: str | int | None, *, is_before: bool = False) -> str:
-    """Return the record that a turn's number, a record's id or the words of a prompt mean.
+    """Return the record for a turn number, a record id or the words of a prompt.
 
-    For a turn that is the last message that follows its prompt: notes shown in the turn may hang
-    elsewhere. With `is_before`, which means the place before the turn, it is its first message.
-    Without a name it is the last message of the session.
+    For a turn that is the last message that follows its prompt: notes shown in the turn may be
+    attached elsewhere. With `is_before`, which means the place before the turn, it is its first
+    message. Without a name it is the last message of the session.
     """
     text = "-1" if name is None else str(name).strip()
     if not NUMBER.fullmatch(text) and (record := resolve_record(opened, text)) is not None:
@@ -241,7 +241,7 @@ def _follows(graph: "SessionGraph", uuid: str | None, first: str) -> bool:
 
 
 def resolve_turn(opened: "OpenSession", name: str | int, branch: str | None = None) -> "Turn":
-    """Return the turn that its number, one of its records or the words of its prompt mean."""
+    """Return the turn with this number, record or prompt."""
     text = str(name).strip()
     if NUMBER.fullmatch(text):
         return _find_turn_by_number(opened, int(text), branch)
@@ -266,7 +266,7 @@ def _find_turn_by_number(opened: "OpenSession", number: int, branch: str | None 
 
 
 def _find_turn_by_prompt(opened: "OpenSession", words: str) -> "Turn":
-    """Return the turn whose prompt is these words, else begins with them, else holds them."""
+    """Return the turn whose prompt equals, else begins with, else contains a text."""
     wanted = collapse_whitespace(words).casefold()
     conversations = opened.conversations
     active = conversations.active

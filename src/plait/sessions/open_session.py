@@ -25,7 +25,7 @@ from plait.record.codec import encode
 from plait.record.reader import Broken, Recovered, parse_entry, parse_record
 from plait.sessions.model import Session
 
-if TYPE_CHECKING:  # a graph or a context needs no conversation: its modules are loaded when asked
+if TYPE_CHECKING:  # a graph or a context needs no conversations: their modules load on demand
     from plait.conversation.build import RecordAt
     from plait.conversation.model import Conversation, Conversations, Turn
     from plait.graph.layout import RowShape
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # a graph or a context needs no conversation: its modules are
     from plait.sessions.resume import Resumption
 
 LEAF_MATTERS = frozenset({"rewind", "parallel", "retracted", "resent"})
-"""Verdicts in which the record that the client goes on from has a say."""
+"""Verdicts that depend on the record from which the client would resume."""
 
 
 class Log(NamedTuple):
@@ -42,17 +42,17 @@ class Log(NamedTuple):
 
     records: list[Record]
     recovered: list[Recovered]
-    """What can be read from its broken lines."""
+    """Records recovered from its broken lines."""
 
 
 NOT_READ = FileStamp(-1, -1, -1)
-"""Of a file that was not read."""
+"""For a file that was not read."""
 Reader: TypeAlias = Callable[[Path], Log]
 LogOrSource: TypeAlias = LogFile | Source
 
 
 def read_log(path: Path, offset: int = 0, number: int = 1) -> Log:
-    """Read a file, from a line on; nothing where it has gone."""
+    """Read a file from a line on; empty if it is gone."""
     found = Log([], [])
     try:
         for line in iter_lines(path, offset=offset, number=number):
@@ -67,7 +67,7 @@ def read_log(path: Path, offset: int = 0, number: int = 1) -> Log:
 
 
 class OpenSession:
-    """A session, or several that share records, as their files were when they were opened."""
+    """A session, or several that share records, with the state of their files when opened."""
 
     def __init__(
         self,
@@ -79,9 +79,9 @@ class OpenSession:
     ) -> None:
         self.sessions = sessions
         self.redaction = redaction
-        """What everything goes through before anything is made of it."""
+        """The redaction that everything passes first."""
         self.other_summaries = other_summaries
-        """Summaries of its branches that lie in other files."""
+        """Summaries of its branches in other files."""
         self.sources: list[Source] = []
         self.stamps: dict[str, FileStamp | None] = {}
         self._logs: dict[str, Log] = {}
@@ -109,7 +109,7 @@ class OpenSession:
 
     @cached_property
     def id(self) -> str:
-        """The name that the graph knows the session by, "" where it knows none."""
+        """The name of the session in the graph; empty if it has none."""
         known = self.graph.sessions
         own = self.session.id if self.sessions else ""
         if self.redaction:
@@ -133,12 +133,12 @@ class OpenSession:
         return self.records_of(self.session.file.path) if self.session.file else []
 
     def recovered_of(self, path: Path | str) -> list[Recovered]:
-        """Return what can be read from the broken lines of one file."""
+        """Return the records recovered from broken lines of one file."""
         log = self._logs.get(str(path))
         return log.recovered if log else []
 
     def sent_lines(self, path: Path | str) -> "Iterator[tuple[int, SentLine]]":
-        """Yield what the lines of one file tell of requests, as they were when it was read."""
+        """Yield what the lines of one file say about requests, as read."""
         from plait.record.billing import decode_sent_lines
 
         found = [(record.offset, record.line, record.raw) for record in self.records_of(path)]
@@ -149,7 +149,7 @@ class OpenSession:
     def client_records(self) -> list[Record]:
         """The records that the client reads from the session's own file.
 
-        Of a broken line that is the object which it begins with.
+        Of a broken line that is the object at its beginning.
         """
         path = self.session.file.path if self.session.file else ""
         begun = [
@@ -162,11 +162,11 @@ class OpenSession:
 
     @property
     def copied(self) -> dict[str, str]:
-        """The records that were copied under other ids, each with the one that it is a copy of."""
+        """Records that were copied under other ids, each with its original."""
         return {uuid: node.copy_of for uuid, node in self.graph.nodes.items() if node.copy_of}
 
     def recovered(self) -> Iterator[tuple[int, Record]]:
-        """Yield what can be read from broken lines, with the number of the file."""
+        """Yield recovered records with the number of their file."""
         for number, file in enumerate(self.graph.files):
             for recovered in self.recovered_of(file.path):
                 record = parse_record(encode(recovered.fields), recovered.line, recovered.offset)
@@ -184,7 +184,7 @@ class OpenSession:
 
     @property
     def file_facts(self) -> Iterable[FileFacts]:
-        """What the graph is made of."""
+        """The facts that the graph is built from."""
         return self._builder.facts.values()
 
     @cached_property
@@ -194,10 +194,10 @@ class OpenSession:
 
     @cached_property
     def full_graph(self) -> SessionGraph:
-        """The graph with all that it has found and counted.
+        """The graph with all findings and counts.
 
-        Only where something forks does it matter where the client would go on; there its own
-        rule decides, which looks at contents, elsewhere the same rule on facts.
+        Where the client would resume matters only at forks; there its own rule decides, which reads
+        contents; elsewhere the same rule on facts.
         """
         found = self.plain_graph
         is_forked = any(verdict.rung in LEAF_MATTERS for verdict in found.verdicts)
@@ -213,7 +213,7 @@ class OpenSession:
 
     @cached_property
     def client_graph(self) -> SessionGraph:
-        """The same, with the leaf that the client's own rule chooses wherever one is named."""
+        """The same, with the leaf that the client's own rule chooses wherever one is needed."""
         builder = Builder(leaf_of=self._leaf)
         builder.facts = self._builder.facts
         return self._label(builder.graph())
@@ -234,7 +234,7 @@ class OpenSession:
 
     @cached_property
     def record_at(self) -> "RecordAt":
-        """What finds a record by its place in the files of the graph."""
+        """A function that finds a record by its place in the files of the graph."""
         return self._make_record_finder(self.graph)
 
     def _make_record_finder(self, graph: SessionGraph) -> "RecordAt":
@@ -248,7 +248,7 @@ class OpenSession:
         return found_at
 
     def owns_graph(self, graph: SessionGraph) -> bool:
-        """Return whether a graph was made of it."""
+        """Return whether a graph was built from this session."""
         return any(self.__dict__.get(name) is graph for name in ("graph", "client_graph"))
 
     def iter_node_records(
@@ -262,7 +262,7 @@ class OpenSession:
                 yield uuid, record
 
     def turns_on(self, graph: SessionGraph, lines: Iterable[str]) -> "dict[str, Turn]":
-        """Return the turns of some DAG-lines of its graph, by the first record of each."""
+        """Return the turns of some DAG-lines of its graph, by their first record."""
         from plait.conversation.build import ConversationBuilder
 
         builder = ConversationBuilder(graph, self._make_record_finder(graph))
@@ -283,7 +283,7 @@ class OpenSession:
 
     @cached_property
     def by_line(self) -> "Mapping[str, Conversation]":
-        """All conversations by the DAG-line that each reads."""
+        """All conversations by DAG-line."""
         return self._base_conversations.by_line if self.graph.sessions else {}
 
     @cached_property
@@ -294,7 +294,7 @@ class OpenSession:
 
     @cached_property
     def conversations(self) -> "Conversations":
-        """The session as people and tools took turns, with what broken lines tell."""
+        """All conversations, including what was recovered from broken lines."""
         from plait.conversation.build import build_recovered
 
         broken = build_recovered(self.recovered(), self.id)
@@ -306,32 +306,32 @@ class OpenSession:
 
     @property
     def turns(self) -> "tuple[Turn, ...]":
-        """The turns of the conversation that goes on."""
+        """The turns of the active conversation."""
         return self.conversations.active.turns
 
     @cached_property
     def rows(self) -> "list[RowShape]":
-        """The graph of the session as it is drawn."""
+        """The graph of the session as drawn rows."""
         return list_graph_rows(self.graph, self.id)
 
     def context(self, as_: Literal["client", "sdk"] = "client") -> "Resumption":
-        """Return what Claude will see when the session is resumed, and how large it is."""
+        """Return what Claude will see when the session is resumed, and its size."""
         from plait.sessions.resume import build_resumption
 
         return build_resumption(self, as_)
 
     @cached_property
     def epoch(self) -> str:
-        """What stays the same as long as files have only grown."""
+        """A number that changes unless files have only grown."""
         text = repr(sorted(self.stamps.items())).encode("utf-8", "surrogatepass")
         return blake2b(text, digest_size=8).hexdigest()
 
     def redact(self, redaction: "Redaction") -> "OpenSession":
-        """Return the same session, all of it changed before anything is made of it."""
+        """Return the same session with everything redacted before anything is built."""
         return self._rebuild(redaction, self.other_summaries)
 
     def with_other_summaries(self) -> "OpenSession":
-        """Return the same session, labelled by summaries in other files of its folder too."""
+        """Return the same session, also labelled by summaries in other files of its folder."""
         from plait.sessions.other_summaries import find_other_summaries
 
         assert self.redaction is None, "labels are added before redaction"
@@ -351,14 +351,16 @@ class OpenSession:
         return found
 
     def is_current(self, *files: LogFile) -> bool:
-        """Return whether some files were read, and are as they were then."""
+        """Return whether some files were read and are unchanged."""
         return all(
             self.stamps.get(str(file.path), NOT_READ) == read_file_stamp(file.path)
             for file in files
         )
 
     def reopen(self, session: Session) -> "OpenSession":
-        """Return the session as its files are now; of those that have grown only that is read."""
+        """Return the session with its present files; for those that have grown only the rest is
+        read.
+        """
         kept: dict[str, Log] = {}
 
         def read(path: Path) -> Log:
@@ -373,9 +375,9 @@ class OpenSession:
         return found
 
     def _read_appended(self, path: Path) -> Log | None:
-        """Return what was read of a file with what was added to it.
+        """Return the records of a file with those that were appended.
 
-        None where it must be read anew: it is another file, or no longer begins as it did.
+        None if it must be read again: it is another file, or its beginning changed.
         """
         now, then = read_file_stamp(path), self.stamps.get(str(path))
         if now is None or then is None or now.inode != then.inode:
@@ -401,7 +403,7 @@ def open_sessions(
     redaction: "Redaction | None" = None,
     summaries: Iterable[OtherSummary] = (),
 ) -> OpenSession:
-    """Read sessions that share records, labelled by summaries in other files too."""
+    """Read sessions that share records, also labelled by summaries in other files."""
     chosen = tuple(sessions)
     files = [file for session in chosen for file in session.files]
     own = {str(file.path) for file in files}
@@ -412,8 +414,8 @@ def open_sessions(
 def build_sessions_graph(sessions: Iterable[Session]) -> SessionGraph:
     """Return the graph of some sessions, their agents and workflows included.
 
-    Where one session is asked for, the client's own rule says where it goes on; over many,
-    the same rule on facts does, which does not hold their texts.
+    For a single session the client's own rule decides where it resumes; for many, the same rule on
+    facts, which does not keep their texts in memory.
     """
     chosen = tuple(sessions)
     if len(chosen) == 1:
@@ -438,7 +440,7 @@ def list_graph_rows(graph: SessionGraph, session: str) -> "list[RowShape]":
 
 
 def is_record_unchanged(path: Path, record: Record) -> bool:
-    """Return whether a line still stands where it stood, whole."""
+    """Return whether a line is still complete at its place."""
     try:
         data = read_slice(path, record.offset, len(record.raw) + 1)
     except SourceError:

@@ -1,4 +1,4 @@
-"""The `summary` lines that describe a session but lie in other files of its folder.
+"""`summary` lines that describe a session but are in other files of its folder.
 
 Clients until 2.1 wrote them to files of their own, and to the beginning of newer sessions.
 """
@@ -28,7 +28,7 @@ def find_other_summaries(sessions: Iterable[Session]) -> tuple[OtherSummary, ...
 def find_folder_summaries(
     files: Iterable[Path], excluded: Container[Path] = ()
 ) -> tuple[OtherSummary, ...]:
-    """Return the summaries in the folders that some files lie in."""
+    """Return the summaries in the folders of some files."""
     found: list[OtherSummary] = []
     for folder in sorted({path.parent for path in files}):
         try:
@@ -46,7 +46,7 @@ def find_folder_summaries(
 
 @lru_cache(maxsize=4096)
 def _read_summaries(path: Path, _size: int, _modified: int) -> tuple[OtherSummary, ...]:
-    """Return the summaries in a file; its size and time only tell whether it has changed."""
+    """Return the summaries in a file; size and time are only there to key the cache."""
     try:
         if not file_contains(path, (SIGN,)):
             return ()

@@ -17,25 +17,25 @@ from pathlib import Path
 from plait.sessions.model import Session
 
 MIN_BYTES = 4_000_000
-"""Bytes of logs from which on reading takes long enough to be noticed."""
+"""Size of logs from which reading takes noticeable time."""
 MAX_PAGES = 64
 LONGEST_HEAD = 256
 LEVEL = 1
 
 
 def open_page_cache(index: Path) -> "PageCache":
-    """Return the pages that are kept beside an index."""
+    """Return the page cache beside an index."""
     return PageCache(index.with_name(f"{index.name}-pages"))
 
 
 class PageCache:
-    """A folder of pages, each under the name of its session; a disposable one."""
+    """A folder of rendered pages by session; it can be deleted."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def find(self, name: str, mark: str) -> str | None:
-        """Return a page as it was drawn from these very files, by this very program."""
+        """Return a page if it was rendered from the same files by the same version."""
         try:
             data = self.path_of(name).read_bytes()
             head, _, packed = data.partition(b"\n")
@@ -46,7 +46,7 @@ class PageCache:
             return None
 
     def save(self, name: str, mark: str, page: str) -> None:
-        """Keep a page; where it cannot be written, it is drawn again next time."""
+        """Save a page; if that fails, it is rendered again next time."""
         packed = zlib.compress(page.encode("utf-8", "replace"), LEVEL)
         draft = self.folder / f".{secrets.token_hex(6)}"
         with suppress(OSError):
@@ -55,13 +55,13 @@ class PageCache:
             with os.fdopen(handle, "wb") as file:
                 file.write(self.head(mark).encode() + b"\n" + packed)
             draft.replace(self.path_of(name))
-            # Let go of the oldest.
+            # Delete the oldest.
             pages = sorted(self.folder.iterdir(), key=lambda path: path.stat().st_mtime)
             for path in pages[:-MAX_PAGES]:
                 path.unlink(missing_ok=True)
 
     def prune(self, marks: Callable[[], Container[str]]) -> None:
-        """Let go of pages that were drawn from files that are gone, or no longer as they were."""
+        """Delete pages whose files are gone or have changed."""
         pages = list(self.folder.glob("*.page"))
         kept = marks() if pages else ()
         for path in pages:
@@ -74,12 +74,12 @@ class PageCache:
             return file.readline(LONGEST_HEAD).decode("ascii", "replace").strip().rpartition(" ")[2]
 
     def path_of(self, name: str) -> Path:
-        """Return where the page of a session lies."""
+        """Return the path of a session's page."""
         short = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         return self.folder / f"{short}.page"
 
     def head(self, mark: str) -> str:
-        """Return what a page must begin with to be the right one."""
+        """Return the header by which a valid page is recognised."""
         return f"{_program()} {mark}"
 
 

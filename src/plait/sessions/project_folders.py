@@ -1,15 +1,15 @@
 """The project of a session: worktrees and subdirectories belong to their repository.
 
-A directory is followed to the repository that it belongs to, by the first rule that answers:
+A directory is assigned to a repository by the first rule that applies:
 
-    git's own files      shop-fix/.git says that it is a worktree of shop
-    the log's own word   a record says that a worktree was made of shop
+    Git's own files      shop-fix/.git says that it is a worktree of shop
+    the log              a record says that a worktree was made of shop
     the path's form      shop/.claude/worktrees/fix, shop/.worktrees/fix
-    git's memory         shop/.git/worktrees/fix says where a worktree was that is gone
-    the path             shop/api lies in shop, and both were on a branch
+    Git's records        shop/.git/worktrees/fix says where a deleted worktree was
+    the path             shop/api is inside shop, and both were on a branch
 
-What is only kept, and what was written on a machine of another kind, is told by paths alone.
-A home folder, a folder for temporary files and the root of a disk are nobody's repository.
+For sessions that exist only in the backup or come from another machine, only paths count. A home
+folder, a folder for temporary files and the root of a disk are never a repository.
 """
 
 import os
@@ -44,41 +44,41 @@ NOT_A_PROJECT = re.compile(
 )
 """Disks, homes, and folders for temporary files."""
 NO_BRANCH = (None, "", "HEAD")
-"""What a log says of a directory outside of Git, or on no branch."""
+"""What a log says of a directory outside Git, or on no branch."""
 
 
 class Place(NamedTuple):
-    """Where a session was begun, as its log says."""
+    """Where a session began, according to its log."""
 
     folder: str
-    """The folder that the log lies in."""
+    """The folder of the log."""
     directory: str | None
     branch: str | None = None
     worktree_of: str | None = None
-    """The directory that a worktree was made of, where the log says so."""
+    """The directory that a worktree was made of, if the log says so."""
     is_here: bool = True
     """Whether the directory may be looked up on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectFolders:
-    """The projects that folders of sessions belong to."""
+    """The projects of folders with sessions."""
 
     projects: Mapping[str, str] = field(default_factory=dict)
-    """The project of each folder whose sessions are of another than its own."""
+    """The project of each folder whose sessions belong to another one."""
     directories: Mapping[str, str] = field(default_factory=dict)
-    """The directory of each folder, and of each project."""
+    """The directory of each folder and each project."""
 
     def project(self, folder: str) -> str:
-        """Return the project that a folder's sessions belong to."""
+        """Return the project of a folder's sessions."""
         return self.projects.get(folder, folder)
 
     def folders(self, project: str) -> tuple[str, ...]:
-        """Return the folders that were folded into a project, by name."""
+        """Return the folders that were merged into a project, by name."""
         return tuple(sorted(folder for folder, of in self.projects.items() if of == project))
 
     def directory(self, name: str) -> str | None:
-        """Return the directory of a project or a folder, None where no session names one."""
+        """Return the directory of a project or a folder; None if no session names one."""
         return self.directories.get(name)
 
     def unfolded(self) -> "ProjectFolders":
@@ -89,9 +89,9 @@ class ProjectFolders:
 def read_project_folders(
     archive: "SessionLibrary", known: "Mapping[Path, Facts] | None" = None
 ) -> ProjectFolders:
-    """Return the projects of an archive; of sessions nobody has read, only beginnings are.
+    """Return the projects of an archive; of unread sessions only the beginnings are read.
 
-    Where facts are given, nothing is read: a session without any is not spoken of.
+    With given facts nothing is read, and sessions without facts are left out.
     """
     homes = _homes(archive)
     if known is not None:
@@ -108,7 +108,7 @@ def read_project_folders(
 def read_indexed_project_folders(
     archive: "SessionLibrary", catalogue: "Catalogue"
 ) -> ProjectFolders:
-    """Return the projects of the sessions that an index holds, from what it knows of them."""
+    """Return the projects of the sessions in an index, from what it stores about them."""
     if not archive.is_folding or "folding" in vars(archive):
         return archive.folding
     from msgspec import MsgspecError
@@ -121,7 +121,7 @@ def read_indexed_project_folders(
     for key, folder, data in catalogue.facts_by_project():
         try:
             facts = from_bytes(data, LogFacts)
-        except MsgspecError:  # a session of which nothing more is known
+        except MsgspecError:  # a session without further facts
             continue
         started_in = facts.cwd, facts.first_branch, facts.worktree_of
         places[Place(folder, *started_in, is_here=not is_kept(key))] = None
@@ -129,7 +129,7 @@ def read_indexed_project_folders(
 
 
 def _homes(archive: "SessionLibrary") -> list[str]:
-    """Return the homes that clients have their configuration in."""
+    """Return the home folders that contain the clients' configuration folders."""
     configs = [root.config for root in archive.roots if root.config]
     return [str(config.absolute().parent) for config in configs if config.name == ".claude"]
 
@@ -143,7 +143,7 @@ def get_session_place(session: "Session", found: "Facts | Beginning") -> Place:
 def assign_projects(
     responses: "Sequence[BilledResponse]", folding: ProjectFolders
 ) -> "Sequence[BilledResponse]":
-    """Return responses with the projects that they are of in the place of their folders."""
+    """Return responses with their folders replaced by projects."""
     projects = folding.projects
     if not projects:
         return responses
@@ -156,10 +156,10 @@ def assign_projects(
 
 
 def group_into_projects(places: Iterable[Place], homes: Iterable[str] = ()) -> ProjectFolders:
-    """Return the projects of sessions, the newest last.
+    """Return the projects of sessions, newest last.
 
-    A folder whose directories are of several repositories stays what it is; so do folders whose
-    projects would be called the same though they are not.
+    A folder whose directories belong to several repositories stays separate; so do folders whose
+    projects would have equal names without being the same.
     """
     rule = _Repositories(list(places), frozenset(homes))
     members = _folders_by_root(rule)
@@ -183,7 +183,7 @@ def _folders_by_root(rule: "_Repositories") -> dict[str, list[str]]:
 
 
 class _Repositories:
-    """What is known of directories: which are repositories, and which lie in one."""
+    """What is known of directories: which are repositories, and which are inside one."""
 
     def __init__(self, places: Sequence[Place], homes: frozenset[str]) -> None:
         self._homes = homes
@@ -199,12 +199,12 @@ class _Repositories:
 
     @cached_property
     def newest(self) -> dict[str, str]:
-        """The directory of each folder: the one that it is named for, else the newest."""
+        """The directory of each folder: the one it is named after, else the newest."""
         return {folder: directories[-1] for folder, directories in self._directories.items()}
 
     @cached_property
     def _directories(self) -> dict[str, list[str]]:
-        """The directories of each folder, without strangers where some are what it is named for."""
+        """The directories of each folder, without others if some match its name."""
         found: dict[str, list[str]] = defaultdict(list)
         for place in self._places:
             found[place.folder].append(place.directory or "")
@@ -218,7 +218,7 @@ class _Repositories:
 
     @cached_property
     def roots(self) -> dict[str, set[str | None]]:
-        """The repositories that the sessions of each folder belong to."""
+        """The repositories of each folder's sessions."""
         in_git = {place.folder for place in self._places if place.branch not in NO_BRANCH}
         found: dict[str, set[str | None]] = {}
         for folder, directories in self._directories.items():
@@ -228,18 +228,18 @@ class _Repositories:
         return found
 
     def holds(self, folder: str, directory: str) -> bool:
-        """Return whether sessions of a folder were begun in a directory."""
+        """Return whether sessions of a folder began in a directory."""
         return directory in self._directories[folder]
 
     def is_free(self, name: str, root: str, members: Mapping[str, object]) -> bool:
-        """Return whether no other repository, and no folder of another, has a name."""
+        """Return whether a name is used by no other repository or its folders."""
         others = self.roots.get(name, {root}) - {root}
         return not others and not any(
             member != root and self._slug(member) == name for member in members
         )
 
     def _root(self, directory: str) -> str | None:
-        """Return the repository that a directory belongs to, None where it is of none."""
+        """Return the repository that a directory belongs to; None if there is none."""
         if directory not in self._known:
             is_here = directory in self._here
             passed: list[str] = []
@@ -252,7 +252,7 @@ class _Repositories:
         return self._known[directory]
 
     def _above(self, directory: str, *, is_here: bool) -> str | None:
-        """Return what a directory is a part of, by the first rule that answers: itself of none."""
+        """Return what a directory is part of, by the first rule that applies; else itself."""
         if is_here and (found := self._on_disk(directory)):
             return found
         main = self._made_of.get(directory) or _by_form(directory) or self._deleted.get(directory)
@@ -291,7 +291,7 @@ class _Repositories:
 
 
 def _agreed(places: Iterable[Place]) -> Iterator[tuple[str, str]]:
-    """Yield worktrees with what they were made of, where logs do not contradict each other."""
+    """Yield worktrees with their repositories, where logs agree."""
     mains: dict[str, set[str]] = defaultdict(set)
     for place in places:
         if place.directory and place.worktree_of:
@@ -302,13 +302,13 @@ def _agreed(places: Iterable[Place]) -> Iterator[tuple[str, str]]:
 
 
 def _by_form(directory: str) -> str | None:
-    """Return the directory that a worktree was made of, by how its path looks."""
+    """Return the repository of a worktree by the form of its path."""
     match = WORKTREE.match(directory)
     return match[1] if match else None
 
 
 def _parents(directory: str) -> Iterator[str]:
-    """Yield the folders that a path leads through, the nearest first."""
+    """Yield the parents of a path, nearest first."""
     separators = "/" if directory.startswith("/") else r"[/\\]"
     ends = [match.start() for match in re.finditer(separators, directory)]
     yield from (directory[:end] for end in reversed(ends) if end)

@@ -1,4 +1,4 @@
-"""The lines of a log file as they are: offset, type, and what is wrong with broken ones."""
+"""The raw lines of a log file: offset, type, and what is wrong with broken ones."""
 
 from array import array
 from collections import Counter
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 BLANK, BROKEN, OTHER = "blank", "broken", "other"
 MANY = 50
-"""From so many records on, a file is read from its beginning."""
+"""Number of records from which a file is read sequentially."""
 WORDS = 240
 MOST_KINDS = 200
-"""Types that are summary apart; a log may make up as many as it likes."""
+"""Types that are counted separately; a log may contain any number."""
 
 
 @dataclass(frozen=True)
 class LineSurvey:
-    """Where the lines of a file lie, and of which type each is."""
+    """Where the lines of a file are, and their types."""
 
     path: Path
     offsets: "array[int]"
@@ -55,7 +55,7 @@ class LineSurvey:
         return [at for at, number in enumerate(self.kinds, 1) if number == wanted]
 
     def lines(self, numbers: Sequence[int], most: int | None = None) -> Iterator[RawLine]:
-        """Yield some lines of a file; of long ones the beginning."""
+        """Yield some lines of a file, long ones truncated."""
         for number in numbers:
             offset = self.offsets[number - 1]
             length = self.offsets[number] - offset - 1
@@ -76,7 +76,7 @@ class LineSurvey:
 
 
 def survey_lines(path: Path, size: int) -> LineSurvey:
-    """Read a file once, as far as it was when it was found, and returns where its lines lie."""
+    """Read a file once, up to its size when found, and return where its lines are."""
     offsets, kinds = array("Q"), array("H")
     places: dict[str, int] = {}
     counts = Counter[str]()
@@ -115,7 +115,7 @@ def _words_of(record: Record) -> str:
 def read_node_records(
     graph: SessionGraph, uuids: Iterable[str], opened: "OpenSession | None" = None
 ) -> Iterator[tuple[str, Record]]:
-    """Yield the records of some nodes: of a session that is open, else from where they lie."""
+    """Yield the records of some nodes: of an open session, else read from their files."""
     if opened and opened.owns_graph(graph):
         yield from opened.iter_node_records(graph, uuids)
         return
@@ -127,7 +127,7 @@ def read_node_records(
 
 
 def _read_records_in_file(path: Path, nodes: list[Node]) -> Iterator[tuple[str, Record]]:
-    """Yield records of one file: a few by their places, many in one pass."""
+    """Yield records of one file: a few by offset, many in one pass."""
     if len(nodes) > MANY:
         wanted = {node.offset: node.uuid for node in nodes}
         for record in read(path):
@@ -141,7 +141,7 @@ def _read_records_in_file(path: Path, nodes: list[Node]) -> Iterator[tuple[str, 
 
 
 def _read_record_at(path: Path, place: Place) -> Record | None:
-    """Return the record at a place of a file, None where another stands there by now."""
+    """Return the record at a place of a file; None if the file has changed there."""
     end = place.offset + place.length
     for line in iter_lines(path, offset=place.offset, number=place.line, end=end):
         entry = parse_entry(line)

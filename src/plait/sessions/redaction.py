@@ -1,7 +1,7 @@
-"""Redaction of a session: everything that is read of it goes through one redactor.
+"""Redaction of a session: everything read from it goes through one redactor.
 
-Records, side files and file names are redacted before anything is built from them, so whoever
-renders, writes or sends cannot forget it.
+Records, side files and file names are redacted before anything is built from them, so that no face
+can forget it.
 """
 
 import pickle
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Redaction:
-    """Puts all that is read of some sessions through one redactor."""
+    """Puts everything that is read of some sessions through one redactor."""
 
     redactor: "Redactor"
     changed: int = 0
-    """Records whose bytes are others now."""
+    """Records whose bytes changed."""
     _names: dict[str, str] = field(default_factory=dict)
 
     def learn(self, sessions: Iterable[Session]) -> None:
@@ -49,19 +49,19 @@ class Redaction:
                 )
 
     def learn_source(self, source: Source) -> None:
-        """Let the redactor see what was read of one file, and what lies beside it."""
+        """Let the redactor see what was read of one file, and what is beside it."""
         self.redactor.learn(source.records)
         self.learn_metadata(source.meta, source.title)
 
     def learn_metadata(self, *found: AgentMeta | str | None) -> None:
-        """Let the redactor see titles and notes that lie beside logs."""
+        """Let the redactor see titles and notes beside logs."""
         for item in found:
             texts = (item.name, item.description) if isinstance(item, AgentMeta) else (item,)
             for text in filter(None, texts):
                 self.redactor.learn(text)
 
     def redact_source(self, source: Source) -> Source:
-        """Return all that was read of one file, and of what lies beside it."""
+        """Return what was read of one file and beside it, redacted."""
         path = source.file.path
         return replace(
             source,
@@ -72,29 +72,29 @@ class Redaction:
         )
 
     def redact_record(self, record: Record, path: str) -> Record:
-        """Return a record; the report names its file alone."""
+        """Return a record, redacted; the report names only its file."""
         found = self.redactor.record(record, self.redact_name(PurePath(path).name))
         self.changed += found is not record
         return found
 
     def learn_texts(self, found: Iterable[bytes]) -> None:
-        """Let the redactor see lines that are no records."""
+        """Let the redactor see lines that are not records."""
         for data in found:
             self.redactor.learn(_decoded(data))
 
     def redact_line(self, data: bytes) -> bytes:
-        """Return a line that is no record."""
+        """Return a line that is not a record, redacted."""
         return self.redactor.text(_decoded(data)).encode("utf-8", "surrogateescape")
 
     def redact_name(self, text: str) -> str:
-        """Return a title or a name; each is looked at once."""
+        """Return a title or a name, redacted; each is computed once."""
         known = self._names.get(text)
         if known is None:
             known = self._names[text] = self.redactor.text(text)
         return known
 
     def _file(self, file: SourceFile) -> SourceFile:
-        """Return a file by other names; where it lies is for reading alone, nobody is told."""
+        """Return a file with redacted names; its real path is for reading only."""
         return replace_field(
             file,
             session=self._name_if_any(file.session),
@@ -124,9 +124,10 @@ def _decoded(data: bytes) -> str:
 
 # ---------------------------------------------------------------------- many parts, one redactor
 #
-# Each part is learned from by itself. Then each is redacted by a copy of the redactor that knows
-# what all parts have taught, and passes nothing on to the next. The findings of a copy are merged,
-# or refused where it chose a stand-in that another part has taken: then the part is done again.
+# The redactor learns from each part separately. Then each part is redacted by a copy of the
+# redactor that knows what all parts have taught, and passes nothing on to the next. The findings of
+# a copy are merged, or refused if it chose a placeholder that another part has taken: then the part
+# is done again.
 
 
 @dataclass
@@ -137,10 +138,10 @@ class SharedRedactor:
     lessons: list[Lesson] = field(default_factory=list)
     """The lines of each part that teach nothing, which are not read a second time."""
     learnt: bytes = b""
-    """All that it has learnt, as a digest."""
+    """A digest of everything it has learnt."""
 
     def learn(self, taught: Iterable[Lesson]) -> None:
-        """Take what all parts teach: what any of them holds is hidden in all."""
+        """Take what all parts teach: what any of them contains is hidden in all."""
         seen: dict[object, None] = {}
         for lesson in taught:
             self.lessons.append(lesson._replace(named=(), hits=(), owners=()))
@@ -151,20 +152,20 @@ class SharedRedactor:
         self.learnt = blake2b(repr(list(seen)).encode()).digest()
 
     def lesson(self, number: int) -> Lesson | None:
-        """Return which lines of a part teach nothing, where it was learnt from."""
+        """Return the lines of a part that teach nothing."""
         return self.lessons[number] if self.lessons else None
 
     def twin(self, number: int) -> "Redactor":
-        """Return what a part is redacted through in this process."""
+        """Return the copy that redacts a part in this process."""
         return self.redactor.twin(self.lesson(number))
 
     def packed(self) -> bytes:
-        """Return its pickled redactor, of which other processes make twins."""
+        """Its pickled redactor, from which other processes make copies."""
         return pickle.dumps(self.redactor)
 
 
 def load_twin(packed: bytes, lesson: Lesson | None) -> "Redactor":
-    """Return what a part is redacted through in a process that was given what is known."""
+    """Return the copy that redacts a part in a worker process."""
     return _redactor(packed).twin(lesson)
 
 
@@ -181,7 +182,7 @@ def iter_lessons(
 
 
 def packed_lesson(item: tuple[str, "Rules", SessionFamily]) -> bytes:
-    """Return what a family teaches, for the process that asks."""
+    """Return what a family teaches, pickled for the parent process."""
     from plait.redact import Redactor  # loads all expressions
 
     _, rules, members = item

@@ -33,32 +33,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Resumption:
-    """What Claude will see of a session, and what its last answer says of the size."""
+    """What Claude will see of a session, and what its last response says about its size."""
 
     context: "Context"
     usage: Usage | None
-    """Of the last answer on the chain; None where none says what it cost."""
+    """Usage of the last response on the chain; None if none is recorded."""
     answer: str | None
-    """The record that says so."""
+    """The record with that usage."""
     records: Sequence[Record] = field(default=(), repr=False)
-    """All that it is made of."""
+    """All records it consists of."""
     size: int = 0
 
     @property
     def tokens(self) -> int | None:
-        """The tokens that the last answer left in the context, its own among them."""
+        """The tokens in the context after the last response, including it."""
         return self.usage.in_context if self.usage else None
 
     @cached_property
     def contributions(self) -> "list[tuple[Record, list[Block]]]":
-        """The records that are sent, each with what it has sent."""
+        """The records that are sent, each with the part that is sent."""
         from plait.graph.client import list_contributions
 
         return list_contributions(self.records, self.size)
 
     @cached_property
     def next_prompt(self) -> "NextPrompt":
-        """What the next prompt sends in Claude Code: how many tokens, at what price."""
+        """What the next prompt sends in Claude Code: tokens and price."""
         from plait.conversation.next_prompt import estimate_next_prompt
 
         return estimate_next_prompt(self.records, self.size, self.contributions)
@@ -84,7 +84,7 @@ def build_resumption(
     found = given if isinstance(given, OpenSession) else open_own_log(session)
     path = session.file.path
     if found.stamps.get(str(path)) is None:
-        next(iter_lines(path), None)  # gone: says so
+        next(iter_lines(path), None)  # gone: raises
     records = found.client_records if as_ == "client" else found.records
     resumption = resume_records(records, session.file.size, as_)
     if as_ == "client":
@@ -96,7 +96,7 @@ def build_resumption(
 def resume_records(
     records: Sequence[Record], size: int, as_: Literal["client", "sdk"] = "client"
 ) -> Resumption:
-    """Return what is sent where a file holds these records, in a number of bytes."""
+    """Return what is sent for a file with these records and this size."""
     from plait.graph.client import build_context as client_context
     from plait.graph.client import find_last_answer
 
@@ -116,12 +116,12 @@ def context(session: SessionRef, as_: Literal["client", "sdk"] = "client") -> "C
 
 
 def open_own_log(session: Session) -> OpenSession:
-    """Read the session's own file, which is all that a context is made of."""
+    """Read the session's own file, which is all that a context depends on."""
     return OpenSession((session.file,) if session.file else (), session)
 
 
 CLIENT = "claude"
-# Measured with 2.1.325; that older ones do not is what people report.
+# Measured with 2.1.325; that older ones do not is reported by users.
 FROM_ANYWHERE = "only newer versions find the session from another directory"
 BY_PATH = "only newer versions can resume it, by its path"
 Code: TypeAlias = Literal[
@@ -143,29 +143,29 @@ class RewindTarget(Struct, frozen=True):
     turns: int
     uuid: str
     prompt: str | None
-    """Its first words; None where it has none, such as a picture."""
+    """Its first words; None if it has none, for example an image."""
     is_in_reach: bool
-    """False where the context begins after it: a compaction, or a fresh start."""
+    """Whether the context still contains it: a compaction or a fresh start may come later."""
     is_elsewhere: bool = False
-    """It is on another branch than the one that the client goes on with."""
+    """Whether it is on another branch than the active one."""
 
 
 class Resume(Struct, frozen=True):
-    """How a session goes on."""
+    """How to resume a session."""
 
     session: str
     why_not: str | None
-    """None where it can be resumed."""
+    """Why it cannot be resumed; None if it can."""
     directory: str | None
-    """Where to run the client; None where no record says."""
+    """Where to run the client; None if no record says."""
     config: Path | None
-    """The configuration folder to name, or None where it is the client's own default."""
+    """The configuration folder to name; None if it is the client's default."""
     warnings: tuple[ResumeWarning, ...] = ()
     back: RewindTarget | None = None
     is_kept: bool = False
-    """Whether it has to be restored first."""
+    """Whether it must be restored from the backup first."""
     agent_command: tuple[str, ...] = ()
-    """The command of another agent that resumes it."""
+    """The command that resumes it in another agent."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -187,9 +187,9 @@ class Resume(Struct, frozen=True):
 def plan_resume(
     session: Session, *, default: Path, is_live: bool = False, turn: int | str | None = None
 ) -> Resume:
-    """Return how a session goes on, where the client's own folder is the default one.
+    """Return how to resume a session, given the client's default folder.
 
-    With a turn, also what leads back to it.
+    With a turn, also how to rewind to it.
     """
     if session.origin is not None:
         return _plan_agent_resume(session.id, session.origin)
@@ -237,7 +237,7 @@ def _plan_agent_resume(session: str, origin: "SourceLog") -> Resume:
 
 
 def format_resume_command(session: Session, directory: str | None, default: Path | None) -> str:
-    """Return the line that continues a session, where Claude Code's own folder is the default."""
+    """Return the command line that resumes a session, given the client's default folder."""
     if session.origin is not None:
         return _plan_agent_resume(session.id, session.origin).line
     config = _other_config(session.config, default) if default else session.config
@@ -249,7 +249,7 @@ def format_resume_at_turn(
 ) -> str:
     """Return the command that resumes a session right before one of its turns.
 
-    It may be typed in any folder, where the program may be.
+    It works in any folder.
     """
     held = [root for root in roots if session.path.is_relative_to(root)]
     is_usual = default is not None and held[:1] == [default]

@@ -1,9 +1,10 @@
-"""Sessions read for their text: DAG-lines with their items and turns, without a graph where possible.
+"""Sessions read for their text: DAG-lines with their items and turns, mostly without a graph.
 
 Most logs are linear: each record follows the turn it belongs to (see `plait.conversation.build`),
-so all stand on one line in the order of the file, and no graph is needed. What the graph and
-`plait.conversation.build` would make of them is the same, except for what no word depends on: the
-client's view of a result, and the token usage of a response.
+so all are on one line in the order of the file, and no graph is needed. The graph and
+`plait.conversation.build` would give the same, except for what no text depends on: the client's
+view
+of a result, and the token usage of a response.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,22 +48,24 @@ FORK_CONTEXT = "fork-context-ref"
 """The type of a line that names another session which the file continues."""
 PROMPT_KINDS = frozenset({"user", "attachment"})
 MAX_BYTES_IN_MEMORY = 4_000_000
-"""The size up to which a file is held while all is made of it; larger ones are read repeatedly."""
+"""The size up to which a file is held in memory while it is processed; larger ones are read
+repeatedly.
+"""
 
 
 class LinearLog:
-    """A log whose records all stand on one line, in the order of the file."""
+    """A log whose records are all on one line, in the order of the file."""
 
     def __init__(self, name: str, records: Sequence[Record], branching: BranchDetector) -> None:
         self.name = name
         """The id of the session and of the line."""
         self.records = records
         self.branching = branching
-        """Knows whether records that follow keep the log linear."""
+        """Whether the records that follow keep the log linear."""
 
     @classmethod
     def from_source(cls, source: Source) -> "LinearLog | None":
-        """Return the only log of a session, None where it may not be linear."""
+        """Return the only log of a session; None if it may not be linear."""
         name = source.file.session or ""
         if source.file.kind != "session" or not UUID.fullmatch(name):
             return None
@@ -83,7 +86,7 @@ class LinearLog:
 
     @property
     def label(self) -> str | None:
-        """The first words that a person typed, else the first prompt of any origin."""
+        """The first words that the user typed, else the first prompt of any origin."""
         first = None
         for node, _ in self._iter_prompt_nodes():
             if node.preview and node.traits & Trait.HUMAN:
@@ -110,13 +113,13 @@ class LinearLog:
                 yield from build_light_items(record, responses)
 
     def _iter_prompt_nodes(self) -> Iterator[tuple[Node, Record]]:
-        """Yield the nodes that hold prompts or results, as the graph knows them."""
+        """Yield the nodes that hold prompts or results, as in the graph."""
         for record in self.records:
             node = make_node(record, 0, record.line) if record.kind in PROMPT_KINDS else None
             if node is not None:
                 yield node, record
 
-    # Few logs need what follows: it is computed when it is asked for.
+    # Few logs need what follows: it is computed on demand.
 
     def _get_source(self, uuid: str) -> str | None:
         return self._sources.get(uuid)
@@ -142,23 +145,23 @@ class TextLine:
     line: DagLine
     items: list[Item]
     openers: list[int]
-    """The places of the items that open turns."""
+    """The positions of the items that begin turns."""
     models: list[str | None]
     """The model of each response."""
     is_recovered: bool = False
-    """True for what was read from broken lines."""
+    """Whether it was recovered from broken lines."""
 
     @classmethod
     def build(
         cls, line: DagLine, items: list[Item], models: ResponseModels, *, is_recovered: bool = False
     ) -> "TextLine":
-        """Return a line with the places where its turns begin."""
+        """Return a line with the positions where its turns begin."""
         openers = find_openers(items, is_agent=line.kind in ("agent", "service"))
         return cls(line, items, list(openers), models.models, is_recovered)
 
     @property
     def state(self) -> LineState:
-        """Whether it is the active line, an abandoned one, or that of an agent."""
+        """Whether it is the active line, an abandoned one, or an agent's."""
         if self.is_recovered:
             return "recovered"
         if self.line.kind == "agent" or self.line.kind == "service":
@@ -167,13 +170,13 @@ class TextLine:
 
     @property
     def last_turn(self) -> list[Item]:
-        """The items of the last turn, all items where there is no turn."""
+        """The items of the last turn; all items if there is no turn."""
         return self.items[self.openers[-1] :] if self.openers else self.items
 
     def walk(self) -> Iterator[tuple[int, Item]]:
         """Yield every item with the number of its turn, folded items in the place of their fold.
 
-        What was written twice is yielded once: replays stay folded.
+        Repeated records are yielded once: replays stay folded.
         """
         starts = [0, *self.openers]
         ends = [*self.openers, len(self.items)]
@@ -190,7 +193,7 @@ class TextSession(OpenSession):
         super().__init__(session.files, session, read=self._read_text_log)
 
     def bytes_of(self, path: str) -> bytes | None:
-        """Return the bytes of a file, None where it is too large to be held."""
+        """Return the bytes of a file; None if it is too large for memory."""
         return self._data.get(path)
 
     def _read_text_log(self, path: Path) -> Log:
@@ -204,7 +207,7 @@ class TextSession(OpenSession):
 
     @cached_property
     def linear_log(self) -> LinearLog | None:
-        """Its log, where that is the only file and linear."""
+        """Its log, if that is the only file and linear."""
         return LinearLog.from_source(self.sources[0]) if len(self.sources) == 1 else None
 
     @cached_property
@@ -214,7 +217,7 @@ class TextSession(OpenSession):
 
     @cached_property
     def lines(self) -> list[TextLine]:
-        """The DAG-lines in the order of their numbers, what was recovered last."""
+        """The DAG-lines in the order of their numbers, recovered ones last."""
         lines: list[TextLine] = []
         if self.linear_log:
             log, models = self.linear_log, ResponseModels()
@@ -248,7 +251,7 @@ def iter_passages(
     """Yield the passages of a DAG-line.
 
     Places give offset and length of each record, by the number of its file and its line. Outputs
-    that lie beside the log are read from the folder, if one is given.
+    beside the log are read from the folder, if one is given.
     """
     state, models = text_line.state, text_line.models
     parts: dict[tuple[int, int], int] = {}

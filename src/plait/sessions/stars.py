@@ -1,11 +1,12 @@
-"""Starred sessions and pinned turns, kept in a small JSON file of the user.
+"""Starred sessions and pinned turns, in a small JSON file of the user.
 
     {"version": 1,
      "stars": {SESSION: {"at": TIME}},
      "pins": {SESSION: {RECORD: {"at": TIME, "turn": 3, "words": "fix the parser"}}}}
 
-Unknown fields stay as they are. A change reads the file again under a lock, so that two programs
-lose nothing of each other's.
+Unknown fields are preserved. A change reads the file again under a lock, so that two programs do
+not
+overwrite each other's changes.
 """
 
 import json
@@ -39,39 +40,39 @@ Table: TypeAlias = dict[str, Any]
 
 
 class Star(Struct, frozen=True):
-    """A session that its user wants to find again."""
+    """A starred session."""
 
     session: str
     at: str
-    """When it was starred; "" where the file does not say."""
+    """When it was starred; empty if the file does not say."""
 
 
 class Pin(Struct, frozen=True):
-    """A turn that its user wants to find again, known by the record that opens it."""
+    """A pinned turn, identified by its first record."""
 
     session: str
     uuid: str
     at: str
     turn: int | None = None
-    """The number that it had then."""
+    """Its number when it was pinned."""
     words: str = ""
-    """What it began with."""
+    """The beginning of its prompt."""
 
 
 class StarFile:
-    """The stars and pins of one user; the file need not be there yet."""
+    """The stars and pins of one user; the file need not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def stars(self) -> tuple[Star, ...]:
-        """Return all stars, the newest first."""
+        """Return all stars, newest first."""
         found = _iter_tables(_table(self._read(), "stars"))
         stars = [Star(session, _text(value, "at")) for session, value in found]
         return tuple(sorted(stars, key=lambda star: (star.at, star.session), reverse=True))
 
     def pins(self) -> tuple[Pin, ...]:
-        """Return all pins, the newest first."""
+        """Return all pins, newest first."""
         pins = [
             Pin(session, uuid, _text(value, "at"), get_count(value, "turn"), _text(value, "words"))
             for session, held_ in _iter_tables(_table(self._read(), "pins"))
@@ -80,7 +81,7 @@ class StarFile:
         return tuple(sorted(pins, key=lambda pin: (pin.at, pin.session, pin.uuid), reverse=True))
 
     def star(self, session: str) -> bool:
-        """Star a session; tells whether it was not starred before."""
+        """Star a session; return whether it was not starred before."""
         return self._update(
             lambda data: _add(
                 data, ("stars",), session, {"at": format_timestamp(datetime.now(UTC))}
@@ -88,11 +89,11 @@ class StarFile:
         )
 
     def unstar(self, session: str) -> bool:
-        """Take a star away; tells whether there was one."""
+        """Remove a star; return whether there was one."""
         return self._update(lambda data: _remove(data, ("stars",), session))
 
     def pin(self, session: str, uuid: str, turn: int | None, words: str) -> bool:
-        """Pin a turn; tells whether it was not pinned before."""
+        """Pin a turn; return whether it was not pinned before."""
         value = {
             "at": format_timestamp(datetime.now(UTC)),
             "turn": turn,
@@ -101,7 +102,7 @@ class StarFile:
         return self._update(lambda data: _add(data, ("pins", session), uuid, value))
 
     def unpin(self, session: str, uuid: str) -> bool:
-        """Take a pin away; tells whether there was one."""
+        """Remove a pin; return whether there was one."""
         return self._update(lambda data: _remove(data, ("pins", session), uuid))
 
     def _read(self) -> Table:
@@ -126,7 +127,7 @@ class StarFile:
                 if not is_ours:
                     raise SourceError(f"'{self.path}' is locked by another program", "try again")
                 data = self._read()
-                # Refuse to write where something would be lost that only another version knows.
+                # Refuse to write if that would lose what only another version knows.
                 version = data.get("version", VERSION)
                 parts = [data.get(name, {}) for name in ("stars", "pins")]
                 pins = _table(data, "pins").values()
@@ -181,25 +182,25 @@ def _remove(data: Table, within: tuple[str, ...], name: str) -> bool:
 
 
 class PinnedTurn(Struct, frozen=True, kw_only=True):
-    """A pin, and where its turn is now."""
+    """A pin, and the present place of its turn."""
 
     session: str
     uuid: str
-    """The record that opens the turn."""
+    """The first record of the turn."""
     at: str
     turn: int | None
-    """Its number now; where it is gone, the one that it had."""
+    """Its present number; if it is gone, its former one."""
     words: str
     line: str | None = None
-    """The conversation that it stands in, None where it is gone."""
+    """The conversation it is in; None if it is gone."""
     is_main: bool = True
-    """It stands on the line that goes on."""
+    """Whether it is on the active line."""
     why_gone: str | None = None
-    """Where it is no longer there: what is missing."""
+    """What is missing, if it is gone."""
 
     @classmethod
     def from_pin(cls, pin: Pin, conversations: Conversations | None) -> "PinnedTurn":
-        """Return a pin with where its turn is now, in the conversations of its session."""
+        """Return a pin with the present place of its turn in its session's conversations."""
         if conversations is None:
             return _missing_pin(pin, "its session no longer exists")
         for line in _main_first(conversations):
@@ -218,35 +219,35 @@ class PinnedTurn(Struct, frozen=True, kw_only=True):
 
 
 class Stars:
-    """What a user has starred and pinned, of the sessions of an archive."""
+    """The user's stars and pins in the sessions of an archive."""
 
     def __init__(self, archive: SessionLibrary) -> None:
         self._archive = archive
 
     @property
     def file(self) -> StarFile:
-        """The file that holds them, which need not be there yet."""
+        """The file with them, which need not exist yet."""
         if self._archive.star_file is None:
             raise UserError("this archive has no stars", "give their file: Archive(roots, stars=…)")
         return StarFile(self._archive.star_file)
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of all starred sessions, of other archives too."""
+        """The ids of all starred sessions, including those of other archives."""
         return frozenset(star.session for star in self.file.stars())
 
     @property
     def sessions(self) -> tuple[Session, ...]:
-        """The starred sessions that are there, the newest star first."""
+        """The starred sessions that exist, newest star first."""
         by_id = {session.id: session for session in self._archive.sessions}
         return tuple(by_id[star.session] for star in self.file.stars() if star.session in by_id)
 
     def add(self, session: SessionRef) -> bool:
-        """Star a session; tells whether it was not starred before."""
+        """Star a session; return whether it was not starred before."""
         return self.file.star(self._archive.session(session).id)
 
     def remove(self, session: SessionRef) -> bool:
-        """Take a star away, of a session that is gone too; tells whether there was one."""
+        """Remove a star, also of a deleted session; return whether there was one."""
         if isinstance(session, str) and session in self.ids:
             return self.file.unstar(session)
         return self.file.unstar(self._archive.session(session).id)
@@ -265,7 +266,7 @@ class Stars:
         )
 
     def unpin(self, session: SessionRef, turn: str | int, branch: str | None = None) -> PinnedTurn:
-        """Take a pin away: by the turn's number, its record, words of its prompt."""
+        """Remove a pin: by the turn's number, its record, words of its prompt."""
         meant = self._archive.session(session)
         found = self.pins(meant)
         named = [
@@ -278,7 +279,7 @@ class Stars:
         return named[0]
 
     def pins(self, session: SessionRef | None = None) -> tuple[PinnedTurn, ...]:
-        """Return the pinned turns of a session, or of all, the newest pin first."""
+        """Return the pinned turns of a session, or of all, newest pin first."""
         wanted = None if session is None else self._archive.session(session).id
         held = [pin for pin in self.file.pins() if wanted in (None, pin.session)]
         sessions = {session.id: session for session in self._archive.sessions}

@@ -1,8 +1,9 @@
 """Statistics of many sessions: from their logs, by several processes, or from the index.
 
-A record that stands in several sessions counts once, for the one that started first. So the index
-keeps what each session adds by family: a family of which a member is new or has grown is counted
-again, and so is one of which only some members are asked about.
+A record in several sessions counts once, for the one that started first. So the index stores what
+each
+session adds by family: a family with a new or grown member is counted again, and so is one of which
+only some members are requested.
 """
 
 from array import array
@@ -22,7 +23,7 @@ from plait.sessions.families import sort_by_start
 from plait.sessions.model import Session
 from plait.sessions.worker_pool import SINGLE_PROCESS, WorkerPool, is_worth_workers, map_parallel
 
-if TYPE_CHECKING:  # the index is only looked into where there is one
+if TYPE_CHECKING:  # the index is only opened if there is one
     from plait.conversation.statistics import Statistics
     from plait.index.catalogue import RowChange
     from plait.sessions.fresh_index import FreshIndex
@@ -39,7 +40,7 @@ SessionTracker: TypeAlias = Callable[[Sequence[Session]], Iterable[Session]]
 
 
 class SessionStatistics(NamedTuple):
-    """The figures of some sessions, and the share of each, in the order in which they started."""
+    """The figures of some sessions, and the share of each, by start time."""
 
     figures: ArchiveFigures
     parts: Sequence[tuple[Session, SessionPart]]
@@ -55,7 +56,7 @@ def compute_statistics(
 ) -> SessionStatistics:
     """Count some sessions from their logs, branches and agents included.
 
-    Days and hours are those of the zone, of this machine where none is given.
+    Days and hours are those of the time zone, by default this machine's.
     """
     from plait.conversation.statistics import SessionCounter, Statistics
     from plait.sessions.open_session import open_session
@@ -65,7 +66,7 @@ def compute_statistics(
     if not is_worth_workers(pool, ordered, COUNT_PARALLEL_BYTES):
         return count_in_order(ordered, tally, tracked)
     # Each process counts sessions as if they were alone. One that shares records with an earlier
-    # one is counted once more here, behind it.
+    # session is counted again afterwards.
     counter = SessionCounter(since, until, hash_text)
     shares = map_parallel(
         pool, compute_share, SessionShare, ordered, COUNT_PARALLEL_BYTES, since, until
@@ -82,7 +83,7 @@ def compute_statistics(
 def count_in_order(
     ordered: Sequence[Session], tally: "Statistics", tracked: Iterable[Session] | None = None
 ) -> SessionStatistics:
-    """Count sessions that are in order, reading one at a time."""
+    """Count sessions in order, reading one at a time."""
     from plait.sessions.open_session import open_session
 
     for session in ordered if tracked is None else tracked:
@@ -92,7 +93,7 @@ def count_in_order(
 
 
 def compute_share(session: Session, since: datetime | None, until: datetime | None) -> SessionShare:
-    """Return what a session adds where no other shares records with it."""
+    """Return what a session adds if no other shares records with it."""
     from plait.conversation.statistics import compute_share
     from plait.sessions.open_session import open_session
 
@@ -103,9 +104,9 @@ def compute_share(session: Session, since: datetime | None, until: datetime | No
 def read_indexed_statistics(
     index: "FreshIndex", sessions: Sequence[Session], tally: "Statistics", watch: SessionTracker
 ) -> SessionStatistics:
-    """Count some sessions from the index, in the order in which they started.
+    """Return the figures of some sessions from the index, by start time.
 
-    Where only a span of time counts, the families that reach beyond it are read.
+    If only a period counts, families that extend beyond it are read.
     """
 
     def is_within(counts: SessionCounts) -> bool:
@@ -135,14 +136,14 @@ def read_indexed_statistics(
 
 
 def fill_session_rows(index: "FreshIndex", watch: SessionTracker) -> None:
-    """Make sure that the index has rows of every session's responses, calls and files."""
+    """Ensure that the index has rows of every session's responses, calls and files."""
     indexed = IndexedCounts(index, index.library.sessions, watch)
     indexed.counts()
     indexed.save()
 
 
 class IndexedCounts:
-    """What each session adds; what the index does not know yet is read, and saved in it."""
+    """What each session adds; what the index lacks is read and saved in it."""
 
     def __init__(
         self, index: "FreshIndex", sessions: Sequence[Session], watch: SessionTracker
@@ -158,7 +159,7 @@ class IndexedCounts:
         self.families = self.known_families.families(sessions)
 
     def sort_sessions(self, sessions: Iterable[Session]) -> list[Session]:
-        """Return sessions in the order in which they started, as `sort_by_start` does."""
+        """Return sessions by start time, like `sort_by_start`."""
         starts = self.known_families.starts
         return sorted(
             sessions,
@@ -207,7 +208,7 @@ class IndexedCounts:
         self.index.save([*self.known_families.changes(), *self._changes])
 
     def _count_family(self, sessions: Sequence[Session]) -> dict[int, SessionCounts]:
-        """Read the members of a family; what an earlier one has counts for that one alone."""
+        """Count the members of a family; what an earlier one contains counts only there."""
         from plait.conversation.statistics import SessionCounter
         from plait.sessions.open_session import open_session
 
@@ -220,7 +221,7 @@ class IndexedCounts:
         return counts
 
     def _read_unknown(self, sessions: Sequence[Session]) -> None:
-        """Read sessions whose family or rows are not known yet, each as if it were alone."""
+        """Read sessions whose family or rows are unknown, each as if it were alone."""
         from plait.index.catalogue import load_detailed_sessions, save_session_rows
 
         catalogue = self.index.catalogue

@@ -1,7 +1,6 @@
-"""The tree that sessions form: forks, branches, agents and compactions as an outline.
+"""The tree of sessions: forks, branches, agents and compactions as an outline.
 
-The trees of all families stand side by side, so the index keeps the tree of each family and joins
-it with others.
+The trees of families are independent, so the index stores the tree of each family and joins them.
 """
 
 from array import array
@@ -32,7 +31,7 @@ from plait.sessions.fresh_index import FreshIndex
 from plait.sessions.model import Session
 
 TreeDetail: TypeAlias = Literal["all", "agents", "few"]
-"""Everything; without the client's service agents; agents only counted."""
+"""Everything; without the client's background agents; agents only counted."""
 TREE_DETAILS: tuple[TreeDetail, ...] = ("all", "agents", "few")
 Rank: TypeAlias = tuple[str, bool, str, str, int]
 AFTER_ALL_TIMES = "\uffff"
@@ -40,7 +39,7 @@ SUMMARY = "summary"
 GRAPH_KINDS = frozenset({"user", "assistant", "system", "attachment", "message", "untyped"})
 """Records that belong into a graph; other lines never have a uuid."""
 FOREST, SINGLE_TREE = "tree", "tree of one"
-"""The names of results in the index. For a single session the client's own rule chooses its leaf."""
+"""Names of results in the index. For a single session the client's own rule chooses its leaf."""
 SessionTracker: TypeAlias = Callable[[Sequence[Session]], Iterable[Session]]
 
 
@@ -48,19 +47,19 @@ class Tree(Struct, frozen=True, array_like=True):
     """A root with everything below it."""
 
     rank: Rank
-    """Sorts it among others: by project, then by time."""
+    """Its sort key: project, then time."""
     items: tuple[OutlineItem, ...]
 
 
 class Unlinked(Struct, frozen=True, gc=False, array_like=True):
-    """Records that no graph can hold."""
+    """Records outside any graph."""
 
     records: int = 0
     files: int = 0
 
 
 class FamilyTree(Struct, frozen=True, array_like=True):
-    """The trees of some sessions in each detail."""
+    """The trees of some sessions at each level of detail."""
 
     trees: dict[TreeDetail, tuple[Tree, ...]]
     compactions: dict[str, str]
@@ -90,7 +89,7 @@ def read_tree(sessions: Sequence[Session], way: TreeDetail) -> SessionTree:
 
 
 def join_trees(families: Iterable[FamilyTree], way: TreeDetail) -> SessionTree:
-    """Put the trees of families together."""
+    """Join the trees of families."""
     trees: list[Tree] = []
     compactions: dict[str, str] = {}
     records = files = 0
@@ -105,11 +104,11 @@ def join_trees(families: Iterable[FamilyTree], way: TreeDetail) -> SessionTree:
 
 
 def build_family_tree(graph: SessionGraph) -> FamilyTree:
-    """Return the trees of a graph in each detail, with a summary of each compaction."""
+    """Return the trees of a graph at each level of detail, with a summary of each compaction."""
     from plait.sessions.raw_lines import read_node_records
     from plait.view.summaries import summarize_record
 
-    # Summaries that hang on nothing have no time: they are ranked by file and line.
+    # Summaries without a parent have no time: they are sorted by file and line.
     files_with_nodes = {node.file for node in graph.nodes.values()}
     lone_ranks: list[Rank] = sorted(
         (
@@ -155,7 +154,7 @@ def build_family_tree(graph: SessionGraph) -> FamilyTree:
 
 
 def count_unlinked(graph: SessionGraph) -> Unlinked:
-    """Count the records that no graph can hold."""
+    """Count the records outside any graph."""
     linked = {node.file for node in graph.nodes.values()}
     linked.update(copy.file for node in graph.nodes.values() for copy in node.copies)
     files = [
@@ -173,11 +172,11 @@ def count_unlinked(graph: SessionGraph) -> Unlinked:
 def read_indexed_tree(
     index: FreshIndex, sessions: Sequence[Session], way: TreeDetail, watch: SessionTracker
 ) -> SessionTree:
-    """Return the trees of some sessions; what the index does not know yet is read, and saved."""
+    """Return the trees of some sessions; what the index lacks is read and saved."""
     from plait.sessions.open_session import build_sessions_graph
     from plait.sessions.other_summaries import find_other_summaries
 
-    if find_other_summaries(sessions):  # what the index has saved does not know them
+    if find_other_summaries(sessions):  # the index's saved trees do not include them
         return read_tree(sessions, way)
     if len(sessions) > 1:
         return join_trees(_read_indexed_forest(index, sessions, watch), way)
@@ -233,17 +232,17 @@ def _read_indexed_forest(
 
 
 class KnownFamilies:
-    """Which sessions share references, as the index knows it, and sessions added since."""
+    """Which sessions share references, as far as the index knows, and sessions added since."""
 
     def __init__(self, index: FreshIndex) -> None:
         self.index = index
         self.starts = load_session_starts(index.catalogue)
-        """When each session started whose references are known."""
+        """When each session with known references started."""
         self._pairs = set(load_sharing_pairs(index.catalogue))
         self._new: dict[int, array[int]] = {}
 
     def add(self, session: Session, references: "array[int]") -> None:
-        """Take the references of a session, if they are not known yet."""
+        """Add the references of a session, if they are not known yet."""
         sid = self.index.session_number(session)
         if sid not in self.starts:
             self.starts[sid] = read_start(session)

@@ -15,17 +15,16 @@ SETTLE_MS = 100
 POLL = 2.0
 IDLE_MS = 500
 REST = 200
-"""So many times as long as it took, nobody looks at all files again."""
+"""Minimum pause between two polls, as a multiple of the time one takes."""
 
 
 def watch_changes(
     places: Iterable[Path], *, poll_seconds: float = POLL, stop: Event | None = None
 ) -> Iterator[None]:
-    """Yield at the beginning and after each change: by the system's own notices where it gives
-    them, by looking where it gives none.
+    """Yield at the start and after each change, by the system's notifications or else by polling.
 
-    A place need not be there. Its notices end where it goes, and many changes at once are more
-    than the system tells: so all files are looked at every few seconds, too.
+    A folder need not exist. Its notifications end when it is removed, and many changes at once are
+    more than the system reports: so all files are polled every few seconds, too.
     """
     watched, ends = list(places), stop or Event()
     try:
@@ -38,23 +37,23 @@ def watch_changes(
         before, is_first = _identities(watched), True
         for is_notified in _iter_notices([place for place in watched if place.exists()], ends):
             is_moved = _identities(watched) != before
-            # What changed before the notices began was not changes.
+            # What changed before the notifications began was not reported.
             if is_notified or is_first or is_moved or look.has_changed():
                 yield
             is_first = False
-            if is_moved:  # another folder lies there, or none: its notices are not ours
+            if is_moved:  # another folder is there now, or none: its notifications are not ours
                 break
 
 
 def _iter_notices(places: list[Path], stop: Event) -> Iterator[bool]:
-    """Yield whether anything was changes, again and again; ends where that cannot go on."""
+    """Yield whether anything changed, again and again; end when that is no longer possible."""
     from watchfiles import watch
 
     while not places:
         if stop.wait(IDLE_MS / 1000):
             return
         yield False
-    with suppress(FileNotFoundError):  # it has gone since
+    with suppress(FileNotFoundError):  # it has been removed since
         for changes in watch(
             *places,
             watch_filter=None,
@@ -70,7 +69,7 @@ def _iter_notices(places: list[Path], stop: Event) -> Iterator[bool]:
 
 
 def _identities(places: list[Path]) -> list[tuple[int, int] | None]:
-    """Return what tells the folders at some places from others that may lie there."""
+    """Return the identities of the folders at some places, to notice when they are replaced."""
     return [_identity(place) for place in places]
 
 
@@ -83,7 +82,7 @@ def _identity(place: Path) -> tuple[int, int] | None:
 
 
 class _Poller:
-    """Looks at all files now and then."""
+    """Polls all files now and then."""
 
     def __init__(self, places: list[Path], poll: float) -> None:
         self._places, self._poll = places, poll
@@ -92,7 +91,7 @@ class _Poller:
         self.has_changed()
 
     def has_changed(self) -> bool:
-        """Return whether a file has changed since it was last looked at; False before it is time."""
+        """Return whether a file has changed since the last poll; False before the next is due."""
         started = monotonic()
         if started < self._due:
             return False
@@ -105,7 +104,7 @@ class _Poller:
 def watch_sessions(
     archive: SessionLibrary, *, poll: float = POLL, stop: Event | None = None
 ) -> Iterator["Session"]:
-    """Yield the sessions that are written to or begun, each time as they are then."""
+    """Yield the sessions that are written to or started, each time with their present state."""
     known = _snapshot_files(archive)
     for _ in watch_changes([root.logs for root in archive.roots], poll_seconds=poll, stop=stop):
         archive = archive.reopen()
@@ -125,7 +124,7 @@ def _snapshot_files(archive: SessionLibrary) -> dict[Path, list[tuple[Path, int,
 
 
 def poll_changes(places: list[Path], poll: float, stop: Event | None = None) -> Iterator[None]:
-    """Yield each time the stamps of the files are others than before."""
+    """Yield whenever the stamps of the files have changed."""
     before = scan_stamps(places)
     waits = (stop or Event()).wait
     while not waits(poll):

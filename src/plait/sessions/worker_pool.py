@@ -17,13 +17,13 @@ T = TypeVar("T")
 Item = Session | LogFile
 TASK = "plait.sessions.worker_pool:run_task"
 FACTS_PARALLEL_BYTES = 48_000_000
-"""Bytes of logs from which on several processes are sooner done with what lists show of them."""
+"""Bytes of logs from which several processes are faster at reading facts for lists."""
 ACCOUNTS_PARALLEL_BYTES = 12_000_000
 """The same for the account of every line."""
 
 
 class HasSize(Protocol):
-    """Whatever is known by its size."""
+    """Anything with a size."""
 
     @property
     def size(self) -> int:
@@ -31,7 +31,7 @@ class HasSize(Protocol):
 
 
 class WorkerPool(NamedTuple):
-    """How many processes may work, and what is said of those that died."""
+    """The number of worker processes, and messages about those that died."""
 
     jobs: int
     failures: list[str]
@@ -41,7 +41,7 @@ SINGLE_PROCESS = WorkerPool(1, [])
 
 
 def is_worth_workers(pool: WorkerPool, given: Sequence[Session | HasSize], worth: int) -> bool:
-    """Return whether several processes are sooner done: from so many bytes on."""
+    """Return whether several processes are faster for this many bytes."""
     return pool.jobs > 1 and len(given) > 1 and sum(map(_size, given)) >= worth
 
 
@@ -53,9 +53,9 @@ def map_parallel(
     worth: int,
     *details: object,
 ) -> Iterator[T]:
-    """Yield what a function makes of each, in their order; with details where it takes some.
+    """Yield a function's result for each item, in order; with details if the function takes some.
 
-    Small inputs stay in this process. What is made is of a kind that bytes can be turned into.
+    Small inputs stay in this process. Results are of a type that can be serialised.
     """
     if not is_worth_workers(pool, given, worth):
         yield from (work(item, *details) for item in given)
@@ -71,7 +71,7 @@ def map_parallel(
 
 
 def run_task(item: tuple[str, str, Item, tuple[object, ...]]) -> bytes:
-    """Return what a function makes of a session or a file, in bytes: what a worker does."""
+    """Return the serialised result for a session or a file, in a worker."""
     from plait.index.catalogue import to_bytes
     from plait.line.worker import resolve_function
 
@@ -80,7 +80,7 @@ def run_task(item: tuple[str, str, Item, tuple[object, ...]]) -> bytes:
 
 
 def is_picklable(value: object) -> bool:
-    """Return whether another process can be given a value; prices may be somebody else's."""
+    """Return whether a value can be sent to another process; custom prices may not."""
     import pickle
 
     try:
@@ -91,12 +91,12 @@ def is_picklable(value: object) -> bool:
 
 
 def detach(members: SessionFamily) -> SessionFamily:
-    """Return sessions without the archive that they were found in, for another process."""
+    """Return sessions without their archive, for another process."""
     return tuple(replace(session, archive=None) for session in members)
 
 
 def count_bytes(members: SessionFamily) -> int:
-    """Return how many bytes the logs of sessions have."""
+    """Return the size of the logs of sessions."""
     return sum(map(_size, members))
 
 

@@ -23,26 +23,26 @@ class SourceLog(Struct, frozen=True):
 
     source: str
     id: str
-    """The session's id, as the agent's own resume command takes it."""
+    """The session's id, as in the agent's own resume command."""
     path: str
-    """The file or database it lies in."""
+    """The file or database that contains it."""
     size: int = 0
     modified: int = 0
     """In nanoseconds since 1970."""
     cwd: str | None = None
     parent: str | None = None
-    """The session that it is a sub-agent of."""
+    """The session that started it as a sub-agent."""
     key: str = ""
-    """Tells the sessions of one file apart, such as the id of a database row."""
+    """Distinguishes the sessions of one file, such as the id of a database row."""
 
 
 class Source:
     """A reader of one agent's logs. Subclasses set the names and implement `find` and `translate`."""
 
     name: ClassVar[str]
-    """What `--agent` takes, such as `codex`."""
+    """The value for `--agent`, such as `codex`."""
     title: ClassVar[str]
-    """What people call the agent, such as `Codex`."""
+    """The agent's name, such as `Codex`."""
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
     """The endings of its log files."""
     verified: ClassVar[str] = ""
@@ -50,18 +50,20 @@ class Source:
 
     roots: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Where it keeps its logs by default: an environment variable and what is below it, the first
-    that is set counts; the empty one is the home folder."""
+    that is
+    set; an empty name means the home folder.
+    """
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
         """Return the sessions in a file, none if it is not a log of this agent.
 
-        `head` is the beginning of the file. `size` and `modified` are filled in by the caller
-        where they are 0.
+        `head` is the beginning of the file. `size` and `modified` are filled in by the caller if
+        they are 0.
         """
         raise NotImplementedError
 
     def is_side_file(self, path: Path) -> bool:
-        """Return whether a file belongs to the agent, but holds no session."""
+        """Return whether a file belongs to the agent, but contains no session."""
         return False
 
     def translate(self, log: SourceLog, out: "Translation") -> None:
@@ -74,7 +76,7 @@ class Source:
 
 
 def load_sources() -> Mapping[str, Source]:
-    """Return all readers by name, those of installed packages too."""
+    """Return all readers by name, including those of installed packages."""
     return {name: load_source(name) for name in list_source_names()}
 
 
@@ -92,7 +94,7 @@ def load_source(name: str) -> Source:
 
 
 def open_zstd(file: BinaryIO) -> BinaryIO:
-    """Return what unpacks a file that is packed with zstd."""
+    """Return a decompressing reader for a zstd file."""
     if sys.version_info >= (3, 14):
         from compression.zstd import ZstdFile
 

@@ -1,13 +1,14 @@
-"""The sessions of other agents below some roots, and where their translations can be read.
+"""The sessions of other agents below some roots, and where their translations are read.
 
-Translations lie in a cache and are made when they are first opened, as sessions of a backup are
-unpacked:
+Translations are in a cache and made when they are first opened, as sessions of a backup are
+extracted:
 
     <cache>/1/<digest>/<project>/<session>.jsonl
     <cache>/1/<digest>/<project>/<session>/subagents/agent-<id>.jsonl
 
-A file there has the time of its source, so that one that has grown is translated anew. Workers
-find what to translate in `logs.json`. All of it can be deleted at any time.
+A file there has the time of its source, so that one that has grown is translated again. Workers
+find
+what to translate in `logs.json`. All of it can be deleted at any time.
 """
 
 import atexit
@@ -46,12 +47,12 @@ from plait.sources.places import FoundSources, SourceSession
 from plait.sources.translation import Translation
 
 VERSION = "1"
-"""Counts the forms that translations have had: another one is made anew."""
+"""Version of the translations' form: those of another version are made again."""
 LOGS = "logs.json"
 
 
 class TranslationCache:
-    """Where translations lie; all archives of a process that name its folder share one."""
+    """Where translations are; all archives of a process that use the folder share one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute() / VERSION
@@ -88,7 +89,7 @@ class TranslationCache:
                 path.unlink(missing_ok=True)
 
     def save_logs(self) -> None:
-        """Write down what can be translated, for worker processes and the next run."""
+        """Save what can be translated, for worker processes and the next run."""
         data = json.encode(self._logs)
         path = self.folder / LOGS
         try:
@@ -104,7 +105,7 @@ class TranslationCache:
             ) from error
 
     def load_logs(self) -> None:
-        """Take what an earlier run found."""
+        """Load what an earlier run found."""
         try:
             known = json.decode((self.folder / LOGS).read_bytes(), type=dict[str, SourceLog])
         except (OSError, DecodeError):
@@ -112,7 +113,7 @@ class TranslationCache:
         self._logs = known | self._logs
 
     def fetch(self, path: Path) -> bool:
-        """Translate the log whose translation is missing; return whether it is there then."""
+        """Translate the log whose translation is missing; return whether it exists then."""
         log = self.find_log(path)
         if log is None:
             return False
@@ -154,7 +155,7 @@ def get_cache(folder: Path) -> TranslationCache:
 
 
 def offer_translations(folder: tuple[str]) -> bytes:
-    """Let translations be read in this process."""
+    """Make translations readable in this process."""
     get_cache(Path(folder[0])).load_logs()
     return b""
 
@@ -237,7 +238,7 @@ def _make_file(path: Path, log: SourceLog) -> LogFile:
 
 
 def find_logs(path: Path) -> list[SourceLog] | None:
-    """Return the sessions of other agents in a file, None where it is no file of theirs."""
+    """Return the sessions of other agents in a file; None if it is not one of their files."""
     readers = [reader for reader in load_sources().values() if path.name.endswith(reader.suffixes)]
     status = path.stat()
     head = read_head(path)
@@ -256,7 +257,7 @@ def find_logs(path: Path) -> list[SourceLog] | None:
 
 
 def read_head(path: Path) -> bytes:
-    """Return the beginning of a file, unpacked, with all of its first line where that is long."""
+    """Return the beginning of a file, decompressed, with all of its first line."""
     with path.open("rb") as file:
         if path.suffix == ".zst":
             with open_zstd(file) as unpacked:
@@ -272,10 +273,10 @@ SOURCE_LINE = re.compile(rb',"sourceLine":(\d+),"sourceOffset":')
 
 
 def account_for(log: SourceLog, translation: Path) -> tuple[int, int] | None:
-    """Return the lines of a source and how many of them its translation accounts for.
+    """Return the number of lines of a source and of those its translation accounts for.
 
-    They are counted apart: by the newlines of the source, and by the places that lines of the
-    translation name. None where the source has no lines, such as a database.
+    They are counted independently: by the newlines of the source, and by the places in the lines of
+    the translation. None if the source has no lines, such as a database.
     """
     if not log.path.endswith((".jsonl", ".jsonl.zst")):
         return None

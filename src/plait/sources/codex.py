@@ -4,12 +4,14 @@
     ~/.codex/archived_sessions/rollout-<time>-<thread>.jsonl
     rollout-<time>-<thread>_<rollout>.jsonl                         a reverted thread, in a new file
 
-Text is taken from the model's items (`response_item`) alone. What the screen showed tells prompts
-from what Codex put in the user's place, and holds usage, rollbacks and interruptions.
+Text is taken from the model's items (`response_item`) alone. What the screen showed distinguishes
+prompts
+from messages that Codex added, and has usage, rollbacks and interruptions.
 
-A fork copies its parent's lines with new times, or names the stretch of another file that it
-continues (`history_base`). In both cases a line is recognised by its payload, gets the uuid that it
-has in the parent, and so is counted once.
+A fork copies its parent's lines with new times, or names the part of another file that it continues
+(`history_base`). In both cases a line is recognised by its payload, gets the uuid that it has in
+the
+parent, and so is counted once.
 """
 
 import re
@@ -64,7 +66,7 @@ ITEMS = frozenset(
     """.split()
 )
 INJECTED = ("<", "# AGENTS.md instructions")
-"""How messages begin that Codex put in the user's place, in logs without the screen's view."""
+"""Beginnings of messages that Codex added, in logs without the screen's view."""
 NEWS = (
     b'"user_message"',
     b'"UserMessage"',
@@ -137,7 +139,7 @@ class Codex(Source):
 
 
 def read_meta(head: bytes) -> Fields:
-    """Return what a rollout says of itself, in the first lines or, before 0.40, on the first."""
+    """Return the metadata of a rollout, in the first lines or, before 0.40, on the first."""
     first = parse_first_object(head)
     if {"id", "timestamp"} <= first.keys() and "type" not in first and "instructions" in first:
         return first
@@ -263,7 +265,7 @@ def _iter_payloads(path: Path) -> Iterator[Fields]:
 
 
 def _find_bases(path: Path, header: Fields) -> list[tuple[Path, int | None]]:
-    """Return the stretches of other files that a rollout continues, the earliest first."""
+    """Return the parts of other files that a rollout continues, earliest first."""
     bases: list[tuple[Path, int | None]] = []
     seen = {path.resolve()}
     while isinstance(base := header.get("history_base"), dict) and len(bases) < MOST_BASES:
@@ -348,11 +350,11 @@ class _Reading:
         self.out = out
         self.model: str | None = None
         self.response: str | None = None
-        """The id of the response that is being received; None where the next item begins one."""
+        """The id of the response being received; None if the next item begins one."""
         self.totals: Fields = {}
-        """The tokens of the thread so far, as the last line with usage gives them."""
+        """The tokens of the thread so far, from the last line with usage."""
         self.prompts: tuple[str | None, ...] = ()
-        """For each prompt of the conversation, the uuid of what stands before it."""
+        """For each prompt of the conversation, the uuid before it."""
         self.typed: set[str] = set()
         """Texts that the screen showed as prompts."""
         self.written: dict[str, str] = {}
@@ -583,7 +585,7 @@ class _Reading:
     def _usage(self, info: object) -> None:
         """Write the usage of one request, as one more line of its response.
 
-        The same total comes again with news of rate limits; a total may jump without a request.
+        The same total is repeated with new rate limits; a total may jump without a request.
         """
         out = self.out
         if not isinstance(info, dict) or not isinstance(info.get("total_token_usage"), dict):
@@ -608,7 +610,7 @@ class _Reading:
         self.response = None
 
     def _roll_back(self, turns: int) -> None:
-        """Stand where the conversation stood before its last prompts."""
+        """Go back to before the last prompts."""
         if not turns or not self.prompts:
             return
         before = self.prompts[-turns:][0]

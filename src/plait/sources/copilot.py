@@ -45,7 +45,7 @@ FAMILIES = frozenset(
     tool_search ui user user_input workflow
     """.split()
 )
-"""The families of events that are known; those without a message are notes."""
+"""The known families of events; those without a message are notes."""
 SUMMARY = re.compile(r"^(?:summary|name):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 UNIT = 1e9
 """Copilot counts its own unit in billionths."""
@@ -108,7 +108,7 @@ def _is_event(event: Fields) -> bool:
 
 
 def read_summary(events: Path) -> str | None:
-    """Return the title that lies beside the events of a session."""
+    """Return the title in the file beside a session's events."""
     if events.name != EVENTS:
         return None
     try:
@@ -120,7 +120,7 @@ def read_summary(events: Path) -> str | None:
 
 
 def read_usage(events: Path, session: str) -> list[Fields]:
-    """Return the rows of the requests of a session, in their order; none without the database."""
+    """Return the rows of a session's requests, in order; none without the database."""
     store = next((above / STORE for above in events.parents if (above / STORE).is_file()), None)
     if store is None:
         return []
@@ -147,15 +147,15 @@ class _Reading:
         self.title: str | None = None
         self.model: str | None = None
         self.uuids: dict[str, str | None] = {}
-        """The uuid that stands for each event; a note is stood for by its parent's."""
+        """The uuid for each event; for a note that of its parent."""
         self.parents: dict[str, str | None] = {}
-        """The uuid that stands for the parent of each event."""
+        """The uuid for the parent of each event."""
         self.root: str | None = None
         """What an event without a parent hangs on: nothing, but for a rewind to the start."""
         self.ends: dict[str, str | None] = {}
         """The last uuid of each sub-agent."""
         self.agents: dict[str, str] = {}
-        """The sub-agents by the calls that sent them."""
+        """The sub-agents by the calls that started them."""
         self.shell: set[str] = set()
         """Commands that the user ran."""
         self.responses: set[str] = set()
@@ -164,7 +164,7 @@ class _Reading:
         self.compactions: list[tuple[object, Fields]] = []
         """The models and tokens of compactions in this run."""
         self.counted: dict[str, dict[str, int]] = {}
-        """What the runs before came to, by model: a resumed session's figures contain them."""
+        """The totals of earlier runs, by model: a resumed session's figures contain them."""
         self.units = 0
         """Copilot's units in billionths that the runs before came to."""
 
@@ -348,7 +348,7 @@ class _Reading:
                     self.uuids[id_] = self.out.parent
 
     def _leg(self, event: object, data: Fields) -> None:
-        """Write the tokens of a run of the client, where its requests are not known one by one."""
+        """Write the tokens of a run of the client whose requests are not known one by one."""
         if self.has_rows:
             return
         compactions, self.compactions = self.compactions, []

@@ -107,7 +107,7 @@ def _find_header(path: Path, head: bytes) -> Fields:
 
 
 def find_directory(path: Path, head: bytes, header: Fields) -> str | None:
-    """Return the directory of a session: the file knows it, else the folder of its project."""
+    """Return the directory of a session: from the file, else of the folder of its project."""
     directories = header.get("directories")
     if isinstance(directories, list) and directories and isinstance(directories[0], str):
         return directories[0]
@@ -130,7 +130,7 @@ def find_directory(path: Path, head: bytes, header: Fields) -> str | None:
 
 
 def find_last_versions(path: Path) -> dict[str, tuple[int, Fields]]:
-    """Return the last version of each message with the number of its line."""
+    """Return the last version of each message with its line number."""
     versions: dict[str, tuple[int, Fields]] = {}
     for line in iter_lines(path):
         fields = parse_object(line.data)
@@ -162,13 +162,13 @@ class _Reading:
         self.out = out
         self.versions = versions
         self.messages: list[tuple[str, str | None]] = []
-        """The list as it is now: the ids of messages, and the uuid of the last line of each."""
+        """The present list: the ids of messages, and the uuid of the last line of each."""
         self.times: Counter[str] = Counter()
         """How often each message was added to the list."""
         self.texts: set[str] = set()
         """The texts that were written."""
         self.injected: set[str] = set()
-        """Messages that the client put in the user's place."""
+        """Messages that the client added in the user role."""
         self.results: set[str] = set()
         """The calls whose results have been written."""
 
@@ -209,14 +209,14 @@ class _Reading:
         self.messages.append((id_, self.out.parent))
 
     def _rewind(self, to: str) -> None:
-        """Stand before a message; one that is unknown clears everything."""
+        """Go back to before a message; an unknown one clears everything."""
         number = next((at for at, (id_, _) in enumerate(self.messages) if id_ == to), 0)
         if self.messages[number:]:
             del self.messages[number:]
             self.out.rewind(self.messages[-1][1] if self.messages else None)
 
     def _replace(self, messages: list[Fields]) -> None:
-        """Take a new list: add what is new, and write a compaction where something has gone."""
+        """Take a new list: add what is new, and write a compaction if something is missing."""
         known = dict(self.messages)
         ids = {to_text(message.get("id")) for message in messages}
         new = [message for message in messages if to_text(message.get("id")) not in known]
@@ -411,7 +411,7 @@ def _is_response(part: Fields) -> bool:
 
 
 def render_text(content: object) -> str:
-    """Return the words of a message: a text, or the texts of its parts."""
+    """Return the text of a message."""
     if not isinstance(content, list):
         return to_text(content)
     return "\n".join(
@@ -439,7 +439,7 @@ def render_parts(content: object) -> str | list[Fields]:
 
 
 def render_answer_parts(content: object) -> Iterable[Fields]:
-    """Yield the blocks of an answer: thoughts, calls and text."""
+    """Yield the blocks of an answer: thinking, calls and text."""
     for part in iter_dicts(content):
         if part.get("thought") is True:
             yield make_thinking_block(to_text(part.get("text")))
@@ -452,7 +452,7 @@ def render_answer_parts(content: object) -> Iterable[Fields]:
 
 
 def _usage(tokens: object) -> dict[str, int] | None:
-    """Return the usage of a request: thoughts are billed as output, tools' prompts as input."""
+    """Return the usage of a request: thinking is billed as output, tools' prompts as input."""
     if not isinstance(tokens, dict):
         return None
     cached = to_count(tokens.get("cached"))

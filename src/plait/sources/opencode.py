@@ -5,11 +5,13 @@
                             storage/message/<ses>/<msg>.json
                             storage/part/<msg>/<prt>.json
 
-The database holds credentials too: only the tables of sessions are read, and it is never copied.
-Rows are numbered as lines are: the session, then each message with its parts.
+The database contains credentials too: only the tables of sessions are read, and it is never copied.
+Rows
+are numbered like lines: the session, then each message with its parts.
 
-A fork copies messages under new ids and names no origin. Content and times stay, so these make the
-uuids here, and what was copied is counted once.
+A fork copies messages under new ids and names no origin. Content and times are unchanged, so uuids
+are
+derived from these, and copies are counted once.
 """
 
 import sqlite3
@@ -71,7 +73,8 @@ class OpenCode(Source):
         info = parse_object(head) or parse_first_object(head)
         if not to_text(info.get("id")).startswith("ses_"):
             return []
-        # After the move to the database the files stay: one nanosecond less, and the row counts.
+        # After the move to the database the files remain: one nanosecond less, so that the row
+        # counts.
         return [_make_log(path, info, "", _updated(info) * MILLION - 1)]
 
     def is_side_file(self, path: Path) -> bool:
@@ -112,7 +115,7 @@ def _make_log(path: Path, info: Fields, key: str, modified: int) -> SourceLog:
 
 
 def _rows(base: sqlite3.Connection, query: str, *values: object) -> list[Fields]:
-    """Return rows as objects; what is JSON in them is decoded. A table may be absent."""
+    """Return rows as objects with JSON columns decoded; a missing table has none."""
     try:
         return [dict(row) for row in base.execute(query, values)]
     except sqlite3.OperationalError as error:
@@ -153,7 +156,7 @@ def _find_in_database(path: Path) -> list[SourceLog]:
 
 
 def _load_session(log: SourceLog) -> tuple[Fields, list[tuple[Fields, list[Fields]]]]:
-    """Return a session's own row and its messages, each with its parts, in their order."""
+    """Return a session's own row and its messages, each with its parts, in order."""
     path = Path(log.path)
     if not log.key:
         storage = path.parents[2]
@@ -412,7 +415,7 @@ class _Reading:
         self.out.result(to_text(block.get("id")), content, is_error=status == "error")
 
     def end(self, session: Fields) -> None:
-        """Stand where the session was reverted to."""
+        """Go back to where the session was reverted to."""
         revert = session.get("revert")
         if not isinstance(revert, dict):
             return

@@ -64,7 +64,7 @@ class _Reading:
     def __init__(self, out: Translation) -> None:
         self.out = out
         self.uuids: dict[str, str | None] = {}
-        """The uuid that stands for each entry; a note is stood for by its parent's."""
+        """The uuid for each entry; for a note that of its parent."""
         self.parents: dict[str, str] = {}
         """The parent of each entry."""
         self.lines: dict[str, list[str]] = {}
@@ -203,7 +203,7 @@ class _Reading:
         return []
 
     def _service(self, entry: Fields, usage: object) -> None:
-        """Write a request that is billed, but whose answer is no part of the conversation."""
+        """Write a request that is billed, but whose response is not part of the conversation."""
         out = self.out
         if (tokens := _usage(usage)) is None:
             return

@@ -28,7 +28,9 @@ BUILT_IN = {
     "pi": "plait.sources.pi:Pi",
     "qwen": "plait.sources.qwen:Qwen",
 }
-"""The entry points of this package. Reading them from its metadata takes as long as Python's start."""
+"""The entry points of this package. Reading them from its metadata takes as long as starting
+Python.
+"""
 ROOTS: dict[str, tuple[tuple[str, str], ...]] = {
     "codex": (("CODEX_HOME", ""), ("", ".codex")),
     "copilot": (("COPILOT_HOME", ""), ("", ".copilot")),
@@ -42,11 +44,13 @@ ROOTS: dict[str, tuple[tuple[str, str], ...]] = {
     "qwen": (("QWEN_RUNTIME_DIR", ""), ("QWEN_HOME", ""), ("", ".qwen")),
 }
 """Where the agents keep their logs: an environment variable and what is below it, the first that is
-set; the empty one is the home folder."""
+set;
+an empty name means the home folder.
+"""
 FOLDERS = frozenset({".codex", ".copilot", ".gemini", ".qwen"})
 """Names of folders in which only other agents keep logs."""
 CANDIDATE = re.compile(r".*\.jsonl\.zst|session-.*\.json|ses_.*\.json|opencode.*\.db")
-"""Names of logs that are no JSON lines."""
+"""Names of logs that are not JSON lines."""
 SNIFFED = 4096
 CLAUDE_FIELDS = (
     b'"parentUuid":',
@@ -55,13 +59,13 @@ CLAUDE_FIELDS = (
     b'"type":"file-history-snapshot"',
 )
 QWEN_FIELDS = (b'"parts":', b'"systemPayload":', b'"provenance":')
-"""What tells logs of Claude Code from others: for most files no reader is loaded."""
+"""What distinguishes logs of Claude Code from others: for most files no reader is loaded."""
 CHATS = "chats"
-"""The folder of Qwen Code's sessions in a folder of projects like Claude Code's."""
+"""Qwen Code's folder of sessions inside a project folder like Claude Code's."""
 
 
 class SourceSession(NamedTuple):
-    """A session of another agent, with the files that it is read from, its own first."""
+    """A session of another agent, with its files, its own first."""
 
     log: "SourceLog"
     files: "tuple[tuple[LogFile, SourceLog], ...]"
@@ -69,15 +73,15 @@ class SourceSession(NamedTuple):
 
 @dataclass(slots=True)
 class FoundSources:
-    """What lies under some roots of other agents."""
+    """The sessions of other agents under some roots."""
 
     sessions: list[SourceSession] = field(default_factory=list)
     claimed: set[Path] = field(default_factory=set)
-    """Files of other agents, which are no logs of Claude Code."""
+    """Files of other agents, which are not logs of Claude Code."""
     unread: list[Path] = field(default_factory=list)
 
     def holds(self, root: Root) -> bool:
-        """Return whether a root is the folder of another agent, which holds nothing else."""
+        """Return whether a root is the folder of another agent, which contains nothing else."""
         return root.path.name in FOLDERS
 
 
@@ -138,7 +142,7 @@ def _is_candidate(path: Path) -> bool:
 
 
 def _find_chats(projects: Path) -> list[Path]:
-    """Return the folders of Qwen Code's sessions; only they lie in such a folder as Claude Code's."""
+    """Return the folders of Qwen Code's sessions; nothing else is in a folder like Claude Code's."""
     try:
         found = [chats for project in projects.iterdir() if (chats := project / CHATS).is_dir()]
     except OSError:
@@ -181,7 +185,7 @@ def list_source_names() -> tuple[str, ...]:
 
 @cache
 def find_plugins() -> dict[str, Any]:
-    """Return the entry points of other packages; looked for only where one may be installed."""
+    """Return the entry points of other packages; searched only if one may be installed."""
     if not any(_may_hold_plugins(Path(place)) for place in sys.path):
         return {}
     from importlib.metadata import entry_points

@@ -17,7 +17,7 @@ from plait.sources.places import ROOTS
 from plait.sources.translation import Fields, SourceLine, Translation, iter_dicts, to_count, to_text
 
 TYPED = frozenset({None, "mid_turn_user_message", "realtime_message"})
-"""The subtypes of a user's record that a person typed."""
+"""Subtypes of a user's record that was typed."""
 
 
 class Qwen(Source):
@@ -87,7 +87,7 @@ class _Reading:
         self.written: dict[str, str] = {}
         """The texts of messages, with their uuids."""
         self.uuids: dict[str, str | None] = {}
-        """The uuid that stands for each record; a note is stood for by its parent's."""
+        """The uuid for each record; for a note that of its parent."""
 
     def read(self, line: SourceLine) -> None:
         """Translate one record."""

@@ -1,9 +1,12 @@
 """The neutral form: lines of a session as Claude Code writes them, made from another agent's.
 
 Every line of the source becomes at least one line here, so that nothing is lost and every line can
-be accounted for: what is no message is kept whole as a note, what cannot be decoded is passed on as
-it is. `sourceLine` and `sourceOffset` name the place in the source; `sourcePart` counts further
-lines made from the same one.
+be
+accounted for: what is not a message is kept completely as a note, what cannot be decoded is passed
+on
+unchanged. `sourceLine` and `sourceOffset` name the place in the source; `sourcePart` counts further
+lines
+made from the same one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +22,7 @@ from plait.record.codec import NotAnObject, decode_object, encode_value
 from plait.sources.base import SourceLog
 
 NOTE = "source-note"
-"""The type of a line whose kind is known to a reader and carries no message."""
+"""The type of a line whose kind is known to a reader and has no message."""
 Fields = dict[str, Any]
 
 
@@ -29,29 +32,29 @@ class SourceLine(NamedTuple):
     number: int
     offset: int
     fields: Fields
-    """Its content, an empty object where it has none."""
+    """Its content; an empty object if it has none."""
     data: bytes = b""
 
 
 class Translation:
     """Writes the lines of one session; a reader calls it in the order of the source.
 
-    A line whose parent is not given hangs on the last one that was written.
+    A line without a given parent follows the last one that was written.
     """
 
     def __init__(self, log: SourceLog, file: BinaryIO, session: str | None = None) -> None:
         self.log = log
         self.session = session or log.id
-        """The session that the lines belong to; of a sub-agent, the one that sent it."""
+        """The session of the lines; for a sub-agent, the one that started it."""
         self.cwd = log.cwd
         self.version: str | None = None
         self.git_branch: str | None = None
         self.timestamp: str | None = None
-        """Of lines that have none of their own."""
+        """For lines without their own."""
         self.parent: str | None = None
-        """The uuid of the line that the next one hangs on."""
+        """The uuid that the next line follows."""
         self.agent: str | None = log.id if session else None
-        """The sub-agent that the next lines belong to, where its lines stand in the same file."""
+        """The sub-agent of the next lines, if its lines are in the same file."""
         self._file = file
         self.line: SourceLine | None = None
         """The line of the source that is being translated."""
@@ -70,9 +73,9 @@ class Translation:
         end: int | None = None,
         inherited_from: Path | None = None,
     ) -> Iterator[SourceLine]:
-        """Yield the lines of the source; blank and broken ones are passed on by themselves.
+        """Yield the lines of the source; blank and broken ones are passed on unchanged.
 
-        A line for which nothing was written until the next one is asked for is kept as a note.
+        A line for which nothing was written until the next one is requested is kept as a note.
         Lines of another file that the session continues name that file.
         """
         self._inherited_from = inherited_from
@@ -93,11 +96,11 @@ class Translation:
             return None
 
     def start(self, line: SourceLine) -> None:
-        """Begin a line of the source: what is written from now on was made from it."""
+        """Begin a line of the source: what is written from now on belongs to it."""
         self.line, self._parts = line, 0
 
     def finish_line(self) -> None:
-        """Keep the line of the source as it is where nothing was made from it."""
+        """Keep the line of the source as a note if nothing was written for it."""
         if self.line is not None and not self._parts:
             self.unknown(
                 str(self.line.fields.get("type") or self.line.fields.get("kind") or "untyped")
@@ -106,7 +109,7 @@ class Translation:
     # ------------------------------------------------------------------ messages
 
     def user(self, content: str | Sequence[Fields], **fields: Any) -> str:
-        """Write a message of the user: a prompt, or what the agent put in the user's place.
+        """Write a user message: a prompt, or what the agent added in the user role.
 
         Pass `isMeta=True` for what nobody typed.
         """
@@ -151,7 +154,7 @@ class Translation:
         return self.user([block], **fields)
 
     def system(self, content: str, subtype: str = "informational", **fields: Any) -> str:
-        """Write a message of the agent itself: a system prompt, an error, news."""
+        """Write a message of the agent itself: a system prompt, an error, a notice."""
         return self.write("system", subtype=subtype, content=content, **fields)
 
     def compaction(
@@ -196,14 +199,14 @@ class Translation:
             self._emit(pointer | {"sessionId": self.session})
 
     def note(self, kind: str) -> None:
-        """Keep a line of the source that carries no message."""
+        """Keep a line of the source that has no message."""
         assert self.line is not None
         self._emit(
             {"type": NOTE, "kind": kind, "sessionId": self.session, "record": self.line.fields}
         )
 
     def unknown(self, kind: str) -> None:
-        """Keep a line of the source whose kind the reader does not know; it is counted as such."""
+        """Keep a line of the source of an unknown kind; it is counted as such."""
         assert self.line is not None
         self._emit(
             {
@@ -214,9 +217,9 @@ class Translation:
         )
 
     def write(self, type: str, *, uuid: str | None = None, **fields: Any) -> str:  # noqa: A002
-        """Write a line that other lines can hang on, and return its uuid.
+        """Write a line that others can follow, and return its uuid.
 
-        `parentUuid` and `timestamp` are taken from what was written last where they are not given.
+        Without `parentUuid` and `timestamp`, those of the last line are used.
         """
         line = self.line
         uuid = uuid or self.make_uuid(line.data if line else b"", self._parts)
@@ -233,7 +236,9 @@ class Translation:
         return uuid
 
     def make_uuid(self, *parts: object) -> str:
-        """Return the same uuid for the same parts in any session: copied lines are recognised."""
+        """Return the same uuid for the same parts in any session, so that copied lines are
+        recognised.
+        """
         text = repr((self.log.source, *parts)).encode("utf-8", "surrogatepass")
         digest = blake2b(text, digest_size=16).hexdigest()
         return "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:]))
@@ -264,7 +269,7 @@ def make_thinking_block(text: str, signature: str | None = None) -> Fields:
 
 
 def make_call_block(id: str, name: str, arguments: object) -> Fields:  # noqa: A002
-    """Return a tool call; arguments that are no object become its only one."""
+    """Return a tool call; arguments that are no object become its only argument."""
     inputs = arguments if isinstance(arguments, dict) else {"input": arguments}
     return {"type": "tool_use", "id": id, "name": name, "input": inputs}
 
@@ -278,7 +283,7 @@ def make_image_block(data: str, media_type: str) -> Fields:
 
 
 def parse_json(text: object) -> Any:
-    """Return the value of a JSON text, the text itself where it is none."""
+    """Return the value of a JSON text; the text itself if it is invalid."""
     if not isinstance(text, str):
         return text
     try:
@@ -301,7 +306,7 @@ def number_of(value: object) -> float | None:
 
 
 def format_ms(milliseconds: int) -> str | None:
-    """Return a time in milliseconds since 1970 as logs write it, None for none."""
+    """Return a time in milliseconds since 1970 in the form of logs, None for none."""
     try:
         moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (OverflowError, OSError, ValueError):
@@ -312,14 +317,14 @@ def format_ms(milliseconds: int) -> str | None:
 
 
 def iter_dicts(values: object) -> Iterable[Fields]:
-    """Yield the objects of a list; nothing where it is no list."""
+    """Yield the objects of a list; nothing if it is no list."""
     return (
         (value for value in values if isinstance(value, dict)) if isinstance(values, list) else ()
     )
 
 
 def to_text(value: object) -> str:
-    """Return a value as text: a string as it is, nothing for None, anything else as JSON."""
+    """Return a value as text: a string unchanged, nothing for None, anything else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else encode_value(value).decode()

@@ -1,10 +1,11 @@
-"""The journal of a store: which states of files it holds; lines are only appended.
+"""The journal of a store: which states of files it has; lines are only appended.
 
     {"crc":"…","root":…,"path":…,"session":…,"size":…,"sha256":…,"blocks":[…]}   a state of a file
     {"crc":"…","forget":…,"root":…,"path":…,"size":…,"modified":…}               forgets its states
 
 Each line carries the CRC-32 of the rest of itself. A torn last line is removed by the next run.
-Next to the journal is a compressed copy, from which damaged lines are read:
+Next to
+the journal is a compressed copy, from which damaged lines are read:
 
     frame │ 24 bytes: which bytes of the journal it holds │ frame │ …
 
@@ -29,7 +30,7 @@ from plait.store.packs import FRAME_HEAD, SKIPPABLE, BrokenFrame, encode_note, p
 
 COPY = "journal.copy.zst"
 SPAN = struct.Struct("<QQQ")
-"""Where in the journal a frame begins and ends, and how many bytes it has itself."""
+"""The range of the journal in a frame, and the size of the frame."""
 MAX_COPY = 1 << 32
 TRAIL = FRAME_HEAD.size + SPAN.size
 
@@ -41,8 +42,8 @@ class JournalCopy:
         self.path = folder / COPY
 
     def add(self, journal: Path, data: bytes, start: int) -> None:
-        """Add what was added to the journal; a copy that lags behind takes all of it."""
-        with suppress(OSError):  # it can do without
+        """Add what was appended to the journal; a copy that lags behind gets all of it."""
+        with suppress(OSError):  # the copy is optional
             if self.end() != start:
                 self.drop()
                 data, start = journal.read_bytes(), 0
@@ -53,16 +54,16 @@ class JournalCopy:
                 out.write(frame + span)
 
     def remake(self, journal: Path) -> None:
-        """Make the copy again."""
+        """Rewrite the copy."""
         self.drop()
         self.add(journal, b"", -1)
 
     def drop(self) -> None:
-        """Delete the copy: the journal is about to be another one."""
+        """Delete the copy because the journal is about to be replaced."""
         self.path.unlink(missing_ok=True)
 
     def end(self) -> int:
-        """Return where in the journal it ends, -1 where it was cut off."""
+        """Return its end in the journal, -1 if it was truncated."""
         try:
             with self.path.open("rb") as file:
                 return _span_before(file, file.seek(0, os.SEEK_END))[1]
@@ -72,7 +73,7 @@ class JournalCopy:
             return -1
 
     def read(self) -> bytes:
-        """Return the journal as far as it can be read here, with zeros for what cannot."""
+        """Return the journal as far as the copy can be read, with zeros for the rest."""
         try:
             with self.path.open("rb") as file:
                 end = file.seek(0, os.SEEK_END)
@@ -88,7 +89,7 @@ class JournalCopy:
                             found.append(plain(_read_at(file, end, length), stop - start))
                         except BrokenFrame:
                             found.append(bytes(stop - start))
-                found.append(bytes(min(start, MAX_COPY)))  # what comes before is lost
+                found.append(bytes(min(start, MAX_COPY)))  # everything before it is lost
                 return b"".join(reversed(found))
         except OSError:
             return b""
@@ -114,20 +115,20 @@ def _read_at(file: BinaryIO, place: int, length: int) -> bytes:
 JOURNAL = "journal.jsonl"
 LINE_HEAD = b'{"crc":"'
 BODY = len(LINE_HEAD) + 10
-"""Where what follows the checksum begins."""
+"""The start of what follows the checksum."""
 LINE, NAME = 400, 67
-"""Bytes of a line, about, and of each block it names."""
+"""Approximate size of a line, and of each block it names."""
 SLACK = 64 << 10
 
 
 class Forgotten(Struct, frozen=True, tag_field="forget", tag="file", kw_only=True):
-    """A file whose states up to here are not kept any longer."""
+    """A file whose earlier states are deleted."""
 
     root: str
     path: str
     size: int
     modified: int
-    """As it was at its source: unless it changes, it is not kept again."""
+    """Its modification time at the source: it is not backed up again unless it changes."""
     kept: str
     """When it was forgotten."""
 
@@ -147,19 +148,19 @@ _FORGOTTEN = msgspec.json.Decoder(Forgotten)
 
 @dataclass(slots=True)
 class JournalState:
-    """What a journal says."""
+    """The content of a journal."""
 
     files: dict[Key, list[KeptFile]] = field(default_factory=dict)
-    """The states of each file that are kept, the newest last."""
+    """The stored states of each file, newest last."""
     forgotten: dict[Key, Forgotten] = field(default_factory=dict)
     damaged: list[int] = field(default_factory=list)
-    """The numbers of lines that cannot be read."""
+    """Numbers of unreadable lines."""
     lost: list[int] = field(default_factory=list)
-    """Those of them that cannot be read in the copy either."""
+    """Those that are unreadable in the copy too."""
     complete_bytes: int = 0
     """Bytes up to the end of the last complete line."""
     mark: tuple[int, ...] = field(default=(), compare=False)
-    """What the system said of the journal: as long as it says so, nothing was added."""
+    """The journal's file metadata: while it is unchanged, nothing was added."""
 
     def add(self, line: JournalLine) -> None:
         """Add one line."""
@@ -185,7 +186,7 @@ class JournalState:
         return known[-1] if known else None
 
     def iter_states(self) -> Iterator[KeptFile]:
-        """Yield every state that is kept."""
+        """Yield every stored state."""
         for states in self.files.values():
             yield from states
 
@@ -195,7 +196,7 @@ class JournalState:
 
     @property
     def is_wordy(self) -> bool:
-        """Whether most of the journal is about states that newer ones took the place of."""
+        """Whether most of the journal is about states replaced by newer ones."""
         needed = sum(LINE + NAME * len(state.blocks) for state in self.iter_states())
         return self.complete_bytes > 2 * (needed + LINE * len(self.forgotten)) + SLACK
 
@@ -207,7 +208,7 @@ def encode_line(line: JournalLine) -> bytes:
 
 
 def decode_line(line: bytes) -> JournalLine | None:
-    """Return what a line says, or None where it is damaged."""
+    """Return the content of a line; None if it is damaged."""
     body = b"{" + line[BODY:]
     if not line.startswith(LINE_HEAD) or line[len(LINE_HEAD) : BODY] != b'%08x",' % crc32(body):
         return None
@@ -227,7 +228,7 @@ class Journal:
         self.copy = JournalCopy(folder)
 
     def read(self) -> JournalState:
-        """Return what it says; a last line without its end does not count."""
+        """Return its content; an incomplete last line does not count."""
         states = JournalState(mark=self.mark())
         try:
             data = self.path.read_bytes()
@@ -250,7 +251,7 @@ class Journal:
         return states
 
     def mark(self) -> tuple[int, ...]:
-        """Return what the system says of it now, nothing where there is none."""
+        """Return its file metadata; empty if there is none."""
         try:
             status = self.path.stat()
         except FileNotFoundError:
@@ -258,7 +259,7 @@ class Journal:
         return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
     def add(self, lines: Iterable[JournalLine], states: JournalState) -> None:
-        """Add lines behind what is whole, waits for the disk, and takes them in."""
+        """Append lines, wait for the disk, and add them to the state."""
         lines = tuple(lines)
         data = b"".join(map(encode_line, lines))
         self.path.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
@@ -278,7 +279,7 @@ class Journal:
             states.add(line)
 
     def rewrite(self, states: JournalState) -> None:
-        """Put in its place a journal that says the same in fewer lines."""
+        """Replace the journal by an equivalent one with fewer lines."""
         lines: list[JournalLine] = [*states.iter_states(), *states.forgotten.values()]
         data = b"".join(map(encode_line, sorted(lines, key=lambda line: line.kept)))
         self.copy.drop()
@@ -287,13 +288,13 @@ class Journal:
         states.complete_bytes, states.damaged, states.lost = len(data), [], []
 
     def stored_bytes(self) -> int:
-        """Return how large it is, with its copy."""
+        """Return its size, with its copy."""
         paths = (self.path, self.copy.path)
         return sum(path.stat().st_size for path in paths if path.exists())
 
 
 def _lines(data: bytes) -> tuple[dict[int, tuple[int, JournalLine]], list[int]]:
-    """Return the lines that can be read, by where they begin, and where others do."""
+    """Return the readable lines by offset, and the offsets of others."""
     found: dict[int, tuple[int, JournalLine]] = {}
     broken: list[int] = []
     start = 0

@@ -8,12 +8,14 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 Kind = Literal["session", "agent", "journal", "beside", "backup", "list"]
-"""A session's own log, an agent's, a workflow's, what else is next to them, a backup of a file
-that was edited, a list of tasks."""
+"""A session's own log, an agent's, a workflow's, other side files, a backup of an edited file, a
+task
+list.
+"""
 
 
 class Stamp(NamedTuple):
-    """What the system says of a file at its source: as long as it is the same, nothing is new."""
+    """The metadata of a file at its source: while it is unchanged, nothing is new."""
 
     size: int
     modified: int
@@ -24,18 +26,18 @@ class Stamp(NamedTuple):
 
 
 class SourceFile(Struct, frozen=True):
-    """A file that can be kept."""
+    """A file that can be backed up."""
 
     place: str
-    """Where it lies."""
+    """Its path."""
     path: str
-    """Where it is below the root, with `/` between the parts."""
+    """Its path below the root, with `/` between the parts."""
     kind: Kind
     stamp: Stamp
 
 
 class Source(Struct, frozen=True):
-    """A session as it lies at its source, with all its files."""
+    """A session at its source, with all its files."""
 
     root: str
     """The client's configuration folder, else the folder of logs."""
@@ -46,7 +48,7 @@ class Source(Struct, frozen=True):
 
 
 class KeptFile(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One state of a file, as a line of the journal has it."""
+    """One state of a file, as in a line of the journal."""
 
     root: str
     path: str
@@ -59,15 +61,15 @@ class KeptFile(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """In nanoseconds since 1970."""
     mode: int = 0o600
     kept: str
-    """When it was kept: ISO 8601, UTC."""
+    """When it was backed up: ISO 8601, UTC."""
     changed: int = 0
     inode: int = 0
     grew_from: str = ""
     """The SHA-256 of an earlier state that it begins with."""
     mark: str = ""
-    """What is to be known of it, such as `incomplete`."""
+    """A mark such as `incomplete`."""
     is_foreign: bool = False
-    """Another machine kept it: its root means nothing here."""
+    """Whether another machine backed it up: its root means nothing here."""
     blocks: tuple[str, ...] = ()
     """The SHA-256 of each block, in order."""
 
@@ -78,13 +80,13 @@ class KeptFile(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def stamp(self) -> Stamp:
-        """What the system said about it when it was read."""
+        """The file's metadata when it was read."""
         return Stamp(self.size, self.modified, self.changed, self.inode, self.mode)
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file that lies nowhere, to be kept."""
+    """New content to store that exists nowhere as a file."""
 
     root: str
     path: str
@@ -93,7 +95,7 @@ class NewFile:
     data: bytes
     kind: Kind = "session"
     modified: int | None = None
-    """In nanoseconds since 1970; now, where nothing is said."""
+    """In nanoseconds since 1970; now by default."""
     mode: int = 0o600
     mark: str = ""
 
@@ -106,9 +108,9 @@ class KeptSession:
     project: str
     session: str
     files: tuple[KeptFile, ...]
-    """In the order of their paths."""
+    """By path."""
     earlier: tuple[KeptFile, ...] = ()
-    """States that a newer one does not begin with: a file was written again or cut."""
+    """States that are not the beginning of a newer one: a file was rewritten or truncated."""
 
     @property
     def log(self) -> KeptFile | None:
@@ -117,7 +119,7 @@ class KeptSession:
 
     @property
     def size(self) -> int:
-        """Bytes of all its files."""
+        """The size of all its files."""
         return sum(file.size for file in self.files)
 
     @property
@@ -128,22 +130,22 @@ class KeptSession:
 
     @property
     def kept(self) -> str:
-        """When the last of it was kept."""
+        """When the last of it was backed up."""
         return max(file.kept for file in self.files)
 
     @property
     def mark(self) -> str:
-        """What is to be known of it, such as `incomplete`."""
+        """A mark such as `incomplete`."""
         return self.log.mark if self.log else ""
 
     @property
     def is_foreign(self) -> bool:
-        """Whether some of it came from another machine."""
+        """Whether part of it came from another machine."""
         return any(file.is_foreign for file in self.files)
 
 
 class Progress(NamedTuple):
-    """How far a run has come."""
+    """The progress of a run."""
 
     files: int
     of_files: int
@@ -158,7 +160,7 @@ Report: TypeAlias = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A file that could not be kept."""
+    """A file that could not be backed up."""
 
     path: str
     why: str
@@ -166,53 +168,53 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class KeepPlan:
-    """What a run would keep; nothing has been read or written for it."""
+    """What a run would back up; computed without reading or writing files."""
 
     new: tuple[SourceFile, ...]
     grown: tuple[SourceFile, ...]
-    """Larger than they were, as far as the system says."""
+    """Files that are larger than before, by their metadata."""
     changed: tuple[SourceFile, ...]
     unchanged: int
     sessions: tuple[Source, ...]
-    """Those that hold something new."""
+    """Those with something new."""
 
     @property
     def files(self) -> tuple[SourceFile, ...]:
-        """All that a run would read."""
+        """All files that a run would read."""
         return (*self.new, *self.grown, *self.changed)
 
     @property
     def bytes(self) -> int:
-        """How much a run would read."""
+        """How many bytes a run would read."""
         return sum(file.stamp.size for file in self.files)
 
 
 @dataclass(slots=True)
 class KeepReport:
-    """What a run has done."""
+    """What a run did."""
 
     files: int = 0
-    """Files of which a new state was kept."""
+    """Files with a new state."""
     unchanged: int = 0
     bytes: int = 0
     """Bytes that were read."""
     new_bytes: int = 0
-    """Bytes of blocks that the store did not have."""
+    """Bytes of new blocks."""
     stored_bytes: int = 0
-    """Bytes that they take, compressed."""
+    """Their compressed size."""
     sessions: list[str] = field(default_factory=list)
-    """Sessions of which something was kept."""
+    """Sessions with a new state."""
     places: list[str] = field(default_factory=list)
-    """Where the files lie that were read for it."""
+    """The paths of the files that were read."""
     unread: list[Unread] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A block that cannot be read any longer, or something that tells where blocks are."""
+    """An unreadable block, or damage to an index of blocks."""
 
     block: str
-    """The SHA-256 that it should have; empty where it is none."""
+    """The SHA-256 that it should have; empty if it is no block."""
     where: str
     why: str
     files: tuple[KeptFile, ...] = ()
@@ -220,20 +222,20 @@ class Damage:
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        """The sessions it is in."""
+        """The sessions that contain it."""
         return tuple(dict.fromkeys(file.session for file in self.files))
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was put back."""
+    """What was restored."""
 
     path: Path
     """The session's own log, else its first file."""
     sha256: str
     """Of that file."""
     files: tuple[Path, ...]
-    """All that were written; those that were there already, the same, are not among them."""
+    """All files that were written; identical existing ones are not included."""
     same: tuple[Path, ...] = ()
     damaged: tuple[Damage, ...] = ()
     """Why a file is missing, or lacks lines."""
@@ -241,19 +243,19 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """What was forgotten."""
+    """What was deleted."""
 
     sessions: tuple[str, ...]
     files: int
     bytes: int
-    """Bytes of the files that are no longer kept."""
+    """Bytes of the deleted files."""
     stored_bytes: int
-    """Bytes that the store is smaller by."""
+    """Bytes by which the store shrank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a store may hold."""
+    """The limits of a store."""
 
     max_age: float | None = None
     """Days since a session was last written to."""
@@ -270,7 +272,7 @@ class Merged:
     bytes: int
     stored_bytes: int
     left_out: tuple[str, ...] = ()
-    """Files that cannot travel: not every system has such names."""
+    """Files that cannot be transferred: not every system allows their names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,18 +31,20 @@ from plait.line.output import BINARY, OWNER_FILE, OWNER_FOLDER, replace_file, sy
 
 LEVEL = 3
 WINDOW, HASHES, MATCH = 23, 18, 6
-"""Eight megabytes: as much as a frame holds. `zstd` reads up to 27 without being told. Larger
-tables of longer matches than the level has: logs repeat themselves in long runs."""
+"""Eight megabytes, the size of a frame. `zstd` reads up to 27 without options. Larger tables of
+longer
+matches than the level's defaults: logs repeat themselves in long runs.
+"""
 SKIPPABLE = 0x184D2A50
 FRAME_HEAD = struct.Struct("<II")
 
 
 class BrokenFrame(Exception):
-    """The bytes are no whole frame."""
+    """The bytes are no complete frame."""
 
 
 def encode_note(data: bytes) -> bytes:
-    """Return bytes as a frame that `zstd` passes over."""
+    """Return bytes as a frame that `zstd` skips."""
     return FRAME_HEAD.pack(SKIPPABLE, len(data)) + data
 
 
@@ -110,9 +112,9 @@ STEP = 1 << 12
 
 
 def read_damaged(frame: bytes, size: int) -> bytes:
-    """Return what can be read of a frame that is damaged somewhere: all that comes before."""
+    """Return what can be read of a damaged frame: everything before the damage."""
     found, frame_data = _read_on(frame, size)
-    if frame_data < len(frame):  # once more, and byte by byte where it went wrong
+    if frame_data < len(frame):  # once more, and byte by byte where it failed
         reader = _reader()
         found = bytearray(reader.decompress(frame[:frame_data])) if frame_data else bytearray()
         with suppress(*_BROKEN):
@@ -122,7 +124,7 @@ def read_damaged(frame: bytes, size: int) -> bytes:
 
 
 def _read_on(frame: bytes, size: int) -> tuple[bytearray, int]:
-    """Return what a frame gives up to the step in which it breaks, and where that begins."""
+    """Return the content of a frame up to the step that fails, and where that begins."""
     reader, found = _reader(), bytearray()
     for at in range(0, len(frame), STEP):
         try:
@@ -141,31 +143,31 @@ def _checked(data: bytes, size: int) -> bytes:
 
 
 MIN_BLOCK = 32 << 10
-"""Bytes of a block from which on it may end."""
+"""Minimum size of a block."""
 MAX_BLOCK_TARGET = 256 << 10
-"""Bytes from which on it ends with its line."""
+"""Size from which a block ends with its line."""
 MAX_BLOCK = 1 << 20
-"""Bytes after which it ends wherever that is."""
+"""Size at which a block ends anywhere."""
 BOUNDARY_RATE = 16
-"""How many lines there are to one that ends a block."""
+"""The average number of lines per block boundary."""
 BOUNDARY_BYTES = 256
-"""Bytes at the beginning of a line that decide: ids and times are there."""
+"""Bytes at the beginning of a line that decide: they contain ids and times."""
 ROOM = 4 * MAX_BLOCK
 
 Fill: TypeAlias = Callable[[memoryview], int]
-"""Writes the next bytes of a file to a place, and return how many: none where it has ended."""
+"""Writes the next bytes of a file to a buffer and returns their number: 0 at the end."""
 
 
 class BlockSplitter:
-    """Cuts one file after another, in the same room."""
+    """Splits one file after another, in the same buffer."""
 
     def __init__(self) -> None:
         self._buffer = bytearray(ROOM)
 
     def split(self, fill: Fill, first: bytes = b"") -> Iterator[memoryview]:
-        """Yield the blocks of what begins so and goes on as it is filled in.
+        """Yield the blocks of a file with this beginning, filled by a function.
 
-        A block is good until the next one is asked for.
+        A block is valid until the next one is requested.
         """
         buffer, view = self._buffer, memoryview(self._buffer)
         start, end, is_more = 0, len(first), True
@@ -183,7 +185,7 @@ class BlockSplitter:
 
 
 def _end(buffer: bytearray, view: memoryview, start: int, end: int) -> int:
-    """Return where the block that begins at a place ends, if no more bytes follow."""
+    """Return the end of the block at a position, if no more bytes follow."""
     longest = min(start + MAX_BLOCK, end)
     line = buffer.find(b"\n", min(start + MIN_BLOCK, longest) - 1, longest) + 1
     if not line:
@@ -211,7 +213,7 @@ def read_damaged_blocks(folder: Path) -> frozenset[str]:
 
 
 def mark_damaged(folder: Path, names: Iterable[str]) -> None:
-    """Say which blocks are damaged, where the store can be written to."""
+    """Note which blocks are damaged, if the store is writable."""
     path, found = folder / DAMAGED, sorted(names)
     with suppress(OSError):
         if found:
@@ -222,51 +224,51 @@ def mark_damaged(folder: Path, names: Iterable[str]) -> None:
 
 PACK, INDEX, NEW = ".pack", ".index", ".new"
 FRAME = 8 << 20
-"""Bytes of blocks that are compressed together, at most; those of one project."""
+"""Maximum size of blocks that are compressed together, all of one project."""
 ENOUGH = 2 << 20
-"""Bytes from which on a frame ends with its session."""
+"""Size from which a frame ends with its session."""
 MOST_FRAME = 64 << 20
-"""Bytes that no frame exceeds, whoever made it."""
+"""Size that no frame exceeds, whoever made it."""
 MOST_HELD = 128 << 20
-"""Bytes of frames that are at hand: the blocks of a session that grew are in several."""
+"""Size of cached frames: the blocks of a growing session are in several."""
 NAME_BYTES, SIZE_BYTES = 32, 4
 
 
 class IndexLine(Struct, frozen=True):
-    """Where a block lies."""
+    """The place of a block."""
 
     sha256: str
     at: int
-    """Its first byte in what `zstd -dc` makes of the pack."""
+    """Its first byte in the output of `zstd -dc` of the pack."""
     size: int
     frame: int
     """The first byte of its frame in the pack."""
     packed: int
-    """The bytes of its frame."""
+    """The size of its frame."""
 
 
 class Place(NamedTuple):
-    """Where a block lies, with its frame."""
+    """The place of a block, with its frame."""
 
     pack: int
     frame: int
     packed: int
     plain: int
-    """Bytes of all blocks of the frame."""
+    """The uncompressed size of the frame."""
     skip: int
     """Bytes of the frame before the block."""
     size: int
 
 
 class LostBlock(Exception):
-    """A block is not there, or not what it should be."""
+    """A block is missing or damaged."""
 
 
 _DECODER = msgspec.json.Decoder(IndexLine)
 
 
 class Packs:
-    """The packs of a folder, to read from."""
+    """The packs of a folder, for reading."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -274,13 +276,13 @@ class Packs:
         self._seen: tuple[int, ...] = ()
         self._changed = 0
         self._are_listed = False
-        """The packs themselves were asked, because an index is damaged."""
+        """Whether the packs themselves were scanned because an index is damaged."""
         self._plain: dict[tuple[int, int], bytes] = {}
-        """Frames that were read, by their places, the last one last."""
+        """Frames that were read, by place, newest last."""
 
     @property
     def places(self) -> dict[str, Place]:
-        """Where each block lies."""
+        """The place of each block."""
         if self._places is None:
             self._seen, self._changed = self.numbers(), self._stamp()
             self._places = {
@@ -289,24 +291,24 @@ class Packs:
         return self._places
 
     def skip(self, names: Iterable[str]) -> None:
-        """Pass over blocks that are damaged: they are to be stored again."""
+        """Ignore damaged blocks, so that they are stored again."""
         for name in names:
             self.places.pop(name, None)
 
     def forget(self) -> None:
-        """Read the folder again when it is asked next."""
+        """Read the folder again at the next request."""
         self._places, self._are_listed = None, False
-        self._plain.clear()  # a number may come again
+        self._plain.clear()  # a number may be reused
 
     def _stamp(self) -> int:
-        """Return when a pack last came or went: one may have the number of another before it."""
+        """Return when a pack was last added or removed, since numbers may be reused."""
         try:
             return self.folder.stat().st_mtime_ns
         except FileNotFoundError:
             return 0
 
     def numbers(self) -> tuple[int, ...]:
-        """Return the packs that are whole, in the order in which they were written."""
+        """Return the complete packs, in the order in which they were written."""
         return tuple(sorted(self._list_numbers(PACK)))
 
     def _list_numbers(self, suffix: str) -> set[int]:
@@ -318,27 +320,27 @@ class Packs:
         return {int(stem) for stem in stems if stem.isdecimal()}
 
     def next_number(self) -> int:
-        """Return a number that no pack has."""
+        """Return an unused number."""
         return max(self._list_numbers(INDEX) | self._list_numbers(PACK), default=0) + 1
 
     def path(self, number: int, suffix: str = PACK) -> Path:
-        """Return where a pack lies, or its index."""
+        """Return the path of a pack or its index."""
         return self.folder / f"{number:06}{suffix}"
 
     def index(self, number: int) -> Iterator[tuple[str, Place]]:
-        """Yield the blocks of a pack; where its index is damaged, by what the pack itself says."""
+        """Yield the blocks of a pack; if its index is damaged, from the pack itself."""
         lines = self.read_index(number)
         return iter_places(number, self.scan_pack(number) if lines is None else lines)
 
     def read_index(self, number: int) -> list[IndexLine] | None:
-        """Return what the index of a pack says, or None where it cannot be read."""
+        """Return the index of a pack; None if it cannot be read."""
         try:
             return _DECODER.decode_lines(self.path(number, INDEX).read_bytes())
         except (OSError, msgspec.MsgspecError, ValueError):
             return None
 
     def scan_pack(self, number: int) -> list[IndexLine]:
-        """Return what a pack says of its blocks by itself."""
+        """Return the blocks found by scanning a pack."""
         found: list[IndexLine] = []
         with suppress(OSError, _Torn), self.path(number).open("rb") as file:
             at, frame, end = 0, 0, file.seek(0, os.SEEK_END)
@@ -357,18 +359,20 @@ class Packs:
         return found
 
     def read(self, name: str) -> bytes:
-        """Return a block, and raise where it is not there or not what its name says."""
+        """Return a block; raise if it is missing or damaged."""
         try:
             return self._read(name)
         except LostBlock:
             if (self._seen, self._changed) != (self.numbers(), self._stamp()):
-                self.forget()  # packs were put together since
+                self.forget()  # packs were merged since
             elif not self._ask_packs():
                 raise
         return self._read(name)
 
     def _ask_packs(self) -> bool:
-        """Take what the packs say of themselves for their indexes; return whether that is news."""
+        """Use the results of scanning the packs instead of their indexes; return whether that is
+        new.
+        """
         if self._are_listed:
             return False
         self._are_listed = True
@@ -389,7 +393,7 @@ class Packs:
         return self.read_at(name, place)
 
     def read_at(self, name: str, place: Place) -> bytes:
-        """Return the block at a place, and raise if it is another one."""
+        """Return the block at a place; raise if it is another one."""
         if not 0 <= place.skip <= place.plain - place.size <= place.plain <= MOST_FRAME:
             raise LostBlock("its index is wrong")
         data = self._of_frame(place)[place.skip : place.skip + place.size]
@@ -417,14 +421,14 @@ class Packs:
         return data
 
     def describe_place(self, name: str) -> str:
-        """Return in words where a block lies."""
+        """Return the place of a block as text."""
         place = self.places.get(name)
         if place is None:
             return "no pack"
         return f"{self.path(place.pack).name}, frame at byte {place.frame}"
 
     def stored_bytes(self) -> int:
-        """Return how large all packs are, with their indexes."""
+        """Return the size of all packs with their indexes."""
         found = 0
         for number in self.numbers():
             for suffix in (PACK, INDEX):
@@ -463,23 +467,23 @@ def _read_note(file: BinaryIO) -> bytes:
 
 
 FULL = 64 << 20
-"""Bytes after which a new pack is begun."""
+"""Size at which a new pack is started."""
 FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY
 _ENCODER = msgspec.json.Encoder()
 
 
 class PackWriter:
-    """New blocks to packs, under the lock of the store."""
+    """Writes new blocks to packs, under the lock of the store."""
 
     def __init__(self, packs: Packs) -> None:
         self.packs = packs
         self._blocks: dict[str, int] = {}
-        """The sizes of those that wait for their frame."""
+        """The sizes of those waiting for their frame."""
         self._room = memoryview(bytearray(FRAME + MAX_BLOCK))
         self._waiting = 0
-        """Bytes of them, in the room."""
+        """Their bytes in the buffer."""
         self._owner = "", "", ""
-        """Root, project and session whose blocks come."""
+        """The root, project and session of the blocks being added."""
         self._lines: list[IndexLine] = []
         self._written: set[str] = set()
         self._file: int | None = None
@@ -488,11 +492,13 @@ class PackWriter:
         self.stored = 0
 
     def has(self, name: str) -> bool:
-        """Return whether a block is in the store, or on its way there."""
+        """Return whether a block is in the store or about to be written."""
         return name in self._blocks or name in self._written or name in self.packs.places
 
     def start_owner(self, root: str, project: str, session: str) -> None:
-        """Start the blocks of another session, so that damage to a frame hurts one project and few sessions."""
+        """Start the blocks of another session, so that damage to a frame affects one project and
+        few sessions.
+        """
         owner, before = (root, project, session), self._owner
         is_enough = self._waiting >= ENOUGH and owner != before
         if is_enough or owner[:2] != before[:2]:
@@ -501,7 +507,7 @@ class PackWriter:
 
     def add(self, name: str, data: bytes | memoryview) -> None:
         """Add a block that the store does not have."""
-        if len(data) > len(self._room) - self._waiting:  # cut when blocks were larger
+        if len(data) > len(self._room) - self._waiting:  # split when blocks were larger
             self._flush()
             self._room = memoryview(bytearray(FRAME + len(data)))
         self._blocks[name] = len(data)
@@ -512,7 +518,7 @@ class PackWriter:
 
     @property
     def is_full(self) -> bool:
-        """Whether the pack is as large as a pack is to be."""
+        """Whether the pack has reached its maximum size."""
         return self._end >= FULL
 
     def _flush(self) -> None:
@@ -541,7 +547,7 @@ class PackWriter:
         return self.packs.path(self._number, f"{suffix}{NEW}")
 
     def commit(self) -> None:
-        """Wait until all blocks are on the disk and can be found there."""
+        """Wait until all blocks are on disk and can be found there."""
         self._flush()
         if self._file is None:
             return
@@ -563,7 +569,7 @@ class PackWriter:
         self._written, self._lines, self._end, self._at = set(), [], 0, 0
 
     def roll_back(self) -> None:
-        """Leave the store as the last commit left it."""
+        """Restore the state of the last commit."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -573,7 +579,7 @@ class PackWriter:
 
 
 def write_index(path: Path, lines: Iterable[IndexLine]) -> None:
-    """Put an index instead of one that is damaged."""
+    """Replace a damaged index."""
     replace_file(path, _encoded(lines), mode=OWNER_FILE)
 
 
@@ -588,7 +594,7 @@ def _write_all(handle: int, data: bytes) -> None:
 
 
 def remove_drafts(packs: Packs) -> None:
-    """Delete what a run that was cut off left: drafts, and indexes of packs that never were."""
+    """Delete what an interrupted run left: drafts, and indexes of unfinished packs."""
     numbers = set(packs.numbers())
     for path in packs.folder.glob("*"):
         stem, _, suffix = path.name.partition(".")

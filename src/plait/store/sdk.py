@@ -8,8 +8,10 @@
 A key may be any text: what is no plain file name is percent-encoded.
 
 Entries are appended to plain files below `sdk/` at once and moved into the packs later: every
-minute while entries arrive, when the process ends, and whenever `plait keep` runs. So a batch
-costs one write. Sessions that `plait keep` backed up can be loaded and resumed too.
+minute
+while entries arrive, when the process ends, and whenever `plait keep` runs. So a batch costs one
+write.
+Sessions that `plait keep` backed up can be loaded and resumed too.
 """
 
 import atexit
@@ -37,7 +39,7 @@ from plait.store.store import Store
 
 META = ".meta.json"
 LONGEST = 240
-"""Bytes of a name: systems take 255, and a suffix comes after it."""
+"""Maximum length of a name in bytes: systems allow 255, and a suffix is added."""
 ODD = re.compile(rb"[^A-Za-z0-9._~+@=-]")
 DOTS = re.compile(rb"\.+")
 ESCAPED = re.compile(rb"%([0-9A-F]{2})")
@@ -45,7 +47,7 @@ ESCAPED = re.compile(rb"%([0-9A-F]{2})")
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """One list of entries: a session's, or that of an agent of it."""
+    """One list of entries: a session's, or one of its agents'."""
 
     project: str
     """The name of its project's folder."""
@@ -55,22 +57,22 @@ class Stream:
 
     @property
     def path(self) -> str:
-        """Where it is below a root."""
+        """Its path below a root."""
         return "/".join((PROJECTS, self.project, self.session, *self.parts)) + LOG_SUFFIX
 
     @property
     def prefix(self) -> str:
-        """What the paths of all streams of the session's agents begin with."""
+        """The common prefix of the paths of the session's agents."""
         return f"{PROJECTS}/{self.project}/{self.session}/"
 
     @property
     def meta(self) -> str:
-        """Where it is said what an agent is."""
+        """The file that describes an agent."""
         return self.path.removesuffix(LOG_SUFFIX) + META
 
     @property
     def kind(self) -> Kind:
-        """What kind of file it is."""
+        """The kind of its file."""
         if not self.parts:
             return "session"
         if self.parts[-1].startswith(AGENT_PREFIX):
@@ -79,7 +81,7 @@ class Stream:
 
 
 def stream_of(key: Mapping[str, Any]) -> Stream:
-    """Return the stream that a key of the SDK means."""
+    """Return the stream for a key of the SDK."""
     project, session = key.get("project_key"), key.get("session_id")
     subpath = key.get("subpath")
     texts = [project, session, *([] if subpath is None else [subpath])]
@@ -90,7 +92,7 @@ def stream_of(key: Mapping[str, Any]) -> Stream:
 
 
 def stream_at(path: str) -> Stream | None:
-    """Return the stream that lies at a path below a root, or None where none does."""
+    """Return the stream at a path below a root; None if there is none."""
     top, *names = path.split("/")
     if top != PROJECTS or len(names) < 2 or not path.endswith(LOG_SUFFIX):
         return None
@@ -100,7 +102,7 @@ def stream_at(path: str) -> Stream | None:
 
 
 def name_of(text: str) -> str:
-    """Return the name of a file for a part of a key."""
+    """Return the file name for a part of a key."""
     data = text.encode("utf-8", "surrogatepass")
     if not data or DOTS.fullmatch(data):
         return "%" + "".join(f"%{byte:02X}" for byte in data)
@@ -111,21 +113,21 @@ def name_of(text: str) -> str:
 
 
 def text_of(name: str) -> str:
-    """Return the part of a key that a file name stands for."""
+    """Return the part of a key for a file name."""
     data = name.encode("utf-8", "surrogatepass")
     if data.startswith(b"%") and not ESCAPED.match(data):
-        data = data[1:]  # a part of dots alone, or of nothing
+        data = data[1:]  # a part of dots only, or an empty one
     plain = ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), data)
     return plain.decode("utf-8", "surrogatepass")
 
 
 ROOT = "claude-agent-sdk"
-"""Where sessions of the SDK are from, as the store tells it."""
+"""The root of SDK sessions in the store."""
 LIVE, SUMMARIES = "sdk", "summaries"
 PATIENCE = 30.0
-"""Seconds that one waits for others who write to the same store."""
+"""Seconds to wait for others who write to the same store."""
 SOON = 60.0
-"""Seconds after which what came in goes to the packs."""
+"""Seconds after which new entries are moved to the packs."""
 META_LINE = b'"agent_metadata"'
 Entry: TypeAlias = dict[str, Any]
 Key: TypeAlias = Mapping[str, Any]
@@ -133,7 +135,7 @@ Key: TypeAlias = Mapping[str, Any]
 
 @dataclass(slots=True)
 class _Seen:
-    """What a live file holds, as far as it was read."""
+    """What a live file contains, as far as it was read."""
 
     size: int = 0
     digests: dict[str, bytes] = field(default_factory=dict)
@@ -141,7 +143,7 @@ class _Seen:
 
 
 class SessionStore:
-    """Sessions that an SDK mirrors, in a store of Plait."""
+    """Sessions that an SDK mirrors into a store of Plait."""
 
     def __init__(self, folder: str | Path, *, root: str = ROOT) -> None:
         self._store = Store.open(Path(folder))
@@ -152,7 +154,7 @@ class SessionStore:
         self._index: tuple[object, dict[str, KeptFile]] = (None, {})
 
     async def append(self, key: Key, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Add entries to a session, or to an agent of it; one that is there is not added again."""
+        """Add entries to a session or one of its agents; existing ones are not added again."""
         stream = stream_of(key)
         if not entries:
             return
@@ -173,11 +175,11 @@ class SessionStore:
                 self.pack()
 
     async def load(self, key: Key) -> list[Entry] | None:
-        """Return all entries of a session, or of an agent of it; None where there is none."""
+        """Return all entries of a session or one of its agents; None if there is none."""
         return self._entries_of(stream_of(key))
 
     async def list_sessions(self, project_key: str) -> list[dict[str, Any]]:
-        """Return the sessions of a project, with when they were last written to."""
+        """Return the sessions of a project with their modification times."""
         project = name_of(project_key)
         return [
             {"session_id": text_of(stream.session), "mtime": modified // 10**6}
@@ -186,7 +188,7 @@ class SessionStore:
         ]
 
     async def list_session_summaries(self, project_key: str) -> list[dict[str, Any]]:
-        """Return what the SDK makes of each session of a project; made again where it grew."""
+        """Return the SDK's summaries of a project's sessions, updated if they grew."""
         fold = import_module("claude_agent_sdk").fold_session_summary
         cache = self._live / SUMMARIES / f"{name_of(project_key)}.json"
         known = _object_in(read_small(cache))
@@ -203,7 +205,7 @@ class SessionStore:
         return list(found.values())
 
     async def delete(self, key: Key) -> None:
-        """Delete a session with its agents, or one agent alone, wherever it was kept from."""
+        """Delete a session with its agents, or one agent alone, whatever its source."""
         stream = stream_of(key)
         with self._held():
             for live_stream in self._live_streams():
@@ -226,7 +228,7 @@ class SessionStore:
         return sorted("/".join(map(text_of, stream.parts)) for stream in found)
 
     def pack(self) -> None:
-        """Take what is in plain files into the packs of the store."""
+        """Move what is in plain files into the packs of the store."""
         with self._held():
             self._pack()
 
@@ -246,7 +248,7 @@ class SessionStore:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Hold all others off who have sessions of an SDK in this store."""
+        """Lock out all other writers of SDK sessions in this store."""
         with lock_file(self._live / "lock", PATIENCE) as is_ours:
             if not is_ours:
                 raise UserError(f"another program is writing to '{self._live}'", "try again")
@@ -258,7 +260,7 @@ class SessionStore:
     def _new_lines(
         self, stream: Stream, path: Path, entries: Iterable[Mapping[str, Any]]
     ) -> Iterator[bytes]:
-        """Yield the lines of entries that the file does not have as they are."""
+        """Yield the lines of entries that the file does not have in the same form."""
         seen = self._read_on(stream, path)
         for entry in entries:
             line = encode(entry)
@@ -296,7 +298,7 @@ class SessionStore:
         return entries
 
     def _streams(self) -> dict[Stream, int]:
-        """Return all streams, with when they were last written to, in nanoseconds."""
+        """Return all streams with their modification times, in nanoseconds."""
         found: dict[Stream, int] = {}
         for path, file in self._find_stored().items():
             stream = stream_at(path)
@@ -313,7 +315,7 @@ class SessionStore:
         return [stream for stream in found if stream]
 
     def _find_stored(self) -> dict[str, KeptFile]:
-        """Return the newest state of every file that is kept, by its path; our own go first."""
+        """Return the newest state of every stored file, by path; our own take precedence."""
         journal = self._store.journal.path
         try:
             status = journal.stat()
@@ -347,7 +349,7 @@ class SessionStore:
         return Source(self._root, project, session, tuple(files))
 
     def _metas(self, stream: Stream) -> Iterator[NewFile]:
-        """Yield what an agent is, as the client tells it: in a file beside the agent's log."""
+        """Yield the description of an agent in the client's form: a file beside the agent's log."""
         data = read_small(self._place(stream)) if stream.kind == "agent" else None
         meta_lines = [line for line in (data or b"").split(b"\n") if META_LINE in line]
         found = [
@@ -377,7 +379,7 @@ def _object_in(data: bytes | None) -> Entry:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Remove the folders in a folder that hold nothing."""
+    """Remove the empty folders in a folder."""
     below = [Path(place) for place, _, _ in os.walk(folder)]
     for place in reversed(below):
         with suppress(OSError):
@@ -386,7 +388,7 @@ def _remove_empty(folder: Path) -> None:
 
 @cache
 def _at_the_end(folder: Path, root: str) -> None:
-    """Have a store packed when the process ends; what cannot be stays for the next one."""
+    """Pack a store when the process ends; what fails is left for the next one."""
 
     def end() -> None:
         with suppress(PlaitError, OSError):

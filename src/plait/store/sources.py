@@ -3,7 +3,7 @@
     <project>/<session>.jsonl, <project>/<session>/**      the session and its side files
     <project>/agent-<id>.jsonl, agent-<id>.meta.json       older versions: the log names the session
     tasks/<session>/**, todos/<session>-*.json             its lists
-    file-history/<session>/**                              backups of files, where asked for
+    file-history/<session>/**                              backups of files, if requested
 
 A project is any folder with logs in it.
 """
@@ -25,13 +25,13 @@ META = ".meta.json"
 TITLE = "custom-title.json"
 LISTS, TASKS, HISTORY = "todos", "tasks", "file-history"
 SIGNS = frozenset({SUBAGENTS, "tool-results", "workflows", TITLE})
-"""What only the folder of a session holds."""
+"""What only a session's folder contains."""
 NAMED = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
 MOST_READ = 1 << 20
-"""Bytes of an agent's log in which it is looked for whose it is."""
+"""Bytes of an agent's log that are searched for its session."""
 
 Owners: TypeAlias = Mapping[str, str]
-"""Sessions by the place of an agent's log, as far as they are known."""
+"""Known sessions by the path of an agent's log."""
 
 
 def find_sources(
@@ -41,9 +41,9 @@ def find_sources(
     owners: Owners | None = None,
     unread: list[Unread] | None = None,
 ) -> tuple[Source, ...]:
-    """Return every session under the roots, in the order of projects and names.
+    """Return every session under the roots, by project and name.
 
-    Folders that cannot be looked into are added to `unread`.
+    Unreadable folders are added to `unread`.
     """
     found: dict[tuple[str, str, str], list[SourceFile]] = {}
     seen: set[str] = set()
@@ -68,17 +68,17 @@ def find_sources(
 
 @dataclass
 class _Walk:
-    """One way through a root."""
+    """One traversal of a root."""
 
     home: str
     owners: Owners
     seen: set[str]
-    """Folders that were looked into, by their real names: links may lead back."""
+    """Visited folders, by real path: links may lead back."""
     unread: list[Unread]
     found: dict[tuple[str, str], list[SourceFile]] = field(default_factory=dict)
 
     def projects(self, place: str) -> None:
-        """Look for sessions in a folder and those below it, or takes one file."""
+        """Search for sessions in a folder and its subfolders, or take one file."""
         if not os.path.isdir(place):  # noqa: PTH112  text, as all places here
             folder = os.path.dirname(place)  # noqa: PTH120
             self._folder(folder, only=os.path.basename(place))  # noqa: PTH119
@@ -92,7 +92,7 @@ class _Walk:
                 waiting += self._folder(folder)
 
     def _folder(self, folder: str, only: str | None = None) -> list[str]:
-        """Add the sessions of a folder; return the folders in it that belong to none of them."""
+        """Add the sessions of a folder; return its subfolders that belong to none of them."""
         project = os.path.basename(folder)  # noqa: PTH119
         kind: Kind
         folders: dict[str, str] = {}
@@ -132,7 +132,7 @@ class _Walk:
         return [] if only is not None else list(folders.values())
 
     def lists(self, config: str, backups: bool) -> None:
-        """Add what the client keeps elsewhere for the sessions."""
+        """Add what the client stores elsewhere for the sessions."""
         projects = {session: project for project, session in self.found}
         kinds: dict[str, Kind] = {TASKS: "list", HISTORY: "backup"}
         for folder in (TASKS, HISTORY) if backups else (TASKS,):
@@ -153,7 +153,7 @@ class _Walk:
         self.found.setdefault((project, session), []).append(file)
 
     def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-        """Yield what a folder holds: files and folders, also those that a link leads to."""
+        """Yield the files and folders in a folder, including link targets."""
         try:
             with os.scandir(folder) as entries:
                 found = list(entries)
@@ -165,11 +165,11 @@ class _Walk:
         for entry in found:
             try:
                 yield entry, entry.stat()
-            except OSError:  # gone, or a link to nothing
+            except OSError:  # gone, or a broken link
                 continue
 
     def _below(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
-        """Yield the plain files in a folder and those below it, none that a link leads to."""
+        """Yield the regular files in a folder and its subfolders, without links."""
         waiting = [folder]
         while waiting:
             for entry, status in self._entries(waiting.pop()):
@@ -182,7 +182,7 @@ class _Walk:
 
 
 def build_stamp(status: os.stat_result) -> Stamp:
-    """Return what the system says of a file, as the journal has it."""
+    """Return a file's metadata in the journal's form."""
     return Stamp(
         status.st_size,
         status.st_mtime_ns,

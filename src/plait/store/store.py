@@ -8,21 +8,23 @@ Backing up reads only what is new:
 
     same stamp as in the journal ── nothing to do
     starts with the known state (same hash) ── only the rest is split into blocks
-    anything else ── split into blocks; those that the store lacks go to a pack
+    anything else ── split into blocks; new ones go to a pack
 
 Blocks are on disk before the journal names them, so an interrupted run keeps what it committed.
-Small packs are merged, and packs with many unneeded blocks rewritten; the new pack is on disk
-before the old one is deleted, so an interruption leaves at worst a block in two packs. Verifying
-rewrites what only repeats something else (indexes, the copy of the journal) and marks damaged
-blocks to be stored again.
+Small
+packs are merged, and packs with many unneeded blocks rewritten; the new pack is on disk before the
+old
+one is deleted, so an interruption leaves at worst a block in two packs. Verifying rewrites what is
+redundant (indexes, the copy of the journal) and marks damaged blocks to be stored again.
 
 A parcel is a store in one file:
 
-    manifest.json                       what is in it, with sizes and SHA-256
+    manifest.json                       its contents, with sizes and SHA-256
     store/journal.jsonl, store/packs/…
 
 It may come from anybody: names may only lead to where sessions are, sizes are limited before
-anything is unpacked, and every block and file must match its hash.
+anything
+is unpacked, and every block and file must match its hash.
 """
 
 import os
@@ -174,7 +176,7 @@ def plan_backup(
 
 
 class BackupRun:
-    """One run that keeps what is new, under the lock of the store."""
+    """A backup run, under the lock of the store."""
 
     def __init__(self, journal: Journal, packs: Packs, states: JournalState) -> None:
         self.states = states
@@ -190,7 +192,7 @@ class BackupRun:
         self.room = memoryview(bytearray(PIECE))
 
     def keep(self, found: KeepPlan, report: Report | None = None) -> KeepReport:
-        """Keep all files of a plan, a pack at a time."""
+        """Back up all files of a plan, a pack at a time."""
         self.report.unchanged = found.unchanged
         of_files, of_bytes, count = len(found.files), found.bytes, 0
 
@@ -208,7 +210,7 @@ class BackupRun:
         return self.report
 
     def put(self, files: Iterable[NewFile]) -> tuple[KeptFile, ...]:
-        """Keep files that are given as bytes."""
+        """Back up files that are given as bytes."""
         with self.transaction():
             return tuple(map(self._put, files))
 
@@ -277,7 +279,7 @@ class BackupRun:
                 )
             )
             return
-        # what was written to while it was read is looked at again by the next run
+        # what was written to while it was read is examined again by the next run
         stamp = before if before == after and read.size == before.size else UNKNOWN
         state = KeptFile(
             root=source.root,
@@ -315,13 +317,13 @@ class BackupRun:
         if not self._writer.has(name):
             try:
                 self._writer.add(name, data)
-            except OSError as error:  # not to be taken to be one of the source
+            except OSError as error:  # must not be mistaken for one of the source
                 raise make_write_error(self._packs.folder, error) from error
             self.report.new_bytes += len(data)
         return name
 
     def has(self, name: str) -> bool:
-        """Return whether a block is in the store, or on its way there."""
+        """Return whether a block is in the store or about to be written."""
         return self._writer.has(name)
 
     def has_all(self, known: KeptFile) -> bool:
@@ -329,7 +331,7 @@ class BackupRun:
         return self._packs.places.keys() >= set(known.blocks)
 
     def size_of(self, name: str) -> int:
-        """Return how many bytes a block of the store has."""
+        """Return the size of a block in the store."""
         return self._packs.places[name].size
 
     def commit(self) -> None:
@@ -360,7 +362,7 @@ class _Reading:
         self._digest = sha256()
 
     def of(self, known: KeptFile | None) -> tuple[tuple[str, ...], str, str]:
-        """Return the names of the file's blocks, its digest, and that of the state it grew from."""
+        """Return the names of the file's blocks, its digest, and that of the state it continues."""
         if known and known.blocks and known.size <= self._left and self._run.has_all(known):
             grown = self._grown(known)
             if grown:
@@ -376,7 +378,7 @@ class _Reading:
         return self._cut(b""), self._digest.hexdigest(), ""
 
     def _grown(self, known: KeptFile) -> tuple[tuple[str, ...], str, str] | None:
-        """Read on from a known state, or return None if the file starts with something else."""
+        """Read on from a known state; return None if the file starts with something else."""
         room = self._run.room
         while self.size < known.size and self._fill(room[: known.size - self.size]):
             pass
@@ -409,10 +411,10 @@ class _Reading:
 
 
 TIERS = (256 << 10, 2 << 20, 16 << 20, FULL)
-"""Sizes below which packs are put together with their like."""
+"""Sizes below which packs are merged with similar ones."""
 MANY = 5
 MOST_DEAD = 0.25
-"""The part of a large pack that may be dead."""
+"""The share of a large pack that may be unneeded."""
 
 
 def compact_packs(store: "Store", states: JournalState) -> None:
@@ -440,7 +442,7 @@ def compact_packs(store: "Store", states: JournalState) -> None:
 
 
 def find_wasteful_packs(packs: Packs, states: JournalState, more_than: float = 0.0) -> set[int]:
-    """Return the packs of which a larger share is unneeded or stored elsewhere too."""
+    """Return the packs with a larger share of blocks that are unneeded or stored elsewhere too."""
     live = states.find_needed_blocks()
     found: set[int] = set()
     for number in packs.numbers():
@@ -608,7 +610,7 @@ def _verify_journal(store: "Store", states: JournalState) -> Iterator[Damage]:
     with suppress(OSError), lock_file(store.lock) as is_ours:
         expected = journal.path.read_bytes()[: states.complete_bytes]
         if is_ours and journal.copy.read() != expected:
-            # A copy that is only behind is no damage: a run was interrupted before writing it.
+            # A copy that only lags behind is no damage: a run was interrupted before writing it.
             is_behind = journal.copy.end() != len(expected)
             journal.copy.remake(journal.path)
             if not is_behind:
@@ -759,7 +761,7 @@ def _is_sound(state: KeptFile) -> bool:
 def _missing(
     store: "Store", states: JournalState, other: "Store", there: JournalState
 ) -> Iterator[KeptFile]:
-    """Yield the states of another store that no state of this one starts with."""
+    """Yield the states of another store that no state of this one begins with."""
     for state in there.iter_states():
         known = states.files.get(state.key, [])
         if any(_begins(store, file, other, state) for file in known):
@@ -770,7 +772,9 @@ def _missing(
 
 
 def _begins(store: "Store", longer: KeptFile, other: "Store", shorter: KeptFile) -> bool:
-    """Return whether a state starts with another one; only the last block can be split otherwise."""
+    """Return whether a state begins with another one; only the last block can be split
+    differently.
+    """
     pairs = zip(longer.blocks, shorter.blocks, strict=False)
     alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     rest = shorter.blocks[alike:]
@@ -798,7 +802,7 @@ PATIENCE = 60.0
 
 
 class Store:
-    """What is kept; nothing is made on the disk before something is."""
+    """The backup store; nothing is created on disk before something is stored."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -808,13 +812,13 @@ class Store:
 
     @classmethod
     def open(cls, folder: Path) -> "Store":
-        """Return the store in a folder, which need not be there yet."""
+        """Return the store in a folder, which need not exist yet."""
         if folder.exists() and not folder.is_dir():
             raise UserError(f"'{folder}' is not a folder")
         return cls(folder)
 
     def states(self) -> JournalState:
-        """Return what the journal says now."""
+        """Return the present content of the journal."""
         try:
             return self.journal.read()
         except OSError as error:
@@ -826,7 +830,7 @@ class Store:
     ) -> Iterator[JournalState]:
         """Lock the store for writing, and delete what an interrupted run left.
 
-        States that are known already are not read again, unless the journal is another one.
+        Known states are not read again, unless the journal was replaced.
         """
         try:
             with lock_file(self.lock, wait) as is_ours:
@@ -862,7 +866,9 @@ class Store:
         again: bool = False,
         wait: float = PATIENCE,
     ) -> KeepReport:
-        """Keep what is new in some sessions; `again` also what was forgotten as it is now."""
+        """Back up what is new in some sessions; with `again` also what was forgotten in its
+        present state.
+        """
         found, damaged = tuple(sources), read_damaged_blocks(self.folder)
         known = self.states()
         planned = plan_backup(known, found, again=again, damaged=damaged)
@@ -878,14 +884,14 @@ class Store:
         return done
 
     def put(self, files: Iterable[NewFile]) -> tuple[KeptFile, ...]:
-        """Keep files that lie nowhere else; where one is the same as it was, nothing changes."""
+        """Store files that exist nowhere else; an unchanged one changes nothing."""
         with self.open_for_writing() as states:
             kept = BackupRun(self.journal, self.packs, states).put(files)
             compact_packs(self, states)
         return kept
 
     def sessions(self) -> tuple[KeptSession, ...]:
-        """Return every session that is kept, with the newest state of each of its files."""
+        """Return every session in the store, with the newest state of each of its files."""
         together: dict[tuple[str, str, str], list[list[KeptFile]]] = {}
         for states in self.states().files.values():
             file = states[-1]
@@ -898,7 +904,7 @@ class Store:
         return tuple(sessions)
 
     def session(self, name: str) -> KeptSession:
-        """Return the session of that name, or whose name begins with it."""
+        """Return the session with this id or prefix."""
         found = [session for session in self.sessions() if session.session.startswith(name)]
         exact = [session for session in found if session.session == name]
         if not found:
@@ -909,11 +915,11 @@ class Store:
         return (exact or found)[0]
 
     def read(self, file: KeptFile) -> bytes:
-        """Return the bytes of a file; raise where some of them are damaged."""
+        """Return the bytes of a file; raise if some of them are damaged."""
         return b"".join(self.pieces(file))
 
     def pieces(self, file: KeptFile) -> Iterator[bytes]:
-        """Yield the bytes of a file, block by block; raise where one is damaged."""
+        """Yield the bytes of a file, block by block; raise if one is damaged."""
         read = 0
         try:
             for name in file.blocks:
@@ -927,7 +933,7 @@ class Store:
             yield longer[read:]
 
     def _grown(self, file: KeptFile) -> bytes | None:
-        """Return the bytes of a state that a newer one has taken the place of meanwhile."""
+        """Return the bytes of a state that a newer one has replaced meanwhile."""
         newer = self.states().find_newest(*file.key)
         if newer is None or newer.blocks == file.blocks or newer.size < file.size:
             return None
@@ -935,7 +941,7 @@ class Store:
         return data if sha256(data).hexdigest() == file.sha256 else None
 
     def block(self, name: str, file: KeptFile) -> bytes:
-        """Return one block of a file; raise where it is damaged."""
+        """Return one block of a file; raise if it is damaged."""
         try:
             return self.packs.read(name)
         except LostBlock as error:
@@ -955,10 +961,10 @@ class Store:
         partial: bool = False,
         report: Report | None = None,
     ) -> Restored:
-        """Put the files of a session back where they were, or below another folder.
+        """Restore the files of a session to where they were, or below another folder.
 
-        What is there and something else is not written over unless that is asked for. A file
-        with a damaged block is left out; with `partial` it lacks the lines of that block.
+        A differing existing file is not overwritten unless requested. A file with a damaged block
+        is left out; with `partial` it lacks the lines of that block.
         """
         if to is None and session.is_foreign:
             raise UserError(
@@ -1005,7 +1011,7 @@ class Store:
         return (*found, *blocks)
 
     def forget(self, sessions: Iterable[KeptSession]) -> Freed:
-        """Delete sessions with all states of their files, and free the space that nobody needs."""
+        """Delete sessions with all states of their files, and free unneeded space."""
         chosen = tuple(sessions)
         if not chosen:
             return Freed((), 0, 0, 0)
@@ -1033,7 +1039,7 @@ class Store:
         return Freed(names, len(lines), size, before - after)
 
     def select_expired(self, limits: Limits, now: float) -> tuple[KeptSession, ...]:
-        """Return the sessions that are to be forgotten so that limits hold, the oldest first."""
+        """Return the sessions to forget so that limits hold, oldest first."""
         return select_expired(self, limits, now)
 
     def pack(self, path: Path, sessions: Iterable[KeptSession] | None = None) -> Merged:
@@ -1060,7 +1066,7 @@ class Store:
         return _merged(chosen, path.stat().st_size, left_out)
 
     def unpack(self, path: Path) -> Merged:
-        """Add what another machine packed; what is here already stays as it is."""
+        """Add what another machine packed; what exists here stays as it is."""
         parcel = Pack(path, _is_parcel_member)
         if parcel.manifest.about.get("keep") != FORMAT_VERSION:
             raise _parcel_error(path, "it was not made by `plait keep pack`")
@@ -1082,12 +1088,12 @@ class Store:
         return _merged(found, run.report.stored_bytes)
 
     def size(self) -> StoreSize:
-        """Return how much is kept, and how much room that takes."""
+        """Return how much is stored, and its size on disk."""
         sessions = self.sessions()
         stored = self.stored_bytes()
         files = [file for session in sessions for file in session.files]
         return StoreSize(len(sessions), len(files), sum(file.size for file in files), stored)
 
     def stored_bytes(self) -> int:
-        """Return how much room everything takes."""
+        """Return the size of everything on disk."""
         return self.packs.stored_bytes() + self.journal.stored_bytes()

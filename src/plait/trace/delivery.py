@@ -1,13 +1,14 @@
-"""Delivery of spans: targets, the spool of what waits, and sending.
+"""Delivery of spans: targets, the spool of waiting batches, and sending.
 
     <folder>/waiting/<order>.<spans>.batch      to be sent, in the order of the names
-    <folder>/refused/<order>.<spans>.batch      what the target refused, with its reason
+    <folder>/refused/<order>.<spans>.batch      rejected by the target, with its reason
     <folder>/tries.json                         how often it has failed in a row
 
-The spool is limited. When it is full it takes no more: what came first is sent first, and whoever
-adds more is told. One request is sent at a time. The SDK's exporter writes the request, but whoever
-keeps the spool decides when to try again, so a failure is final for the exporter: it never sees an
-error that it would retry.
+The spool is limited. When it is full, adding fails and the caller is told: what came first is sent
+first. One request is sent at a time. The SDK's exporter writes the request, but the owner of the
+spool
+decides when to retry, so a failure is final for the exporter: it never sees an error that it would
+retry.
 """
 
 import logging
@@ -93,7 +94,7 @@ def _split_url(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
-        _ = parts.port  # raises for a port that is no number
+        _ = parts.port  # raises for an invalid port
     except ValueError:
         is_valid = False
     if not is_valid:
@@ -141,7 +142,7 @@ class Batch(Struct, frozen=True):
     made: float
     """Seconds since 1970."""
     reason: str = ""
-    """Why the target refused it."""
+    """Why the target rejected it."""
 
     @property
     def sessions(self) -> set[str]:
@@ -183,11 +184,11 @@ class Spool:
         return _iter_batches(self.waiting)
 
     def refused_batches(self) -> Iterator[tuple[Path, Batch]]:
-        """Yield what was refused, the oldest first."""
+        """Yield rejected batches, oldest first."""
         return _iter_batches(self.refused)
 
     def size(self) -> int:
-        """Return how many bytes are waiting or were refused."""
+        """Return the size of waiting and rejected batches in bytes."""
         total = 0
         for folder in (self.waiting, self.refused):
             for name in _list_names(folder):
@@ -232,7 +233,7 @@ class Spool:
             replace_file(self.folder / TRIES_FILE, msgspec.json.encode(tries))
 
     def retry_refused(self) -> int:
-        """Let everything that was refused wait again; return how many batches."""
+        """Queue all rejected batches again; return how many."""
         names = _list_names(self.refused)
         self.waiting.mkdir(parents=True, exist_ok=True, mode=0o700)
         for name in names:
@@ -320,13 +321,13 @@ class SendingStatus(Struct, frozen=True):
     """What was sent and what is waiting."""
 
     sessions: list[SessionStatus]
-    """The one that was inspected last comes last."""
+    """The one inspected last comes last."""
     waiting: int
     refused: int
     bytes: int
-    """On disk, of what is waiting or was refused."""
+    """The size of waiting and rejected batches on disk."""
     reasons: dict[str, int]
-    """Why spans were refused, and how many."""
+    """Why spans were rejected, and how many."""
     tries: int
     """How often the target has failed in a row."""
     next_try: float | None
@@ -390,12 +391,12 @@ MAX_REPLY_BYTES = 1 << 16
 
 
 class SendReply(Struct, frozen=True):
-    """What became of a request."""
+    """The result of a request."""
 
     kind: ReplyKind
     reason: str = ""
     retry_after: float | None = None
-    """Seconds that the server wants to be left alone."""
+    """Seconds the server asks to wait."""
     rejected: int = 0
     """Spans that the server rejected while it accepted the others."""
 
@@ -440,7 +441,7 @@ class Sender:
 
 
 def _create_session(target: Target) -> Any:
-    """Return an HTTP session that tries once, and keeps what became of the request."""
+    """Return an HTTP session that tries once, and keeps the result of the request."""
     import requests
 
     class SingleTrySession(requests.Session):
@@ -468,7 +469,7 @@ def _create_session(target: Target) -> Any:
             return response
 
     session = SingleTrySession()
-    session.trust_env = not target.is_loopback  # no proxy is between this machine and itself
+    session.trust_env = not target.is_loopback  # loopback needs no proxy
     session.auth = lambda request: request  # or a .netrc would replace the keys
     return session
 
@@ -542,7 +543,7 @@ class DeliveryResult(Struct, frozen=True):
 
     sent: int = 0
     waiting: int = 0
-    """Neither sent nor refused: the target could not be reached."""
+    """Neither sent nor rejected: the target could not be reached."""
     refused: int = 0
     reason: str = ""
     """The target's last answer, if it did not accept everything."""

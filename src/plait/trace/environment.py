@@ -73,7 +73,7 @@ def read_environment(
 
 
 def find_langfuse_project(environment: Mapping[str, str]) -> LangfuseProject | None:
-    """Return the Langfuse project that an environment names; None where it is switched off."""
+    """Return the Langfuse project that an environment names; None if it is switched off."""
     if environment.get(SWITCH, "").lower() != "true":
         return None
 

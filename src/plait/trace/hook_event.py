@@ -1,7 +1,7 @@
 """The hook itself: leaves a job on disk, and starts the worker that will process it.
 
-It writes down what it was told and, where no worker runs, starts one that goes on without it.
-Little is imported here, because Claude Code waits.
+It saves its input and, if no worker runs, starts one in the background. Little is imported here,
+because Claude Code waits.
 """
 
 import os
@@ -31,7 +31,7 @@ MAX_INPUT_BYTES = 16 << 20
 """How much of the input is read."""
 CHUNK_BYTES = 1 << 16
 NICE = 5
-"""The niceness of the worker: what people wait for goes first."""
+"""The niceness of the worker: interactive programs go first."""
 
 
 def read_hook_input(handle: int, seconds: float | None = None) -> bytes:
@@ -55,7 +55,7 @@ def _is_readable(handle: int, until: float | None) -> bool:
 
 
 def write_job(folder: Folder, event: str, data: bytes) -> str:
-    """Write a job; whoever lists the jobs sees all of it or nothing."""
+    """Write a job atomically, so that nobody reads half of it."""
     jobs = os.path.join(folder, JOBS_FOLDER)
     os.makedirs(folder, exist_ok=True, mode=0o700)
     os.makedirs(jobs, exist_ok=True, mode=0o700)
@@ -74,14 +74,15 @@ def write_job(folder: Folder, event: str, data: bytes) -> str:
 
 
 def _format_log_size(data: bytes) -> str:
-    """Return how long the log is now, as a job's name has it: it may be read much later, when
-    somebody has resumed the session.
+    """Return the present size of the log for a job's name: it may be read much later, after the
+    session was
+    resumed.
     """
     value = data.partition(PATH_KEY)[2].partition(b'"')[2]
     end = value.find(b'"')
     path = value[:end]
     try:
-        if b"\\" in path:  # only then does the hook pay for loading json
+        if b"\\" in path:  # loading json is only paid for here
             import json
 
             path = os.fsencode(json.loads(data)["transcript_path"])
@@ -91,7 +92,7 @@ def _format_log_size(data: bytes) -> str:
 
 
 def is_worker_running(folder: Folder) -> bool:
-    """Return whether a worker runs: it will see every job that was left before this call."""
+    """Return whether a worker runs: it will see every job left before this call."""
     if os.name == "nt":  # pragma: no cover
         from pathlib import Path
 
@@ -107,7 +108,7 @@ def is_worker_running(folder: Folder) -> bool:
     except OSError:
         return True
     finally:
-        os.close(handle)  # and the lock is given back
+        os.close(handle)  # and the lock is released
     return False
 
 

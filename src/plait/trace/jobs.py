@@ -47,10 +47,10 @@ class Job(Struct, frozen=True):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more comes to the last turn that had begun at the event.
+        """Whether nothing more follows in the last turn that had begun at the event.
 
-        A person who compacts by hand has let the model finish; a context that is full says
-        nothing: the model goes on right after.
+        Before a manual compaction the model has finished; an automatic one says nothing: the model
+        continues right after.
         """
         by_hand = self.event == "pre-compact" and self.trigger == "manual"
         return self.event == "session-end" or by_hand
@@ -111,7 +111,7 @@ class FailedJob(Struct, frozen=True):
 
 
 def record_failed_job(folder: Path, path: Path, reason: str) -> None:
-    """Save why a job could not be done, so that it holds up no other; old records are deleted."""
+    """Save why a job could not be done, so that it does not block others; old records are deleted."""
     note = msgspec.json.encode(FailedJob(path.name, reason[:MAX_REASON]))
     with suppress(OSError):
         replace_file(folder / FAILED_FOLDER / path.name, note)
@@ -122,7 +122,7 @@ def record_failed_job(folder: Path, path: Path, reason: str) -> None:
 def count_attempt(folder: Path, path: Path) -> int:
     """Note that a job is started, and return how often it was before.
 
-    Whoever started it then did not finish it.
+    Earlier attempts did not finish.
     """
     file = folder / ATTEMPTS_FILE
     name, _, count = (read_small(file) or b"").decode("utf-8", "replace").partition(" ")

@@ -1,6 +1,7 @@
 """Spans as plain values: what was done, as part of what, from when to when, at what cost.
 
-A span knows no wire form. Its ids come from the ids of records, so the same log gives the same
+A span knows no wire format. Its ids are derived from the ids of records, so the same log gives the
+same
 spans however often it is read.
 """
 
@@ -11,12 +12,12 @@ from msgspec import Struct, field
 from plait.conversation.usage import Tokens
 
 SpanKind: TypeAlias = Literal[
-    "turn",  # a prompt and all that answers it: the root of a trace
-    "agent",  # a sub-agent, within the call that sent it out
+    "turn",  # a prompt and everything that answers it: the root of a trace
+    "agent",  # a sub-agent, inside the call that started it
     "generation",  # one response of a model
     "tool",
     "compaction",
-    "workflow",  # the agents that one call of a workflow sent out
+    "workflow",  # the agents that one call of a workflow started
     "hook",
     "event",  # a moment: a queued prompt, an interruption, an error of the API
 ]

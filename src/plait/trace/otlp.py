@@ -38,7 +38,7 @@ NUL, REPLACEMENT = "\0", "�"
 
 
 def prepare_spans(spans: Iterable[Span], options: Content) -> Iterator[Span]:
-    """Yield spans as they may be sent. Secrets are gone already: records were redacted."""
+    """Yield spans as they may be sent; records were redacted before."""
     for span in spans:
         if options.has_content:
             limit = options.limit

@@ -1,6 +1,6 @@
 """Spans: a trace for each answered turn, and the waterfall that shows one.
 
-    Turn N                     a prompt and all that answers it
+    Turn N                     a prompt and everything that answers it
     ├─ claude-opus-5-5         a response of the model, until the next one begins
     │  ├─ Bash                 a tool call, until its result
     │  └─ Agent
@@ -8,7 +8,8 @@
     └─ Compaction              and hooks, queued prompts, interruptions, errors of the API
 
 Nothing here reads a clock: a span ends when the log says so. A turn without an answer makes no
-trace; its items go to the next turn that has one.
+trace;
+its items go to the next turn that has one.
 """
 
 import re
@@ -91,21 +92,21 @@ def latest_time(stamps: Iterable[str | None]) -> int | None:
 
 
 def clamp_end(end: int | None, start: int | None) -> int | None:
-    """Return an end that does not come before its start: clocks are set back at times."""
+    """Return an end that is not before its start: clocks are sometimes set back."""
     if end is None or start is None:
         return end
     return max(end, start)
 
 
 def subtract_milliseconds(end: int | None, milliseconds: float | None) -> int | None:
-    """Return when something began that ended at a time and took so long."""
+    """Return the start of something with a known end and duration."""
     if end is None or not milliseconds or milliseconds < 0:
         return end
     return max(end - int(milliseconds * MILLISECOND_NS), 0)
 
 
 def interval_times(interval: Interval, parent_start: int | None = None) -> dict[str, int | None]:
-    """Return the times of a span; without a beginning of its own it begins with its parent."""
+    """Return the times of a span; without a start of its own it begins with its parent."""
     start = to_nanoseconds(interval.start)
     start = parent_start if start is None else start
     return {"start": start, "end": clamp_end(to_nanoseconds(interval.end), start)}
@@ -176,7 +177,7 @@ class TraceBuilder:
         return span
 
 
-# What spans say of turns, responses, calls and agents
+# The content of spans for turns, responses, calls and agents
 
 MAX_STATUS = 300
 SPAN_SOURCE = "claude-code"
@@ -221,7 +222,7 @@ def opening_message(turn: Turn) -> dict[str, Any] | None:
 def turn_facts(
     conversation: Conversation, turn: Turn, responses: Sequence[TurnResponse], number: int
 ) -> dict[str, Any]:
-    """Return what the root of a trace says."""
+    """Return the content of a trace's root."""
     start = to_nanoseconds(turn.opener.time if turn.opener else turn.started)
     last = responses[-1]
     level: Level = "DEFAULT"
@@ -251,7 +252,7 @@ def turn_facts(
 
 
 def generation_facts(spoken: TurnResponse) -> dict[str, Any]:
-    """Return what a span says of a response, except for its place and its cost."""
+    """Return the content of a response's span, except for its place and its cost."""
     response, text = spoken.response, spoken.text
     metadata: dict[str, Any] = {"tool_count": len(spoken.calls)}
     if response.effort:
@@ -275,7 +276,7 @@ def generation_facts(spoken: TurnResponse) -> dict[str, Any]:
 
 
 def tool_facts(call: ToolCall) -> dict[str, Any]:
-    """Return what a span says of a tool call, except for its place and its times."""
+    """Return the content of a tool call's span, except for its place and its times."""
     result = call.result
     metadata = {
         "tool_name": call.name,
@@ -312,7 +313,7 @@ def _call_output(result: Result | None) -> Any:
 
 
 def _call_status(call: ToolCall) -> str:
-    """Return what went wrong with a call, with the first line of what the log says of it."""
+    """Return the error of a call, with the first line of what the log says about it."""
     status, result = CALL_STATUSES.get(call.outcome, ""), call.result
     if result is None or not status:
         return status
@@ -323,7 +324,7 @@ def _call_status(call: ToolCall) -> str:
 
 
 def agent_facts(responses: TurnResponses, call: ToolCall | None) -> dict[str, Any]:
-    """Return what a span says of an agent."""
+    """Return the content of an agent's span."""
     agent = responses.conversation
     last = responses.last(agent.turns)
     first_turn = next((turn for turn in agent.turns if turn.opener), None)
@@ -362,7 +363,7 @@ TurnPlace: TypeAlias = tuple[str, int]
 
 
 class AgentPlaces:
-    """Which turn each agent belongs to that no call names, and how turns are numbered."""
+    """The turn of each agent that no call names, and how turns are numbered."""
 
     def __init__(self, by_line: Mapping[str, Conversation]) -> None:
         self.by_line = by_line
@@ -544,7 +545,7 @@ def as_number(value: object) -> float | None:
 def add_notes(
     draft: TraceBuilder, owner: SpanOwner, parent: str, turn: Turn, *, is_answered: bool
 ) -> None:
-    """Add what a turn holds besides responses; its prompt only if nobody answered it."""
+    """Add what a turn contains besides responses; its prompt only if it has no answer."""
     items = list(unfold_items(turn.items))
     for position, item in enumerate(items):
         match item:
@@ -904,7 +905,7 @@ def _set_near(spans: list[Span], find_near: Callable[[], int | None]) -> list[Sp
     return [replace(spans[0], near=find_near()), *spans[1:]]
 
 
-# The waterfall: which span is within which, and when, on one scale
+# The waterfall: which span is inside which, and when, on one scale
 #
 # The scale is the turn's own: what an agent did long after it, or a hook before it, is drawn at the
 # edge and marked.
@@ -921,11 +922,11 @@ class WaterfallRow(Struct, frozen=True):
     """The lines that connect it to the rows above."""
     left: float
     right: float
-    """Where its bar begins and ends, from 0 to 1 within the turn."""
+    """The start and end of its bar, from 0 to 1 within the turn."""
     duration: int | None
     """In nanoseconds; None if the log does not say."""
     tokens: int
-    """With all spans within it."""
+    """Including all spans inside it."""
     cost: float | None
     is_early: bool = False
     is_late: bool = False

@@ -1,14 +1,16 @@
 """What was sent of each session, on disk; several processes may write it.
 
     state.json            {"<session>": {"last_line": 12, "turn_count": 3, "updated": …}}
-    sessions/*.sent       the ids of the spans that went out
-    sessions/*.progress   how far the log was read: enough to go on without reading it again
-    sessions/*.stopped    the agents that said they are done
+    sessions/*.sent       the ids of the spans that were sent
+    sessions/*.progress   how far the log was read: enough to continue without reading it again
+    sessions/*.stopped    the agents that reported that they are done
 
-Other tools that trace transcripts keep the first three fields of a state; Plait can take theirs
-over. The last turn that was sent is read once more each time: commands, hooks and agents may
-still add to it. Claude Code deletes logs after a month: what is kept of a log that is gone goes
-too. What another tool has sent names no log, and stays.
+Other tools that trace transcripts keep the first three fields of a state; Plait can import theirs.
+The
+last turn that was sent is read once more each time: commands, hooks and agents may still add to it.
+Claude Code deletes logs after a month: the state of a deleted log is deleted too. What another tool
+has
+sent names no log, and stays.
 """
 
 import re
@@ -43,11 +45,11 @@ class SessionState(Struct, frozen=True):
     turn_count: int = 0
     updated: str = ""
     path: str = ""
-    """Its log; "" where another tool has noted it."""
+    """Its log; empty if another tool noted it."""
     size: int = 0
     """The bytes of the log that were looked at."""
     is_open: bool = False
-    """True where a turn has begun that was not complete yet."""
+    """Whether a turn has begun that was not complete yet."""
     error: str = ""
     """What went wrong when it was last looked at."""
 
@@ -116,7 +118,7 @@ class Progress(Struct, array_like=True):
     number: int
     """The number of the turn."""
     sent: list[str]
-    """The spans of it that were sent, by their ids."""
+    """Its spans that were sent, by id."""
     agents: dict[str, int]
     """The agents' files that have been sent, with their sizes."""
     unfinished: list[str]
@@ -124,8 +126,8 @@ class Progress(Struct, array_like=True):
     checkpoint: bytes
     """The state of branch detection, to tell whether the log continues in a line."""
     lesson_lines: list[tuple[str, int, int]] | None = None
-    """The lines that taught a redactor something: their file, offset and length. None where
-    there was no redactor.
+    """The lines that taught a redactor something: their file, offset and length. None without a
+    redactor.
     """
 
 
@@ -198,7 +200,7 @@ class SessionJournal:
             data = self._path("sent").read_bytes()
         except FileNotFoundError:
             return set()
-        ends = range(ID_BYTES, len(data) + 1, ID_BYTES)  # one that was cut is none
+        ends = range(ID_BYTES, len(data) + 1, ID_BYTES)  # a truncated one is none
         return {data[end - ID_BYTES : end].hex() for end in ends}
 
     def add_sent(self, ids: list[str]) -> None:
@@ -208,7 +210,7 @@ class SessionJournal:
         place = self._path("sent")
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with place.open("ab") as file:
-            file.truncate(file.tell() // ID_BYTES * ID_BYTES)  # a crash may have cut one
+            file.truncate(file.tell() // ID_BYTES * ID_BYTES)  # a crash may have truncated one
             file.write(bytes.fromhex("".join(ids)))
 
     def remove(self) -> None:

@@ -44,8 +44,9 @@ class TracePlan:
     redactor: "Redactor | None" = None
     pricing: Pricing | None = None
     among: Sequence[Session] = ()
-    """Sessions that those may have been forked from: read as well, so that a copied turn is part of
-    the session that had it first.
+    """Sessions that those may have been forked from: read as well, so that a copied turn belongs to
+    the
+    session that had it first.
     """
     hands: WorkerPool = SINGLE_PROCESS
 
@@ -57,7 +58,7 @@ class TracePlan:
         if self.redactor is None:
             shared = None
         elif self.redactor.has_own_rules:
-            # Rules of the user may look across families, so one redactor sees them all.
+            # Rules of the user may apply across families, so one redactor sees them all.
             redaction = Redaction(self.redactor)
             redaction.learn(self.sessions)
             for family in families:
@@ -133,7 +134,7 @@ def _iter_traces(
     results = workers.map(f"{__name__}:packed_traces", items, [*map(count_bytes, families)])
     for number, data in enumerate(results):
         traces, outcome = pickle.loads(data)  # noqa: S301  from a worker of our own
-        # A stand-in that the worker gave may have been given elsewhere meanwhile.
+        # A placeholder chosen by the worker may have been used elsewhere meanwhile.
         is_valid = shared is None or shared.redactor.absorb(outcome)
         yield from traces if is_valid else trace_here(number)
 

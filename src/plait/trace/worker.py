@@ -1,10 +1,12 @@
 """The worker behind the hooks: finds the spans of sessions that are new and final, and sends them.
 
-A turn is final when the next prompt stands after it, when Claude Code has noted how long it took,
-or when an event says that it is over: the session has ended, or nothing has been written for a
-while. An answer alone means little, as a hook may send the model back to work. An event is about
-the log as it was then: what was written since belongs to a client that resumed the session. An
-agent that outlives its turn is read when it has stopped: it said so, or it fell silent.
+A turn is final when the next prompt follows it, when Claude Code has noted its duration, or when an
+event says that it is over: the session has ended, or nothing has been written for a while. An
+answer
+alone means little, as a hook may make the model continue. An event is about the log as it was then:
+what was written since belongs to a client that resumed the session. An agent that outlives its turn
+is
+read when it has stopped: it reported so, or it fell silent.
 """
 
 import time
@@ -104,7 +106,7 @@ class Inspection:
     """What is known about a session when it is inspected."""
 
     is_over: bool = False
-    """Whether nothing more comes to the last turn."""
+    """Whether nothing more follows in the last turn."""
     agents: Set[str] = frozenset()
     """The agents that reported that they have stopped."""
     idle_after: float = 30.0
@@ -134,7 +136,7 @@ def closing_line(turn: Turn) -> int | None:
 
 
 def has_finished(turn: Turn) -> bool:
-    """Return whether the model seems to have said its last word."""
+    """Return whether the model seems to have finished."""
     for item in reversed(turn.items):
         if isinstance(item, UserMessage):
             is_prompt = item.kind not in NON_PROMPT_KINDS and item.name != "caveat"
@@ -146,8 +148,9 @@ def has_finished(turn: Turn) -> bool:
 
 
 def find_pending_prompts(records: Iterable[Record]) -> set[int | None]:
-    """Return the times of queued prompts of which the log does not tell yet what they became: a
-    turn, text with a tool result, or nothing.
+    """Return the times of queued prompts whose fate the log does not say yet: a turn, text with a
+    tool
+    result, or nothing.
     """
     queue: list[Record] = []
     dequeued: list[Record] = []
@@ -191,7 +194,7 @@ class AgentStatus:
                 self.callers.update(dict.fromkeys(call.agents, call))
 
     def has_stopped(self, line: str) -> bool:
-        """Return whether nothing more comes to a conversation, if it is an agent's."""
+        """Return whether nothing more follows in a conversation, if it is an agent's."""
         agent, inspection = self.by_line[line], self.inspection
         if agent.kind in SPOKEN:
             return True
@@ -219,9 +222,9 @@ def agent_file(agent: Conversation) -> Path | None:
 
 
 def first_line_number(turn: Turn) -> int:
-    """Return the line in the session's own file that a turn begins with.
+    """Return the line in the session's own file where a turn begins.
 
-    A prompt that it replaced stands before it, with the notes about that prompt.
+    A prompt that it replaced comes before it, with the notes about that prompt.
     """
     items = [
         item for item in turn.items if is_in_main_file(item) and not isinstance(item, FoldedItems)
@@ -231,7 +234,7 @@ def first_line_number(turn: Turn) -> int:
 
 
 def is_in_main_file(item: Item) -> bool:
-    """Return whether an item stands in the session's own file, at a known line."""
+    """Return whether an item is in the session's own file, at a known line."""
     return item.file == 0 and item.line > 0
 
 
@@ -257,7 +260,7 @@ class HookReading:
 
     @property
     def active(self) -> Conversation | None:
-        """The conversation that continues: the one that the log ends with."""
+        """The active conversation: the one at the end of the log."""
 
         def find_last_line(conversation: Conversation) -> int:
             items = conversation.items()
@@ -363,7 +366,7 @@ def _teach_redactor(
 ) -> list[LineRef]:
     """Let a redactor see everything first: what one place reveals is hidden everywhere.
 
-    Of what stands before the records that were read, only the lines that taught something are read
+    Of what precedes the records that were read, only the lines that taught something are read
     again. Return all such lines.
     """
     lesson_lines = list(start.lesson_lines or ()) if start else []
@@ -464,8 +467,8 @@ def find_new_spans(
     """Return what is new and final in a session, at the cost of what is new.
 
     The last turn that was sent is read again each time, with what follows it. Only if the log does
-    not continue in a line (a rewind, a branch, a rewritten file, an agent that was started long
-    ago) is all of it read; what was sent before is known by its ids.
+    not continue linearly (a rewind, a branch, a rewritten file, an agent that was started long ago)
+    is all of it read; what was sent before is recognised by its ids.
     """
     start = journal.read_progress()
     reading = read_new_part(path, session, start, inspection, redactor) if start else None
@@ -518,7 +521,7 @@ class SpanSorter:
         self.lines = {record.uuid: record.line for record in self.reading.records if record.uuid}
         is_over, until = self.inspection.is_over, self.inspection.until
         self.bound: int | None = None
-        """The last line that the event was about; None for all lines."""
+        """The last line before the event; None for all lines."""
         if until is not None:
             before = self.reading.start.line - 1 if self.reading.start else 0
             lines = (record.line for record in self.reading.records if record.offset < until)
@@ -623,7 +626,7 @@ class SpanSorter:
         return bool(span.metadata.get("is_only_queued")) and span.start in self.pending
 
     def is_done(self, span: Span, end: int | None) -> bool:
-        """Return whether nothing more comes to a span of a turn that is final up to a line."""
+        """Return whether nothing more follows in a span of a turn that is final up to a line."""
         if span.metadata.get("is_only_queued"):
             return not self.is_pending(span)
         if end is not None and span.kind in ("event", "hook"):
@@ -723,11 +726,11 @@ class HookLimits:
     """How long the worker waits, in seconds."""
 
     idle: float = 30.0
-    """Without a new line after the model came to rest: then the turn is final."""
+    """Without a new line after the model finished: then the turn is final."""
     abandoned: float = 3600.0
-    """Without a new line at all: then everything is."""
+    """Without a new line at all: then everything is final."""
     life: float = 1800.0
-    """For a target that fails, after the last job."""
+    """For a failing target, after the last job."""
     retention: float = 30 * 86400.0
     """Until the state of a session whose log is gone is deleted."""
     step: float = 0.2
@@ -810,7 +813,7 @@ class HookWorker:
                 continue
             try:
                 self.process_job(job)
-            except Exception as error:  # whatever one job asks for, the others go on
+            except Exception as error:  # whatever goes wrong with one job, the others continue
                 self.record_failure(path, _error_reason(error))
         return has_any
 
@@ -901,7 +904,7 @@ class HookWorker:
         )
         try:
             return self.spool_new_spans(session, path, state, inspection)
-        except Exception as error:  # whatever one session holds, the others go on
+        except Exception as error:  # whatever goes wrong with one session, the others continue
             reason = _error_reason(error)
             self.log.write(f"{session}: {reason}")
             self.save_state(session, replace(state, error=reason))
@@ -971,7 +974,7 @@ class HookWorker:
         return self.can_send and self.spool.count() > 0
 
     def send(self) -> None:
-        """Send what is waiting, unless the target is to be left alone for now."""
+        """Send what is waiting, unless the target must be left alone for now."""
         if not self.is_sending() or time.time() < self.spool.read_tries().next:
             return
         try:

@@ -119,7 +119,7 @@ def format_cross_csv(table: CrossTable) -> str:
 def format_rows_csv(
     name: str, rows: Iterable[SpendingRow], titles: Mapping[str, str | None] | None = None
 ) -> str:
-    """Return the rows of a report, one per line; sessions with their titles."""
+    """Return the rows of a report as CSV; sessions with their titles."""
     if titles is None:
         return format_csv((name,), (((row.key,), row.total) for row in rows))
     titled = (((row.key, titles.get(row.key or "")), row.total) for row in rows)

@@ -1,6 +1,6 @@
-"""Token usage as the index keeps it: bills of files, counted responses, abandoned branches.
+"""Token usage in the index: bills of files, counted responses, abandoned branches.
 
-Most responses stand on several log lines that say the same; they are kept as one.
+Most responses are on several log lines that say the same; they are stored as one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,45 +51,45 @@ NO_FIGURES = Figures()
 
 
 class PackedTools(ToolFigures, frozen=True, gc=False, array_like=True):
-    """Uses of the provider's own tools, as they are kept."""
+    """Uses of the provider's own tools, as stored."""
 
 
 class PackedCache(CacheFigures, frozen=True, gc=False, array_like=True):
-    """Tokens written to the cache, as they are kept."""
+    """Tokens written to the cache, as stored."""
 
 
 class PackedFigures(Figures, frozen=True, gc=False, array_like=True):
-    """What a response took, as it is kept."""
+    """The usage of a response, as stored."""
 
     server_tool_use: PackedTools | None = None
     cache_creation: PackedCache | None = None
 
 
 class PackedMessage(BilledMessage, frozen=True, gc=False, array_like=True):
-    """A message, as it is kept."""
+    """A message, as stored."""
 
     usage: PackedFigures | None = None
 
 
 class PackedBill(Bill, frozen=True, gc=False, array_like=True):
-    """A bill, as it is kept."""
+    """A bill, as stored."""
 
     message: PackedMessage | None = None
 
 
 class PackedBills(Struct, frozen=True, array_like=True):
-    """What one file says of money."""
+    """The usage and cost in one file."""
 
     lines: list[int]
-    """The numbers of the lines that say so."""
+    """The line numbers."""
     bills: list[PackedBill]
     is_warmup: bool
 
 
 def pack_bills(path: Path, kind: str, data: bytes | None = None) -> bytes:
-    """Return what a file says of money; nothing where it has gone.
+    """Return the usage in a file; empty if it is gone.
 
-    It is not read once more where its bytes are given.
+    Given bytes are used instead of reading it again.
     """
     found = _merge_repeated(
         iter_bills(path) if data is None else iter_bills_in_blocks([(data, len(data))])
@@ -100,7 +100,9 @@ def pack_bills(path: Path, kind: str, data: bytes | None = None) -> bytes:
 
 
 class SentBills(Struct, frozen=True, array_like=True):
-    """What one file says of money, as it is sent: sooner made and read, and not to be kept."""
+    """The usage in one file in the form workers send: faster to encode and decode, not for
+    storage.
+    """
 
     lines: list[int]
     bills: list[Bill]
@@ -108,7 +110,7 @@ class SentBills(Struct, frozen=True, array_like=True):
 
 
 def read_bills_in_worker(file: tuple[str, str]) -> bytes:
-    """Return what a file says of money, for a path and its kind: what a worker is given."""
+    """Return the usage in a file, given its path and kind, in a worker."""
     path, kind = Path(file[0]), file[1]
     found = _merge_repeated(iter_bills(path))
     lines, bills = [line for line, _ in found], [bill for _, bill in found]
@@ -121,7 +123,7 @@ def decode_sent_bills(data: bytes) -> SentBills:
 
 
 def unpack_bills(data: bytes) -> PackedBills:
-    """Return what was kept of a file."""
+    """Return the stored usage of a file."""
     return from_bytes(data, PackedBills)
 
 
@@ -137,7 +139,7 @@ CACHED = PackedFigures.__struct_fields__.index("cache_creation")
 
 
 def _pack_bill(bill: Bill) -> list[object]:
-    """Return a bill as a charge is written: at a third of what converting it takes."""
+    """Return a bill in its stored form: three times faster than a conversion."""
     row = [*_bill_parts(bill)]
     message = bill.message
     if message is not None:
@@ -176,7 +178,7 @@ def _merge_repeated(found: Iterable[tuple[int, Bill]]) -> list[tuple[int, Bill]]
 
 
 def _merge_lines(lines: list[Bill]) -> Bill | None:
-    """Return the last line of a response with the time of the first, None where they differ."""
+    """Return the last line of a response with the time of the first; None if they differ."""
     first, last = lines[0], lines[-1]
     begun, figures = first.timestamp, last.figures or NO_FIGURES
     if not isinstance(begun, str):
@@ -193,7 +195,7 @@ def _merge_lines(lines: list[Bill]) -> Bill | None:
 
 
 def _has_same_origin(bill: Bill, other: Bill) -> bool:
-    """Return whether two lines say the same of where a response belongs."""
+    """Return whether two lines agree on where a response belongs."""
     message, before = bill.message, other.message
     return (
         bill.session_id == other.session_id
@@ -206,7 +208,7 @@ def _has_same_origin(bill: Bill, other: Bill) -> bool:
 
 
 USAGE_STATE = "usage"
-"""Under which it is noted how far the rows of usage have come."""
+"""The name of the note on how far the rows of usage are up to date."""
 
 
 def count_indexed_responses(warm: FreshIndex, sessions: Iterable[Session]) -> CountedResponses:
@@ -254,7 +256,7 @@ def _changed_usage_rows(
 def find_indexed_abandoned(
     warm: FreshIndex, sessions: Iterable[Session], responses: Iterable[BilledResponse], watch: Watch
 ) -> frozenset[str]:
-    """Return the uuids of responses on branches that were left."""
+    """Return the uuids of responses on abandoned branches."""
     read = IndexedBranches(warm)
     found = find_abandoned(sessions, responses, watch, read)
     read.save()
@@ -262,7 +264,7 @@ def find_indexed_abandoned(
 
 
 class IndexedBills:
-    """Gives the bills of files; what a file has got since is read and kept."""
+    """Returns the bills of files; what a file gained since is read and saved."""
 
     def __init__(self, warm: FreshIndex) -> None:
         self._warm = warm
@@ -270,7 +272,7 @@ class IndexedBills:
         self._new: dict[str, bytes] = {}
 
     def __call__(self, files: Sequence[LogFile]) -> Iterator[FileBills]:
-        """Yield what files say of money."""
+        """Yield the usage in files."""
         for file in files:
             key = catalogue_key(file.path)
             data = self._known.get(key)
@@ -280,13 +282,13 @@ class IndexedBills:
             yield FileBills(zip(found.lines, found.bills, strict=True), found.is_warmup)
 
     def save(self, *others: RowChange) -> None:
-        """Keep what was read, and what was made of it."""
+        """Save what was read, and what was computed from it."""
         own = [save_bills(self._new)] if self._new else []
         self._warm.save([*own, *others])
 
 
 class IndexedBranches:
-    """Gives the records on abandoned branches; of sessions never asked about they are read."""
+    """Returns the records on abandoned branches; unknown sessions are read."""
 
     def __init__(self, warm: FreshIndex) -> None:
         self._warm = warm
@@ -294,7 +296,7 @@ class IndexedBranches:
         self._new: dict[int, bytes] = {}
 
     def __call__(self, session: Session) -> Iterable[str]:
-        """Return the records of a session that stand on a line that is not active."""
+        """Return the records of a session on lines that are not active."""
         sid = self._warm.session_number(session)
         data = self._known.get(sid)
         if data is not None:
@@ -304,5 +306,5 @@ class IndexedBranches:
         return found
 
     def save(self) -> None:
-        """Keep what was read."""
+        """Save what was read."""
         self._warm.save([insert_tables({"abandoned": self._new.items()})] if self._new else [])

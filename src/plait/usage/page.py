@@ -103,7 +103,7 @@ class UsagePage(NamedTuple):
     cross: CrossTable
     """By project, model and step of time."""
     areas: CrossTable
-    """By project, and what is asked for inside of them."""
+    """By project, and by the selected dimension inside."""
     blocks: Sequence[BillingBlock]
     saved: CacheSavings
     listed_sessions: Mapping[str, ListedSession]
@@ -160,9 +160,9 @@ class UsagePage(NamedTuple):
 def find_latest_period(
     responses: Sequence[BilledResponse], period: Period, now: datetime
 ) -> Period:
-    """Return the period to open: the usual days, or as many up to the last usage.
+    """Return the period to open: the default number of days, up to the last usage if that is older.
 
-    A period that was asked for stays as it is.
+    A requested period stays as it is.
     """
     days = RANGE_DAYS.get(DEFAULT_RANGES["usage"])
     if period.range or period.since or period.until or days is None:
@@ -192,7 +192,9 @@ def compute_usage_page(
     is_counting: bool,
     beyond: Sequence[UnloggedCost] = (),
 ) -> UsagePage:
-    """Compute what was spent in a period; `abandoned` are the ids of responses on abandoned branches."""
+    """Compute what was spent in a period; `abandoned` are the ids of responses on abandoned
+    branches.
+    """
     bounds = period.bounds(now, DEFAULT_RANGES["usage"])
     chosen, unlogged = filter_by_time(responses, *bounds), filter_by_time(beyond, *bounds)
     if period.project:
@@ -287,7 +289,7 @@ def render_usage_csv(
 
 
 MOST_COLUMNS = 8
-"""Times that have a column of their own: the last ones."""
+"""Columns of a time dimension: the latest ones."""
 MOST_PROJECTS = 12
 
 
@@ -323,7 +325,7 @@ class _CrossTableRenderer:
         return f'<table class="figures cross">{head}<tbody>{rows}</tbody>{foot}</table>'
 
     def render_note(self) -> str:
-        """Say how many projects are not shown."""
+        """Return a note on how many projects are not shown."""
         rest = len(self._table.names("project")) - MOST_PROJECTS
         if rest <= 0:
             return ""
@@ -403,15 +405,15 @@ class _CrossTableRenderer:
         return slice_.render_link(f"{usage.format(value)}{star}", **{usage.period.of: figure})
 
 
-# The treemap is drawn twice, for wide and for narrow pages, so that words keep their size; the table
-# below it says the same.
+# The treemap is drawn twice, for wide and for narrow pages, so that text keeps its size; the table
+# below it has the same information.
 
 
 WIDE, NARROW = (1120.0, 400.0), (358.0, 520.0)
 HEAD = 22.0
-"""Room for the name of a group."""
+"""Height of a group's name."""
 LETTER, LINE = 7.2, 18.0
-"""What a letter and a line of words take."""
+"""Width of a character and height of a line."""
 GAP = 1.0
 
 
@@ -440,7 +442,7 @@ class Box(NamedTuple):
 
 
 def lay_out_squarified(values: Sequence[float], box: Box) -> list[Box]:
-    """Return a box for each value, the largest first, as square as possible."""
+    """Return a box for each value, largest first, as square as possible."""
     boxes: list[Box] = []
     remaining, values_left = box, list(values)
     total = sum(values_left)
@@ -553,7 +555,7 @@ def _format_box(box: Box) -> str:
 
 
 def _fit_words(label: str, name: str, width: float) -> str:
-    """Return as much of the label as there is room for, nothing where that is hardly any."""
+    """Return as much of the label as fits; nothing if that is hardly any."""
     letters = int((width - 10) / LETTER)
     if len(label) <= letters:
         return label
@@ -570,7 +572,7 @@ HEADINGS = {"day": "Day", "week": "Week of", "month": "Month"}
 
 
 def render_usage_figures(usage: UsagePage | None, *, is_counting: bool) -> str:
-    """Render the figures; where nothing is counted yet, say so."""
+    """Render the figures, or a note that nothing is counted yet."""
     if usage is None:
         return render_uncounted(is_counting=is_counting)
     if not usage.total.total.responses:
@@ -660,7 +662,7 @@ def _iter_choices(
 
 
 def _build_chart(usage: UsagePage) -> Chart | None:
-    """Build the chart over time, model upon model; None where no day is known."""
+    """Build the chart over time, by model; None if no day is known."""
     spending, step = usage.periods, usage.step
     rows = {row.key: row.models for row in spending.rows if row.key}
     if not rows:
@@ -692,7 +694,7 @@ def _build_chart(usage: UsagePage) -> Chart | None:
 def _get_column_slice(
     usage: UsagePage, steps: Sequence[str], column: int | None, model: str
 ) -> Slice:
-    """Return what a column counts, or all that are drawn: responses without a time are in none."""
+    """Return what a column counts, or all columns: responses without a time are in none."""
     if column is not None:
         return usage.narrow(model=model, **narrow_to_step(usage.base, steps[column], usage.step))
     first = narrow_to_step(usage.base, steps[0], usage.step)["since"]

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from plait.usage.spending import GroupBy, Spending
 
 PARALLEL_BYTES = 24_000_000
-"""Bytes of logs from which on several processes are faster."""
+"""Size of logs from which several processes are faster."""
 PARALLEL_GRAPH_BYTES = 16_000_000
-"""The same where the graphs of some sessions must be built."""
+"""The same if the graphs of some sessions must be built."""
 SERVICE_IDS = ("acompact", "aprompt_suggestion", "aside_question")
 """Id prefixes of background requests by the client.
 
@@ -43,15 +43,15 @@ Watch: TypeAlias = Callable[[Sequence[LogFile]], Iterable[LogFile]]
 
 
 class CountedResponses(NamedTuple):
-    """The responses of some sessions, and the costs that the client stated."""
+    """The responses of some sessions, and the costs that the client reported."""
 
     responses: Sequence[BilledResponse]
     client_costs: Mapping[str, float]
-    """As the client counted, by session."""
+    """By session, as reported by the client."""
     keys: Sequence[ResponseKey] = ()
     """The key of each response."""
     own_costs: Mapping[str, float] = {}
-    """The client's costs without what a fork took over from its origin."""
+    """The client's costs without what a fork inherited from its origin."""
 
 
 def assign_agents(counted: CountedResponses, sessions: Iterable[Session]) -> CountedResponses:
@@ -73,7 +73,7 @@ class FileBills(NamedTuple):
 
     bills: Iterable[tuple[int, Bill]]
     is_warmup: bool
-    """True for an agent that only warmed up the cache."""
+    """Whether it belongs to an agent that only warmed up the cache."""
 
 
 ReadBills: TypeAlias = Callable[[Sequence[LogFile]], Iterator[FileBills]]
@@ -86,7 +86,7 @@ def _read_bills(files: Sequence[LogFile]) -> Iterator[FileBills]:
 
 
 def make_bill_reader(jobs: int, failures: list[str]) -> ReadBills:
-    """Return a reader of bills that uses several processes where that is faster.
+    """Return a reader of bills that uses several processes if that is faster.
 
     Messages about processes that died are added to `failures`.
     """
@@ -146,7 +146,7 @@ def list_billed_files(session: Session) -> list[LogFile]:
 
 
 def list_billed_paths(sessions: Iterable[Session]) -> list[Path]:
-    """Return the files whose responses count, in the order in which these number them."""
+    """Return the files whose responses count, in the order of their numbers."""
     return sorted(
         {file.path for session in sessions for file in list_billed_files(session)}, key=str
     )

@@ -36,13 +36,13 @@ class SpendingSum(Struct, gc=False):
     unpriced: dict[str, int] = field(default_factory=dict)
     """Responses without a price, by model."""
     logged: float | None = None
-    """The cost that the logs state; None where they state none."""
+    """The cost reported in the logs; None if there is none."""
     first: datetime | None = None
     last: datetime | None = None
 
     @property
     def known_cost(self) -> float | None:
-        """The cost; None where no response has a price."""
+        """The cost; None if no response has a price."""
         has_none = self.unpriced and sum(self.unpriced.values()) == self.responses
         return None if has_none else self.cost
 
@@ -325,7 +325,7 @@ class BillingBlock(Struct, frozen=True):
 
     @property
     def rate(self) -> BurnRate | None:
-        """How fast it is used; None where its responses share one time."""
+        """Its burn rate; None if its responses all have one time."""
         first, last = self.total.first, self.total.last
         minutes = (last - first) / MINUTE if first and last else 0.0
         if minutes <= 0:

@@ -1,7 +1,8 @@
 """The archive behind the page: sessions and figures as they are now, cached until files change.
 
-Whoever watches the folders calls `refresh` when something has changed; until then nothing is
-looked up twice. Everything may be called from any thread.
+The watcher of the folders calls `refresh` when something has changed; until then nothing is looked
+up
+twice. Everything may be called from any thread.
 """
 
 import logging
@@ -61,10 +62,10 @@ class CacheEntry(NamedTuple):
 
 
 class Cache:
-    """Values by name, each right as long as what it was made from is the same.
+    """Values by name, each valid as long as what it was made from is unchanged.
 
-    Nobody makes what another makes already. What was not asked for lately is let go where all
-    together weigh too much; the last one always stays.
+    Concurrent requests for a value share its computation. Values not requested lately are dropped
+    when all together are too large; the last one always stays.
     """
 
     def __init__(self, most: int) -> None:
@@ -76,7 +77,7 @@ class Cache:
     def get_or_make(
         self, name: Hashable, source: object, make: Callable[[], T], weight: int = 1
     ) -> T:
-        """Return a value, made anew where what it is made from has changed."""
+        """Return a value, computed again if what it is made from has changed."""
         known = self.get(name)
         if known is None or known.source != source:
             with self._making(name):
@@ -92,7 +93,7 @@ class Cache:
         return found
 
     def get(self, name: Hashable) -> CacheEntry | None:
-        """Return what was last made under a name, whatever has changed since."""
+        """Return the value last computed for a name, even if outdated."""
         with self._lock:
             known = self._entries.get(name)
             if known is not None:
@@ -116,24 +117,24 @@ class Cache:
 
 
 FIRST_WAIT, NEXT_WAIT = 0.2, 0.02
-"""Seconds that who asks waits for the first sum, and for a newer one."""
+"""Seconds a request waits for the first result, and for a newer one."""
 REST_FACTOR = 4
-"""So many times as long as it took, a sum is left alone after it was counted."""
+"""Minimum pause before recounting, as a multiple of the time it took."""
 
 
 class PartialResult(NamedTuple, Generic[T]):
-    """What was counted; nothing where it is not counted yet, or could not be."""
+    """A result; empty if it is not computed yet, or could not be."""
 
     value: T | None
     is_pending: bool
-    """Tells whether a newer one is on its way."""
+    """Return whether a newer one is being computed."""
 
 
 class BackgroundResult(Generic[S, T]):
-    """A sum over something that changes, counted in a thread of its own.
+    """A result computed over changing data in a thread of its own.
 
-    Who asks waits for a moment only. What takes longer is counted on, and the last sum stands
-    in for it. Nothing is counted before it is ready to be.
+    A request waits only briefly. A longer computation continues, and the last result is returned
+    meanwhile. Nothing is computed before it is ready to be.
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class BackgroundResult(Generic[S, T]):
         self._rested = 0.0
 
     def get(self, timeout: float = FIRST_WAIT) -> PartialResult[T]:
-        """Return the newest sum that there is within a moment."""
+        """Return the newest result available within a moment."""
         known = self._cache.get("sum")
         if not self._is_ready():
             return PartialResult(known.value if known else None, is_pending=True)
@@ -171,7 +172,7 @@ class BackgroundResult(Generic[S, T]):
         return PartialResult(known.value if known else None, not self._is_counted(self._now()))
 
     def wait(self) -> T:
-        """Return the sum of what there is now, however long that takes."""
+        """Return the result for the present data, however long that takes."""
         return self._compute(self._now())
 
     def _compute(self, state: S) -> T:
@@ -194,28 +195,28 @@ class BackgroundResult(Generic[S, T]):
 
 
 FIRST_SECONDS = 0.3
-"""Seconds after the beginning in which one who asks waits: little is read by then."""
+"""Seconds after the start in which a request waits: little is read by then."""
 
 
 class ReadingProgress(Struct, frozen=True):
-    """How much of what is new was read."""
+    """How much of the new data was read."""
 
     sessions: int = 0
-    """How many there are."""
+    """The number of sessions."""
     done: int = 0
-    """Bytes; so many of the total."""
+    """Bytes read, of the total."""
     total: int = 0
     problem: str = ""
-    """Why it does not go on."""
+    """Why it does not continue."""
 
     @property
     def share(self) -> float:
-        """How much that is of all, from 0 to 1."""
+        """The share that was read, from 0 to 1."""
         return self.done / self.total if self.total else 0.0
 
     @property
     def description(self) -> str:
-        """The same for a reader."""
+        """The same as text."""
         if self.problem:
             return self.problem[:1].upper() + self.problem[1:]
         if not self.total:
@@ -225,42 +226,42 @@ class ReadingProgress(Struct, frozen=True):
 
 
 class ReadingState:
-    """Whether what is new is still being read; what needs all of it waits for the end."""
+    """Whether new data is still being read; what needs all of it waits for the end."""
 
     def __init__(self) -> None:
         self.progress: ReadingProgress | None = None
-        """None where there is nothing to be read."""
+        """None if there is nothing to read."""
         self._is_over = Event()
         self._is_over.set()
         self._began = 0.0
 
     @property
     def is_under_way(self) -> bool:
-        """Return whether it goes on."""
+        """Return whether reading is in progress."""
         return not self._is_over.is_set()
 
     def begin(self, progress: ReadingProgress) -> None:
-        """Let others wait."""
+        """Make others wait."""
         self.progress, self._began = progress, monotonic()
         self._is_over.clear()
 
     def update(self, progress: ReadingProgress) -> None:
-        """Take how far it has come."""
+        """Set the progress."""
         if self.is_under_way:
             self.progress = progress
 
     def end(self, problem: str = "") -> None:
-        """Let nobody wait any more; where it could not be done, says why."""
+        """Release those who wait; `problem` says why it failed."""
         self.progress = ReadingProgress(problem=problem) if problem else None
         self._is_over.set()
 
     def is_over(self) -> bool:
-        """Return whether it is; waits for a moment where it has only begun."""
+        """Return whether reading has ended; wait for a moment if it has only begun."""
         return self._is_over.wait(max(0.0, self._began + FIRST_SECONDS - monotonic()))
 
 
 def read_unread_facts(state: "Snapshot") -> Iterator[tuple[Session, Facts]]:
-    """Yield what lists show of the sessions that they do not show yet, the newest first."""
+    """Yield the facts of sessions that lists do not show yet, newest first."""
     archive = state.archive
     unread = [session for session in reversed(archive.sessions) if session.path not in state.facts]
     found = map_parallel(archive.workers, read_log_facts, LogFacts, unread, FACTS_PARALLEL_BYTES)
@@ -272,23 +273,23 @@ def read_unread_facts(state: "Snapshot") -> Iterator[tuple[Session, Facts]]:
 
 
 MAX_OPEN_BYTES = 160_000_000
-"""Of logs whose conversations stay in memory; the one that was asked for always does."""
+"""Size of logs whose conversations stay in memory; the one last requested always does."""
 MAX_VALUES, MAX_RESULTS = 48, 8
 RUNNING_CHECK_SECONDS = 1.0
-"""Seconds between two looks for clients that run."""
+"""Seconds between two checks for running clients."""
 LIST_SECONDS = 0.15
-"""Seconds for which a page waits for what lists show, where somebody reads on."""
+"""Seconds a page waits for facts while they are being read in the background."""
 
 
 class ListedSessions(NamedTuple):
-    """All sessions, the newest first, with what they took."""
+    """All sessions, newest first, with their usage."""
 
     sessions: Sequence[ListedSession]
     billing: Billing | None
-    """None where nobody has counted yet."""
+    """None if not counted yet."""
     is_pending: bool
     unread: int = 0
-    """How many there are besides that nobody has read yet."""
+    """The number of further sessions that were not read yet."""
 
     @property
     def directories(self) -> Mapping[str, str]:
@@ -305,21 +306,21 @@ class LiveArchive:
     """The folder of the index."""
     prices: Prices = field(default_factory=Prices)
     rules: "Callable[[], Rules] | None" = None
-    """What else is hidden from whatever is shared."""
+    """Further redaction rules for whatever is shared."""
     is_read_only: bool = False
     """Whether nobody may change its sessions from here."""
     store: StorePlace | None = None
-    """Where sessions are kept."""
+    """The backup store."""
     client_folder: Path | None = None
-    """The client's own folder, which a line that resumes a session need not name."""
+    """The client's own folder, which a resume command need not name."""
     star_file: Path | None = None
-    """The file of what the user has starred and pinned."""
+    """The file of the user's stars and pins."""
     translations: Path | None = None
     """The folder for translated logs of other agents."""
     program: str = "plait"
-    """What starts this program in any folder, as it is typed."""
+    """The command that starts this program in any folder."""
     cache: Cache = field(default_factory=lambda: Cache(MAX_VALUES))
-    """What was made of all sessions, or of a file."""
+    """Values computed from all sessions, or from a file."""
     _open: Cache = field(default_factory=lambda: Cache(MAX_OPEN_BYTES))
     _figures: Cache = field(default_factory=lambda: Cache(MAX_RESULTS))
     _wasted: Cache = field(default_factory=lambda: Cache(MAX_RESULTS))
@@ -327,42 +328,44 @@ class LiveArchive:
     _lock: RLock = field(default_factory=RLock)
     _looked: float = 0.0
     last_read: float = 0.0
-    """When somebody last wanted to read a session."""
+    """When somebody last read a session."""
     reading: ReadingState = field(default_factory=ReadingState)
-    """Whether what is new is still being read."""
+    """Whether new data is still being read."""
     missing_roots: tuple[Path, ...] = ()
-    """Roots that are not there now."""
+    """Roots that do not exist now."""
     _configs: set[Path] = field(default_factory=set)
-    """Roots that are configuration folders, or were."""
+    """Roots that are or were configuration folders."""
     patience: float | None = None
-    """Seconds for which lists wait for what nobody has read; None where nobody reads on."""
+    """Seconds that lists wait for unread sessions; None if nobody reads in the background."""
 
     @cached_property
     def pages(self) -> PageCache:
-        """Pages that were drawn before, beside the index."""
+        """Cached pages, beside the index."""
         return open_page_cache(self.index)
 
     @property
     def snapshot(self) -> Snapshot:
-        """The sessions that there are."""
+        """The present sessions."""
         with self._lock:
             if self._state is None:
                 self._state = Snapshot(self._archive(), patience=self.patience)
             return self._state
 
     def refresh(self) -> None:
-        """Look again at once: something has changed."""
+        """Check for changes at once."""
         with self._lock:
             known = self._state.known_facts if self._state else {}
             self._state = Snapshot(self._archive(), known, self.patience)
 
     @property
     def places(self) -> list[Path]:
-        """Where its logs lie, or would."""
+        """Where its logs are or would be."""
         return [path / PROJECTS if path in self._configs else path for path in self.roots]
 
     def _archive(self) -> Archive:
-        """Return what is there now; without an index where a folder is not, lest it forgets it."""
+        """Return the present archive; without an index if a folder is missing, so that nothing is
+        deleted from it.
+        """
         there = [path for path in self.roots if self._is_there(path)]
         self.missing_roots = tuple(path for path in self.roots if path not in there)
         index = None if self.missing_roots else self.index
@@ -376,7 +379,7 @@ class LiveArchive:
         )
 
     def _is_there(self, path: Path) -> bool:
-        """Return whether a root is; one that was a configuration folder has projects in it."""
+        """Return whether a root exists; one that was a configuration folder must have projects."""
         with suppress(SourceError):
             root = make_root(path)
             if root.config == path:
@@ -386,18 +389,18 @@ class LiveArchive:
 
     @property
     def is_index_fresh(self) -> bool:
-        """Return whether the index tells what all logs hold."""
-        is_there = (self.index / CATALOGUE).exists()  # else there is nothing to compare
+        """Return whether the index matches all logs."""
+        is_there = (self.index / CATALOGUE).exists()  # otherwise there is nothing to compare
         return is_there and is_fresh(self.index, scan_library(self.snapshot.archive))
 
     def reload_facts(self) -> None:
-        """Take what lists show from the index again: it has taken in what was new."""
+        """Reload the facts from the index after it was updated."""
         with self._lock:
             if self._state:
                 self._replace_snapshot(self._state.known_facts)
 
     def add_facts(self, found: Mapping[Path, Facts]) -> None:
-        """Take what lists show of some more sessions."""
+        """Add facts of further sessions."""
         with self._lock:
             self._replace_snapshot({**self.snapshot.known_facts, **found})
 
@@ -406,14 +409,14 @@ class LiveArchive:
 
     @property
     def complete_snapshot(self) -> Snapshot:
-        """The sessions that there are, with what lists show of all, however long that takes."""
+        """The present sessions with the facts of all, however long that takes."""
         state = self.snapshot
         if self.patience is not None and state.unread:
             self.add_facts({session.path: facts for session, facts in read_unread_facts(state)})
         return self.snapshot
 
     def open_session(self, name: str) -> LiveSession:
-        """Return a session with all that was said in it, as its files are now."""
+        """Return an open session with the present state of its files."""
         session = self.snapshot.session(name)
 
         def read() -> LiveSession:
@@ -426,31 +429,31 @@ class LiveArchive:
         return self._open.get_or_make(name, session.files, read, size)
 
     def cached_session(self, name: str) -> LiveSession | None:
-        """Return a session as it was when it was last read, None where it is not in memory."""
+        """Return a session as last read; None if it is not in memory."""
         self.last_read = monotonic()
         known = self._open.get(name)
         return known.value if known else None
 
     def find_cached_page(self, name: str, session: Session) -> str | None:
-        """Return the page of a session as it was drawn from these very files."""
+        """Return the cached page of a session rendered from the same files."""
         return self.pages.find(name, fingerprint_session(session))
 
     def survey_lines(self, file: LogFile) -> LineSurvey:
-        """Return where the lines of a file lie."""
+        """Return where the lines of a file are."""
         return self.cache.get_or_make(file.path, file, partial(survey_lines, file.path, file.size))
 
     @cached_property
     def billing(self) -> BackgroundResult[Snapshot, Billing]:
-        """All that was paid for."""
+        """All usage and cost."""
         return self._in_background(Snapshot.billing)
 
     def _in_background(self, work: Callable[[Snapshot], T]) -> BackgroundResult[Snapshot, T]:
-        """Return a sum that is not begun while the index reads the same logs."""
+        """Return a result that is not computed while the index reads the same logs."""
         return BackgroundResult(lambda: self.snapshot, work, self.reading.is_over)
 
     @cached_property
     def backup_status(self) -> BackgroundResult[Snapshot, "KeepStatus | None"]:
-        """What is kept, and what will be lost; None where nothing can be kept."""
+        """What is backed up and what will be lost; None if nothing can be backed up."""
         return self._in_background(Snapshot.backup_status)
 
     @cached_property
@@ -468,7 +471,7 @@ class LiveArchive:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> BackgroundResult[Snapshot, "SessionStatistics"]:
-        """Return what was done: in all sessions, in those of a project, in a span of time."""
+        """Return statistics: of all sessions, of a project, in a period."""
         chosen = project, since, until
 
         def begin() -> BackgroundResult[Snapshot, "SessionStatistics"]:
@@ -482,7 +485,7 @@ class LiveArchive:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> BackgroundResult[Snapshot, "CountedWaste"]:
-        """Return what was paid for in vain: in all sessions, of a project, in a span of time."""
+        """Return avoidable spending: of all sessions, of a project, in a period."""
         chosen = project, since, until
 
         def count(state: Snapshot) -> CountedWaste:
@@ -499,7 +502,7 @@ class LiveArchive:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> PartialResult["Insights"]:
-        """Return what stands out in what was counted, as far as all of it is."""
+        """Return the insights into the counted figures, as far as they are complete."""
         found, is_counting = self.figures(project, since, until).get()
         all_time, _ = self.figures(project).get()
         money, _ = self.billing.get(timeout=0)
@@ -546,7 +549,7 @@ class LiveArchive:
         return PartialResult(found, is_counting)
 
     def rows(self) -> ListedSessions:
-        """Return all sessions as lists show them."""
+        """Return all sessions for lists."""
         self._refresh_running()
         state = self.snapshot
         money, is_counting = self.billing.get()
@@ -556,7 +559,7 @@ class LiveArchive:
         return ListedSessions(found, money, is_counting, state.unread)
 
     def _refresh_running(self) -> None:
-        """Look anew where a client has come or gone: no log tells of that."""
+        """Check for clients that started or ended: no log says so."""
         state = self.snapshot
         if monotonic() >= self._looked + RUNNING_CHECK_SECONDS:
             self._looked = monotonic()
@@ -564,5 +567,5 @@ class LiveArchive:
                 self.refresh()
 
     def count_turns_by_day(self) -> Mapping[date, int]:
-        """Return how many turns were begun on each day, here."""
+        """Return the number of turns begun on each local day."""
         return Counter(started_turn.time.date() for started_turn in self.snapshot.prompted_turns)

@@ -1,7 +1,8 @@
 """A session behind its pages, read once and kept until its files change.
 
-A session that is being written to is followed: new lines that continue the last turn, or add
-turns, are read at their cost alone (`SessionFollower`). Otherwise the session is read again.
+A session that is being written to is followed: new lines that continue the last turn, or add turns,
+are
+read alone (`SessionFollower`). Otherwise the session is read again.
 """
 
 from collections.abc import Mapping
@@ -58,7 +59,7 @@ from plait.view.text import shorten
 from plait.view.timeline import Timeline, build_timeline
 
 MAX_FOLLOWED_BYTES = 4 << 20
-"""Bytes of a last turn and what follows beyond which reading anew is as good."""
+"""Size of a last turn and what follows beyond which reading again is as good."""
 
 
 class SessionFollower:
@@ -72,16 +73,16 @@ class SessionFollower:
         self._lock = Lock()
         self._records: list[Record] = []
         self._foreign_notes: tuple[Item, ...] = ()
-        """Notes of the last turn that stand elsewhere in the log."""
+        """Notes of the last turn that are elsewhere in the log."""
         self._follower: Follower | None = None
         self._judge: BranchDetector | None = None
         self._conversation: Conversation | None = None
         self._begin()
 
     def conversation(self) -> Conversation | None:
-        """Return the last turn and all that follows it, None where the log has turned.
+        """Return the last turn and everything after it; None if the log is no longer linear.
 
-        Its turns go on from the first of them: the one that was the last.
+        Its turns start with the one that was last.
         """
         with self._lock:
             if self.is_linear and self._read_new():
@@ -91,11 +92,11 @@ class SessionFollower:
 
     @property
     def first_turn(self) -> int:
-        """The place of the turn that it begins with."""
+        """The index of the turn that it begins with."""
         return len(self.conversations.active.turns) - 1 if self.conversations else 0
 
     def _begin(self) -> None:
-        """Take the records of the last turn, where nothing but they stand at the end."""
+        """Take the records of the last turn, if nothing else is at the end."""
         conversations, file, graph = self.conversations, self.session.file, self.opened.graph
         self.is_linear = bool(conversations and file and conversations.active.turns)
         if conversations is None or file is None or not self.is_linear:
@@ -127,7 +128,7 @@ class SessionFollower:
         return graph.line_of.get(uuid) == self.conversations.main and uuid not in graph.folds
 
     def _read_new(self) -> bool:
-        """Take in what is new; tells whether anything is."""
+        """Read new lines; return whether there are any."""
         if self._follower is None:
             return False
         try:
@@ -149,7 +150,7 @@ class SessionFollower:
         return stays_linear(self._judge, new)
 
     def _build_conversation(self) -> Conversation | None:
-        """Read the last turn and what follows as a session of its own."""
+        """Return the last turn and what follows as a conversation of its own."""
         file = self.session.file
         size = sum(len(record.raw) for record in self._records)
         if file is None or self.conversations is None or size > MAX_FOLLOWED_BYTES:
@@ -158,7 +159,7 @@ class SessionFollower:
         return self._continued(last.conversations.active) if len(last.graph.lines) == 1 else None
 
     def _continued(self, found: Conversation) -> Conversation | None:
-        """Return the turns with the numbers that they have in their conversation."""
+        """Return the turns with their numbers in the conversation."""
         assert self.conversations is not None
         last = self.conversations.active.turns[-1]
         step = last.number - found.turns[0].number if found.turns else -1
@@ -195,34 +196,34 @@ NO_CONTEXT = Context(False, NO_FILE, None, (), [], [], ())
 
 @dataclass
 class LiveSession:
-    """A session as its files were when it was opened, under its name in addresses."""
+    """A session with the state of its files when opened, under its name in URLs."""
 
     name: str
     opened: OpenSession
     prices: Prices = field(default_factory=Prices)
     read_seconds: float = 0.0
-    """Seconds that it took to read it."""
+    """Seconds it took to read it."""
     roots: tuple[Path, ...] = ()
-    """Those that it was found under."""
+    """The roots it was found under."""
     client_folder: Path | None = None
-    """The client's own folder, where it is known."""
+    """The client's own folder, if known."""
     program: str = "plait"
-    """What starts this program in any folder."""
+    """The command that starts this program in any folder."""
     _timelines: dict[str, Timeline] = field(default_factory=dict)
     _presets: tuple[PresetEffect, ...] | None = None
 
     def is_current(self, session: Session) -> bool:
-        """Return whether the files of a session are still as they were."""
+        """Return whether the files of a session are unchanged."""
         return self.opened.session.files == session.files
 
     @property
     def bytes(self) -> int:
-        """How large its logs are."""
+        """The size of its logs."""
         return sum(file.size for file in self.opened.session.files)
 
     @cached_property
     def fingerprint(self) -> str:
-        """What stands for its files as they were."""
+        """A fingerprint of its files."""
         return fingerprint_session(self.opened.session)
 
     @cached_property
@@ -231,7 +232,7 @@ class LiveSession:
 
     @cached_property
     def conversations_if_any(self) -> Conversations | None:
-        """All its conversations, None where it has none."""
+        """All its conversations; None if it has none."""
         known = self.opened.graph.sessions.get(self.opened.id)
         return (
             find_session_conversations(self._family, known, is_active_only=False) if known else None
@@ -239,7 +240,7 @@ class LiveSession:
 
     @cached_property
     def column(self) -> ReadingColumn | None:
-        """Its reading column, None where nothing was said."""
+        """Its reading column; None if it has no messages."""
         if self.conversations_if_any is None:
             return None
         graph = self.opened.graph.sessions[self.opened.id]
@@ -250,7 +251,7 @@ class LiveSession:
 
     @cached_property
     def heading(self) -> PageHeading | None:
-        """What the head of its pages says."""
+        """The content of its page header."""
         if self.conversations_if_any is None:
             return None
         graph = self.opened.graph.sessions[self.opened.id]
@@ -269,18 +270,18 @@ class LiveSession:
 
     @property
     def directory(self) -> str | None:
-        """Where it ran."""
+        """Its working directory."""
         place = self._family.places.get(self.opened.id)
         return place.directory if place else None
 
     @cached_property
     def places(self) -> RecordLocator | None:
-        """Where everything in it is read."""
+        """The locations of its records in the page."""
         return RecordLocator(self.conversations_if_any) if self.conversations_if_any else None
 
     @property
     def shape(self) -> str:
-        """What changes when a page must be drawn anew."""
+        """A value that changes when a page must be rendered again."""
         return f"{self.opened.epoch}.{self.column.shape if self.column else ''}"
 
     @cached_property
@@ -290,34 +291,34 @@ class LiveSession:
 
     @cached_property
     def context_window(self) -> Weighed:
-        """What Claude will see of it, weighed."""
+        """What Claude will see of it, measured."""
         if self.opened.session.file is None:
             return measure_context(self.name, NO_CONTEXT, None)
         return weigh_context(self.opened, self.name, self.prices, self.resumption)
 
     @cached_property
     def xray(self) -> tuple[XrayColumn, ...]:
-        """What filled each request that led to where it stands."""
+        """The content of each request that led to its present state."""
         file = self.opened.session.file
         if file is None:
             return ()
         return build_xray(self.opened.sent_lines(file.path), self.resumption.context.chain)
 
     def presets(self, archive: Archive) -> tuple[PresetEffect, ...]:
-        """Return what each preset of a trim would leave, worked out once."""
+        """Return what each preset of a trim would leave, computed once."""
         if self._presets is None:
             self._presets = tuple(list_preset_effects(archive, self.opened.session))
         return self._presets
 
     @property
     def conversations(self) -> Conversations:
-        """All its conversations; that it has none is an error."""
+        """All its conversations; having none is an error."""
         if self.conversations_if_any is None:
             raise NoSuchSession("this session is empty")
         return self.conversations_if_any
 
     def line(self, name: str | None) -> Conversation:
-        """Return one of its conversations, the active one where none is named."""
+        """Return one of its conversations, by default the active one."""
         if name is None:
             return self.conversations.active
         found = self.conversations.by_line.get(name)
@@ -327,7 +328,7 @@ class LiveSession:
 
     @property
     def branch_names(self) -> dict[str, str]:
-        """The conversations that people had, the active one first, and what each is called."""
+        """The main conversations, the active one first, with their names."""
         conversations = self.conversations
         names = {conversations.main: "active"}
         for line in conversations.by_line.values():
@@ -336,7 +337,7 @@ class LiveSession:
         return names
 
     def timeline(self, line: str) -> Timeline:
-        """Return one of its conversations in time."""
+        """Return one of its conversations as a timeline."""
         if line not in self._timelines:
             self._timelines[line] = build_timeline(self.conversations, line)
         return self._timelines[line]
@@ -348,34 +349,34 @@ class LiveSession:
 
     @cached_property
     def net(self) -> Mapping[str, NetChange]:
-        """What became of each file that it changed, in all."""
+        """The net change of each file that it changed."""
         return compute_net_changes(read_session_events(self.opened))
 
     @cached_property
     def cost(self) -> SessionCost:
-        """What it took."""
+        """Its usage and cost."""
         return self.agents.session_cost
 
     @cached_property
     def agents(self) -> AgentCosts:
-        """What its agents took, each by itself."""
+        """The usage of its agents, one by one."""
         return AgentCosts(self.conversations, Site(self.prices).cost_of)
 
     def why(self, owned: ResponsesByFile) -> Why:
-        """Return what its requests cost and why, where responses are counted to files so."""
+        """Return what its requests cost and why, given the responses by file."""
         turns = map_turns(self.conversations_if_any) if self.conversations_if_any else {}
         read = self.opened.sent_lines
         return explain_requests(owned, self.opened.session, turns, self.prices, read)
 
     @cached_property
     def follower(self) -> SessionFollower:
-        """What is added to its own file from here on."""
+        """Follows what is added to its own file from here on."""
         return SessionFollower(self.opened, self.conversations_if_any)
 
     def render_turns(self, key: str) -> list[str] | None:
-        """Return turns of the active line, what was written since among them.
+        """Return turns of the active line, including new ones.
 
-        None where only reading the session again can tell.
+        None if the session must be read again.
         """
         asked = self.column.parse_stretch(key) if self.column else None
         grown = self.follower.conversation()
@@ -396,7 +397,7 @@ def open_live_session(
     default: Path | None = None,
     program: str = "plait",
 ) -> LiveSession:
-    """Read a session; where it was read before, only what is new."""
+    """Read a session; if it was read before, only what is new."""
     start = perf_counter()
     with gc_paused():
         found = before.opened.reopen(session) if before else open_session(session)

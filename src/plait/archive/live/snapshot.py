@@ -1,6 +1,6 @@
-"""The archive at one moment, as lists and figures of the page show it.
+"""The archive at one moment, for the lists and figures of the page.
 
-Sessions have names for addresses here. What the index does not know yet is left out.
+Sessions have names for URLs here. What the index does not know yet is left out.
 """
 
 from collections import Counter
@@ -48,7 +48,7 @@ NO_SIZE = SessionSize(0, 0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Billing:
-    """All responses, and which of them were answered on branches that were left."""
+    """All responses, and which of them are on abandoned branches."""
 
     counted: CountedResponses
     sessions: Sequence[Session]
@@ -63,12 +63,12 @@ class Billing:
 
     @cached_property
     def by_file(self) -> ResponsesByFile:
-        """The same by the file that each is counted to."""
+        """The same by the file that each counts for."""
         return ResponsesByFile(self.counted, self.sessions)
 
 
 class Snapshot:
-    """An archive as it was at one moment."""
+    """An archive at one moment."""
 
     def __init__(
         self,
@@ -78,19 +78,19 @@ class Snapshot:
     ) -> None:
         self.archive = archive
         self._known = known or {}
-        """What lists showed of sessions a moment ago."""
+        """Facts from a moment ago."""
         self._patience = patience
-        """Seconds for which logs are read before lists do without the rest; None for ever."""
+        """Seconds for reading logs before lists do without the rest; None for no limit."""
 
     @cached_property
     def facts(self) -> dict[Path, Facts]:
-        """What a list shows of every session, from the index where it is up to date.
+        """The facts of every session, from the index if it is up to date.
 
-        Where it is not, what was known a moment ago will do until it is; of others the log is
-        read, of the newest first, as long as there is patience for it.
+        Otherwise recent facts are reused; the logs of other sessions are read, newest first, up to
+        the time limit.
         """
         found, index = None, self.archive.index
-        with suppress(SourceError):  # an index that is being made is none yet
+        with suppress(SourceError):  # an index that is being built does not count yet
             found = read_fresh_facts(self.archive, index) if index else None
         if found is not None:
             return found
@@ -114,16 +114,16 @@ class Snapshot:
 
     @property
     def unread(self) -> int:
-        """How many sessions lists do not show yet."""
+        """The number of sessions that lists do not show yet."""
         return len(self.archive.sessions) - len(self.facts)
 
     def facts_of(self, session: Session) -> Facts:
-        """Return what a list shows of a session, whether one shows it yet or not."""
+        """Return the facts of a session, whether lists show it yet or not."""
         return self.facts.get(session.path) or self.archive.read_facts(session)
 
     @cached_property
     def folding(self) -> ProjectFolders:
-        """The projects that folders of sessions belong to, as far as is known."""
+        """The projects of folders with sessions, as far as known."""
         return read_project_folders(self.archive, self.facts)
 
     def is_in_project(self, session: Session, project: str | None) -> bool:
@@ -132,13 +132,13 @@ class Snapshot:
 
     @property
     def known_facts(self) -> dict[Path, Facts]:
-        """What lists show, as far as anybody has asked."""
+        """The facts requested so far."""
         asked: dict[Path, Facts] | None = self.__dict__.get("facts")
         return self._known if asked is None else asked
 
     @cached_property
     def names(self) -> dict[str, Session]:
-        """All sessions by the names they have in addresses; equal ids get a number."""
+        """All sessions by their names in URLs; equal ids get a number."""
         found: dict[str, Session] = {}
         counts: Counter[str] = Counter()
         for session in sorted(self.archive.sessions, key=lambda session: str(session.path)):
@@ -149,7 +149,7 @@ class Snapshot:
 
     @cached_property
     def name_of(self) -> dict[str, str]:
-        """The name in addresses of the session that each file belongs to, by absolute path."""
+        """The name in URLs of the session that each file belongs to, by absolute path."""
         return {
             catalogue_key(file.path): name
             for name, session in self.names.items()
@@ -157,25 +157,25 @@ class Snapshot:
         }
 
     def name_session(self, session: Session) -> str:
-        """Return the name of a session in addresses; its id where it is not here."""
+        """Return the name of a session in URLs; its id if it is not here."""
         return self.name_of.get(catalogue_key(session.path), session.id)
 
     def session(self, name: str) -> Session:
-        """Return the session of a name."""
+        """Return the session with this name."""
         found = self.names.get(name)
         if found is None:
             raise NoSuchSession(f"no session named '{name[:80]}'")
         return found
 
     def iter_listed(self) -> Iterable[tuple[str, Facts]]:
-        """Yield all sessions, the newest first."""
+        """Yield all sessions, newest first."""
         for session in reversed(self.archive.sessions):
             facts = self.facts.get(session.path)
             if facts is not None:
                 yield self.name_of[catalogue_key(session.path)], facts
 
     def changed_since(self, before: "Snapshot") -> dict[str, int]:
-        """Return how large the sessions are that have changed since, 0 where one has gone."""
+        """Return the size of the sessions that have changed since; 0 if one is gone."""
         known = {name: session.files for name, session in before.names.items()}
         sizes = {
             name: sum(file.size for file in session.files)
@@ -186,7 +186,9 @@ class Snapshot:
 
     @contextmanager
     def _catalogue(self) -> Iterator[Catalogue | None]:
-        """Give the catalogue; None without one, while it is first made, and of another version."""
+        """Yield the catalogue; None if there is none, if it is being built, or if it has another
+        version.
+        """
         catalogue, index = None, self.archive.index
         with suppress(SourceError):
             catalogue = Catalogue(index) if index and (index / CATALOGUE).exists() else None
@@ -203,7 +205,7 @@ class Snapshot:
 
     @cached_property
     def prompted_turns(self) -> Sequence[StartedTurn]:
-        """The turns that people began, by the clock of this machine; nothing without an index."""
+        """The turns with prompts, in local time; empty without an index."""
         with self._catalogue() as catalogue:
             found = list(load_prompted_turns(catalogue)) if catalogue else []
         return [
@@ -213,13 +215,13 @@ class Snapshot:
         ]
 
     def list_lines(self, name: str) -> list[tuple[LineRow, str | None]]:
-        """Return the branches and agents of a session, each with the record it begins with."""
+        """Return the branches and agents of a session, each with its first record."""
         key = catalogue_key(self.session(name).path)
         with self._catalogue() as catalogue:
             return load_session_lines(catalogue, key) if catalogue else []
 
     def draw_graphs(self, rows: Iterable[ListedSession]) -> dict[str, str]:
-        """Return the drawings of some sessions by name; there is none of what is not indexed."""
+        """Return the thumbnails of some sessions by name; none for what is not indexed."""
         found = [session.name for session in rows if session.name in self.names]
         chosen = {catalogue_key(self.names[name].path): name for name in found}
         with self._catalogue() as catalogue:
@@ -237,7 +239,7 @@ class Snapshot:
             return archive.touches(path)
 
     def billing(self) -> Billing:
-        """Return what was paid for."""
+        """Return all usage and cost."""
         with self.archive as archive:
             counted = archive.responses()
             found = assign_projects(counted.responses, archive.folding)
@@ -248,7 +250,7 @@ class Snapshot:
             return Billing(counted, archive.sessions, archive.abandoned(found), beyond)
 
     def backup_status(self) -> KeepStatus | None:
-        """Return what is kept and what will be lost, None where nothing can be kept."""
+        """Return what is backed up and what will be lost; None if nothing can be backed up."""
         archive = self.archive
         if archive.store is None:
             return None
@@ -256,7 +258,7 @@ class Snapshot:
         return archive.keep.status()
 
     def find_parents(self) -> Mapping[str, str]:
-        """Return the session that each goes on from, by id."""
+        """Return the session that each continues, by id."""
         if not self.archive.sessions:
             return {}
         tree = self.archive.tree(way="few")
@@ -271,7 +273,7 @@ class Snapshot:
     def statistics(
         self, project: str | None, since: datetime | None, until: datetime | None
     ) -> SessionStatistics:
-        """Return what was done: in all sessions, in those of a project, in a span of time."""
+        """Return statistics: of all sessions, of a project, in a period."""
         chosen = [
             session
             for session in self.archive.sessions
@@ -287,7 +289,7 @@ class Snapshot:
         since: datetime | None,
         until: datetime | None,
     ) -> CountedWaste:
-        """Return what was paid for in vain: in all sessions, of a project, in a span of time."""
+        """Return avoidable spending: of all sessions, of a project, in a period."""
         chosen = [
             session
             for session in self.archive.sessions
@@ -314,7 +316,7 @@ class Snapshot:
     def list_rows(
         self, money: Billing | None, parents: Mapping[str, str], prices: Prices
     ) -> list[ListedSession]:
-        """Return all sessions as lists show them, the newest first."""
+        """Return all sessions for lists, newest first."""
         spent = None if money is None else sum_by_session(money.responses, prices)
         return [self._row(name, facts, spent, parents) for name, facts in self.iter_listed()]
 
