@@ -174,3 +174,18 @@ def test_a_row_of_the_table_leads_to_the_agent(at: Served, reader: Reader) -> No
     agent = page.locator("details.agent[open]").first
     agent.wait_for()
     assert name in agent.locator(":scope > .line").inner_text()
+
+
+def test_background_requests_are_folded_and_are_no_agents(tmp_path: Path) -> None:
+    drawing = (
+        f'{BRANCHED}agent aprompt_suggestion-1a2b3c nometa\nU31 "Suggest a prompt"\nA31< "More"\n'
+    )
+    draw(drawing).write(tmp_path / "logs")
+    with served(tmp_path / "logs", tmp_path / "index") as at:
+        (name,) = at.library.snapshot.names
+        page = at.ask(f"/s/{name}")[2].decode()
+    below = page.partition('<section class="unplaced">')[2].partition("</section>")[0]
+    assert "Agents without a call" not in below
+    summary, _, folded = below.partition("</summary>")
+    assert summary.endswith("<span>1 background request</span>")
+    assert "Suggest a prompt" in folded

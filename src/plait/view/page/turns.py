@@ -38,6 +38,7 @@ from plait.view.page.blocks import PageOptions, render_details
 from plait.view.page.call_entries import is_open_call, render_call, render_detached_result
 from plait.view.page.markup import esc, icon
 from plait.view.passages import ItemPassage, find_speaker, format_unsent
+from plait.view.text import strip_markdown_marks
 
 GROUPED = 4
 """So many calls in a row are read as a group."""
@@ -247,5 +248,6 @@ def render_agent_box(conversation: Conversation, options: PageOptions, body: str
     cost = options.agents.get(conversation.id)
     totals = format_agent_usage(cost) if cost else ""
     title = " ".join((conversation.label or conversation.title or "agent").split())[:200]
+    title = strip_markdown_marks(title)
     line = f'{icon("agent")}<b>{esc(title)}</b><span class="res by-agents">{esc(totals)}</span>'
     return render_details("agent", f' id="line-{esc(conversation.id)}"', line, body)
