@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.archive import Archive
+from plait.cli.recall import CALL, format_command
 from plait.line.output import replace_file
 from plait.recall.answers import Recall
 from plait.recall.background import BackgroundIndex
@@ -310,3 +311,24 @@ def test_the_server_is_installed_and_removed_to_the_byte(
     changed = plan_server(path, where, {**entry, "args": ["mcp", "--root", "x"]})
     assert changed.is_change
     assert plan_server(path, where, None).after == before
+
+
+@pytest.mark.parametrize(
+    ("call", "command"),
+    [
+        ('read("3f2a91bc:12", view="calls")', "plait show 3f2a91bc --turn 12"),
+        ('read("3f2a91bc@77aa:2")', "plait show 3f2a91bc --branch 77aa --turn 2"),
+        ('read("3f2a91bc")', "plait show 3f2a91bc"),
+        (
+            'recall("rate limit", project="*") or sessions(text="rate limit")',
+            "plait recall 'rate limit' --project '*' or plait ls",
+        ),
+        ('about("src/app.py")', "plait about src/app.py"),
+        ("sessions()", "plait ls"),
+        ('cost(session="3f2a91bc")', "plait why 3f2a91bc"),
+        ('cost(since="30d")', "plait usage"),
+        ("the logs: `plait doctor`", "the logs: `plait doctor`"),
+    ],
+)
+def test_the_next_call_is_a_command_in_the_terminal(call: str, command: str) -> None:
+    assert CALL.sub(format_command, call) == command

@@ -1,5 +1,6 @@
 """`plait recall`, `about`, `standup`, `handoff` and `mcp`: what earlier sessions know."""
 
+import re
 import signal
 import sys
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from plait.cli import shared
 from plait.cli.automation import InstallPlan, confirm_and_install, explicit_roots, program_arguments
@@ -63,7 +65,28 @@ class AnswerOptions:
         if self.as_json:
             request.output.json(to_builtins(answer))
         else:
+            answer = replace(answer, next=CALL.sub(format_command, answer.next))
             request.output.write_text(f"{render(answer, self.budget)}\n")
+
+
+CALL = re.compile(r'(?P<tool>[a-z]+)\((?:(?:\w+=)?"(?P<value>[^"]*)")?[^)]*\)')
+HANDLE = re.compile(r"(?P<session>[^@:]+)(?:@(?P<branch>[^:]+))?(?::(?P<turn>-?\d+))?")
+
+
+def format_command(call: re.Match[str]) -> str:
+    """Return the command that does what a call of a tool does."""
+    tool, value = call["tool"], call["value"] or ""
+    place = HANDLE.fullmatch(value)
+    if tool == "read" and place:
+        branch = ("--branch", place["branch"]) if place["branch"] else ()
+        turn = ("--turn", place["turn"]) if place["turn"] else ()
+        return shell_command("plait", "show", place["session"], *branch, *turn)
+    if tool == "cost":
+        is_session = call[0].startswith("cost(session")
+        return shell_command("plait", "why", value) if is_session else "plait usage"
+    if tool == "recall":
+        return shell_command("plait", "recall", value, "--project", "*")
+    return shell_command("plait", "about", value) if tool == "about" else "plait ls"
 
 
 @command(
@@ -93,8 +116,8 @@ def recall_command(
 ) -> None:
     """Find the turns of earlier sessions that answer QUERY, with what became of each.
 
-    Unlike `plait search`, it takes a question: turns with all its words come first, then those
-    with most of them. The answer never exceeds the budget, and secrets are redacted.
+    Unlike `plait search`, it takes a question: the more of its words stand together in a turn,
+    and the rarer they are, the earlier the turn comes. The answer never exceeds the budget, and secrets are redacted.
     """
     answer = _open_recall(request, no_redact=how.no_redact).recall(
         " ".join(query),

@@ -1,4 +1,4 @@
-"""Which turns answer a question: all its words first, then any of them, by how many they share."""
+"""Which turns answer a question: those in which most of its words stand together, rare ones first."""
 
 import re
 import time
