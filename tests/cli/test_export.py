@@ -56,7 +56,7 @@ def test_it_writes_a_private_folder(
     folder = tmp_path / "out" / "deep"
     code, out, err = ran(capfd, "--all", "--root", root, "-o", folder)
     told = "".join(out.split()).split("(")[0]  # where lines end is up to the length of the path
-    assert (code, told) == (0, "".join(f"2 transcripts of 2 sessions in {folder}".split()))
+    assert (code, told) == (0, "".join(f"2 transcripts from 2 sessions in {folder}".split()))
     assert "github token 1" in err and "redaction-report.json" in err.replace("\n", "")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}

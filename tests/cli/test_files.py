@@ -152,7 +152,7 @@ def test_files_as_they_stood_are_written_into_a_folder(
     home: Scripted, command: Command, script: Script
 ) -> None:
     told = command.run("files", "latest", "--at", "1")
-    assert f"sure               {home.top / 'cart.py'}" in told
+    assert f"certain            {home.top / 'cart.py'}" in told
     assert "not there (likely)" in told
     assert "1 file written" in command.run("files", "latest", "--at", "1", "-o", "then")
     assert (home.top / "then/cart.py").read_text(encoding="utf-8") == f"{ONE}\n{TWO}\n"

@@ -33,7 +33,7 @@ def test_trends_habits_and_outliers(capfd: pytest.CaptureFixture[str]) -> None:
         "Small questions are sent to an expensive model\n10 of 149 responses, $0.11: ask" in printed
     )
     assert "c85a106f  A small team for the docs  $0.37 cost, 3.6 × the median of $0.10" in printed
-    assert "shown from 5 times or more" in printed
+    assert "threshold: 5 times or more" in printed
 
 
 def test_a_session_in_which_a_habit_shows_often_is_told_once() -> None:

@@ -33,7 +33,7 @@ def test_what_is_left_is_put_together_and_listed(
     assert "This session is incomplete" in out
     assert "why does it fail?" in out
     assert rescue(config) == 0
-    assert "2 sessions reconstructed before\nno more remains" in capsys.readouterr().out
+    assert "2 sessions reconstructed before\nno other deleted session" in capsys.readouterr().out
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +67,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_empty_archive_has_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "projects").mkdir()
     assert rescue(tmp_path) == 0
-    assert capsys.readouterr().out == "no more remains of deleted sessions\n"
+    assert capsys.readouterr().out == "no other deleted session has left anything to reconstruct it from\n"
 
 
 def test_lines_that_say_nothing_are_told(

@@ -230,7 +230,7 @@ def _print_graph(output: Output, graph: SessionGraph) -> None:
     if folded:
         output.print(f"folded: {format_counts(account.folded)}")
     if account.rungs:
-        output.print(f"rungs: {format_counts(account.rungs)}")
+        output.print(f"reasons for forks: {format_counts(account.rungs)}")
     results = format_count(account.tool_results, "tool result")
     reached, orphaned = account.tool_results_reachable, account.tool_results_orphaned
     calls = f"{format_number(reached)} with their call, {format_number(orphaned)} without one"

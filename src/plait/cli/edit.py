@@ -344,7 +344,9 @@ def _print_outcomes(request: Request, outcomes: Sequence[Outcome], how: EditOpti
             output.print(f"{name}  {state} ({fates})" if fates else f"{name}  {state}")
             if report.undo:
                 output.print_unwrapped(f"{'':8}  {_undo_command(request, report)}", "dim")
-    parts = [format_count(len(outcomes), "session"), f"{changed} changed"]
+    parts = [format_count(len(outcomes), "session")]
+    if how.applies:
+        parts.append(f"{changed} changed")
     if idle:
         parts.append(f"{idle} with nothing to do")
     if not how.applies:

@@ -169,7 +169,7 @@ def _write_folder(request: Request, plan: ExportPlan, asked: ExportOptions) -> N
         return
     sessions, *others = plan.coverage.list_counts()
     transcripts = format_count(len(plan.entries), "transcript")
-    summary = f"{'pages' if format_ == 'html' else transcripts} of {sessions}"
+    summary = f"{'pages' if format_ == 'html' else transcripts} from {sessions}"
     output.print(f"{summary} in {path} ({format_bytes(sum(sizes.values()))})")
     for other in others:
         output.print(other, style="dim")

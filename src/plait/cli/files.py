@@ -223,7 +223,8 @@ def files_command(
             output.json([{name: getattr(file, name) for name in names} for file in files])
             return
         for file in files:
-            state = file.certainty if file.is_there else f"not there ({file.certainty})"
+            certainty = "certain" if file.certainty == "sure" else file.certainty
+            state = certainty if file.is_there else f"not there ({certainty})"
             reason = f"  {file.why}" if file.why else ""
             output.print_unwrapped(f"{state:<18} {safe_line(file.path)}{reason}")
         if files:

@@ -24,6 +24,7 @@ from plait.insights.report import (
     format_outlier,
 )
 from plait.view.charts import draw_columns
+from plait.view.formats import format_money
 from plait.view.text import shorten_to_width
 
 FIGURE_WIDTH = 11
@@ -108,7 +109,7 @@ def _print_habit(request: Request, habit: Habit, find_title: Any) -> None:
     output, words = request.output, HABIT_WORDS[habit.kind]
     output.print(safe_line(format_habit_title(habit)), style="bold")
     output.print(f"{format_habit_counts(habit)}: {words.advice}")
-    output.print(f"shown from {words.rule}", style="dim")
+    output.print(f"threshold: {words.rule}", style="dim")
     for session, figures in group_by_session(habit):
         name = short_id(session).ljust(SHORT_ID)
         line = safe_line(f"{name}{GAP}{figures.rjust(FIGURE_WIDTH)}{GAP}{find_title(session)}")
@@ -127,4 +128,4 @@ def group_by_session(habit: Habit) -> Iterator[tuple[str, str]]:
     for session in sorted(costs, key=lambda session: (-costs[session], -counts[session])):
         cost, count = costs[session], counts[session]
         times = f"{count} ×" if count > 1 or not cost else ""
-        yield session, GAP.join(filter(None, (times, f"${cost:.2f}" if cost else "")))
+        yield session, GAP.join(filter(None, (times, format_money(cost) if cost else "")))

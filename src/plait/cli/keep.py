@@ -189,9 +189,13 @@ def _print_plan(request: Request, plan: KeepPlan, *, as_json: bool) -> None:
         files = format_count(len(session.files), "file")
         lines.append(f"  {safe_line(session.session)}  {files}, {size}")
     output.print_first(lines, MOST_LISTED)
-    files = ", ".join(f"{len(files)} {kind}" for kind, files in kinds.items() if files)
-    count = format_count(len(plan.sessions), "session")
-    output.print(f"{count} to back up: {files}, {format_bytes(plan.bytes)} to read", style="bold")
+    counts = ", ".join(f"{len(files)} {kind}" for kind, files in kinds.items() if files)
+    count, files = (
+        format_count(len(plan.sessions), "session"),
+        format_count(len(plan.files), "file"),
+    )
+    words = f"{count} to back up: {files} ({counts}), {format_bytes(plan.bytes)} to read"
+    output.print(words, style="bold")
     output.print("nothing was written; leave out `--dry-run` to do it", style="dim")
 
 
@@ -430,7 +434,7 @@ def rescue_command(
         output.note(f"{format_count(rescued.unread, 'line')} of `history.jsonl` cannot be read")
     sessions = format_count(count, "session")
     if not count:
-        output.print("no more remains of deleted sessions")
+        output.print("no other deleted session has left anything to reconstruct it from")
     elif is_dry:
         output.print(f"{sessions} can be reconstructed", style="bold")
         output.print("nothing was written; leave out `--dry-run` to do it", style="dim")

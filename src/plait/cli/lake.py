@@ -557,7 +557,7 @@ def tidy_command(
         request.output.json(to_builtins(tidied))
         return
     parts = [
-        f"{format_count(tidied.joined, 'file')} merged into {tidied.made}" if tidied.joined else "",
+        f"{format_count(tidied.joined, 'file')} merged into {tidied.made}" if tidied.made else "",
         f"{format_count(tidied.rows, 'row')} removed" if tidied.rows else "",
         f"{format_count(tidied.deleted, 'file')} deleted" if tidied.deleted else "",
     ]

@@ -309,7 +309,7 @@ class StatsPage:
             )
             for agent in kinds[:MOST_ROWS]
         ]
-        headings = ("Agents", "", "sent", "calls", "tokens in", "out")
+        headings = ("Agents", "", "started", "calls", "tokens in", "out")
         yield from self.table(headings, rows, len(kinds))
 
     def other_counts(self) -> "Iterator[RenderableType]":
