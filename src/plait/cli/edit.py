@@ -14,7 +14,7 @@ import click
 from msgspec import to_builtins
 
 from plait.cli import shared
-from plait.cli.options import OWN, Request, argument, command, option
+from plait.cli.options import OWN, OptionGroup, Request, argument, command, option
 from plait.cli.output import Output
 from plait.cli.settings import claude_folder_setting, expand_user
 from plait.cli.text import format_number, now, safe, safe_line, shell_command, short_id
@@ -60,8 +60,7 @@ IDLE = {
 OPERATION_WIDTH = 24
 
 
-@dataclass(frozen=True)
-class EditOptions:
+class EditOptions(OptionGroup):
     """How a plan is to be carried out."""
 
     is_dry: bool = shared.is_dry
@@ -77,18 +76,17 @@ class EditOptions:
         return not self.is_dry and (self.is_sure or not self.in_place)
 
 
-@dataclass(frozen=True)
 class CopyOptions(EditOptions):
     """How to carry out a plan whose result can be resumed."""
 
     is_proved: bool = option("--prove", help="Resume the result with your `claude`, offline.")
 
-    def __post_init__(self) -> None:
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
         if self.is_proved and self.is_dry:
             raise UserError("`--prove` resumes what was written; leave out `--dry-run`")
 
 
-@dataclass(frozen=True)
 class InPlaceOptions(CopyOptions):
     """How to carry out a plan that makes a copy, or changes the session itself."""
 

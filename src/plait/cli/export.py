@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -44,7 +43,6 @@ FOREIGN_FORMATS = {"atif": "ATIF", "toolpath": "Toolpath"}
 """Formats of other tools; what they have no place for is noted."""
 
 
-@dataclass(frozen=True)
 class ExportOptions(Filters):
     """What is exported, in which form, and where to."""
 

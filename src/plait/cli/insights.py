@@ -1,7 +1,6 @@
 """`plait insights`: trends, habits and outliers."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -47,7 +46,7 @@ def insights_command(
     zone, output = parse_zone(timezone), request.output
     start, end = filters.period(zone)
     with request.open_archive(no_index=no_index) as archive:
-        sessions = replace(filters, since=None, until=None).select(request, name)
+        sessions = Filters(project=filters.project).select(request, name)
         insights: Insights = archive.insights(
             sessions, prices=request.prices, zone=zone, since=start, until=end, now=now()
         )

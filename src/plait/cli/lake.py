@@ -3,7 +3,6 @@
 import importlib.util
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +15,7 @@ from plait.archive import Archive, StorePlace, check_log
 from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.automation import change_automation, explicit_roots
-from plait.cli.options import Request, argument, command, option
+from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
 from plait.cli.settings import home_folder
@@ -41,8 +40,7 @@ LAKE_HELP = "The lake: a folder, s3://bucket/name, gs://…, az://…; default: 
 lake_option = option("--lake", metavar="URL", help=LAKE_HELP)
 
 
-@dataclass(frozen=True)
-class LabelOptions:
+class LabelOptions(OptionGroup):
     """The labels of sessions in a lake."""
 
     source: str | None = option(
@@ -69,7 +67,6 @@ class LabelOptions:
         return load_pseudonym_key(request.settings.state, file)
 
 
-@dataclass(frozen=True)
 class ShipOptions(LabelOptions):
     """What of sessions is sent to a lake."""
 

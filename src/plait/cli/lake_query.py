@@ -5,7 +5,6 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import islice
@@ -14,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from plait.cli import shared
 from plait.cli.lake import lake_option, open_lake
-from plait.cli.options import Request, argument, command, option
+from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import Output, format_json, select_fields, write_bytes
 from plait.cli.selection import parse_time_option
 from plait.cli.settings import config_file
@@ -40,8 +39,7 @@ FIGURE_TYPES = ("int", "uint", "double", "float", "decimal")
 GAP = 2
 
 
-@dataclass(frozen=True)
-class AnswerOptions:
+class AnswerOptions(OptionGroup):
     """How the result of a query is written."""
 
     format_: str = option(

@@ -4,9 +4,9 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property, wraps
-from inspect import signature
+from inspect import get_annotations, signature
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -211,13 +211,13 @@ class Option(click.Option):
         self.section = section
 
 
-@dataclass(frozen=True, eq=False)
 class Declared:
-    """An option or argument, declared as the default of a parameter, or of a field of a group."""
+    """An option or argument, declared as the default of a parameter, or in a group of options."""
 
-    kind: type[click.Parameter]
-    names: tuple[str, ...]
-    settings: dict[str, Any]
+    def __init__(
+        self, kind: type[click.Parameter], names: tuple[str, ...], settings: dict[str, Any]
+    ) -> None:
+        self.kind, self.names, self.settings = kind, names, settings
 
     def build(self, name: str, hint: Any) -> click.Parameter:
         """Return the parameter for click; what the annotation says need not be said again.
@@ -254,23 +254,39 @@ def argument(**settings: Any) -> Any:
     return Declared(click.Argument, (), settings)
 
 
+class OptionGroup:
+    """Options that several commands share, or that belong together: one value of typed fields."""
+
+    def __init__(self, **values: Any) -> None:
+        """Set the fields; an option that is not given is off, none or empty."""
+        for name, hint in self.list_fields():
+            empty = False if hint is bool else () if get_origin(hint) is tuple else None
+            setattr(self, name, values.get(name, empty))
+
+    @classmethod
+    def list_fields(cls) -> list[tuple[str, Any]]:
+        """Return the options' names and types, those of a base class first."""
+        hints: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            hints |= get_annotations(base)
+        return [pair for pair in hints.items() if isinstance(getattr(cls, pair[0]), Declared)]
+
+
 def declare_parameters(
     function: Callable[..., Any],
-) -> tuple[list[click.Parameter], dict[str, Any]]:
-    """Return the parameters that a function declares, and its groups of options by name.
-
-    A group is a dataclass of options, such as `Filters`, that several commands share.
-    """
+) -> tuple[list[click.Parameter], dict[str, type[OptionGroup]]]:
+    """Return the parameters that a function declares, and its groups of options by name."""
     params: list[click.Parameter] = []
-    groups: dict[str, Any] = {}
+    groups: dict[str, type[OptionGroup]] = {}
     for name, parameter in [*signature(function).parameters.items()][1:]:
+        hint = parameter.annotation
         if isinstance(parameter.default, Declared):
-            params.append(parameter.default.build(name, parameter.annotation))
-        elif is_dataclass(parameter.annotation):
-            groups[name] = parameter.annotation
-            for field in fields(parameter.annotation):
-                declared: Any = field.default
-                params.append(declared.build(field.name, field.type))
+            params.append(parameter.default.build(name, hint))
+        elif isinstance(hint, type) and issubclass(hint, OptionGroup):
+            groups[name] = hint
+            params += [
+                getattr(hint, field).build(field, type_) for field, type_ in hint.list_fields()
+            ]
     return params, groups
 
 
@@ -289,8 +305,9 @@ def command(
         @wraps(function)
         def run(**values: Any) -> Any:
             for name, group in groups.items():
-                own = {field.name: values.pop(field.name) for field in fields(group)}
-                values[name] = group(**own)
+                values[name] = group(
+                    **{field: values.pop(field) for field, _ in group.list_fields()}
+                )
             return function(click.get_current_context().obj, **values)
 
         return click.command(cls=cls, params=params, epilog=examples)(run)

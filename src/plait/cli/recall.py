@@ -4,7 +4,6 @@ import re
 import signal
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 
 from plait.cli import shared
 from plait.cli.automation import InstallPlan, confirm_and_install, explicit_roots, program_arguments
-from plait.cli.options import Request, argument, command, option
+from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import write_bytes
 from plait.cli.selection import parse_time_option
 from plait.cli.settings import calling_session, claude_config_folder
@@ -46,8 +45,7 @@ def budget_option(default: int) -> Any:
     )
 
 
-@dataclass(frozen=True)
-class AnswerOptions:
+class AnswerOptions(OptionGroup):
     """Where an answer is looked for, and how it is written."""
 
     project: str = option(

@@ -3,14 +3,13 @@
 import calendar
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.archive import Facts, Session, matches_project
 from plait.cli import shared
-from plait.cli.options import Request, option
+from plait.cli.options import OptionGroup, Request, option
 from plait.cli.text import now
 from plait.errors import NoSuchSession, UserError
 from plait.record.time import parse_time
@@ -30,8 +29,7 @@ NAMED_MONTHS = (
 )
 
 
-@dataclass(frozen=True)
-class Filters:
+class Filters(OptionGroup):
     """Which sessions are meant: those of a project, of a period, of some coding agents."""
 
     project: str | None = shared.project

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from plait.archive.live import LiveArchive, ReadingProgress
 from plait.cli import shared
 from plait.cli.desktop import open_in_browser
 from plait.cli.lake import open_lake
-from plait.cli.options import Request, argument, command, option
+from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import write_bytes
 from plait.cli.settings import (
     claude_folder_setting,
@@ -57,8 +56,7 @@ STEP = 0.2
 """The share read between two lines of progress, where there is no bar."""
 
 
-@dataclass(frozen=True)
-class ServeOptions:
+class ServeOptions(OptionGroup):
     """Where the page is served, to whom, and for how long."""
 
     port: int | None = option(

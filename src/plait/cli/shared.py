@@ -1,12 +1,11 @@
 """Options that several commands share, and the session that most of them take."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.cli.options import AGENTS, Request, argument, option
+from plait.cli.options import AGENTS, OptionGroup, Request, argument, option
 from plait.errors import UserError
 
 if TYPE_CHECKING:
@@ -90,8 +89,7 @@ strict = option("--strict", help="Also replace what is only possibly secret.")
 rules = option("--rules", metavar="FILE", help="A file with your own redaction rules.")
 
 
-@dataclass(frozen=True)
-class Redaction:
+class Redaction(OptionGroup):
     """Whether and how what leaves this machine is redacted."""
 
     no_redact: bool = option("--no-redact", help="Do not redact secrets, names and paths.")

@@ -6,7 +6,6 @@ Subcommands are imported when they are called.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,7 +62,6 @@ FILE, LANGFUSE = "file:", "langfuse"
 SUFFIXES = (".json", ".jsonl")
 
 
-@dataclass(frozen=True)
 class SendOptions(Filters):
     """Which traces are sent where, and what is in them."""
 

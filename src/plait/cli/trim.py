@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 from plait.archive import PresetEffect, Session, list_preset_effects, weigh_context
 from plait.cli import shared
 from plait.cli.edit import InPlaceOptions, run_plan
-from plait.cli.options import Request, argument, command, option
+from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import select_fields
 from plait.cli.selection import UNITS
 from plait.cli.text import format_number, safe_line, shell_command, short_id
@@ -73,8 +72,7 @@ class PresetName(click.Choice[str]):
         return str(value)
 
 
-@dataclass(frozen=True)
-class CutOptions:
+class CutOptions(OptionGroup):
     """What to remove, and how."""
 
     preset: str | None = argument(type=PresetName(PRESET_NAMES))

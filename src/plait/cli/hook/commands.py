@@ -6,7 +6,6 @@
 import os
 import shlex
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.automation import InstallPlan, confirm_and_install, program_arguments
 from plait.cli.hook.event import FOLDER, run_event
-from plait.cli.options import Request, command, option
+from plait.cli.options import OptionGroup, Request, command, option
 from plait.cli.registry import subcommands
 from plait.cli.settings import (
     claude_config_folder,
@@ -68,8 +67,7 @@ TARGET_EXAMPLES = (
 )
 
 
-@dataclass(frozen=True)
-class InstallOptions:
+class InstallOptions(OptionGroup):
     """Which settings of Claude Code to change, and whether to ask."""
 
     scope: str = option(
