@@ -250,6 +250,13 @@ def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> N
         (["ls", "--sort", "tit"], 2, "error: --sort: 'tit' is not one of 'ended', 'started', "),
         (["usage", "weakly"], 2, "error: 'weakly' is not one of 'daily', 'weekly', 'monthly', "),
         (["ls", "--nope"], 2, "error: no such option"),
+        (["ls", "-n", "0"], 2, "error: invalid value for '-n' / '--limit': 0 must be at least 1\n"),
+        (["ls", "-n", "x"], 2, "error: invalid value for '-n' / '--limit': 'x' is not a number\n"),
+        (
+            ["recall", "a", "-n", "99"],
+            2,
+            "error: invalid value for '-n' / '--limit': 99 must be fr",
+        ),
         (["ls", "--since", "soon"], 2, "error: 'soon' is not a time\nhint: use a day"),
         (
             ["ls", "--root", "/nowhere/at/all"],

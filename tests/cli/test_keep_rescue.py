@@ -67,7 +67,10 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_empty_archive_has_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "projects").mkdir()
     assert rescue(tmp_path) == 0
-    assert capsys.readouterr().out == "no other deleted session has left anything to reconstruct it from\n"
+    assert (
+        capsys.readouterr().out
+        == "no other deleted session has left anything to reconstruct it from\n"
+    )
 
 
 def test_lines_that_say_nothing_are_told(

@@ -6,6 +6,7 @@ Commands are imported when they are called: `plait --help` needs none of them.
 import gc
 import io
 import os
+import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
@@ -35,6 +36,13 @@ SYNONYMS = {
 """Commands by the names they have in other programs."""
 SIMILARITY = 0.7
 """How alike two words must be for one to be suggested for the other."""
+REWORDED = (
+    (r"is not a valid (integer|float)( range)?", "is not a number"),
+    (r"is not in the range ([\d.]+)<=x<=([\d.]+)", r"must be from \1 to \2"),
+    (r"is not in the range x>=([\d.]+)", r"must be at least \1"),
+    (r"is not in the range x>([\d.]+)", r"must be more than \1"),
+)
+"""What click says of a number, and how people say it."""
 
 
 def load_command(entry: Command) -> click.Command:
@@ -168,6 +176,8 @@ def convert_usage_error(error: click.ClickException) -> UserError:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "plait"
     message, suggestions = error.format_message().rstrip("."), []
+    for pattern, words in REWORDED:
+        message = re.sub(pattern, words, message)
     hints = [f"`{path} --help` lists the options"]
     if isinstance(error, click.NoSuchOption):
         message = f"no such option '{error.option_name}'"

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
 from msgspec import to_builtins
 
 from plait.cli import shared
@@ -91,8 +90,7 @@ class InPlaceOptions(CopyOptions):
     """How to carry out a plan that makes a copy, or changes the session itself."""
 
     in_place: bool = option(
-        "--in-place",
-        help="Change the session itself, not a copy; needs `--yes`.",
+        "--in-place", help="Change the session itself, not a copy; needs `--yes`."
     )
     is_sure: bool = option("--yes", help="With --in-place: do it; otherwise it is only shown.")
 
@@ -590,10 +588,7 @@ def compress_command(
         help="The first turn to leave unchanged: its number, a message, or words of a prompt.",
     ),
     keep_last: int | None = option(
-        "--keep-last",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Leave this many turns at the end unchanged.",
+        "--keep-last", least=1, metavar="N", help="Leave this many turns at the end unchanged."
     ),
     summariser: str | None = option(
         "--summariser",
@@ -601,8 +596,7 @@ def compress_command(
         help="A command that reads a turn's answers and prints a summary; default: built in.",
     ),
     calls: Literal["metadata", "none"] | None = option(
-        "--calls",
-        help="Keep one line for each tool call, or nothing.",
+        "--calls", help="Keep one line for each tool call, or nothing."
     ),
 ) -> None:
     """Summarise the older turns of SESSION to make room for new ones.

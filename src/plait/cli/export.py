@@ -72,10 +72,7 @@ class ExportOptions(Filters):
     )
     simple: bool = option("--simple", help="One line per tool call.")
     agents: Literal["inline", "files"] = option(
-        "--agents",
-        default="inline",
-        show_default=True,
-        help="Agents inline, or in separate files.",
+        "--agents", default="inline", show_default=True, help="Agents inline, or in separate files."
     )
     combined: bool = option("--combined", help="One file for everything.")
     single_file: bool = option("--single-file", help="HTML pages that need no other file.")

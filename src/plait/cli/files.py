@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import click
 from msgspec.structs import asdict
 
 from plait.archive import Blame, BlamedLine, FileHistory, NotePlan, write_notes
@@ -183,7 +182,7 @@ def files_command(
     turn: int | None = option(
         "--turn",
         "--at",
-        type=click.IntRange(1),
+        least=1,
         metavar="TURN",
         help="Show the files as they were after this turn.",
     ),

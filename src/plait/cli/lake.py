@@ -537,7 +537,7 @@ def tidy_command(
     hours: int = option(
         "--older",
         metavar="HOURS",
-        type=click.IntRange(min=0),
+        least=0,
         default=24,
         show_default=True,
         help="Only files older than this. Below 12, make sure that nobody is building.",

@@ -207,9 +207,7 @@ def ls_command(
     projects: tuple[str, ...] = argument(metavar="[PROJECT]..."),
     sort: str = option("--sort", choices=SORTS, default="ended", help="Sort by this."),
     reverse: bool = option("-r", "--reverse", help="Reverse the order."),
-    limit: int | None = option(
-        "-n", "--limit", type=click.IntRange(1), help="Show at most this many sessions."
-    ),
+    limit: int | None = option("-n", "--limit", least=1, help="Show at most this many sessions."),
     only_live: bool = option("--live", help="Only sessions that are running now."),
     expiring: bool = option(
         "--expiring", help="Only sessions that the cleanup deletes within a week."

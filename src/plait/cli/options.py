@@ -239,13 +239,18 @@ class Declared:
         if hint is bool:
             settings["is_flag"] = True
         elif hint in (int, float):
-            settings.setdefault("type", hint)
+            kind = click.IntRange if hint is int else click.FloatRange
+            least, most = settings.pop("least", None), settings.pop("most", None)
+            settings.setdefault("type", kind(least, most))
             settings.setdefault("metavar", "N")
         return self.kind([*self.names, name], **settings)
 
 
 def option(*names: str, **settings: Any) -> Any:
-    """Declare an option: its names, and the settings of `click.Option`, `choices` or `section`."""
+    """Declare an option: its names and the settings of `click.Option`.
+
+    Also `choices`, the bounds `least` and `most`, and the `section` of help.
+    """
     return Declared(Option, names, settings)
 
 

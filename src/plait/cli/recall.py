@@ -8,7 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
 from msgspec import to_builtins
 from msgspec.structs import replace
 
@@ -28,9 +27,7 @@ if TYPE_CHECKING:
 
 SCOPES = ("user", "project", "local")
 since_option = option("--since", metavar="TIME", help="Only after this: a day, a time, 7d.")
-limit_option = option(
-    "-n", "--limit", type=click.IntRange(1, 50), default=5, help="At most this many turns."
-)
+limit_option = option("-n", "--limit", least=1, most=50, default=5, help="At most this many turns.")
 no_redact_option = option("--no-redact", help="Do not redact secrets.")
 
 
@@ -227,9 +224,7 @@ def handoff_command(
 def mcp_command(
     request: Request,
     is_http: bool = option("--http", help="Serve over HTTP on this machine."),
-    port: int = option(
-        "--port", type=click.IntRange(0, 65535), default=8430, help="With --http: the port."
-    ),
+    port: int = option("--port", least=0, most=65535, default=8430, help="With --http: the port."),
     is_installed: bool = option("--install", help="Add it to Claude Code."),
     is_removed: bool = option("--uninstall", help="Remove it from Claude Code."),
     scope: str = option(

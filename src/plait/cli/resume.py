@@ -172,9 +172,7 @@ def context_command(
     request: Request,
     session: str = shared.session,
     as_: Literal["client", "sdk"] = option(
-        "--as",
-        default="client",
-        help="As Claude Code sends it, or as the Python SDK returns it.",
+        "--as", default="client", help="As Claude Code sends it, or as the Python SDK returns it."
     ),
     full: bool = option("--full", help="Show every block: reminders, system text, signatures."),
     as_json: bool = shared.as_json,

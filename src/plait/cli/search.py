@@ -111,15 +111,9 @@ def search_command(
     ),
     exact: bool = option("--exact", help="Search for this exact text, with punctuation and case."),
     regex: bool = option("--regex", help="Search for a regular expression."),
-    context: int = option(
-        "--context", metavar="N", type=click.IntRange(0), default=0, help="Lines of context."
-    ),
+    context: int = option("--context", metavar="N", least=0, default=0, help="Lines of context."),
     limit: int = option(
-        "-n",
-        "--limit",
-        type=click.IntRange(1, MOST),
-        default=LIMIT,
-        help="Show at most this many turns.",
+        "-n", "--limit", least=1, most=MOST, default=LIMIT, help="Show at most this many turns."
     ),
     sort: "SearchSort | None" = option(
         "--sort",

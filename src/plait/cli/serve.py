@@ -60,7 +60,7 @@ class ServeOptions(OptionGroup):
     """Where the page is served, to whom, and for how long."""
 
     port: int | None = option(
-        "--port", type=click.IntRange(0, 65535), help=f"The port to listen on; default {PORT}."
+        "--port", least=0, most=65535, help=f"The port to listen on; default {PORT}."
     )
     host: str = option("--host", default="127.0.0.1", help="The address to listen on.")
     allow_remote: bool = option("--allow-remote", help="Allow other machines to connect.")
@@ -275,9 +275,7 @@ def running_file(request: Request) -> Path:
 def open_command(
     request: Request,
     session: str | None = argument(shell_complete=shared.complete_session),
-    turn: int | None = option(
-        "--turn", "--at", type=click.IntRange(1), metavar="N", help="Open this turn."
-    ),
+    turn: int | None = option("--turn", "--at", least=1, metavar="N", help="Open this turn."),
     is_printed: bool = option("--print", help="Print the file to open instead."),
     is_key_printed: bool = option("--print-key", help="Print the key for programs instead."),
 ) -> None:

@@ -58,8 +58,7 @@ def show_command(
         help="How much to show; each level includes those before it.",
     ),
     outcome: NotableOutcome | None = option(
-        "--outcome",
-        help="Only tool calls with this outcome, each with its prompt.",
+        "--outcome", help="Only tool calls with this outcome, each with its prompt."
     ),
     tool: str | None = option(
         "--tool", metavar="NAME", help="Only calls of this tool, or several: Read,Edit."

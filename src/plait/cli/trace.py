@@ -74,14 +74,13 @@ class SendOptions(Filters):
         "--header", metavar="NAME=VALUE", help="Also send this header."
     )
     convention: Convention | None = option(
-        "--convention",
-        help="Attribute names: Langfuse's, OpenTelemetry's, or both.",
+        "--convention", help="Attribute names: Langfuse's, OpenTelemetry's, or both."
     )
     no_content: bool = option("--no-content", help="Send only names, times and figures.")
     thinking: bool = option("--thinking", help="Also send thinking.")
     limit: int = option(
         "--limit",
-        type=click.IntRange(min=100),
+        least=100,
         default=Content().limit,
         show_default=True,
         metavar="N",
@@ -89,7 +88,7 @@ class SendOptions(Filters):
     )
     timeout: float = option(
         "--timeout",
-        type=click.FloatRange(min=0.1),
+        least=0.1,
         default=60.0,
         show_default=True,
         metavar="SECONDS",
@@ -228,11 +227,7 @@ MOST_FAILED = 5
 def status_command(
     request: Request,
     limit: int = option(
-        "--limit",
-        type=click.IntRange(min=1),
-        default=20,
-        show_default=True,
-        help="Sessions to show.",
+        "--limit", least=1, default=20, show_default=True, help="Sessions to show."
     ),
     as_json: bool = shared.as_json,
 ) -> None:

@@ -87,7 +87,7 @@ class CutOptions(OptionGroup):
         "--older-than", type=Age(), help="Only what is older: 12h, 2d."
     )
     except_last: int | None = option(
-        "--except-last", type=click.IntRange(min=0), metavar="N", help="Spare the last N turns."
+        "--except-last", least=0, metavar="N", help="Spare the last N turns."
     )
     way: str | None = option(
         "--way",
@@ -95,7 +95,7 @@ class CutOptions(OptionGroup):
         help="Remove calls with their results, cut results short, or empty them to one line.",
     )
     keep: int | None = option(
-        "--keep", type=click.IntRange(min=0), metavar="N", help="Characters left of a cut result."
+        "--keep", least=0, metavar="N", help="Characters left of a cut result."
     )
 
 

@@ -6,8 +6,6 @@ from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
-import click
-
 from plait.archive import CountedResponses, assign_projects, format_marked_title, gc_paused
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
@@ -177,7 +175,7 @@ def usage_command(
     ),
     order: Literal["asc", "desc", "cost"] | None = option("--order", help="Order of the rows."),
     limit: int | None = option(
-        "-n", "--limit", type=click.IntRange(1), help="Only this many rows: the newest or largest."
+        "-n", "--limit", least=1, help="Only this many rows: the newest or largest."
     ),
     by: str | None = option("--by", metavar="LIST", help="Show a cross table: project,model,week."),
     of: Literal["cost", "tokens"] = option(
