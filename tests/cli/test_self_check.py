@@ -41,6 +41,11 @@ def test_a_working_installation(
     assert run(["index", "--root", str(gallery)]) == 0
     capfd.readouterr()
     assert check(capfd, "--root", str(gallery))[1]["index"]["detail"] == "20 sessions"
+    (catalogue,) = nobodys_home.rglob("catalogue.sqlite")
+    catalogue.write_bytes(b"no database" * 1000)
+    code, found = check(capfd, "--root", str(gallery))
+    assert (code, found["index"]["state"]) == (1, "problem")
+    assert "--rebuild" in found["index"]["hint"]
 
 
 def test_what_does_not_work_is_a_problem(

@@ -159,7 +159,9 @@ def check_sessions(request: Request) -> Iterator[Check]:
         else:
             yield Check("sessions", "ok", logs)
         found = archive.index_status()
-        if not found.exists:
+        if not found.exists and (request.settings.index / "catalogue.sqlite").exists():
+            yield Check("index", "problem", "damaged", "`plait index --rebuild` repairs it")
+        elif not found.exists:
             yield Check("index", "note", "none yet", "`plait index` builds it")
         else:
             changed = f", {format_count(found.changed, 'file')} changed since" * bool(found.changed)
