@@ -96,6 +96,11 @@ class CountedSources:
             for number, session in enumerate(sessions)
             for file in session.files
         }
+        logs |= {
+            str(session.source_path.absolute()): number
+            for number, session in enumerate(sessions)
+            if session.origin
+        }
         self._owners: dict[str, int] = {}
         for source in sources:
             own = [logs[file.place] for file in source.files if file.place in logs]

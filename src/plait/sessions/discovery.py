@@ -18,7 +18,7 @@ from uuid import UUID
 
 from plait.errors import NoSuchSession, SourceError, UserError
 from plait.line import Discovery, LogFile, Root, discover
-from plait.line.discovery import AGENT_PREFIX, LOG_SUFFIX, find_session_folder
+from plait.line.discovery import AGENT_PREFIX, LOG_SUFFIX, find_session_folder, make_log_file
 from plait.line.files import make_read_error
 from plait.record.reader import is_log, read_if_exists
 from plait.record.side_files import list_running_sessions
@@ -242,10 +242,12 @@ class Inventory:
         """The sessions that only the store has."""
         if self._store is None or not self._store.exists:
             return NOTHING_DELETED
-        from plait.sessions.kept import list_kept_only
+        from plait.sessions.kept import list_kept_only, translate_kept
 
         try:
-            return list_kept_only(self._store, self._roots, self._at_source.files)
+            there = (*self._at_source.files, *map(_make_claimed_file, self.foreign.claimed))
+            found = list_kept_only(self._store, self._roots, there)
+            return translate_kept(found, self._store, self._translations)
         except SourceError:
             return UNREADABLE_STORE
 
@@ -302,6 +304,14 @@ class Inventory:
         own = build_sessions(self.source_files, self._roots)
         sessions = [*own, *self.deleted.sessions, *foreign]
         return sorted(sessions, key=lambda session: (session.modified, str(session.path)))
+
+
+def _make_claimed_file(path: Path) -> LogFile:
+    try:
+        status = path.stat()
+    except OSError:  # gone meanwhile
+        return make_log_file(path, 0, 0.0)
+    return make_log_file(path, status.st_size, status.st_mtime)
 
 
 def resolve_store(store: StorePlace | Path | str) -> StorePlace:

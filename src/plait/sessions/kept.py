@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from plait.errors import SourceError
 from plait.index.freshness import FileStamp, is_indexed
 from plait.line import LogFile, Root
-from plait.line.discovery import LOG_SUFFIX, make_log_file
+from plait.line.discovery import LOG_SUFFIX, PROJECTS, make_log_file
 from plait.line.files import Line, register_source
 from plait.record.reader import parse_entry
 from plait.record.types import Record
@@ -296,6 +296,8 @@ def _discard(folder: Path) -> None:
 
 
 LOGS = frozenset({"session", "agent", "journal"})
+HEAD = 4096
+"""Bytes by which a log of another agent is told."""
 DIGITS = 15
 """Digits of a checksum that fit where the index stores a file's inode."""
 
@@ -342,6 +344,62 @@ def list_kept_only(
         stamps,
         frozenset(left),
     )
+
+
+def translate_kept(
+    deleted: DeletedSessions, place: StorePlace, translations: Path | None
+) -> DeletedSessions:
+    """Return kept sessions with those of other agents as their translations."""
+    from plait.sources.places import FOLDERS, KeptLog, is_candidate
+    from plait.store.store import Store
+
+    copies: list[KeptLog] = []
+    owners: dict[Path, Path] = {}
+    shelf = get_cache(place)
+    for path, kept in deleted.kept.items():
+        folder, root = shelf.folder_of(kept), Path(kept.root)
+        for file in kept.files if kept.log else ():
+            source = root.joinpath(*file.path.split("/"))
+            is_claude = file.path.startswith(f"{PROJECTS}/") and root.name not in FOLDERS
+            if file.kind not in LOGS or (is_claude and "/chats/" not in file.path):
+                continue
+            try:
+                head = next(Store.open(place.folder).pieces(file), b"")
+            except SourceError:
+                continue
+            if root.name in FOLDERS or is_candidate(source, head[:HEAD]):
+                copy = folder.joinpath(*file.path.split("/"))
+                copies.append(KeptLog(copy, source, head, file.size, file.modified))
+                owners[copy] = path
+    if not copies:
+        return deleted
+    from plait.sources.cache import find_kept_sources, make_temporary_folder
+    from plait.sources.cache import get_cache as get_translations
+
+    found = find_kept_sources(copies, get_translations(translations or make_temporary_folder()))
+    replaced = {owners[path] for path in found.claimed}
+    known = {session.path: session for session in deleted.sessions}
+    sessions = [known[path] for path in known if path not in replaced]
+    kept_by_path = {path: kept for path, kept in deleted.kept.items() if path not in replaced}
+    stamps = dict(deleted.stamps)
+    for path in found.claimed:
+        stamps.pop(str(path), None)
+    for item in found.sessions:
+        owner = owners[Path(item.log.path)]
+        session = Session(
+            id=item.log.id,
+            project=item.files[0][0].project,
+            file=item.files[0][0],
+            agents=tuple(file for file, _ in item.files[1:]),
+            is_kept=True,
+            is_incomplete=known[owner].is_incomplete,
+            origin=item.log,
+        )
+        sessions.append(session)
+        kept_by_path[session.path] = deleted.kept[owner]
+        for translation, log in item.files:
+            stamps[str(translation.path)] = FileStamp(log.size, log.modified, log.modified)
+    return DeletedSessions(tuple(sessions), kept_by_path, stamps, deleted.leftovers)
 
 
 def _iter_kept_only(

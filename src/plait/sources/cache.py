@@ -15,12 +15,16 @@ import atexit
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from threading import Lock
+from time import time_ns
 
 from msgspec import DecodeError, json
 from msgspec.structs import replace
@@ -34,7 +38,7 @@ from plait.line.discovery import (
     make_log_file,
     make_project_slug,
 )
-from plait.line.files import register_source
+from plait.line.files import fetch_missing, register_source
 from plait.line.output import make_file_name, replace_file
 from plait.sources.base import (
     HEAD_BYTES,
@@ -43,19 +47,26 @@ from plait.sources.base import (
     load_sources,
     open_zstd,
 )
-from plait.sources.places import FoundSources, SourceSession
+from plait.sources.places import FoundSources, KeptLog, SourceSession
 from plait.sources.translation import Translation
 
-VERSION = "1"
+VERSION = "2"
 """Version of the translations' form: those of another version are made again."""
 LOGS = "logs.json"
+MOST_BYTES = 4 << 30
+"""Bytes of translations that are kept; the ones read longest ago go first."""
 
 
 class TranslationCache:
     """Where translations are; all archives of a process that use the folder share one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self.folder = folder.absolute() / VERSION
+        self.most_bytes = most_bytes
+        self._fresh: set[Path] = set()
+        """What this process has translated: it may be reading it."""
+        self._unchecked = most_bytes
+        """Bytes that were written since the whole was measured; at first it never was."""
         self._logs: dict[str, SourceLog] = {}
         self._lock = Lock()
         register_source(self.folder, self.fetch, (f"{__name__}:offer_translations", (str(folder),)))
@@ -122,7 +133,28 @@ class TranslationCache:
                 self._translate(log, path)
         return path.exists()
 
+    def evict(self) -> None:
+        """Delete translations of earlier forms, and the oldest ones where there are too many."""
+        for folder in self.folder.parent.iterdir():
+            if folder.name.isdigit() and folder.name != VERSION:
+                rmtree(folder, ignore_errors=True)
+        held = []
+        for path in self.folder.rglob(f"*{LOG_SUFFIX}"):
+            with suppress(OSError):
+                status = path.stat()
+                held.append((status.st_atime_ns, str(path), status.st_size))
+        total = sum(size for _, _, size in held)
+        for _, name, size in sorted(held):
+            if total <= self.most_bytes:
+                break
+            if Path(name) not in self._fresh:
+                with suppress(OSError):
+                    os.unlink(name)  # noqa: PTH108
+                    total -= size
+
     def _translate(self, log: SourceLog, path: Path) -> None:
+        if not Path(log.path).exists():
+            fetch_missing(Path(log.path))  # only a backup has it
         draft = path.with_name(f".{path.name}.{token_hex(4)}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -131,8 +163,14 @@ class TranslationCache:
                 is_agent = path.parent.name == SUBAGENTS
                 out = Translation(log, file, path.parents[1].name if is_agent else None)
                 load_source(log.source).translate(log, out)
-            os.utime(draft, ns=(log.modified, log.modified))
+            size = draft.stat().st_size
+            os.utime(draft, ns=(time_ns(), log.modified))
             draft.replace(path)
+            self._fresh.add(path)
+            self._unchecked += size
+            if self._unchecked > self.most_bytes // 8:
+                self._unchecked = 0
+                self.evict()
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise SourceError(f"cannot translate '{log.path}': {reason}") from error
@@ -163,7 +201,7 @@ def offer_translations(folder: tuple[str]) -> bytes:
 def find_sources(candidates: Iterable[Path], translations: TranslationCache) -> FoundSources:
     """Return the sessions of other agents in some files."""
     found = FoundSources()
-    logs: dict[tuple[str, str, str], SourceLog] = {}
+    logs: list[SourceLog] = []
     for path in candidates:
         try:
             claim = find_logs(path)
@@ -174,9 +212,31 @@ def find_sources(candidates: Iterable[Path], translations: TranslationCache) -> 
             continue
         if claim is not None:
             found.claimed.add(path)
-            for log in claim:
-                logs.setdefault((log.source, log.path, log.key), log)
-    chosen = [*_choose(logs.values())]
+            logs += claim
+    _group(logs, translations, found)
+    return found
+
+
+def find_kept_sources(kept: Iterable[KeptLog], translations: TranslationCache) -> FoundSources:
+    """Return the sessions of other agents among logs that only a backup has."""
+    found = FoundSources()
+    logs: list[SourceLog] = []
+    for copy in kept:
+        head = copy.head
+        if copy.source.suffix == ".zst":
+            with open_zstd(BytesIO(head)) as unpacked, suppress(Exception):
+                head = unpacked.read(HEAD_BYTES)
+        claim = _match(copy.source, head, copy.size, copy.modified)
+        if claim is not None:
+            found.claimed.add(copy.path)
+            logs += [replace(log, path=str(copy.path)) for log in claim]
+    _group(logs, translations, found)
+    return found
+
+
+def _group(logs: Iterable[SourceLog], translations: TranslationCache, found: FoundSources) -> None:
+    """Add the sessions of some logs, each with its sub-agents."""
+    chosen = [*_choose(logs)]
     known = {(log.source, log.id) for log in chosen}
     agents: dict[tuple[str, str], list[SourceLog]] = {}
     own: list[SourceLog] = []
@@ -197,7 +257,6 @@ def find_sources(candidates: Iterable[Path], translations: TranslationCache) -> 
             file.path for session in found.sessions for file, _ in session.files
         )
         translations.save_logs()
-    return found
 
 
 def _choose(logs: Iterable[SourceLog]) -> Iterator[SourceLog]:
@@ -239,16 +298,15 @@ def _make_file(path: Path, log: SourceLog) -> LogFile:
 
 def find_logs(path: Path) -> list[SourceLog] | None:
     """Return the sessions of other agents in a file; None if it is not one of their files."""
-    readers = [reader for reader in load_sources().values() if path.name.endswith(reader.suffixes)]
     status = path.stat()
-    head = read_head(path)
+    return _match(path, read_head(path), status.st_size, status.st_mtime_ns)
+
+
+def _match(path: Path, head: bytes, size: int, modified: int) -> list[SourceLog] | None:
+    readers = [reader for reader in load_sources().values() if path.name.endswith(reader.suffixes)]
     for reader in readers:
         logs = [
-            replace(
-                log,
-                size=log.size or status.st_size,
-                modified=log.modified or status.st_mtime_ns,
-            )
+            replace(log, size=log.size or size, modified=log.modified or modified)
             for log in reader.find(path, head)
         ]
         if logs or reader.is_side_file(path):

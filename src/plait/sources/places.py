@@ -71,6 +71,19 @@ class SourceSession(NamedTuple):
     files: "tuple[tuple[LogFile, SourceLog], ...]"
 
 
+class KeptLog(NamedTuple):
+    """A file in a backup that may be a log of another agent."""
+
+    path: Path
+    """Where it is read once it is unpacked."""
+    source: Path
+    """Where it lay."""
+    head: bytes
+    size: int
+    modified: int
+    """In nanoseconds since 1970."""
+
+
 @dataclass(slots=True)
 class FoundSources:
     """The sessions of other agents under some roots."""
@@ -108,7 +121,7 @@ def find_candidates(roots: Iterable[Root], unread: list[Path]) -> list[Path]:
                 if entry.is_dir():
                     if entry.name != PLAIT_FOLDER:
                         folders.append(Path(entry.path))
-                elif _is_candidate(Path(entry.path)) or entry.name.endswith(suffixes):
+                elif is_candidate(Path(entry.path)) or entry.name.endswith(suffixes):
                     found.append(Path(entry.path))
     return found
 
@@ -122,7 +135,7 @@ def _scan(folder: Path, unread: list[Path]) -> list[os.DirEntry[str]]:
         return []
 
 
-def _is_candidate(path: Path) -> bool:
+def is_candidate(path: Path, head: bytes | None = None) -> bool:
     """Return whether a file may be a log of another agent, by its name, its folder and beginning."""
     if not path.name.endswith(".jsonl"):
         return CANDIDATE.fullmatch(path.name) is not None
@@ -132,11 +145,12 @@ def _is_candidate(path: Path) -> bool:
     is_agent = folders[-2:-1] == (SUBAGENTS,)  # Qwen Code's lie in a folder for each session there
     if {PROJECTS, SUBAGENTS} & {*folders} and not is_agent:
         return False
-    try:
-        with path.open("rb", buffering=0) as file:
-            head = file.read(SNIFFED)
-    except OSError:
-        return False
+    if head is None:
+        try:
+            with path.open("rb", buffering=0) as file:
+                head = file.read(SNIFFED)
+        except OSError:
+            return False
     is_claude = is_agent or any(name in head for name in CLAUDE_FIELDS)
     return not is_claude or any(name in head for name in QWEN_FIELDS)
 

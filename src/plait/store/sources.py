@@ -27,6 +27,8 @@ LISTS, TASKS, HISTORY = "todos", "tasks", "file-history"
 SIGNS = frozenset({SUBAGENTS, "tool-results", "workflows", TITLE})
 """What only a session's folder contains."""
 NAMED = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
+OTHER_LOGS = re.compile(r"rollout-.*\.jsonl\.zst|session-.*\.json")
+"""Logs of other agents that are no lines of JSON."""
 MOST_READ = 1 << 20
 """Bytes of an agent's log that are searched for its session."""
 
@@ -106,8 +108,8 @@ class _Walk:
                 continue
             elif name.startswith(AGENT_PREFIX) and name.endswith((LOG_SUFFIX, META)):
                 agents.append((entry.path, status))
-            elif name.endswith(LOG_SUFFIX):
-                session = name.removesuffix(LOG_SUFFIX)
+            elif name.endswith(LOG_SUFFIX) or OTHER_LOGS.fullmatch(name):
+                session = re.sub(r"\.jsonl?(\.zst)?$", "", name)
                 logs.add(session)
                 self._take(project, session, entry.path, status, "session")
         for place, status in agents:

@@ -1,0 +1,100 @@
+"""Where translations lie: bounded, made anew where the source changed, and of backups too."""
+
+import os
+import time
+from pathlib import Path
+
+from plait import Archive
+from plait.sources.cache import VERSION, TranslationCache, find_sources
+from tests.sources.builders import CodexLog, branches, open_archive, prompts, write_lines
+from tests.sources.test_gemini import HEADER, TALK
+
+
+def make_logs(folder: Path, count: int) -> list[Path]:
+    """Write some threads of Codex."""
+    return [
+        CodexLog(number).prompt(f"prompt {number}").answer("x" * 2000).write(folder)
+        for number in range(count)
+    ]
+
+
+def read_one_after_the_other(folder: Path, paths: list[Path], most: int) -> TranslationCache:
+    """Translate logs, each by a process of its own."""
+    for path in paths:
+        translations = TranslationCache(folder, most)
+        (session,) = find_sources([path], translations).sessions
+        assert translations.fetch(session.files[0][0].path)
+    return translations
+
+
+def sizes(folder: Path) -> list[int]:
+    """Return the sizes of all translations."""
+    return [path.stat().st_size for path in (folder / VERSION).rglob("*.jsonl")]
+
+
+def test_translations_take_no_more_than_their_share(tmp_path: Path) -> None:
+    logs = make_logs(tmp_path, 6)
+    read_one_after_the_other(tmp_path / "all", logs, 1 << 30)
+    assert len(sizes(tmp_path / "all")) == 6
+    most = 3 * max(sizes(tmp_path / "all"))
+    read_one_after_the_other(tmp_path / "some", logs, most)
+    assert 0 < sum(sizes(tmp_path / "some")) <= most
+    left = {path.stem for path in (tmp_path / "some").rglob("*.jsonl")}
+    assert CodexLog(5).id in left and CodexLog(0).id not in left
+
+
+def test_what_a_process_has_translated_stays_while_it_runs(tmp_path: Path) -> None:
+    logs = make_logs(tmp_path, 4)
+    translations = TranslationCache(tmp_path / "cache", 1)
+    found = find_sources(logs, translations).sessions
+    for session in found:
+        translations.fetch(session.files[0][0].path)
+    assert len(sizes(tmp_path / "cache")) == 4
+
+
+def test_translations_of_an_earlier_form_are_deleted(tmp_path: Path) -> None:
+    old = tmp_path / "cache/0/x/y.jsonl"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}")
+    read_one_after_the_other(tmp_path / "cache", make_logs(tmp_path, 1), 1 << 30)
+    assert not old.exists()
+
+
+def test_a_log_that_was_evicted_is_translated_again(tmp_path: Path) -> None:
+    make_logs(tmp_path, 1)
+    archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
+    (session,) = archive.sessions
+    assert prompts(session) == ["prompt 0"]
+    session.path.unlink()
+    (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
+    assert prompts(session) == ["prompt 0"]
+
+
+def open_with_store(tmp_path: Path) -> Archive:
+    """Return the archive of Codex and Gemini, with a store."""
+    roots = [tmp_path / ".codex", tmp_path / ".gemini"]
+    return Archive(roots, translations=tmp_path / "cache", store=tmp_path / "store")
+
+
+def test_a_session_that_only_a_backup_has_is_translated(tmp_path: Path) -> None:
+    log = CodexLog().prompt("one").answer("1").prompt("two").answer("2")
+    log.add("event_msg", type="thread_rolled_back", num_turns=1)
+    path = log.prompt("three").answer("3").write(tmp_path)
+    chat = write_lines(
+        tmp_path / ".gemini/tmp/p/chats/session-2026-10-01T10-00-g.jsonl", [HEADER, *TALK]
+    )
+    os.utime(path, (time.time() - 9000, time.time() - 9000))
+    archive = open_with_store(tmp_path)
+    archive.keep.run()
+    before = {session.id: prompts(session) for session in archive.sessions}
+    again = open_with_store(tmp_path)
+    assert {session.id for session in again.sessions} == {log.id, "g"}
+    assert not any(session.is_kept for session in again.sessions)
+    path.unlink()
+    chat.unlink()
+    archive = open_with_store(tmp_path)
+    assert {session.id: prompts(session) for session in archive.sessions} == before
+    assert {session.agent for session in archive.sessions} == {"codex", "gemini"}
+    assert all(session.is_kept for session in archive.sessions)
+    assert branches(archive.session(log.id)) == [["two"]]
+    assert archive.usage("agent").totals.total.responses == 5
