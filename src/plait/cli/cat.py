@@ -1,7 +1,13 @@
-"""`plait cat`: the lines of a session's log, raw or pretty."""
+"""`plait cat`: the lines of a session's log, raw or pretty.
+
+Of another agent's session these are the lines of that agent's own file, or the rows of its database;
+`--translation` prints the lines that Plait reads instead.
+"""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plait.archive import check_file, check_log
 from plait.cli import shared
@@ -13,6 +19,9 @@ from plait.errors import UserError
 from plait.line import Line, iter_lines
 from plait.line.discovery import LOG_SUFFIX
 from plait.record import Record, parse_entry
+
+if TYPE_CHECKING:
+    from plait.sources.base import SourceLog
 
 
 @command(examples="plait cat latest --line 12-20 --pretty\nplait cat 3f2a --uuid 9b1c")
@@ -27,13 +36,20 @@ def cat_command(
     agent: str | None = option(
         "--agent", section=OWN, metavar="ID", help="Print this sub-agent's log instead."
     ),
+    translation: bool = option(
+        "--translation", help="Of another agent's session: the lines that Plait reads."
+    ),
 ) -> None:
-    """Print the lines of SESSION as they are in its file."""
-    path = _path_of(request, session, agent)
+    """Print the lines of SESSION as they are in its file, also another agent's."""
+    path, origin = _path_of(request, session, agent)
     numbers = parse_range(span, sys.maxsize - 1, "--line", "line number") if span else None
     found = False
     with request.output.paged():
-        for line in iter_lines(path):
+        lines = iter_lines(path)
+        if origin and not translation:
+            lines = _iter_origin(path, origin, uuid)
+            path, uuid = Path(origin.path), None if uuid is None else ""
+        for line in lines:
             is_wanted = numbers is None or line.number in numbers
             if is_wanted and (uuid is None or _has_uuid(line, uuid)):
                 found = True
@@ -45,17 +61,30 @@ def cat_command(
         raise UserError(f"no {what} in '{path}'")
 
 
-def _path_of(request: Request, session: str, agent: str | None) -> Path:
+def _iter_origin(path: Path, origin: "SourceLog", uuid: str | None) -> Iterator[Line]:
+    """Yield the lines that an agent wrote; those that a record was made from, if one is named."""
+    from plait.sources.originals import find_original, iter_originals
+
+    if uuid is None:
+        yield from iter_originals(origin)
+        return
+    for line in iter_lines(path):
+        if _has_uuid(line, uuid) and isinstance(entry := parse_entry(line), Record):
+            found = find_original(origin, entry.fields)
+            yield from [found] if found else []
+
+
+def _path_of(request: Request, session: str, agent: str | None) -> "tuple[Path, SourceLog | None]":
     if Path(session).suffix == LOG_SUFFIX and agent is None:
         check_file(Path(session))
         check_log(Path(session))
-        return Path(session)
+        return Path(session), None
     found = request.session(session)
     if agent is None:
-        return found.path
+        return found.path, found.origin
     files = [file for file in found.agents if file.agent and file.agent.startswith(agent)]
     if len(files) == 1:
-        return files[0].path
+        return files[0].path, request.archive.inventory.find_origin(files[0].path)
     known = ", ".join(file.agent or "" for file in found.agents[:5]) or "none"
     problem = f"no agent of this session is named '{agent}'"
     raise UserError(
@@ -64,6 +93,8 @@ def _path_of(request: Request, session: str, agent: str | None) -> Path:
 
 
 def _has_uuid(line: Line, uuid: str) -> bool:
+    if not uuid:
+        return True
     if uuid.encode() not in line.data:
         return False
     entry = parse_entry(line)

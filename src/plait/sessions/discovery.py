@@ -28,6 +28,7 @@ from plait.sources.places import FoundSources, find_candidates
 if TYPE_CHECKING:
     from plait.index.freshness import FileStamp
     from plait.sessions.project_folders import ProjectFolders
+    from plait.sources.base import SourceLog
     from plait.store.model import KeptSession
 
 RECORDS_WITH_ID = 20
@@ -265,6 +266,14 @@ class Inventory:
         for path in self.foreign.claimed:
             stamps.pop(str(path.absolute()), None)
         return stamps | dict(self.deleted.stamps) | self._foreign_stamps()
+
+    def find_origin(self, path: Path) -> "SourceLog | None":
+        """Return the log of another agent that a file is translated from."""
+        if not self.foreign.sessions and not any(item.origin for item in self.deleted.sessions):
+            return None
+        from plait.sources.cache import get_cache, make_temporary_folder
+
+        return get_cache(self._translations or make_temporary_folder()).find_log(path)
 
     def _foreign_stamps(self) -> "dict[str, FileStamp]":
         """Return the stamps of translated files, without translating anything."""

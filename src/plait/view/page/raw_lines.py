@@ -122,8 +122,13 @@ def _render_raw_row(
     return f'<li id="line-{row.number}"{css}>{inner}</li>'
 
 
-def render_line(head: SessionHeader, file: int, row: RawLine) -> str:
-    """Render one line pretty-printed, with its position, ready to be copied."""
+def render_line(
+    head: SessionHeader, file: int, row: RawLine, original: tuple[str, str] | None = None
+) -> str:
+    """Render one line pretty-printed, with its position, ready to be copied.
+
+    Below a line that was translated stands the `original`: its place, and what it says.
+    """
     text, is_complete = _pretty_print(row.text)
     link = f'<a href="{esc(head.record_url(row.uuid))}">in the conversation</a>' if row.uuid else ""
     note = "" if is_complete else "<span>truncated: the original file has all of it</span>"
@@ -133,6 +138,17 @@ def render_line(head: SessionHeader, file: int, row: RawLine) -> str:
         f"{render_time(row.time)}{link}"
         f'<button type="button" data-copy-from="{esc(raw)}">{icon("copy")}Copy the line</button>'
         f'{note}</div><pre class="out json" tabindex="0">{esc(text)}</pre>'
+        f"{_render_original(original) if original else ''}"
+    )
+
+
+def _render_original(original: tuple[str, str]) -> str:
+    place, line = original
+    text, is_complete = _pretty_print(line)
+    note = "" if is_complete else "<span>truncated: the original file has all of it</span>"
+    return (
+        f'<div class="line-facts"><span>translated from {esc(place)}</span>{note}</div>'
+        f'<pre class="out json" tabindex="0">{esc(text)}</pre>'
     )
 
 

@@ -6,6 +6,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from plait.sources.base import parse_object
 from plait.view.page.raw_lines import (
     MOST_PRETTY,
     SHOWN,
@@ -71,7 +72,23 @@ def serve_line(request: Request) -> Response:
     if is_raw:
         data = line.text.encode("utf-8", "replace")
         return tagged_response(request, data, "text/plain; charset=utf-8")
-    return tab_fragment(request, session, "raw", render_line(session.header, file, line))
+    original = _find_original(session, file, line.text)
+    return tab_fragment(request, session, "raw", render_line(session.header, file, line, original))
+
+
+def _find_original(session: SessionRequest, file: int, text: str) -> tuple[str, str] | None:
+    """Return where the line stands that a line was translated from, and what it says."""
+    origin = session.library.snapshot.archive.inventory.find_origin(session.file(file).path)
+    if origin is None:
+        return None
+    from plait.sources.originals import find_original
+
+    fields = parse_object(text.encode("utf-8", "replace"))
+    line = find_original(origin, fields)
+    if line is None:
+        return None
+    place = f"line {line.number} of {fields.get('sourceFile', origin.path)}"
+    return place, line.data.decode("utf-8", "replace")
 
 
 def serve_file(request: Request) -> Response:
