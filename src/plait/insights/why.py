@@ -258,7 +258,7 @@ def explain_session(
     why = explain_requests(responses, session, turns, prices, opened.sent_lines)
     if turn is not None:
         why = why.for_request(turn) if isinstance(turn, str) else why.for_turn(turn)
-    if session.file is None:
+    if session.file is None or session.origin is not None:  # what is sent next is not known
         return why
     current = opened.context()
     resumption = current if turn is None else _resume_at_turn(opened, turns, why)

@@ -35,6 +35,7 @@ from plait.lake.rows import build_tables
 from plait.lake.schema import VERSION, Labels, Profile
 from plait.lake.sources import RemoteFiles, RemoteFolder, SessionInput, fetch_unit, list_inputs
 from plait.lake.store import Lake, Rows, WrittenFiles
+from plait.line import LogFile
 from plait.line.files import SourceSetup, list_sources, read_status
 from plait.line.worker import resolve_function
 from plait.redact.rules import Rules
@@ -255,7 +256,7 @@ def read_links(chunk: Chunk) -> LinksRead:
 
     def read(job: Job) -> "array[int]":
         with fetch_unit(job.unit, job.files, chunk.resources.remotes) as unit:
-            _check_files(unit)
+            unit = _check_files(unit)
             digests = collect_references(*read_facts(unit.sessions[0]))
         if not unit.key:
             return digests
@@ -293,7 +294,7 @@ def write_rows_of_sessions(chunk: Chunk) -> RowsWritten:
 
     def read(job: Job) -> dict[str, pa.Table]:
         with fetch_unit(job.unit, job.files, chunk.resources.remotes) as unit:
-            _check_files(unit)
+            unit = _check_files(unit)
             unit = replace(unit, sessions=tuple(sort_by_start(unit.sessions)))
             tables = build_tables(unit, prices)
             _check_files(unit)
@@ -326,19 +327,33 @@ def _register_kept_sources(chunk: Chunk) -> None:
             resolve_function(setup[0])(setup[1])
 
 
-def _check_files(unit: Unit) -> None:
+def _check_files(unit: Unit) -> Unit:
     """Refuse sessions whose files are gone or shorter than when they were found.
 
-    What was added since is left for the next build.
+    What was added since is left for the next build. Translations of other agents' logs are as long
+    as they are: until then the sizes of their sources stand for theirs.
     """
-    for file in (file for session in unit.sessions for file in session.files):
+
+    def check(file: LogFile) -> LogFile:
         try:
             size = read_status(file.path).st_size
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise SourceError(f"cannot read '{file.path}': {reason}") from error
+        if session.origin is not None:
+            return replace(file, size=size)
         if size < file.size:
             raise SourceError(f"'{file.path}' was truncated while it was read")
+        return file
+
+    sessions = []
+    for session in unit.sessions:
+        own = session.file and check(session.file)
+        agents = tuple(map(check, session.agents))
+        for journal in session.journals:
+            check(journal)
+        sessions.append(replace(session, file=own, agents=agents) if session.origin else session)
+    return replace(unit, sessions=tuple(sessions))
 
 
 # Planning
