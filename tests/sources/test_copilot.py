@@ -1,12 +1,16 @@
 """Copilot CLI: events and their parents, rewinds, sub-agents in line, and where tokens come from."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from plait import Archive
+from plait.cli.app import run
 from plait.conversation.usage import Tokens
 from tests.sources.builders import branches, open_archive, prompts, shown, write_lines
 
@@ -226,3 +230,25 @@ def test_an_autopilot_is_no_person(tmp_path: Path) -> None:
     write_lines(tmp_path / "s/c/events.jsonl", [*TALK, go_on])
     (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
     assert prompts(session) == ["one", "two"]
+
+
+def test_units_are_shown_as_units(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    runs = [event(5, 4, "session.shutdown", totalNanoAiu=1_500_000_000, **metrics(101))]
+    runs += [event(6, 5, "session.resume")]
+    runs += [event(7, 6, "session.shutdown", totalNanoAiu=2_000_000_000, **metrics(151))]
+    write_lines(tmp_path / "s/c/events.jsonl", [*TALK, *runs])
+    assert open_archive(tmp_path / "s", tmp_path / "cache").usage("agent").totals.total.units == 2
+    assert run(["usage", "agent", "--root", str(tmp_path / "s")]) == 0
+    assert "2.00 of Copilot's AI units" in capfd.readouterr().out
+    assert run(["usage", "agent", "--json", "--root", str(tmp_path / "s")]) == 0
+    assert json.loads(capfd.readouterr().out)["totals"]["agent_units"] == 2
+
+
+def test_many_short_requests_are_not_priced_as_a_long_one(tmp_path: Path) -> None:
+    end = metrics(1_000_001)
+    sums = end["modelMetrics"].pop("m") | {"requests": {"count": 20}}
+    end["modelMetrics"]["claude-sonnet-4.5"] = sums
+    write_lines(tmp_path / "s/c/events.jsonl", [*TALK, event(5, 4, "session.shutdown", **end)])
+    total = open_archive(tmp_path / "s", tmp_path / "cache").usage("agent").totals.total
+    assert total.tokens.total_input == 1_000_001 and total.responses == 20
+    assert round(total.cost, 2) == 3.0

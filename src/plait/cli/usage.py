@@ -473,6 +473,8 @@ def _iter_notes(
         notes += [f"{label} {format_row_cost(part).strip()}" for label, part in _iter_parts(totals)]
     if total.logged is not None:
         notes.append(f"the log says {format_dollars(total.logged)}")
+    if total.units is not None:
+        notes.append(f"{total.units:,.2f} of Copilot's AI units")
     yield "", ""
     yield SEPARATOR.join(notes), "dim"
     yield from _iter_unpriced(total)

@@ -185,6 +185,8 @@ class BilledResponse(Struct, frozen=True, gc=False):
     """The dollars that the log itself says it cost."""
     source: str = "claude"
     """The coding agent whose log it stands in."""
+    units: float | None = None
+    """What that agent charged for it in a unit of its own."""
 
 
 class BilledDraft:
@@ -277,6 +279,7 @@ class Ledger:
                 draft.file,
                 owner.uuid,
                 bill.cost_usd,
+                units=bill.agent_units,
             )
 
     def _choose_owners(self) -> None:

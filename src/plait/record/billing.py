@@ -98,6 +98,8 @@ class Bill(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     forked_from: ForkedFrom | None = None
     role: str | None = None
     total_cost_usd: float | None = field(default=None, name="totalCostUSD")
+    agent_units: float | None = None
+    """What another agent charged in a unit of its own."""
 
     @property
     def kind(self) -> str | None:
@@ -251,7 +253,7 @@ def make_bill(value: Mapping[str, Any]) -> Bill:
     message = value.get("message")
     usage = message.get("usage") if isinstance(message, Mapping) else None
     plain = {key: item for key, item in value.items() if key != "message"}
-    for key in ("costUSD", "totalCostUSD"):
+    for key in ("costUSD", "totalCostUSD", "agentUnits"):
         plain[key] = _amount(value.get(key))
     if isinstance(message, Mapping):
         plain["message"] = {

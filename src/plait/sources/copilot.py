@@ -15,6 +15,7 @@ or at its last checkpoint, and are counted as a background request of that run.
 
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -47,6 +48,7 @@ FAMILIES = frozenset(
 )
 """The known families of events; those without a message are notes."""
 SUMMARY = re.compile(r"^(?:summary|name):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+MOST_REQUESTS = 10_000
 UNIT = 1e9
 """Copilot counts its own unit in billionths."""
 TEXTS = {
@@ -165,6 +167,8 @@ class _Reading:
         """The models and tokens of compactions in this run."""
         self.counted: dict[str, dict[str, int]] = {}
         """The totals of earlier runs, by model: a resumed session's figures contain them."""
+        self.sent: Counter[str] = Counter()
+        """The requests of the runs before, by model."""
         self.units = 0
         """Copilot's units in billionths that the runs before came to."""
 
@@ -194,7 +198,8 @@ class _Reading:
         match kind:
             case "session.start" | "session.resume":
                 if kind == "session.start":
-                    self.counted, self.units = {}, 0
+                    self.counted, self.units, self.root = {}, 0, None
+                    self.sent.clear()
                 self._context(data)
                 out.note(kind)
             case "session.model_change":
@@ -362,12 +367,30 @@ class _Reading:
                 before = {}  # the client counts anew
             self.counted[model] = total
             usage = {name: count - before.get(name, 0) for name, count in total.items()}
-            self._service(event, model, usage, units)
+            self._requests(event, model, usage, self._count_requests(model, figures), units)
             units = 0
         self._service(event, None, {}, units)
         for number, (name, used) in enumerate(compactions):
             if not _holds_compaction(metrics.get(to_text(name), {})):
-                self._service((event, number), name, _read_figures(used), 0)
+                self._service((event, "compaction", number), name, _read_figures(used), 0)
+
+    def _count_requests(self, model: str, figures: Fields) -> int:
+        requests = figures.get("requests")
+        count = to_count(requests.get("count") if isinstance(requests, dict) else None)
+        before, self.sent[model] = self.sent[model], count
+        return count - before if count >= before else count
+
+    def _requests(
+        self, event: object, model: str, usage: dict[str, int], requests: int, units: int
+    ) -> None:
+        """Write the tokens of several requests: each its share, since long ones cost more."""
+        requests = min(max(requests, 1), MOST_REQUESTS)
+        for number in range(requests):
+            share = {
+                name: count // requests + (number < count % requests)
+                for name, count in usage.items()
+            }
+            self._service((event, number), model, share, 0 if number else units)
 
     def _service(self, event: object, model: object, usage: dict[str, int], units: int) -> None:
         """Write tokens that belong to no response of the conversation."""

@@ -39,6 +39,7 @@ def sum_to_json(tally: SpendingSum) -> dict[str, Any]:
         "unpriced": sorted(tally.unpriced),
         "unpriced_responses": sum(tally.unpriced.values()),
         "logged_cost_usd": None if tally.logged is None else round(tally.logged, DECIMALS),
+        **({} if tally.units is None else {"agent_units": round(tally.units, DECIMALS)}),
     }
 
 

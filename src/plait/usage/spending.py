@@ -37,6 +37,8 @@ class SpendingSum(Struct, gc=False):
     """Responses without a price, by model."""
     logged: float | None = None
     """The cost reported in the logs; None if there is none."""
+    units: float | None = None
+    """What agents charged in a unit of their own, such as Copilot's; never dollars."""
     first: datetime | None = None
     last: datetime | None = None
 
@@ -56,6 +58,8 @@ class SpendingSum(Struct, gc=False):
             self.cost += cost
         if response.logged is not None:
             self.logged = (self.logged or 0.0) + response.logged
+        if response.units is not None:
+            self.units = (self.units or 0.0) + response.units
         self._extend(response.time, response.time)
 
     def add_unpriced(self, response: BilledResponse) -> None:
@@ -72,6 +76,8 @@ class SpendingSum(Struct, gc=False):
             self.unpriced[name] = self.unpriced.get(name, 0) + count
         if other.logged is not None:
             self.logged = (self.logged or 0.0) + other.logged
+        if other.units is not None:
+            self.units = (self.units or 0.0) + other.units
         self._extend(other.first, other.last)
 
     def _extend(self, first: datetime | None, last: datetime | None) -> None:
@@ -197,6 +203,8 @@ def sum_responses(responses: list[BilledResponse], prices: Prices) -> SpendingSu
             total += cost
         if response.logged is not None:
             tally.logged = (tally.logged or 0.0) + response.logged
+        if response.units is not None:
+            tally.units = (tally.units or 0.0) + response.units
     tally.cost = total
     times = [response.time for response in responses if response.time is not None]
     tally.first, tally.last = min(times, default=None), max(times, default=None)
