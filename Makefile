@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall test-pythons dist docs clean
+.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall conformance-agents test-pythons dist docs clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -79,6 +79,10 @@ conformance-recall: $(VENV)/.dev
 	$(BIN)/python -m conformance.recall --cli $(CLI)
 
 # The store beside the SDK (its own suite, a talk that goes on from the store) and the real client.
+# other agents as judges of how their logs are read: Pi, Codex and OpenCode, from npm, offline
+conformance-agents: $(VENV)/.dev
+	$(BIN)/python -m conformance.agents $(ARGS)
+
 conformance-keep: $(VENV)/.dev
 	$(BIN)/python -m conformance.keep --cli $(CLI)
 

@@ -44,7 +44,7 @@ class Gemini(Source):
     title = "Gemini CLI"
     suffixes = (".jsonl", ".json")
     roots = ROOTS["gemini"]
-    verified = "0.46"
+    verified = "0.61.0"
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:
         """Return the session of a file with Gemini's header."""

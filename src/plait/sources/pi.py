@@ -149,7 +149,7 @@ class _Reading:
                     usage=_usage(usage),
                     stop_reason=STOP_REASONS.get(to_text(message.get("stopReason"))),
                     costUSD=_cost(usage),
-                    isApiErrorMessage=is_error or None,
+                    isApiErrorMessage=(is_error and len(content) < 2) or None,
                 )
             case "toolResult":
                 out.result(

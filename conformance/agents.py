@@ -1,0 +1,441 @@
+"""Other agents as judges of how their logs are read: Pi, Codex and OpenCode, from npm, offline.
+
+python -m conformance.agents [--only pi,codex,opencode] [--logs DIR]
+
+    pi          what `buildSessionProjection` of its package sends     against the context
+    codex       `thread/read` of its app server                        against prompts and answers
+    opencode    `opencode import`, then `opencode export`              against prompts and answers
+
+Each is asked about constructed sessions with every kind of branch, and about recordings: a folder
+with a folder of logs for each agent (`--logs`, or `agents/` of `PLAIT_SHARED`). They run in a network
+namespace of their own, with a home folder of their own. What is missing is skipped with a sentence.
+Exit codes: 0 all equal, 1 something differs, 5 everything was skipped.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from plait import Archive
+from plait.archive import Session
+from plait.conversation.model import AssistantText, UserMessage
+from plait.sessions.resume import resume_records
+from tests.sources import test_pi
+from tests.sources.builders import CodexLog, write_lines
+
+PROJECT = Path(__file__).resolve().parents[1]
+HOME = PROJECT / ".cache" / "conformance-agents"
+PACKAGES = {
+    "pi": {"node": "22", "@earendil-works/pi-coding-agent": "1.5.2"},
+    "codex": {"@openai/codex": "0.169.0"},
+    "opencode": {"opencode-ai": "1.18.33", "opencode-linux-x64": "1.18.33"},
+}
+DIFFERS, LACKS = 1, 5
+PROJECTION = """
+import { readFileSync } from "node:fs";
+const pi = await import(process.argv[2]);
+const lines = readFileSync(process.argv[3], "utf8").trim().split("\\n");
+const all = lines.flatMap((line) => { try { return [JSON.parse(line)]; } catch { return []; } });
+pi.migrateSessionEntries(all);
+const entries = all.filter((entry) => entry.type !== "session");
+const { messages } = pi.buildSessionProjection(entries);
+console.log(JSON.stringify(messages));
+"""
+EXPLAINED = {
+    "other-branch.jsonl": "what a compaction keeps is forgotten on other branches, as by Claude Code"
+}
+"""Differences whose cause is known."""
+Pair = tuple[str, list[str], list[str]]
+"""A session, what the agent says of it, and what Plait says."""
+
+
+class Missing(Exception):
+    """Why an agent cannot be asked."""
+
+
+def main() -> int:
+    """Ask the agents that can be had, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m conformance.agents")
+    parser.add_argument("--only", default=",".join(JUDGES), help="names, with commas")
+    shared = os.environ.get("PLAIT_SHARED")
+    parser.add_argument("--logs", type=Path, default=Path(shared, "agents") if shared else None)
+    given = parser.parse_args()
+    compared = different = 0
+    for name in given.only.split(","):
+        try:
+            package = install(name)
+        except Missing as missing:
+            print(f"{name}: skipped, {missing}")
+            continue
+        alike = 0
+        with tempfile.TemporaryDirectory() as folder:
+            for session, expected, found in JUDGES[name](package, Path(folder), given.logs):
+                compared += 1
+                alike += expected == found
+                if expected != found and session in EXPLAINED:
+                    print(f"{name}: {session} differs: {EXPLAINED[session]}")
+                elif expected != found:
+                    different += 1
+                    print(f"{name}: {session} differs")
+                    for ours, theirs in zip_longest_texts(found, expected):
+                        print(f"    {name} {theirs!r}, plait {ours!r}")
+        print(f"{name} {PACKAGES[name]}: {alike} sessions equal")
+    return LACKS if not compared else DIFFERS if different else 0
+
+
+def zip_longest_texts(found: list[str], expected: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the first places where two lists differ."""
+    longest = max(len(found), len(expected))
+    pairs = [
+        (found[at] if at < len(found) else "", expected[at] if at < len(expected) else "")
+        for at in range(longest)
+    ]
+    yield from [(ours[:70], theirs[:70]) for ours, theirs in pairs if ours != theirs][:3]
+
+
+def install(name: str) -> Path:
+    """Return the folder with an agent's package; it is fetched once."""
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        raise Missing("npm and node are not installed")
+    if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode:
+        raise Missing("no network namespace can be made here")
+    folder = HOME / name
+    for package, version in PACKAGES[name].items():
+        wanted = folder / package.replace("/", "_")
+        if (wanted / "done").exists():
+            continue
+        wanted.mkdir(parents=True, exist_ok=True)
+        # Pi's bundle needs none of its dependencies, not all of which can be had.
+        words = ["npm", "pack", "--silent", f"{package}@{version}"]
+        if name != "pi" or package == "node":
+            words = ["npm", "install", "--silent", "--no-save", f"{package}@{version}"]
+        done = subprocess.run(words, cwd=wanted, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Missing(f"npm has no {package} {version}")
+        for packed in wanted.glob("*.tgz"):
+            subprocess.run(["tar", "xzf", packed.name], cwd=wanted, check=True)
+        (wanted / "done").touch()
+    return folder
+
+
+def run_offline(words: list[str], home: Path, given: str = "", seconds: int = 60) -> str:
+    """Run an agent without a network, and return what it prints."""
+    paths = {name: str(home / name) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "CODEX_HOME")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(home)} | paths
+    done = subprocess.run(
+        ["unshare", "-rn", *words],
+        input=given,
+        env=env,
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    return done.stdout
+
+
+def list_recordings(logs: Path | None, agent: str) -> list[Path]:
+    """Return the recordings of an agent."""
+    return sorted((logs / agent).glob("*.jsonl")) if logs else []
+
+
+def open_sessions(root: Path, folder: Path) -> list[Session]:
+    """Return the sessions that Plait finds under a root."""
+    return list(Archive([root], translations=folder / "translations").sessions)
+
+
+# ------------------------------------------------------------------ Pi
+
+
+def judge_pi(package: Path, folder: Path, logs: Path | None) -> Iterator[Pair]:
+    """Compare the texts that Pi sends with those of the context."""
+    node = package / "node/node_modules/node/bin/node"
+    bundle = package / "@earendil-works_pi-coding-agent/package/dist/bundle/index.js"
+    (folder / "project.mjs").write_text(PROJECTION)
+    (folder / "logs").mkdir()
+    for path in list_recordings(logs, "pi"):
+        shutil.copy(path, folder / "logs")
+    for name, lines in construct_pi().items():
+        write_lines(folder / "logs" / f"{name}.jsonl", lines)
+    for session in open_sessions(folder / "logs", folder):
+        assert session.origin is not None
+        words = [str(node), str(folder / "project.mjs"), str(bundle), session.origin.path]
+        printed = run_offline(words, folder)
+        expected = [text for message in json.loads(printed) for text in texts_of_pi(message)]
+        assert session.archive is not None and session.file is not None
+        opened = session.archive.open(session)
+        sent = resume_records(opened.client_records, session.file.size).context
+        chain = {record.uuid: record for record in opened.client_records}
+        found = [
+            text
+            for uuid in sent.chain
+            if (record := chain.get(uuid)) is not None
+            for text in texts_of_record(record.fields)
+        ]
+        yield Path(session.origin.path).name, expected, found
+
+
+def construct_pi() -> dict[str, list[Any]]:
+    """Return sessions of Pi with every form of branch and compaction."""
+    head, talk, entry = test_pi.header, test_pi.TALK, test_pi.entry
+    ask, answer = test_pi.prompt, test_pi.answer
+    left = entry(5, 2, "branch_summary", summary="left", fromId="00000004")
+    packed = {"summary": "so far", "tokensBefore": 9}
+    return {
+        "branch": [head("b"), *talk, left, ask(6, 5, "three"), answer(7, 6, "3")],
+        "left-alone": [head("l"), *talk, left],
+        "label": [head("m"), *talk, entry(5, 2, "label", targetId="00000002", label="x")],
+        "roots": [head("r"), *talk, ask(5, None, "anew"), answer(6, 5, "3")],
+        "kept": [
+            *(head("k"), *talk, entry(5, 4, "compaction", firstKeptEntryId="00000003", **packed)),
+            *(ask(6, 5, "three"), answer(7, 6, "3")),
+        ],
+        "none-kept": [
+            *(head("n"), *talk, entry(5, 4, "compaction", firstKeptEntryId="00000005", **packed)),
+            ask(6, 5, "three"),
+        ],
+        "other-branch": [
+            *(head("o"), *talk, entry(5, 4, "compaction", firstKeptEntryId="00000003", **packed)),
+            *(ask(6, 5, "three"), ask(7, 2, "elsewhere"), answer(8, 7, "4")),
+        ],
+    }
+
+
+def texts_of_pi(message: dict[str, Any]) -> Iterator[str]:
+    """Yield the words of a message that Pi sends; of a command that the user ran, its output."""
+    match message["role"]:
+        case "system":
+            return
+        case "bashExecution":
+            yield message["output"]
+        case "compactionSummary" | "branchSummary":
+            yield message["summary"]
+        case _:
+            content = message["content"]
+            yield from [content] if isinstance(content, str) else ()
+            for part in content if isinstance(content, list) else ():
+                if part["type"] == "text":
+                    yield part["text"]
+            yield from [message["errorMessage"]] if message.get("errorMessage") else ()
+
+
+def texts_of_record(fields: dict[str, Any]) -> Iterator[str]:
+    """Yield the words of a translated message."""
+    content = fields.get("message", {}).get("content", ())
+    if isinstance(content, str):
+        if content.startswith("<bash-stdout>"):
+            yield content.removeprefix("<bash-stdout>").partition("</bash-stdout>")[0]
+        elif not content.startswith("<bash-input>"):
+            yield content
+        return
+    for block in content:
+        if block["type"] == "text":
+            yield block["text"]
+        elif block["type"] == "tool_result":
+            inner = block["content"]
+            yield from [inner] if isinstance(inner, str) else ()
+            for part in inner if isinstance(inner, list) else ():
+                if part["type"] == "text":
+                    yield part["text"]
+
+
+# ------------------------------------------------------------------ Codex
+
+
+def judge_codex(package: Path, folder: Path, logs: Path | None) -> Iterator[Pair]:
+    """Compare the prompts and answers of the conversation that goes on."""
+    command = package / "@openai_codex/node_modules/.bin/codex"
+    sessions = folder / "CODEX_HOME/sessions/2026/10/01"
+    sessions.mkdir(parents=True)
+    for path in list_recordings(logs, "codex"):
+        ids = [
+            line["payload"]["id"]
+            for line in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+            if line.get("type") == "session_meta"
+        ]
+        if len(ids) == 1:  # others are several threads one after the other
+            shutil.copy(path, sessions / f"rollout-2026-10-01T10-00-00-{ids[0]}.jsonl")
+    for log in construct_codex():
+        write_lines(sessions / f"rollout-2026-10-01T10-00-00-{log.id}.jsonl", log.lines)
+    found = {session.id: session for session in open_sessions(folder / "CODEX_HOME", folder)}
+    client = {"name": "plait", "version": "1"}
+    asked: list[dict[str, Any]] = [
+        {"id": 0, "method": "initialize", "params": {"clientInfo": client}},
+        {"method": "initialized"},
+    ]
+    asked += [
+        {"id": number, "method": "thread/read", "params": {"threadId": id_, "includeTurns": True}}
+        for number, id_ in enumerate(found, 1)
+    ]
+    lines = "".join(f"{json.dumps(line)}\n" for line in asked)
+    # The server stops with its input: it is held open until the answers have come.
+    words = ["sh", "-c", f'(cat; sleep 20) | "{command}" app-server']
+    answers = {}
+    for line in run_offline(words, folder, lines).splitlines():
+        answer = json.loads(line)
+        if "result" in answer:
+            answers[answer["id"]] = answer["result"]
+    for number, (id_, session) in enumerate(found.items(), 1):
+        thread = answers.get(number, {}).get("thread")
+        if thread is None:
+            continue
+        expected = [text for turn in thread["turns"] for text in texts_of_codex(turn)]
+        yield id_, expected, texts_of_conversation(session)
+
+
+def construct_codex() -> Iterator[CodexLog]:
+    """Yield threads of Codex with rollbacks and forks."""
+
+    def begin(number: int, **meta: Any) -> CodexLog:
+        return CodexLog(
+            number,
+            **(
+                {"source": "cli", "originator": "x", "timestamp": "2026-10-01T10:00:00.000Z"} | meta
+            ),
+        )
+
+    def roll_back(log: CodexLog, turns: int) -> CodexLog:
+        log.add("event_msg", type="thread_rolled_back", num_turns=turns)
+        return log
+
+    yield begin(1).prompt("one").answer("1").prompt("two").answer("2")
+    yield roll_back(begin(2).prompt("one").answer("1").prompt("two").answer("2"), 1)
+    log = roll_back(begin(3).prompt("one").answer("1").prompt("two").answer("2"), 2)
+    yield log.prompt("three").answer("3")
+    log = roll_back(begin(4).prompt("one").answer("1").prompt("two").answer("2"), 1)
+    yield roll_back(log.prompt("three").answer("3").prompt("four").answer("4"), 2)
+    log = begin(5).prompt("one").answer("1")
+    log.add("compacted", message="so far", replacement_history=[])
+    yield roll_back(log.prompt("two").answer("2"), 1).prompt("three").answer("3")
+
+
+def texts_of_codex(turn: dict[str, Any]) -> Iterator[str]:
+    """Yield the prompts and answers of a turn."""
+    for item in turn["items"]:
+        if item["type"] == "userMessage":
+            yield "\n".join(part["text"] for part in item["content"] if part["type"] == "text")
+        elif item["type"] == "agentMessage":
+            yield item["text"]
+
+
+def texts_of_conversation(session: Session) -> list[str]:
+    """Return the prompts and answers of the conversation that goes on."""
+    return [
+        item.text
+        for turn in session.conversations.active.turns
+        for item in turn.items
+        if isinstance(item, AssistantText)
+        or (isinstance(item, UserMessage) and item.kind == "prompt")
+    ]
+
+
+# ------------------------------------------------------------------ OpenCode
+
+
+def judge_opencode(package: Path, folder: Path, logs: Path | None) -> Iterator[Pair]:
+    """Import sessions into OpenCode's database, and compare what it exports with what is read."""
+    command = package / "opencode-linux-x64/node_modules/opencode-linux-x64/bin/opencode"
+    for number, parts in enumerate(construct_opencode(logs)):
+        path = folder / f"{number}.json"
+        path.write_text(json.dumps(make_export(f"ses_plait{number:04}", folder, parts)))
+        run_offline([str(command), "import", str(path)], folder)
+    for session in open_sessions(folder / "XDG_DATA_HOME/opencode", folder):
+        printed = run_offline([str(command), "export", session.id], folder)
+        exported = json.loads(printed[printed.index("{") :])
+        expected = [
+            part["text"]
+            for message in exported["messages"]
+            for part in message["parts"]
+            if part["type"] == "text" and not part.get("synthetic")
+        ]
+        yield session.id, expected, texts_of_conversation(session)
+
+
+def construct_opencode(logs: Path | None) -> Iterator[list[tuple[str, list[dict[str, Any]]]]]:
+    """Yield sessions as roles with their parts: one made up, and the texts of recordings."""
+    yield [("user", [make_text("one")]), ("assistant", [make_text("1"), make_text("and more")])] * 2
+    for path in list_recordings(logs, "opencode"):
+        messages: list[tuple[str, list[dict[str, Any]]]] = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            part = json.loads(line)
+            if part["type"] != "text":
+                continue
+            if not messages or messages[-1][0] != part["_role"]:
+                messages.append((part["_role"], []))
+            messages[-1][1].append(make_text(part["text"]))
+        if messages:
+            yield messages
+
+
+def make_text(text: str) -> dict[str, Any]:
+    """Return a part with words."""
+    return {"type": "text", "text": text}
+
+
+def make_export(
+    session: str, folder: Path, messages: list[tuple[str, list[dict[str, Any]]]]
+) -> dict[str, Any]:
+    """Return a session as `opencode export` prints it."""
+    start = 1_790_000_000_000
+    info = {
+        "id": session,
+        "slug": session,
+        "projectID": "global",
+        "directory": str(folder),
+        "title": session,
+        "version": "1.18.33",
+        "time": {"created": start, "updated": start},
+    }
+    made = []
+    last_user = ""
+    for number, (role, parts) in enumerate(messages):
+        id_ = f"msg_{session[4:]}{number:04}"
+        common = {"id": id_, "sessionID": session, "role": role}
+        if role == "user":
+            last_user = id_
+            more: dict[str, Any] = {
+                "time": {"created": start + number},
+                "agent": "build",
+                "model": {"providerID": "p", "modelID": "m"},
+            }
+        else:
+            more = {
+                "time": {"created": start + number, "completed": start + number},
+                "parentID": last_user or id_,
+                "modelID": "m",
+                "providerID": "p",
+                "mode": "build",
+                "agent": "build",
+                "path": {"cwd": str(folder), "root": "/"},
+                "cost": 0,
+                "tokens": {
+                    "input": 1,
+                    "output": 1,
+                    "reasoning": 0,
+                    "cache": {"read": 0, "write": 0},
+                },
+            }
+        placed = [
+            part | {"id": f"prt_{id_[4:]}{place:02}", "sessionID": session, "messageID": id_}
+            for place, part in enumerate(parts)
+        ]
+        made.append({"info": common | more, "parts": placed})
+    return {"info": info, "messages": made}
+
+
+JUDGES: dict[str, Callable[[Path, Path, Path | None], Iterator[Pair]]] = {
+    "pi": judge_pi,
+    "codex": judge_codex,
+    "opencode": judge_opencode,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
