@@ -6,8 +6,8 @@ python -m conformance.agents [--only pi,codex,opencode] [--logs DIR]
     codex       `thread/read` of its app server                        against prompts and answers
     opencode    `opencode import`, then `opencode export`              against prompts and answers
 
-Each is asked about constructed sessions with every kind of branch, and about recordings: a folder
-with a folder of logs for each agent (`--logs`, or `agents/` of `PLAIT_SHARED`). They run in a network
+Each is asked about constructed sessions with every kind of branch, and about recordings, if there
+are any (`--logs`). They run in a network
 namespace of their own, with a home folder of their own. What is missing is skipped with a sentence.
 Exit codes: 0 all equal, 1 something differs, 5 everything was skipped.
 """
@@ -38,6 +38,7 @@ PACKAGES = {
     "opencode": {"opencode-ai": "1.18.33", "opencode-linux-x64": "1.18.33"},
 }
 DIFFERS, LACKS = 1, 5
+PLAN = "<proposed_plan>"
 PROJECTION = """
 import { readFileSync } from "node:fs";
 const pi = await import(process.argv[2]);
@@ -64,8 +65,7 @@ def main() -> int:
     """Ask the agents that can be had, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m conformance.agents")
     parser.add_argument("--only", default=",".join(JUDGES), help="names, with commas")
-    shared = os.environ.get("PLAIT_SHARED")
-    parser.add_argument("--logs", type=Path, default=Path(shared, "agents") if shared else None)
+    parser.add_argument("--logs", type=Path, help="a folder with logs, one folder for each agent")
     given = parser.parse_args()
     compared = different = 0
     for name in given.only.split(","):
@@ -288,19 +288,27 @@ def judge_codex(package: Path, folder: Path, logs: Path | None) -> Iterator[Pair
         if thread is None:
             continue
         expected = [text for turn in thread["turns"] for text in texts_of_codex(turn)]
-        yield id_, expected, texts_of_conversation(session)
+        # It shows a plan apart, and nothing of threads that were cut off or lack its own index.
+        read = texts_of_conversation(session)
+        if expected:
+            yield id_, expected, [text for text in read if not text.startswith(PLAN)]
+
+
+class ShownLog(CodexLog):
+    """A thread whose answers were shown, too: these are what `thread/read` returns."""
+
+    def answer(self, text: str, tokens: int = 100, cached: int = 40) -> CodexLog:
+        """Add an answer with the usage of its request."""
+        self.add("event_msg", type="agent_message", message=text)
+        return super().answer(text, tokens, cached)
 
 
 def construct_codex() -> Iterator[CodexLog]:
-    """Yield threads of Codex with rollbacks and forks."""
+    """Yield threads of Codex with rollbacks and compactions."""
 
-    def begin(number: int, **meta: Any) -> CodexLog:
-        return CodexLog(
-            number,
-            **(
-                {"source": "cli", "originator": "x", "timestamp": "2026-10-01T10:00:00.000Z"} | meta
-            ),
-        )
+    def begin(number: int) -> CodexLog:
+        time = "2026-10-01T10:00:00.000Z"
+        return ShownLog(number, source="cli", originator="x", timestamp=time)
 
     def roll_back(log: CodexLog, turns: int) -> CodexLog:
         log.add("event_msg", type="thread_rolled_back", num_turns=turns)
