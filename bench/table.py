@@ -27,14 +27,14 @@ PLAIT = (sys.executable, "-m", "plait")
 CONVERSATIONS = """
 import sys, time
 from plait import Archive
-from plait.sessions.open_session import opened
+from plait.sessions.open_session import open_session
 sessions = Archive([sys.argv[1]]).sessions
 size = sum(file.size for one in sessions for file in one.files)
 took = []
 for _ in range(5):
     start = time.process_time()
     for one in sessions:
-        opened(one).conversations
+        open_session(one).conversations
     took.append(time.process_time() - start)
 print(min(took), size / 1e6 / min(took))
 """

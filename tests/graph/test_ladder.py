@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.graph import forks
-from plait.graph.forks import LADDER, Child, Fork, judge
+from plait.graph.forks import LADDER, Child, Siblings, judge
 
 PROMPT = Child(
     step=1,
@@ -102,15 +102,15 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_two_steps_on_one_host(name: str) -> None:
     older, newer, expected = CASES[name]
-    assert judge(Fork(older, newer)) == expected
+    assert judge(Siblings(older, newer)) == expected
 
 
 def test_a_prompt_beside_an_answer_without_any_parents_is_no_rewind() -> None:
-    assert judge(Fork(ANSWER, LATER, is_rootless=True)) == "note"
+    assert judge(Siblings(ANSWER, LATER, is_rootless=True)) == "note"
 
 
 def test_an_answer_without_any_parent_is_no_other_writer() -> None:
-    assert judge(Fork(PROMPT, ANSWER, is_rootless=True)) == "note"
+    assert judge(Siblings(PROMPT, ANSWER, is_rootless=True)) == "note"
 
 
 children = st.builds(
@@ -134,7 +134,7 @@ children = st.builds(
 
 @given(children, children, st.booleans())
 def test_the_ladder_is_total(older: Child, newer: Child, is_rootless: bool) -> None:
-    assert judge(Fork(older, newer, is_rootless))
+    assert judge(Siblings(older, newer, is_rootless))
 
 
 def test_every_rung_draws_its_shape() -> None:

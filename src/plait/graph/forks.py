@@ -374,7 +374,7 @@ class Child:
 
 
 @dataclass(frozen=True, slots=True)
-class Fork:
+class Siblings:
     """A newer step beside an older one."""
 
     older: Child
@@ -397,54 +397,54 @@ class Fork:
         return self.older.digest is not None and self.older.digest == self.newer.digest
 
 
-Rung: TypeAlias = Callable[[Fork], RungName | None]
+Rung: TypeAlias = Callable[[Siblings], RungName | None]
 
 
-def _replay(fork: Fork) -> RungName | None:
+def _replay(pair: Siblings) -> RungName | None:
     """The same words at the same instant: written twice, the second is folded.
 
     A ──┬── U₁ "go on" 10:02 ── A …
         └── U₂ "go on" 10:02            folded under U₁; what hangs on it hangs on U₁
     """
-    same_time = fork.older.stamp is not None and fork.older.stamp == fork.newer.stamp
-    return "replay" if same_time and fork.has_same_words and fork.is_same_place else None
+    same_time = pair.older.stamp is not None and pair.older.stamp == pair.newer.stamp
+    return "replay" if same_time and pair.has_same_words and pair.is_same_place else None
 
 
-def _retry(fork: Fork) -> RungName | None:
+def _retry(pair: Siblings) -> RungName | None:
     """The model answered again, or its answer stands beside an error of the API.
 
     U ──┬── A₁ "…"                      U ──┬── A₁ "…"
         └── A₂ "…" ── U …                   └── api_error ── U₂ …
     """
-    if fork.is_rootless or fork.older.is_opener or not fork.older.is_answered:
+    if pair.is_rootless or pair.older.is_opener or not pair.older.is_answered:
         return None
-    if not fork.newer.is_opener:
-        return "retry" if fork.newer.is_answered and fork.answers_same else None
-    return "retry" if fork.newer.is_after_error else None
+    if not pair.newer.is_opener:
+        return "retry" if pair.newer.is_answered and pair.answers_same else None
+    return "retry" if pair.newer.is_after_error else None
 
 
-def _other_writer(fork: Fork) -> RungName | None:
+def _other_writer(pair: Siblings) -> RungName | None:
     """An answer beside a conversation that went on: nobody can rewind to it, another client's.
 
     A ──┬── result ── U₂ ── A …             resumed while the first client still waits
         └── result ── A₃                    its call comes back, and it goes on
     """
-    if fork.is_rootless or not fork.newer.is_reply or not fork.newer.is_answered:
+    if pair.is_rootless or not pair.newer.is_reply or not pair.newer.is_answered:
         return None
-    return "parallel" if fork.older.went_on else None
+    return "parallel" if pair.older.went_on else None
 
 
-def _sent_again(fork: Fork) -> RungName | None:
+def _sent_again(pair: Siblings) -> RungName | None:
     """A command that got no answer was sent once more, with the same words.
 
     A ──┬── "/review src"                   unanswered, folded
         └── "/review src" ── A …            goes on
     """
-    is_command = not fork.older.is_opener and fork.newer.is_opener and not fork.is_rootless
-    return "resent" if is_command and _retracted(fork) == "resent" else None
+    is_command = not pair.older.is_opener and pair.newer.is_opener and not pair.is_rootless
+    return "resent" if is_command and _retracted(pair) == "resent" else None
 
 
-def _note(fork: Fork) -> RungName | None:
+def _note(pair: Siblings) -> RungName | None:
     """What begins no turn stays on the line, and so does what nothing can have rewound.
 
     A ──┬── U "next" ── A …             ∅ ── U    ∅ ── A    ∅ ── U     no parents at all
@@ -453,38 +453,38 @@ def _note(fork: Fork) -> RungName | None:
     R ──┬── A …                         R ──┬── A ── U ── A …
         └── notice ── A …  stays            └── notice ── A …   leaves a person's words behind
     """
-    older, newer = fork.older, fork.newer
+    older, newer = pair.older, pair.newer
     if not newer.is_opener:
         return "note"
     if older.is_opener:
         return None
-    if fork.is_rootless or not older.is_answered:
+    if pair.is_rootless or not older.is_answered:
         return "note"
     return "note" if not newer.is_prompt and not older.went_on else None
 
 
-def _retracted(fork: Fork) -> RungName | None:
+def _retracted(pair: Siblings) -> RungName | None:
     """The earlier prompt got no answer: it folds under the one that replaced it.
 
     A ──┬── U₁ "fix teh bug"                unanswered, folded
         └── U₂ "fix the bug" ── A …         goes on
     """
-    older = fork.older
-    if older.is_answered or older.holds_leaf or not fork.is_same_place:
+    older = pair.older
+    if older.is_answered or older.holds_leaf or not pair.is_same_place:
         return None
-    return "resent" if fork.has_same_words else "retracted"
+    return "resent" if pair.has_same_words else "retracted"
 
 
-def _parallel(fork: Fork) -> RungName | None:
+def _parallel(pair: Siblings) -> RungName | None:
     """Both sides grow at the same time: two clients write to one session.
 
     A ──┬── U₁ (line 7) ── A (line 9) ── U (line 12) …
         └── U₂ (line 8) ── A (line 10) …
     """
-    return "parallel" if fork.older.last > fork.newer.first else None
+    return "parallel" if pair.older.last > pair.newer.first else None
 
 
-def rewind(fork: Fork) -> RungName:
+def rewind(pair: Siblings) -> RungName:
     """The conversation was taken back to the host and went another way.
 
     A ──┬── U₁ 10:02 ── A …
@@ -505,10 +505,10 @@ LADDER: tuple[Rung, ...] = (
 )
 
 
-def judge(fork: Fork) -> RungName:
+def judge(pair: Siblings) -> RungName:
     """Return the name of the first rung that answers."""
     for rung in LADDER:
-        if name := rung(fork):
+        if name := rung(pair):
             return name
     raise AssertionError("the last rung answers")  # pragma: no cover
 
@@ -556,7 +556,7 @@ def judge_children(
             rung: RungName | None = None
             while open_children:
                 older = open_children[-1]
-                rung = judge(Fork(older, newer, is_rootless))
+                rung = judge(Siblings(older, newer, is_rootless))
                 if rung not in ("retracted", "resent"):
                     outcome.verdicts.append(Judgement(rung, older.step, newer.step))
                     break
@@ -581,7 +581,7 @@ def _fold_sent_again(
 ) -> None:
     """Fold a command under the same one, answered; what stays on the line is remembered."""
     older = unanswered.get((newer.host, newer.digest))
-    if older and judge(Fork(older, newer, is_rootless)) == "resent":
+    if older and judge(Siblings(older, newer, is_rootless)) == "resent":
         del unanswered[newer.host, newer.digest]
         outcome.staying.remove(older.step)
         outcome.folded.append(Judgement("resent", older.step, newer.step))
@@ -595,7 +595,7 @@ def _without_replays(children: Iterable[Child], outcome: Outcome) -> list[Child]
     written: dict[tuple[int, str | None, int | None], int] = {}
     for newer in children:
         at = written.setdefault((newer.host, newer.stamp, newer.digest), len(kept))
-        if at < len(kept) and judge(Fork(kept[at], newer)) == "replay":
+        if at < len(kept) and judge(Siblings(kept[at], newer)) == "replay":
             outcome.replayed.append(Judgement("replay", kept[at].step, newer.step))
             older = kept[at]
             kept[at] = replace(
