@@ -302,13 +302,13 @@ def _mark_intermediate(items: Iterable[Item]) -> list[Item]:
         else:
             continue
         before = last.get(key)
-        if before is not None and _is_in_full(found[before], item):
+        if before is not None and _repeats_in_full(found[before], item):
             found[before] = replace(found[before], is_intermediate=True)
         last[key] = place
     return found
 
 
-def _is_in_full(earlier: Item, later: Item) -> bool:
+def _repeats_in_full(earlier: Item, later: Item) -> bool:
     match earlier, later:
         case (AssistantText(text=begun), AssistantText(text=text)) | (
             AssistantThinking(text=begun),

@@ -118,6 +118,8 @@ class OutgoingEntry:
     """A prompt typed while the model worked: comes before the others of its turn."""
     is_plain: bool = False
     """A prompt that is a string, not blocks."""
+    blank: tuple[Block, ...] = ()
+    """Of an answer that is nothing else: sent where no part of its response joins it."""
     is_error: bool = False
     """An API error: not sent, yet it parts what stands around it."""
 
@@ -189,11 +191,6 @@ def get_preserved(record: Record) -> Preserved:
     return (record.preserved if isinstance(record, System) else None) or NOTHING_PRESERVED
 
 
-def _get_attended_call(record: Record) -> str | None:
-    head = record.envelope.attachment
-    return head.tool_use_id if head else None
-
-
 RECORD_ACCESSORS: EntryAccessors[Record] = EntryAccessors(
     kind=attrgetter("envelope.type"),
     subtype=attrgetter("envelope.subtype"),
@@ -205,7 +202,7 @@ RECORD_ACCESSORS: EntryAccessors[Record] = EntryAccessors(
     results=get_result_ids,
     is_result=is_result,
     is_note=is_note,
-    attends=_get_attended_call,
+    attends=lambda record: getattr(record.envelope.attachment, "tool_use_id", None),
     is_boundary=is_boundary,
     preserved=get_preserved,
 )
@@ -267,8 +264,8 @@ class EntryLoader:
             if uuid:
                 self.left_out.append(LeftOut(uuid, record.line, Reason.UNREAD))
         elif kind == "last-prompt":
-            if names_leaf(record):
-                self.entries.has_pointer = True
+            names_leaf = envelope.leaf_uuid is not None or b'"leafUuid"' in record.raw  # or null
+            self.entries.has_pointer = self.entries.has_pointer or names_leaf
             self.entries.point(envelope.leaf_uuid, explicit=envelope.explicit is True)
         elif not uuid or kind is None:
             return
@@ -318,11 +315,6 @@ class EntryLoader:
         entries.parents = resolve_parents(entries.index, self.parent_uuids, self.dropped)
         keep_preserved(entries)
         return entries
-
-
-def names_leaf(record: Record) -> bool:
-    """Return whether a line says where the session goes on, be it nowhere."""
-    return record.envelope.leaf_uuid is not None or b'"leafUuid"' in record.raw
 
 
 def _is_readable(record: Record) -> bool:

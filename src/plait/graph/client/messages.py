@@ -632,10 +632,12 @@ def _loads_tools(block: Block) -> bool:
 def _build_answer(number: int, record: Record, model: str | None) -> OutgoingEntry:
     if record.is_api_error_message:
         return OutgoingEntry(number, "assistant", [], is_error=True)
-    blocks = [normalize_call(block) for block in _copy_blocks(record)]
+    given = _copy_blocks(record)
+    blocks = [normalize_call(block) for block in given if not is_blank(block)]
+    blank = () if blocks else tuple(given)
     if get_model(record) != model or model is None:
         blocks = [block for block in blocks if not is_thinking(block)]
-    return OutgoingEntry(number, "assistant", blocks, message_id=record.message_id)
+    return OutgoingEntry(number, "assistant", blocks, message_id=record.message_id, blank=blank)
 
 
 def normalize_call(block: Block) -> Block:
@@ -724,7 +726,7 @@ def _no_response() -> OutgoingEntry:
 
 def _awaits_answer(records: list[Record], chain: list[int]) -> bool:
     newest_first = (records[number] for number in reversed(chain))
-    heard = (record for record in newest_first if not _is_for_the_record(record))
+    heard = (record for record in newest_first if not _wants_no_answer(record))
     words = [record for record in heard if record.type != "system"]
     spoken = [record for record in words if record.type != "attachment"]
     if words and words[0].type == "attachment":
@@ -758,7 +760,7 @@ def _is_ended_by_tool(newest_first: list[Record]) -> bool:
     return False
 
 
-def _is_for_the_record(record: Record) -> bool:
+def _wants_no_answer(record: Record) -> bool:
     """Return whether a record is a notification that nobody was to answer."""
     origin = record.envelope.origin
     is_notice = record.type == "user" and origin is not None and origin.kind == "task-notification"
@@ -816,6 +818,7 @@ class Turn:
     role: str
     blocks: list[Block]
     message_id: str | None = None
+    blank: tuple[Block, ...] = ()
     results: list[Block] = field(default_factory=list)
     """Tool results, until the turn is over: they come before all else."""
     system: list[list[Block]] = field(default_factory=list)
@@ -924,7 +927,9 @@ class TurnBuilder:
             self.turns.append(Turn("user", [make_text_block(words)]))
             self.waiting = []
         self.hang_system_texts()
-        self.turns.append(Turn("assistant", list(entry.blocks), message_id=entry.message_id))
+        self.turns.append(
+            Turn("assistant", list(entry.blocks), entry.message_id, blank=entry.blank)
+        )
 
     def hang_system_texts(self) -> None:
         """Hang the waiting system texts on the last turn."""
@@ -951,7 +956,7 @@ def _join_result_content(content: list[Any], notes: list[Block]) -> list[Any]:
 
 def _finish(turn: Turn) -> Turn:
     if turn.role == "assistant":
-        turn.blocks = [block for block in turn.blocks if not is_blank(block)] or turn.blocks
+        turn.blocks = turn.blocks or list(turn.blank)
         turn.blocks.sort(key=lambda block: block["type"] == "tool_use")
     else:
         # format: a blank prompt is gone, the line break before it stays
