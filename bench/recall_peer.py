@@ -19,7 +19,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from bench.index import agentsview
-from bench.measure import CACHE, PROJECT, SHARED, row
+from bench.measure import CACHE, PROJECT, SHARED, program, row
 from bench.peers import nobodys
 from plait import Archive
 from plait.recall.model import count_tokens
@@ -53,6 +53,7 @@ def main() -> None:
                 "CLAUDE_PROJECTS_DIR": str(root / "projects"),
             }
             anyio.run(measure, f"agentsview, {name}", [str(peer), "mcp"], own, questions, ask_peer)
+            program(peer, "daemon", "stop", **own)  # its server starts one and leaves it
 
 
 def arrange(source: Path, root: Path) -> Path:

@@ -114,3 +114,15 @@ def test_new_turns_and_sessions_appear(root: Path) -> None:
         await screen.wait_for("21 sessions")
 
     run_ui(root, scenario, query="project:shop try-redis", is_live=True)
+
+
+def test_a_view_that_is_opened_while_a_conversation_is_read_does_not_stop_that(root: Path) -> None:
+    async def scenario(screen: Screen) -> None:
+        await screen.wait_for("$3.04", "▌ Make headings")
+        with screen.app.library.lock:  # nothing is read before both are open
+            await screen.press("enter", "g")
+        await screen.wait_for("Graph · ", "resumes here")
+        await screen.press("escape")
+        await screen.wait_for("turn 1 of 2", "▌ Make headings")
+
+    run_ui(root, scenario)
