@@ -192,14 +192,23 @@ def _print_lines(output: Output, account: LogCounts) -> None:
         output.print(f"{format_number(account.recovered)} recovered from broken lines")
 
 
-def _account_for_sources(archive: Archive) -> dict[str, dict[str, int]]:
+def _account_for_sources(archive: Archive) -> dict[str, dict[str, Any]]:
     """Return the lines of other agents' logs, and how many of them their translations hold."""
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for session in archive.inventory.foreign.sessions:
+        from plait.sources.base import load_source
         from plait.sources.cache import account_for
 
         for file, log in session.files:
-            row = found.setdefault(log.source, {"files": 0, "lines": 0, "accounted": 0})
+            row = found.setdefault(
+                log.source,
+                {
+                    "files": 0,
+                    "lines": 0,
+                    "accounted": 0,
+                    "verified": load_source(log.source).verified,
+                },
+            )
             with suppress(OSError):
                 if (lines := account_for(log, file.path)) is not None:
                     row["files"] += 1
@@ -208,12 +217,14 @@ def _account_for_sources(archive: Archive) -> dict[str, dict[str, int]]:
     return found
 
 
-def _print_sources(output: Output, sources: Mapping[str, Mapping[str, int]]) -> None:
+def _print_sources(output: Output, sources: Mapping[str, Mapping[str, Any]]) -> None:
     for agent, row in sources.items():
         lost = row["lines"] - row["accounted"]
         files, lines = format_count(row["files"], "file"), format_count(row["lines"], "line")
         outcome = f"{format_count(lost, 'line')} lost" if lost else "every line is accounted for"
-        output.print(f"{agent}: {files}, {lines}: {outcome}", style="bold red" if lost else "")
+        checked = f" · reader checked with {row['verified']}" if row["verified"] else ""
+        text = f"{agent}: {files}, {lines}: {outcome}{checked}"
+        output.print(text, style="bold red" if lost else "")
 
 
 def _print_graph(output: Output, graph: SessionGraph) -> None:

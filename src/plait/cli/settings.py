@@ -631,9 +631,9 @@ def _find_default_roots(env: Mapping[str, str], config: Mapping[str, Any]) -> tu
         return (claude,)
     from plait.sources.places import find_default_roots
 
-    others = find_default_roots(env, Path(home), agents)
+    found = find_default_roots(env, Path(home), agents)
     is_wanted = agents is None or "claude" in agents
-    return (claude, *others) if is_wanted and (claude.is_dir() or not others) else tuple(others)
+    return tuple(found) if found or not is_wanted else (claude,)
 
 
 def claude_folder_setting(env: Mapping[str, str]) -> str:

@@ -52,7 +52,7 @@ def _set_agents(ctx: click.Context, _: click.Parameter, names: str | None) -> st
     from plait.sources.places import list_source_names
 
     wanted = frozenset(name.strip().casefold() for name in names.split(",") if name.strip())
-    known = ("claude", *list_source_names())
+    known = list_source_names()
     if unknown := sorted(wanted - {*known}):
         raise UserError(f"unknown agent '{unknown[0]}'", f"known are {', '.join(known)}")
     ctx.meta[AGENTS] = wanted

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 GROUP = "plait.sources"
 """The entry point group in which packages register their readers."""
 BUILT_IN = {
+    "claude": "plait.sources.claude:ClaudeCode",
     "codex": "plait.sources.codex:Codex",
     "copilot": "plait.sources.copilot:Copilot",
     "gemini": "plait.sources.gemini:Gemini",
@@ -32,6 +33,7 @@ BUILT_IN = {
 Python.
 """
 ROOTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "claude": (("CLAUDE_CONFIG_DIR", ""), ("", ".claude")),
     "codex": (("CODEX_HOME", ""), ("", ".codex")),
     "copilot": (("COPILOT_HOME", ""), ("", ".copilot")),
     "gemini": (("GEMINI_CLI_HOME", ".gemini"), ("", ".gemini")),
@@ -186,6 +188,8 @@ def find_default_roots(
             ),
             ("", ""),
         )
+        if base.startswith("~/"):
+            base = str(home / base[2:])
         if base and (folder := Path(base, below)).exists():
             roots.append(folder)
     return roots
