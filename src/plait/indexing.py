@@ -637,7 +637,7 @@ class Update:
         size = sum(len(passage.text) for growth in growths for passage in growth.passages)
         report = IndexReport(grown=len(growths), bytes=size)
         if changed or gone or rebuild:
-            return self._reread(changed | gone, report, rebuild=rebuild)
+            return self._read_changed_sessions(changed | gone, report, rebuild=rebuild)
         self.writer.commit()
         return report
 
@@ -662,7 +662,9 @@ class Update:
         sure.sort(key=lambda growth: growth.rows.files[0].path == growth.rows.key)
         return sure, others
 
-    def _reread(self, changed: set[str], report: IndexReport, *, rebuild: bool) -> IndexReport:
+    def _read_changed_sessions(
+        self, changed: set[str], report: IndexReport, *, rebuild: bool
+    ) -> IndexReport:
         """Read the sessions that have changed, and delete those that are gone."""
         catalogue = self.writer.catalogue
         known = {} if rebuild else catalogue.keys()

@@ -90,8 +90,8 @@ def select_branch_at(
     """Return what the client needs to stand at a record, or at what comes before it."""
     log = _Log(records)
     number, loaded = log.loaded_for(uuid)
-    number = _above(loaded, number) if is_before else _end_of_response(loaded, number)
-    return _select(log, loaded, number)
+    number = _find_preceding(loaded, number) if is_before else _end_of_response(loaded, number)
+    return _collect_branch(log, loaded, number)
 
 
 def load_chain_to(records: Sequence[Record], uuid: str) -> tuple[LoadedEntries, list[int]]:
@@ -106,10 +106,10 @@ def select_active_branch(records: Sequence[Record], size: int) -> BranchRecords 
     number = None if loaded.is_cleared else choose_leaf(loaded)
     if number is None:
         return None
-    return _select(_Log(records), loaded, number)
+    return _collect_branch(_Log(records), loaded, number)
 
 
-def _select(log: "_Log", loaded: LoadedEntries, number: int) -> BranchRecords:
+def _collect_branch(log: "_Log", loaded: LoadedEntries, number: int) -> BranchRecords:
     log.keep_way_to(loaded, number)
     log.keep_results()
     log.keep_all_named()
@@ -118,7 +118,7 @@ def _select(log: "_Log", loaded: LoadedEntries, number: int) -> BranchRecords:
     return BranchRecords(uuid, frozenset(log.kept), lines, log.gap)
 
 
-def _above(loaded: LoadedEntries, number: int) -> int:
+def _find_preceding(loaded: LoadedEntries, number: int) -> int:
     way = walk_up(loaded, number)
     if len(way) < 2:
         raise UserError("nothing comes before it; start a new session instead")
@@ -142,11 +142,13 @@ def _end_of_response(loaded: LoadedEntries, number: int) -> int:
     parts = frozenset({last, *(loaded.members().get(name, ()) if name else ())})
     behind = reversed(add_parallel_entries(loaded, way))
     return next(
-        place for place in behind if place == number or _follows(loaded, place, parts, number)
+        place
+        for place in behind
+        if place == number or _follows_response(loaded, place, parts, number)
     )
 
 
-def _follows(loaded: LoadedEntries, number: int, parts: frozenset[int], end: int) -> bool:
+def _follows_response(loaded: LoadedEntries, number: int, parts: frozenset[int], end: int) -> bool:
     """Return whether an entry is, or follows, a part of a response beside the way to an end."""
     way = frozenset(walk_up(loaded, end))
     is_part = False
@@ -164,7 +166,7 @@ class _Log:
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = records
         self.by_uuid = {record.uuid: record for record in records if record.uuid}
-        self.callers = {call: item for item in self.by_uuid for call in self._calls_of(item)}
+        self.callers = {call: item for item in self.by_uuid for call in self._list_calls(item)}
         self.kept: set[str] = set()
         self.gap: int | None = None
         """The line from which on the client would send what is kept, where that is not all."""
@@ -174,7 +176,7 @@ class _Log:
         """The records as a graph: it knows what a record follows whose parent is missing."""
         return build(self.records)
 
-    def _calls_of(self, uuid: str) -> list[str]:
+    def _list_calls(self, uuid: str) -> list[str]:
         record = self.by_uuid[uuid]
         return get_call_ids(record) if record.type == "assistant" else []
 
@@ -225,11 +227,11 @@ class _Log:
                 self.gap = way[0].line
             compactions = [item for item in way if is_boundary(item) and not item.parent_uuid]
             for uuid in map(self.before, (*way[:1], *compactions)):
-                if uuid not in begun and (found := self._loaded_from(uuid)):
+                if uuid not in begun and (found := self._load_at_or_none(uuid)):
                     waiting.append(found)
                 begun.add(uuid)
 
-    def _loaded_from(self, uuid: str | None) -> tuple[LoadedEntries, int] | None:
+    def _load_at_or_none(self, uuid: str | None) -> tuple[LoadedEntries, int] | None:
         """Return the entries as they were before a compaction, or None where it names no entry."""
         try:
             number, loaded = self.loaded_for(uuid or "")
@@ -479,7 +481,7 @@ def plan_graft(
     active = filter_records(other.records, active_branch) if active_branch else []
     branch = select_branch(loaded_log.records, at, since, active)
     made = _Graft(subject, target, loaded_log, other, branch, leaf)
-    plan = _in_place(made, title) if is_in_place else _as_new(made, title)
+    plan = _plan_graft_in_place(made, title) if is_in_place else _plan_grafted_copy(made, title)
     grafted = {record.uuid for record in made.branch.records}
     kept = (iter_pointers(record) for record in made.source.records if record.type in BACKUPS)
     return (
@@ -508,7 +510,9 @@ def select_branch(
     ]
     if not new:
         raise UserError("the other session already has all of these messages")
-    return Branch([loaded.records[number] for number in new], list(_parents(loaded, new)))
+    return Branch(
+        [loaded.records[number] for number in new], list(_iter_branch_parents(loaded, new))
+    )
 
 
 def _names_of(record: Record) -> set[str]:
@@ -517,7 +521,7 @@ def _names_of(record: Record) -> set[str]:
     return {name for name in (record.uuid, origin) if name}
 
 
-def _parents(loaded: LoadedEntries, chain: list[int]) -> Iterator[str | None]:
+def _iter_branch_parents(loaded: LoadedEntries, chain: list[int]) -> Iterator[str | None]:
     """Yield what each entry hangs on among those of the chain, as the client sees it."""
     kept: set[int] = set()
     before: int | None = None
@@ -606,7 +610,7 @@ class _Graft:
         return not (answers & held_there).issubset({None})
 
 
-def _as_new(graft: _Graft, title: str | None) -> Plan:
+def _plan_grafted_copy(graft: _Graft, title: str | None) -> Plan:
     """Return the plan of a copy of the other session with the branch at its end."""
     session, target, other = str(uuid4()), graft.target, graft.other
     copied, grafted = collect_ids(target, session), graft.ids(session)
@@ -633,7 +637,7 @@ def _as_new(graft: _Graft, title: str | None) -> Plan:
     )
 
 
-def _in_place(graft: _Graft, title: str | None) -> Plan:
+def _plan_graft_in_place(graft: _Graft, title: str | None) -> Plan:
     """Return the plan that adds the branch to the other session's own log."""
     target, other = graft.target, graft.other
     if graft.is_there_already():

@@ -115,10 +115,12 @@ def iter_pointers(record: Record) -> Iterator[tuple[str, str]]:
         named = (*preserved.uuids, preserved.anchor) if preserved else ()
         yield from (("preserved record", uuid) for uuid in dict.fromkeys(named) if uuid)
     elif isinstance(record, BACKUPS):
-        yield from (("record of a file backup", uuid) for uuid in dict.fromkeys(_backed_up(record)))
+        yield from (
+            ("record of a file backup", uuid) for uuid in dict.fromkeys(_iter_backup_owners(record))
+        )
 
 
-def _backed_up(record: FileHistorySnapshot | FileHistoryDelta) -> Iterator[str]:
+def _iter_backup_owners(record: FileHistorySnapshot | FileHistoryDelta) -> Iterator[str]:
     if record.message_id:
         yield record.message_id
     if isinstance(record, FileHistoryDelta):
@@ -245,17 +247,17 @@ def parse_image(data: str) -> ImageInfo | None:
     return None
 
 
-def _png(head: bytes) -> ImageInfo:
+def _parse_png(head: bytes) -> ImageInfo:
     width, height = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
     return ImageInfo("image/png", width, height)
 
 
-def _gif(head: bytes) -> ImageInfo:
+def _parse_gif(head: bytes) -> ImageInfo:
     width, height = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
     return ImageInfo("image/gif", width, height)
 
 
-def _webp(head: bytes) -> ImageInfo | None:
+def _parse_webp(head: bytes) -> ImageInfo | None:
     if head[8:12] != b"WEBP":
         return None
     if head[12:16] == b"VP8X":
@@ -272,7 +274,7 @@ FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """Markers of a JPEG that are followed by its size."""
 
 
-def _jpeg(head: bytes) -> ImageInfo:
+def _parse_jpeg(head: bytes) -> ImageInfo:
     place = 2
     while place + 9 < len(head) and head[place] == 0xFF:
         if head[place + 1] in FRAMES:
@@ -283,10 +285,10 @@ def _jpeg(head: bytes) -> ImageInfo:
 
 
 IMAGE_PARSERS = (
-    (b"\x89PNG\r\n\x1a\n", _png),
-    (b"\xff\xd8\xff", _jpeg),
-    (b"GIF8", _gif),
-    (b"RIFF", _webp),
+    (b"\x89PNG\r\n\x1a\n", _parse_png),
+    (b"\xff\xd8\xff", _parse_jpeg),
+    (b"GIF8", _parse_gif),
+    (b"RIFF", _parse_webp),
 )
 
 
@@ -416,12 +418,12 @@ def missing_column(line: Line, entry: Entry) -> str | None:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return "its fields have unexpected types"
     outer, inner = MESSAGE_COLUMNS[entry.type]
-    lacking = [name for name, form in outer.items() if not _is_of(written, name, form)]
-    lacking += [name for name, form in inner.items() if not _is_of(written.message, name, form)]
+    lacking = [name for name, form in outer.items() if not _has_form(written, name, form)]
+    lacking += [name for name, form in inner.items() if not _has_form(written.message, name, form)]
     return f"missing fields: {', '.join(lacking)}" if lacking else None
 
 
-def _is_of(columns: Struct, name: str, form: bytes) -> bool:
+def _has_form(columns: Struct, name: str, form: bytes) -> bool:
     value = getattr(columns, name)
     return value is not UNSET and bytes(memoryview(value)[:1]) in form
 
@@ -435,7 +437,7 @@ def repeated_uuid(log: CheckedLog) -> Iterator[RuleBreach]:
 
 def unknown_parent(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find records whose parent is nowhere."""
-    for pointer in _dangling(log):
+    for pointer in _iter_dangling_pointers(log):
         if pointer.field == "parent":
             yield RuleBreach(
                 (pointer.target,), f"parent {pointer.target} is not in this session", pointer.place
@@ -444,7 +446,7 @@ def unknown_parent(log: CheckedLog) -> Iterator[RuleBreach]:
 
 def unknown_pointer(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find records that name another one that is nowhere, other than as their parent."""
-    for pointer in _dangling(log):
+    for pointer in _iter_dangling_pointers(log):
         if pointer.field != "parent":
             sentence = f"{pointer.field} {pointer.target} is not in this session"
             yield RuleBreach(((pointer.field, pointer.target),), sentence, pointer.place)
@@ -452,13 +454,13 @@ def unknown_pointer(log: CheckedLog) -> Iterator[RuleBreach]:
 
 def lost_preserved(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find compactions that would keep a record which is not there: they keep nothing at all."""
-    for pointer in _dangling(log):
+    for pointer in _iter_dangling_pointers(log):
         if pointer.field == "preserved record":
             sentence = f"the compaction keeps {pointer.target}, which is not in this session"
             yield RuleBreach((pointer.target,), sentence, pointer.place)
 
 
-def _dangling(log: CheckedLog) -> Iterator[Pointer]:
+def _iter_dangling_pointers(log: CheckedLog) -> Iterator[Pointer]:
     facts, elsewhere = log.facts, log.external_uuids
     for pointer in facts.pointers:
         is_here = pointer.target in facts.first_places or pointer.target in facts.begun
@@ -495,13 +497,13 @@ def passed_over_call(log: CheckedLog) -> Iterator[RuleBreach]:
     """
     followed: dict[str, int] | None = None
     for found in unanswered_call(log):
-        followed = _followed(log.facts) if followed is None else followed
+        followed = _find_followed_speakers(log.facts) if followed is None else followed
         speaker = log.facts.speakers.get(found.place.uuid or "", "")
         if followed.get(speaker, 0) > found.place.line:
             yield found
 
 
-def _followed(facts: LogFacts) -> dict[str, int]:
+def _find_followed_speakers(facts: LogFacts) -> dict[str, int]:
     """Return the speakers that another one follows, and the last line on which one does."""
     found: dict[str, int] = {}
     for uuid, speaker in facts.speakers.items():
@@ -749,9 +751,9 @@ def check_plan(plan: Plan) -> tuple[Violation, ...]:
     ]
     if not steps:
         return ()
-    before = {path: _check_lines(iter_lines(path)) for path in _sources(plan)}
+    before = {path: _check_lines(iter_lines(path)) for path in _iter_source_logs(plan)}
     before |= {path: _check_lines(split_lines(content())) for path, content in plan.originals}
-    after = {step.path: _check_lines(_lines_after(step)) for step in steps}
+    after = {step.path: _check_lines(_iter_lines_after(step)) for step in steps}
     # Those of the session that results; of another one its agents': a parent in another file stays a pointer to that
     # file.
     own = {log.path for log in plan.source.others}
@@ -759,29 +761,29 @@ def check_plan(plan: Plan) -> tuple[Violation, ...]:
         own.add(plan.source.log.path)
     stays = (own - {step.path for step in plan.steps}) & before.keys()
     found = _find_new(before, after, [before[path] for path in stays])
-    broken = _broken_lines(before.values()) if plan.keeps_line_order else frozenset()
+    broken = _list_broken_lines(before.values()) if plan.keeps_line_order else frozenset()
     new = (
         violation
         for violation in found
         if violation.uuid or (violation.rule, violation.line) not in broken
     )
-    return (*new, *_no_longer_resumed(plan, steps))
+    return (*new, *_check_still_resumes(plan, steps))
 
 
-def _no_longer_resumed(plan: Plan, steps: Sequence[Step]) -> Iterator[Violation]:
+def _check_still_resumes(plan: Plan, steps: Sequence[Step]) -> Iterator[Violation]:
     """Yield that the client would not resume the result, where it does resume the source."""
     own = next((step for step in steps if step.path == plan.path), None)
     is_large = max(plan.before.bytes, plan.after.bytes) >= LARGE_LOG_BYTES
     if own is None or is_large or plan.operation not in CUTTING_OPERATIONS:
         return
-    why_not = find_refusal(iter_client_records(_lines_after(own)), plan.after.bytes)
+    why_not = find_refusal(iter_client_records(_iter_lines_after(own)), plan.after.bytes)
     source = plan.source.log.path
     if why_not and not find_refusal(iter_client_records(iter_lines(source)), plan.before.bytes):
         sentence = f"Claude Code would not resume it: {why_not}"
         yield Violation("resumable", sentence, path=plan.path)
 
 
-def _broken_lines(logs: Iterable[LogCheck]) -> frozenset[tuple[str, int]]:
+def _list_broken_lines(logs: Iterable[LogCheck]) -> frozenset[tuple[str, int]]:
     """Return what was wrong with lines that hold no record."""
     found = (pair for judged in logs for pair in judged.list_breaches())
     return frozenset(
@@ -795,7 +797,7 @@ def _is_log_name(path: Path) -> bool:
     return path.suffix == LOG_SUFFIX and path.name != PROMPT_HISTORY
 
 
-def _sources(plan: Plan) -> Iterator[Path]:
+def _iter_source_logs(plan: Plan) -> Iterator[Path]:
     """Yield the logs that a plan was made of, each once."""
     own = (plan.source.log.path, *(log.path for log in plan.source.others))
     read = (path for path, _ in plan.read if _is_log_name(path))
@@ -808,18 +810,18 @@ def _check_lines(source: Iterable[Line]) -> LogCheck:
     return judged
 
 
-def _lines_after(step: Step) -> Iterator[Line]:
+def _iter_lines_after(step: Step) -> Iterator[Line]:
     """Yield the lines of a log as a step leaves it."""
     if isinstance(step, Write):
         return split_lines(step.content())
     if isinstance(step, Append):
-        return _lines_with_appended(step)
+        return _iter_lines_with_appended(step)
     if isinstance(step, Move):
         return iter_lines(step.path)
     return iter(())
 
 
-def _lines_with_appended(step: Append) -> Iterator[Line]:
+def _iter_lines_with_appended(step: Append) -> Iterator[Line]:
     number, end, rest = 0, 0, b""
     for line in iter_lines(step.path, end=step.was.size):
         if not line.is_ended:

@@ -132,7 +132,7 @@ class IdMap:
 
     def rewrite_record(self, record: Record, *, is_main: bool = True) -> bytes:
         """Return the line of a record under new ids; of the main log with where it is from."""
-        renamed = self._usual(record)
+        renamed = self._rewrite_usual_line(record)
         if renamed is None:
             renamed = self.rewrite_json(record.raw)
         if record.type != "assistant":
@@ -142,14 +142,14 @@ class IdMap:
             renamed = with_origin(renamed, self.source, record.uuid)
         return renamed
 
-    def _usual(self, record: Record) -> bytes | None:
+    def _rewrite_usual_line(self, record: Record) -> bytes | None:
         """Return a line whose ids stand where they usually do, or None for any other."""
         if self._irregular or not self._is_regular:
             return None
         data, found, parts, end = record.raw, set[bytes](), list[bytes](), 0
         for match in QUOTED.finditer(data):
             old = match[1]
-            new = self._renamed(old)
+            new = self._map_quoted_id(old)
             if new is None:
                 continue
             if not data.endswith(USUAL, 0, match.start()):
@@ -159,7 +159,7 @@ class IdMap:
             end = match.end(1)
         return None if self._is_missing(record, found) else b"".join((*parts, data[end:]))
 
-    def _renamed(self, old: bytes) -> bytes | None:
+    def _map_quoted_id(self, old: bytes) -> bytes | None:
         if old in self._known:
             return self._derive(old)
         return self._new_session if old.decode() in self._own else None
@@ -170,19 +170,19 @@ class IdMap:
             return True
         named = (record.uuid, record.parent_uuid, record.session_id)
         plain = {name.encode("utf-8", "surrogatepass") for name in named if name}
-        return any(item not in found and self._renamed(item) for item in plain)
+        return any(item not in found and self._map_quoted_id(item) for item in plain)
 
     def rewrite_json(self, data: bytes) -> bytes:
         """Return a JSON text under new ids."""
         parts, end = list[bytes](), 0
         for spot in iter_json_strings(data):
-            new = None if spot.is_words else self._renamed_at(data, spot)
+            new = None if spot.is_words else self._map_id_at(data, spot)
             if new is not None:
                 parts += data[end : spot.start], b'"', new, b'"'
                 end = spot.stop
         return b"".join((*parts, data[end:]))
 
-    def _renamed_at(self, data: bytes, spot: JsonString) -> bytes | None:
+    def _map_id_at(self, data: bytes, spot: JsonString) -> bytes | None:
         if spot.field == SESSION_FIELD and spot.depth == 1 and not spot.is_name:
             return self._new_session  # also a line that came from another session
         text = decode_string(data, spot)
@@ -258,18 +258,18 @@ class LogCopy:
         for line in iter_lines(self.log.path, end=self.size):
             entry = parse_entry(line)
             if isinstance(entry, Record):
-                yield self._record(line, entry)
+                yield self._copy_record(line, entry)
             elif self.choose:
-                yield self._begun(line, entry, self.choose)
+                yield self._copy_begun_record(line, entry, self.choose)
             elif self.is_clean:
-                yield self._cleaned(line, entry)
+                yield self._copy_recovered_records(line, entry)
             else:
                 data = self.ids.rewrite_line(line)
                 is_same = data == line.data
                 fate: Fate = "kept" if is_same else "rewritten"
                 yield CopiedLine(line, data, fate, COPIED_AS_IS if is_same else NEW_IDS)
 
-    def _record(self, line: Line, record: Record) -> CopiedLine:
+    def _copy_record(self, line: Line, record: Record) -> CopiedLine:
         why = self.choose(record) if self.choose else None
         if why is not None:
             return CopiedLine(line, None, "dropped", why, record.uuid)
@@ -284,29 +284,29 @@ class LogCopy:
             record.uuid,
         )
 
-    def _begun(self, line: Line, entry: Blank | Broken, choose: Choice) -> CopiedLine:
+    def _copy_begun_record(self, line: Line, entry: Blank | Broken, choose: Choice) -> CopiedLine:
         record = get_client_record(entry)
         if record is None:
-            return _left(line, entry)
+            return _drop_line(line, entry)
         if why := choose(record):
             return CopiedLine(line, None, "dropped", why, record.uuid)
         return CopiedLine(
             line, self.ids.rewrite_record(record), "rewritten", CLIENT_READING, record.uuid
         )
 
-    def _cleaned(self, line: Line, entry: Blank | Broken) -> CopiedLine:
+    def _copy_recovered_records(self, line: Line, entry: Blank | Broken) -> CopiedLine:
         found = entry.recovered if isinstance(entry, Broken) else ()
         records = [parse_record(recovered.data) for recovered in found if recovered.is_whole]
         if not records:
-            return _left(line, entry)
+            return _drop_line(line, entry)
         data = b"\n".join(self.ids.rewrite_record(record) for record in records)
         return CopiedLine(line, data, "rewritten", SPLIT, records[0].uuid)
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the bytes of the copy, as it is written."""
-        return join_pieces(self._endings())
+        return join_pieces(self._iter_data_and_ends())
 
-    def _endings(self) -> Iterator[bytes]:
+    def _iter_data_and_ends(self) -> Iterator[bytes]:
         is_open = False
         for line in self.lines():
             if line.data is not None:
@@ -317,7 +317,7 @@ class LogCopy:
             is_open = False
 
 
-def _left(line: Line, entry: Blank | Broken) -> CopiedLine:
+def _drop_line(line: Line, entry: Blank | Broken) -> CopiedLine:
     return CopiedLine(line, None, "dropped", BLANK if isinstance(entry, Blank) else BROKEN)
 
 
@@ -425,7 +425,7 @@ def plan_copy(
 ) -> Plan:
     """Return the plan of a new session from a log's copy, whose turns and tokens are known."""
     log, session = subject.log, copy.ids.session
-    copy, found = _within_reach(copy, stamp.size)
+    copy, found = _fit_full_read_limit(copy, stamp.size)
     path = log.path.with_name(session + LOG_SUFFIX)
     return Plan(
         operation=operation,
@@ -444,7 +444,7 @@ def plan_copy(
     )
 
 
-def _within_reach(copy: LogCopy, size: int) -> tuple[LogCopy, Tally]:
+def _fit_full_read_limit(copy: LogCopy, size: int) -> tuple[LogCopy, Tally]:
     """Return a copy that the client reads as it reads its source, and what becomes of the lines.
 
     Of a log that has grown beyond a size it reads only what follows the last compaction:

@@ -249,7 +249,7 @@ def select_band(
     """Return the turns before the one that holds a record, or all but the newest `keep_last`."""
     boundary, chain, relinked = _load_sent_chain(records, size)
     places = {record.uuid: place for place, record in enumerate(chain)}
-    turns = [turn for turn in active.turns if turn.number and _first_uuid(turn) in places]
+    turns = [turn for turn in active.turns if turn.number and _get_opener_uuid(turn) in places]
     if until:
         holders = (
             turn
@@ -262,12 +262,12 @@ def select_band(
         kept = [turn for turn in turns if turn.number >= holder.number]
     else:
         kept = turns[-keep_last:] if keep_last else []
-    edge = places[_first_uuid(kept[0])] if kept else len(chain) if turns else 0
+    edge = places[_get_opener_uuid(kept[0])] if kept else len(chain) if turns else 0
     # A finished background task continues the turn before it: only what somebody asked for counts.
     older = {
-        _first_uuid(turn): turn.number
+        _get_opener_uuid(turn): turn.number
         for turn in turns
-        if places[_first_uuid(turn)] < edge and turn.opener and turn.opener.kind != "notice"
+        if places[_get_opener_uuid(turn)] < edge and turn.opener and turn.opener.kind != "notice"
     }
     # Return the conversation's items by record, also of records that only the client sees.
     items: dict[str, list[Item]] = {}
@@ -333,7 +333,7 @@ def _load_sent_chain(
     return (chain[place] if place >= 0 else None), chain[place + 1 :], relinked
 
 
-def _first_uuid(turn: Turn) -> str | None:
+def _get_opener_uuid(turn: Turn) -> str | None:
     return turn.opener.uuid if turn.opener else None
 
 

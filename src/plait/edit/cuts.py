@@ -216,7 +216,7 @@ def splice_record(
             changed["content"] = [item for item in placed if item is not GONE]
         found["message"] = changed
     wanted = {name: value for name, value in found.items() if value is not GONE}
-    data = _spliced(record.raw, blocks, fields, message)
+    data = _splice_fields(record.raw, blocks, fields, message)
     if data is not None:
         # A field that occurs twice, or invalid UTF-8, reads otherwise than it was spliced.
         entry = parse_entry(Line(0, 0, data, True))
@@ -225,21 +225,21 @@ def splice_record(
     return encode(wanted)
 
 
-def _spliced(
+def _splice_fields(
     data: bytes,
     blocks: Mapping[int, object],
     fields: Mapping[str, object],
     of_message: Mapping[str, object],
 ) -> bytes | None:
-    members = _members(data)
-    values = {name.encode(): _encoded(value) for name, value in fields.items()}
+    members = _split_members(data)
+    values = {name.encode(): _encode_blocks(value) for name, value in fields.items()}
     if blocks or of_message:
         message = members.get(b"message", b"")
         inner = _with_blocks(message, blocks) if blocks else message
         if not inner:
             return None
-        named = {name.encode(): _encoded(value) for name, value in of_message.items()}
-        values[b"message"] = _join_members(_members(inner) | named)
+        named = {name.encode(): _encode_blocks(value) for name, value in of_message.items()}
+        values[b"message"] = _join_members(_split_members(inner) | named)
     return _join_members(members | values)
 
 
@@ -250,32 +250,32 @@ def _join_members(members: Mapping[bytes, bytes | None]) -> bytes:
 
 def _with_blocks(message: bytes, blocks: Mapping[int, object]) -> bytes | None:
     """Return a message with other blocks, or None where its content is no list."""
-    members: dict[bytes, bytes | None] = {**_members(message)}
+    members: dict[bytes, bytes | None] = {**_split_members(message)}
     content = members.get(b"content") or b""
     if not content.startswith(b"["):
         return None
-    parts: list[bytes | None] = [content[slice(*span)] for span in _parts(content)]
+    parts: list[bytes | None] = [content[slice(*span)] for span in _iter_parts(content)]
     for place, value in blocks.items():
-        parts[place] = _encoded(value)
+        parts[place] = _encode_blocks(value)
     members[b"content"] = b"[%b]" % b",".join(part for part in parts if part is not None)
     return _join_members(members)
 
 
-def _encoded(value: object) -> bytes | None:
+def _encode_blocks(value: object) -> bytes | None:
     return None if value is GONE else encode({"": value})[4:-1]
 
 
-def _members(data: bytes) -> dict[bytes, bytes]:
+def _split_members(data: bytes) -> dict[bytes, bytes]:
     """Return the fields of an object, each with its value as it is written."""
     found: dict[bytes, bytes] = {}
-    for begin, end in _parts(data):
+    for begin, end in _iter_parts(data):
         if name := TOKEN.match(data, begin, end):
             colon = data.index(b":", name.end())
             found[name[0][1:-1]] = data[slice(*_trimmed(data, colon + 1, end))]
     return found
 
 
-def _parts(data: bytes) -> Iterator[Span]:
+def _iter_parts(data: bytes) -> Iterator[Span]:
     """Yield where the fields of an object, or the parts of a list, begin and end."""
     depth, begin = 0, 0
     for match in TOKEN.finditer(data):

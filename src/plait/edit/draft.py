@@ -144,7 +144,7 @@ class Draft:
             after.is_ended = after.is_ended or bool(made)
             place = next(place for place, line in enumerate(self.lines) if line is after) + 1
         self.lines[place:place] = made
-        self.undo_stack.append(lambda: self._take_out(made))
+        self.undo_stack.append(lambda: self._remove_lines(made))
 
     def append(self, data: bytes, reason: str) -> None:
         """Add a line at the end."""
@@ -155,7 +155,7 @@ class Draft:
         while len(self.undo_stack) > count:
             self.undo_stack.pop()()
 
-    def _take_out(self, made: list[DraftLine]) -> None:
+    def _remove_lines(self, made: list[DraftLine]) -> None:
         self.lines = [
             line for line in self.lines if all(line is not draft_line for draft_line in made)
         ]
@@ -376,7 +376,7 @@ class DraftedLog:
         """Return how lines fare, and why."""
         found: Counter[tuple[Fate, str]] = Counter()
         for line in self.changed:
-            found[_fate(line), "; ".join(dict.fromkeys(line.reasons))] += 1
+            found[_get_fate(line), "; ".join(dict.fromkeys(line.reasons))] += 1
         changes = [Change(fate, count, why) for (fate, why), count in found.items()]
         return (*([Change(untouched, self.kept, reason)] if self.kept else ()), *changes)
 
@@ -399,7 +399,7 @@ def _map_ids(data: bytes, ids: IdMap | None) -> bytes:
     return ids.rewrite_line(Line(0, 0, data, True)) if ids else data
 
 
-def _fate(line: DraftLine) -> Fate:
+def _get_fate(line: DraftLine) -> Fate:
     if line.number is None:
         return "added"
     return "dropped" if line.is_dropped else "rewritten"
@@ -501,13 +501,13 @@ def note_removed_tokens(draft: Draft, before: Mapping[int, int]) -> None:
     lines = {line.number: line for line in draft.lines if line.number and not line.is_dropped}
     chain = list(list_contributions(draft.records, draft.size))
     records = {record.line: record for record, _ in chain}
-    for number, tokens in _losses(draft, chain, before).items():
+    for number, tokens in _count_losses(draft, chain, before).items():
         line, record = lines[number], records[number]
-        data = _with_note(record, record.trimmed_tokens + tokens)
+        data = _add_note(record, record.trimmed_tokens + tokens)
         draft.rewrite(line, data, line.reasons[-1] if line.reasons else NOTED)
 
 
-def _losses(
+def _count_losses(
     draft: Draft, chain: Sequence[tuple[Record, list[Block]]], before: Mapping[int, int]
 ) -> Counter[int]:
     """Return what was removed by the line that notes it.
@@ -520,7 +520,7 @@ def _losses(
         entry = line.entry
         if line.is_dropped and line.number and isinstance(entry, Record) and entry.message_id:
             gone_answers.setdefault(entry.message_id, []).append(line.number)
-    less, gone_answers = _savings_by_line(chain, before), gone_answers
+    less, gone_answers = _count_savings_by_line(chain, before), gone_answers
     found: Counter[int] = Counter()
     noted = above = 0
     for record, blocks in chain:
@@ -541,7 +541,7 @@ def _losses(
     return +found
 
 
-def _savings_by_line(
+def _count_savings_by_line(
     chain: Sequence[tuple[Record, list[Block]]], before: Mapping[int, int]
 ) -> dict[int, int]:
     """Return how much less is sent up to each line, there and wherever it is looked later.
@@ -560,7 +560,7 @@ def _savings_by_line(
     return found
 
 
-def _with_note(record: Record, tokens: int) -> bytes:
+def _add_note(record: Record, tokens: int) -> bytes:
     """Return the line of a record with the note, all else byte for byte."""
     end = record.raw.rfind(b"}")
     if TRIMMED in record.fields or end < 0:

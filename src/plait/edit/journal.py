@@ -81,7 +81,9 @@ def emptied_folders(
     Empty folders within them go along. A home and what lies right in a client's stay, and so do
     the folders of its projects, unless those are what is removed.
     """
-    around = [folder for folder in _folders_around(gone) if _may_go(home, folder, with_projects)]
+    around = [
+        folder for folder in _list_parent_folders(gone) if _can_go(home, folder, with_projects)
+    ]
     going = {
         folder
         for folder in around
@@ -99,12 +101,12 @@ def emptied_folders(
     return tuple((folder, state) for folder in sorted(within) if (state := read_file_state(folder)))
 
 
-def _folders_around(files: Set[Path]) -> set[Path]:
+def _list_parent_folders(files: Set[Path]) -> set[Path]:
     parents = {path.parent for path in files}
     return parents.union(*(parent.parents for parent in parents))
 
 
-def _may_go(home: Path, folder: Path, with_projects: bool) -> bool:
+def _can_go(home: Path, folder: Path, with_projects: bool) -> bool:
     if home not in folder.parents:
         return False
     parts = folder.relative_to(home).parts
@@ -195,7 +197,7 @@ class JournalEntry:
                 raise NotImplementedError(type(path))
             return (
                 OUTER_STATE
-                if path == _outer_state_path(self.home)
+                if path == _find_outer_state(self.home)
                 else path.relative_to(self.home).as_posix()
             )
 
@@ -274,7 +276,7 @@ def read_entry(home: Path, id_: str) -> JournalEntry:
 
 def resolve_in_home(home: Path, name: str) -> Path:
     """Return where a file lies that is named from its home, or raise where that is elsewhere."""
-    if name == OUTER_STATE and (state := _outer_state_path(home)):
+    if name == OUTER_STATE and (state := _find_outer_state(home)):
         return state
     parts = PurePosixPath(name).parts
     if not parts or "/" in parts or ".." in parts or "\0" in name or PLAIT_FOLDER in parts:
@@ -284,14 +286,14 @@ def resolve_in_home(home: Path, name: str) -> Path:
     return home.joinpath(*parts)
 
 
-def _outer_state_path(home: Path) -> Path | None:
+def _find_outer_state(home: Path) -> Path | None:
     return home.parent / CLIENT_STATE if home.name == USUAL_CONFIG else None
 
 
 def resolve_real_path(home: Path, path: Path) -> Path:
     """Return where a file really lies, or refuse where a link leads it out of its home."""
     real = path.parent.resolve() / path.name
-    if real == _outer_state_path(home):
+    if real == _find_outer_state(home):
         return real
     try:
         return resolve_in_home(home, real.relative_to(home).as_posix())
@@ -341,7 +343,9 @@ def find_activity(
         for edit in takewhile(lambda edit: edit.when.timestamp() > (now - MAX_LOOK_BACK), edits)
         if edit.state == "done"
     ]
-    states = [state for path in logs if _is_recent(state := _last_foreign_state(path, known), now)]
+    states = [
+        state for path in logs if _is_recent(state := _find_last_foreign_state(path, known), now)
+    ]
     if not states:
         return None
     last = max(state.modified for state in states if state)
@@ -352,7 +356,7 @@ def _is_recent(state: FileState | None, now: float) -> bool:
     return state is not None and abs(now - state.modified / NANOSECONDS) < IDLE_SECONDS
 
 
-def _last_foreign_state(path: Path, edits: Sequence[Edit]) -> FileState | None:
+def _find_last_foreign_state(path: Path, edits: Sequence[Edit]) -> FileState | None:
     """Return a file as it was before Plait wrote to it last, or None where nobody else has."""
     state = read_file_state(path)
     for step in (step for edit in edits for step in edit.steps if step.path == path):
@@ -370,7 +374,7 @@ PLAN_AGAIN = "create the plan again"
 
 def create_entry(home: Path, plan: Plan, id_: str, when: datetime) -> JournalEntry:
     """Create the entry of a plan; nothing has been written yet."""
-    steps = tuple(_step_of(home, step) for step in plan.steps)
+    steps = tuple(_make_step(home, step) for step in plan.steps)
     places = [path for step in steps for path in step.places]
     if len(set(places)) < len(places):
         raise ValueError("a plan can have only one step per file")
@@ -384,13 +388,13 @@ def create_entry(home: Path, plan: Plan, id_: str, when: datetime) -> JournalEnt
         when=when,
         state="begun",
         steps=steps,
-        made=tuple(sorted(folder for folder in _folders_around(comes) if not folder.is_dir())),
+        made=tuple(sorted(folder for folder in _list_parent_folders(comes) if not folder.is_dir())),
         emptied=emptied_folders(home, goes, with_projects=plan.operation == "move"),
     )
     return JournalEntry(home, edit)
 
 
-def _step_of(home: Path, step: Step) -> EditStep:
+def _make_step(home: Path, step: Step) -> EditStep:
     path = resolve_real_path(home, step.path)
     before = read_file_state(path)
     if before and not is_plain(path) and not isinstance(step, Remove):
@@ -447,7 +451,7 @@ def prepare_entry(entry: JournalEntry, plan: Plan, seen: "SourceStamps") -> None
             with wrap_os_errors(step.path):
                 keep_copy(step.path, entry.backup_path(number))
     with wrap_os_errors(entry.folder):
-        _settle_folders(entry)
+        _sync_folders(entry)
         entry.save("ready", tuple(steps))
 
 
@@ -467,7 +471,7 @@ class SourceStamps:
             self._states[path] = read_file_state(path.resolve())
             now = read_file_stamp(path)
             if now != was:
-                raise _refusal(path, was, now)
+                raise _make_refusal(path, was, now)
         self.refuse_changed()
 
     def refuse_changed(self) -> None:
@@ -477,10 +481,12 @@ class SourceStamps:
             if was is None and now:
                 raise Refused(f"'{path}' already exists", PLAN_AGAIN)
             if was and not was.is_same_as(now):
-                raise _refusal(path, was, now)
+                raise _make_refusal(path, was, now)
 
 
-def _refusal(path: Path, was: FileStamp | FileState, now: FileStamp | FileState | None) -> Refused:
+def _make_refusal(
+    path: Path, was: FileStamp | FileState, now: FileStamp | FileState | None
+) -> Refused:
     if now is None:
         return Refused(f"'{path}' was deleted since the plan was made", PLAN_AGAIN)
     what = "grown" if now.inode == was.inode and now.size > was.size else "changed"
@@ -520,7 +526,7 @@ def commit_entry(entry: JournalEntry) -> None:
     for folder, _ in reversed(entry.edit.emptied):
         remove_if_empty(folder)
     steps = tuple(_record_result(entry, number) for number in range(len(entry.edit.steps)))
-    _settle_folders(entry)
+    _sync_folders(entry)
     with wrap_os_errors(entry.folder):
         entry.save("done", steps)
 
@@ -573,7 +579,7 @@ def _record_result(entry: JournalEntry, number: int) -> EditStep:
     return step
 
 
-def _settle_folders(entry: JournalEntry) -> None:
+def _sync_folders(entry: JournalEntry) -> None:
     places = {path.parent for step in entry.edit.steps for path in step.places}
     for folder in sorted(places | {entry.folder}):
         sync_folder(folder)
@@ -594,13 +600,13 @@ def undo_entry(entry: JournalEntry, *, force: bool = False) -> None:
     for number, step in enumerate(entry.edit.steps):
         for path in step.places:
             check_real_path(entry.home, path)
-        objection = _objection(entry, number, step, was_complete=was_complete)
+        objection = _find_objection(entry, number, step, was_complete=was_complete)
         if objection and not force:
             raise Refused(f"'{step.places[-1]}' {objection}", "`--force` undoes the edit anyway")
     with wrap_os_errors(entry.folder):
         if was_complete:
             entry.save("undoing")
-        _reversed_steps(entry)
+        _reverse_steps(entry)
         entry.save("undone")
 
 
@@ -629,7 +635,7 @@ def roll_back(entry: JournalEntry) -> None:
     What others have written under way stays in the journal, aside.
     """
     with suppress(PlaitError, OSError):
-        _reversed_steps(entry)
+        _reverse_steps(entry)
         if any(
             read_file_state(entry.displaced_path(number)) for number in range(len(entry.edit.steps))
         ):
@@ -638,7 +644,7 @@ def roll_back(entry: JournalEntry) -> None:
             entry.remove()
 
 
-def _reversed_steps(entry: JournalEntry) -> None:
+def _reverse_steps(entry: JournalEntry) -> None:
     for folder, _ in entry.edit.emptied:
         make_folder(folder)
     for number, step in reversed(list(enumerate(entry.edit.steps))):
@@ -679,7 +685,7 @@ def _reversed_steps(entry: JournalEntry) -> None:
         sync_folder(emptied)
 
 
-def _objection(
+def _find_objection(
     entry: JournalEntry, number: int, step: EditStep, *, was_complete: bool
 ) -> str | None:
     """Return what has happened to a file since it was edited."""
@@ -834,7 +840,7 @@ def find_home(path: Path, config: Path | None = None) -> Path:
 def describe_activity(subject: Subject) -> str | None:
     """Return the sign that a session is being written to, or None if there is none."""
     journal = Journal(find_home(subject.log.path, subject.config))
-    return journal.find_activity(_session_files(subject), [subject.id])
+    return journal.find_activity(_list_session_files(subject), [subject.id])
 
 
 def note_if_live(plan: Plan) -> Plan:
@@ -845,13 +851,13 @@ def note_if_live(plan: Plan) -> Plan:
     return replace(plan, notes=(*plan.notes, note)) if sign else plan
 
 
-def _changed_file(step: Step) -> tuple[Path, ...]:
+def _list_changed_files(step: Step) -> tuple[Path, ...]:
     """Return the file of one session that a step changes."""
     is_shared = isinstance(step, Write | Append) and step.is_shared
     return () if step.was is None or is_shared else (step.path,)
 
 
-def _session_files(subject: Subject) -> list[Path]:
+def _list_session_files(subject: Subject) -> list[Path]:
     return [subject.log.path, *(file.path for file in subject.others)]
 
 
@@ -864,9 +870,9 @@ class Journal:
 
     def entries(self) -> list[Edit]:
         """Return the edits, newest first; unreadable entries are left out."""
-        return list(self._edits(list_edit_ids(self.home)))
+        return list(self._iter_edits(list_edit_ids(self.home)))
 
-    def _edits(self, ids: Iterable[str]) -> Iterator[Edit]:
+    def _iter_edits(self, ids: Iterable[str]) -> Iterator[Edit]:
         for id_ in ids:
             with suppress(SourceError):
                 yield read_entry(self.home, id_).edit
@@ -876,13 +882,16 @@ class Journal:
         if not plan.steps:
             now = datetime.fromtimestamp(self.clock(), UTC)
             return structs.replace(create_entry(self.home, plan, NO_EDIT, now).edit, state="done")
-        with self._alone():
+        with self._hold_lock():
             seen = SourceStamps(plan)
             self._settle()
             if not force:
-                changed, names = [path for step in plan.steps for path in _changed_file(step)], []
+                changed, names = (
+                    [path for step in plan.steps for path in _list_changed_files(step)],
+                    [],
+                )
                 if plan.source.log.path in changed:
-                    changed += _session_files(plan.source)
+                    changed += _list_session_files(plan.source)
                     names = [plan.source.id]
                 if changed:
                     self._refuse_living(plan.session, changed, names)
@@ -901,8 +910,8 @@ class Journal:
 
     def undo(self, id_: str, *, force: bool = False) -> Edit:
         """Undo an edit."""
-        with self._alone():
-            entry = self._entry(id_)
+        with self._hold_lock():
+            entry = self._find_entry(id_)
             self._settle(but=entry.edit.id)
             if entry.edit.state == "undone":
                 raise Refused(f"the edit '{entry.edit.id}' is already undone", LIST_THEM)
@@ -916,13 +925,13 @@ class Journal:
             try:
                 undo_entry(entry, force=force)
             except Refused as refusal:
-                raise self._with_later_edit(refusal, entry.edit) from None
+                raise self._name_later_edit(refusal, entry.edit) from None
             return entry.edit
 
     def finish(self, id_: str) -> Edit:
         """Finish an edit or an undo that was interrupted."""
-        with self._alone():
-            entry = self._entry(id_)
+        with self._hold_lock():
+            entry = self._find_entry(id_)
             match entry.edit.state:
                 case "ready":
                     commit_entry(entry)
@@ -937,15 +946,15 @@ class Journal:
 
     def forget(self, id_: str) -> Edit:
         """Delete the backups of an edit for good: it can no longer be undone."""
-        with self._alone():
-            entry = self._entry(id_)
+        with self._hold_lock():
+            entry = self._find_entry(id_)
             if entry.edit.is_cut_off:
-                raise _incomplete_error(entry.edit)
+                raise _make_incomplete_error(entry.edit)
             entry.remove()
             return entry.edit
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _hold_lock(self) -> Iterator[None]:
         """Hold the lock of the home while the block runs."""
         folder, lock = journal_folder(self.home), self.home / PLAIT_FOLDER / "lock"
         if folder.resolve() != folder:
@@ -966,7 +975,7 @@ class Journal:
             return [id_]
         return [name for name in ids if id_ and (name.startswith(id_) or name.endswith(id_))]
 
-    def _entry(self, id_: str) -> JournalEntry:
+    def _find_entry(self, id_: str) -> JournalEntry:
         found = self.find_ids(id_)
         if not found:
             raise UserError(f"unknown edit '{id_}'", LIST_THEM)
@@ -984,7 +993,7 @@ class Journal:
                     (folder / name).exists() for name in (OPEN_FILE, ENTRY_FILE)
                 ):
                     remove_folder(folder)
-                for edit in self._edits([id_]):
+                for edit in self._iter_edits([id_]):
                     entry = JournalEntry(self.home, edit)
                     if not (
                         entry.edit.state == "begun"
@@ -993,12 +1002,12 @@ class Journal:
                             for number, step in enumerate(entry.edit.steps)
                         )
                     ):
-                        raise _incomplete_error(edit)
+                        raise _make_incomplete_error(edit)
                     undo_entry(entry)
 
     def find_activity(self, files: list[Path], names: list[str]) -> str | None:
         """Return the sign that somebody is writing to a session, or None if there is none."""
-        edits = self._edits(list_edit_ids(self.home))
+        edits = self._iter_edits(list_edit_ids(self.home))
         return find_activity(self.home, files, names, edits, self.clock())
 
     def _refuse_living(self, session: str, files: list[Path], names: list[str]) -> None:
@@ -1006,16 +1015,16 @@ class Journal:
         if sign:
             raise SessionIsLive(f"session '{session}' is live: {sign}", "`--force` edits it anyway")
 
-    def _with_later_edit(self, refusal: Refused, edit: Edit) -> Refused:
+    def _name_later_edit(self, refusal: Refused, edit: Edit) -> Refused:
         paths = {step.path for step in edit.steps}
-        for later in self._edits(id_ for id_ in list_edit_ids(self.home) if id_ > edit.id):
+        for later in self._iter_edits(id_ for id_ in list_edit_ids(self.home) if id_ > edit.id):
             if later.state == "done" and paths & {step.path for step in later.steps}:
                 hint = f"`plait undo {later.id}` undoes the later edit"
                 return Refused(refusal.message, hint, *refusal.hints)
         return refusal
 
 
-def _incomplete_error(edit: Edit) -> Refused:
+def _make_incomplete_error(edit: Edit) -> Refused:
     what = "its undo" if edit.state == "undoing" else "it"
     return Refused(
         f"the edit '{edit.id}' ({edit.operation}) is incomplete: {what} was interrupted",
@@ -1044,7 +1053,7 @@ class Journals:
             if not left:
                 raise Refused("nothing to undo", LIST_THEM)
             id_ = next((edit.id for edit in left if edit.is_cut_off), left[0].id)
-        return self._journal_of(id_).undo(id_, force=force)
+        return self._find_journal(id_).undo(id_, force=force)
 
     def finish(self, id_: str | None = None) -> Edit:
         """Finish an interrupted edit: the named one, else the only one."""
@@ -1052,18 +1061,18 @@ class Journals:
             id_ = next((edit.id for edit in self.edits() if edit.is_cut_off), None)
             if id_ is None:
                 raise Refused("no edit was interrupted", LIST_THEM)
-        return self._journal_of(id_).finish(id_)
+        return self._find_journal(id_).finish(id_)
 
     def forget(self, id_: str) -> Edit:
         """Delete the backups of an edit for good."""
-        return self._journal_of(id_).forget(id_)
+        return self._find_journal(id_).forget(id_)
 
     def find_root_of(self, id_: str, path: Path) -> Path | None:
         """Return the root to name so that an edit of a session is found, or None where it is."""
         is_here = any(journal.find_ids(id_) for journal in self._journals)
         return None if is_here else find_home(path.parent.resolve() / path.name)
 
-    def _journal_of(self, id_: str) -> Journal:
+    def _find_journal(self, id_: str) -> Journal:
         found = [journal for journal in self._journals if journal.find_ids(id_)]
         if not found:
             raise UserError(f"unknown edit '{id_}'", LIST_THEM)

@@ -45,11 +45,11 @@ def mend_pointers(
     moved = {uuid: above.nearest_kept(uuid) for uuid in above.parents}
     for line, record in list(draft.record_lines) if moved else ():
         if any(uuid in moved for uuid in _get_name(record)):
-            _mend(draft, line, record, above, moved)
+            _mend_record(draft, line, record, above, moved)
     return moved
 
 
-def _mend(
+def _mend_record(
     draft: Draft,
     line: DraftLine,
     record: Record,
@@ -64,7 +64,7 @@ def _mend(
     parent = record.parent_uuid
     if parent in moved and (call := above.call_record_of(record, moved.get(parent or ""))):
         draft.rewrite(line, replace_field(record, "parentUuid", call), MOVED)
-    if metadata := _compaction_after(record, above):
+    if metadata := _filter_compaction(record, above):
         draft.rewrite(line, replace_field(record, "compactMetadata", metadata), UNLISTED)
     if parent in moved and moved[parent or ""] == record.uuid:
         moved = {**moved, parent or "": None}  # it hung on what hung on it
@@ -78,7 +78,7 @@ def _get_name(record: Record) -> Iterator[str]:
     yield from (item.decode() for item in ID.findall(record.raw))
 
 
-def _compaction_after(record: Record, above: "Ancestors") -> dict[str, Any] | None:
+def _filter_compaction(record: Record, above: "Ancestors") -> dict[str, Any] | None:
     """Return the facts of a compaction without removed records, or None where it kept none."""
     metadata = record.fields.get("compactMetadata")
     if not isinstance(metadata, dict):
@@ -89,7 +89,7 @@ def _compaction_after(record: Record, above: "Ancestors") -> dict[str, Any] | No
         if isinstance(messages.get(key), list):
             left = [message for message in messages[key] if message not in above.parents]
             messages = {**messages, key: left}
-    segment = _segment_after(as_mapping(metadata.get("preservedSegment")), above)
+    segment = _filter_segment(as_mapping(metadata.get("preservedSegment")), above)
     for key, value, is_left in (
         ("preservedMessages", messages, bool(messages.get("uuids"))),
         ("preservedSegment", segment, bool(segment)),
@@ -101,7 +101,7 @@ def _compaction_after(record: Record, above: "Ancestors") -> dict[str, Any] | No
     return found if found != metadata else None
 
 
-def _segment_after(segment: Mapping[str, Any], above: "Ancestors") -> Mapping[str, Any]:
+def _filter_segment(segment: Mapping[str, Any], above: "Ancestors") -> Mapping[str, Any]:
     """Return a stretch of the old chain by those of its records that stay; empty for none."""
     head, tail = segment.get("headUuid"), segment.get("tailUuid")
     if not isinstance(head, str) or not isinstance(tail, str):
@@ -139,28 +139,28 @@ class Ancestors:
             named: dict[int, str] = {}
             for line in draft.lines:
                 if isinstance(line.entry, Record):
-                    named[line.number or 0] = _name_of(line.entry)
+                    named[line.number or 0] = _get_response_name(line.entry)
             self._responses = {call: named[places[-1].line] for call, places in pairs.calls.items()}
             names = frozenset(self._responses.values())
             for record in draft.records:
-                if record.type == "assistant" and (name := _name_of(record)) in names:
+                if record.type == "assistant" and (name := _get_response_name(record)) in names:
                     self._groups.setdefault(name, _Group()).answers.append(record)
-                for name in self._answered_responses(record):
+                for name in self._find_answered_responses(record):
                     self._groups.setdefault(name, _Group()).results.append(record)
             for record in went:
-                if other := self._last_before(record):
+                if other := self._find_last_before(record):
                     self._side_parents[str(record.uuid)] = other
 
-    def _answered_responses(self, record: Record) -> set[str]:
+    def _find_answered_responses(self, record: Record) -> set[str]:
         """Return the responses whose calls a record answers."""
         if record.type != "user":
             return set()
         answered = (get_answered_id(head) for head in list_block_heads(record))
         return {self._responses[call] for call in answered if call and call in self._responses}
 
-    def _last_before(self, gone: Record) -> str | None:
+    def _find_last_before(self, gone: Record) -> str | None:
         """Return what came last of the response that a result answers, its results first."""
-        for name in self._answered_responses(gone):
+        for name in self._find_answered_responses(gone):
             group = self._groups.get(name, _Group())
             for found in (group.results, group.answers):
                 for record in reversed(found):
@@ -182,7 +182,7 @@ class Ancestors:
 
     def call_record_of(self, record: Record, parent: str | None) -> str | None:
         """Return the call that a result hangs on where it would hang outside of its response."""
-        for name in self._answered_responses(record):
+        for name in self._find_answered_responses(record):
             group = self._groups[name]
             if any(record.uuid == parent for record in (*group.answers, *group.results)):
                 return None
@@ -222,7 +222,7 @@ class _Group:
     results: list[Record] = field(default_factory=list)
 
 
-def _name_of(record: Record) -> str:
+def _get_response_name(record: Record) -> str:
     return record.message_id or record.uuid or ""
 
 
@@ -267,7 +267,7 @@ def restore_resume_chain(
         there = frozenset(find_resume_chain(draft).chain)
         if there.issuperset(wanted):
             return
-        parents = dict(_links(wanted, there, is_complete=is_last))
+        parents = dict(_iter_missing_links(wanted, there, is_complete=is_last))
         lines = {record.uuid: (line, record) for line, record in draft.record_lines if record.uuid}
         now = {uuid: record.parent_uuid for uuid, (_, record) in lines.items()}
         for uuid, parent in parents.items():
@@ -277,7 +277,7 @@ def restore_resume_chain(
                 draft.rewrite(draft_line, replace_field(record, "parentUuid", parent), ON_THE_WAY)
 
 
-def _links(
+def _iter_missing_links(
     wanted: list[str], there: frozenset[str], *, is_complete: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield records with what they are to hang on: the ends of each stretch that is missing.

@@ -89,20 +89,20 @@ class DirectoryMap:
 
     def rewrite_record(self, record: Record) -> bytes:
         """Return the line of a record whose directories are the other ones."""
-        data = self._usual(record)
+        data = self._rewrite_own_directory(record)
         if data is None:
-            data = self._strings(record.raw)
-        return data if record.type == "assistant" else self._in_projects(data)
+            data = self._rewrite_strings(record.raw)
+        return data if record.type == "assistant" else self._rename_project_folders(data)
 
     def rewrite_json(self, data: bytes) -> bytes:
         """Return a JSON text whose directories are the other ones."""
-        return self._in_projects(self._strings(data))
+        return self._rename_project_folders(self._rewrite_strings(data))
 
     def rewrite_file(self, path: Path) -> Iterator[bytes]:
         """Yield a file that is one JSON text, with the other directories."""
         yield self.rewrite_json(read_existing(path))
 
-    def _usual(self, record: Record) -> bytes | None:
+    def _rewrite_own_directory(self, record: Record) -> bytes | None:
         """Return a line that names a directory only as its own, or None for any other."""
         data = record.raw
         found = [form for form in self._forms if form.written in data]
@@ -117,21 +117,21 @@ class DirectoryMap:
         assert cwd is not None
         return data[: at + len(CWD)] + _escape(self.rewrite_path(cwd)) + data[end:]
 
-    def _strings(self, data: bytes) -> bytes:
+    def _rewrite_strings(self, data: bytes) -> bytes:
         if not _is_unusual(data) and not any(form.written in data for form in self._forms):
             return data
         parts, end = list[bytes](), 0
         for spot in iter_json_strings(data):
-            new = self._renamed(data, spot)
+            new = self._rename_string(data, spot)
             if new is not None:
                 parts += data[end : spot.start + 1], new
                 end = spot.stop - 1
         return b"".join((*parts, data[end:]))
 
-    def _renamed(self, data: bytes, spot: JsonString) -> bytes | None:
+    def _rename_string(self, data: bytes, spot: JsonString) -> bytes | None:
         if spot.is_words:
             is_named = self.with_texts and spot.field not in SIGNED
-            return self._in_words(data[spot.start + 1 : spot.stop - 1]) if is_named else None
+            return self._rename_in_words(data[spot.start + 1 : spot.stop - 1]) if is_named else None
         inner = data[spot.start + 1 : spot.stop - 1]
         for form in self._forms:
             if form.begins(inner):
@@ -142,7 +142,7 @@ class DirectoryMap:
         new = self.rewrite_path(text)
         return None if new == text else _escape(new)
 
-    def _in_words(self, text: bytes) -> bytes:
+    def _rename_in_words(self, text: bytes) -> bytes:
         new = {form.written: form.written_new for form in self._forms}
         return self._in_text.sub(lambda match: new[match[0]], text) if new else text
 
@@ -151,16 +151,16 @@ class DirectoryMap:
         names = b"|".join(re.escape(form.written) for form in self._forms)
         return re.compile(NAME_BEFORE + b"(?:%b)" % names + NAME_BEHIND)
 
-    def _in_projects(self, data: bytes) -> bytes:
+    def _rename_project_folders(self, data: bytes) -> bytes:
         if not self._folders or PROJECTS not in data:
             return data
         names = b"|".join(map(re.escape, self._folders))
         config = re.escape(_escape(self.config[0])) if self.config else b"(?!)"
         return re.compile(
             rb"(%b)?([/\\]{1,2}projects(?:/|\\\\?))(%b)(?=[/\\\"])" % (config, names)
-        ).sub(self._followed, data)
+        ).sub(self._replace_project_folder, data)
 
-    def _followed(self, match: re.Match[bytes]) -> bytes:
+    def _replace_project_folder(self, match: re.Match[bytes]) -> bytes:
         config = _escape(self.config[1]) if self.config and match[1] else match[1] or b""
         return config + match[2] + self._folders[match[3]]
 
@@ -265,7 +265,7 @@ def plan_move(
     )
     _refuse_overwriting(found)
     moved = {path: _move_file(item, path, directories) for item in found for path in item.files}
-    shared, notes = _shared(config, found, directories)
+    shared, notes = _plan_shared_files(config, found, directories)
     subjects = [subject for item in found for subject in item.subjects]
     logs = tuple(log for subject in subjects for log in (subject.log, *subject.others))
     sizes: list[Measures] = []
@@ -358,7 +358,7 @@ def _move_file(folder: MovedFolder, path: Path, directories: DirectoryMap) -> tu
     return (Write(place, content, None, mode, times), Remove(path, was))
 
 
-def _shared(
+def _plan_shared_files(
     config: Path, found: tuple[MovedFolder, ...], directories: DirectoryMap
 ) -> tuple[list[Step], list[str]]:
     """Return what changes in the files of all sessions, and what to say of them."""
@@ -379,7 +379,7 @@ def _shared(
         data = read_small(path) or b""
         if quiet.rewrite_json(data) == data:
             continue
-        known = [new for _, new in directories.pairs if _knows(data, new)]
+        known = [new for _, new in directories.pairs if _knows_directory(data, new)]
         if path.is_symlink():
             notes.append(f"'{path}' is a symlink and is left unchanged")
         elif known:
@@ -390,7 +390,7 @@ def _shared(
     return steps, notes
 
 
-def _knows(data: bytes, directory: str) -> bool:
+def _knows_directory(data: bytes, directory: str) -> bool:
     try:
         known = json.loads(data)
     except (ValueError, RecursionError):

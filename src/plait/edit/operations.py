@@ -67,7 +67,7 @@ def iter_projects(archive: "Archive") -> Iterator[ProjectSessions]:
         if session.file and not session.is_kept and find_config_folder(session.path):
             folders.setdefault(session.path.parent, []).append(session)
     for folder, sessions in folders.items():
-        named = {session: _directories_of(session) for session in sessions}
+        named = {session: _read_directories(session) for session in sessions}
         own = {
             session: next((item for item in found if make_project_slug(item) == folder.name), None)
             for session, found in named.items()
@@ -83,7 +83,7 @@ def iter_projects(archive: "Archive") -> Iterator[ProjectSessions]:
             yield ProjectSessions(folder, directory, members, is_full_folder)
 
 
-def _directories_of(session: Session) -> list[str]:
+def _read_directories(session: Session) -> list[str]:
     """Return the directories in which a session was held at its beginning."""
     records = islice(read_if_exists(session.path), LINES_TO_READ)
     return list(dict.fromkeys(record.cwd for record in records if record.cwd))
@@ -91,7 +91,7 @@ def _directories_of(session: Session) -> list[str]:
 
 def find_directory(session: Session) -> str | None:
     """Return the directory that a session's folder is named for, else that of its beginning."""
-    found = _directories_of(session)
+    found = _read_directories(session)
     own = (item for item in found if make_project_slug(item) == session.path.parent.name)
     return next(own, found[0] if found else None)
 
@@ -186,7 +186,7 @@ class Plans:
         Lines without a record are copied as they are, or left out with `clean`. With `active_only`
         only the active branch is copied. With `output` the log is written to that file.
         """
-        subject = self._subject(session)
+        subject = self._find_subject(session)
         if active_only:
             plan = plan_active_only(subject, title=title)
         else:
@@ -232,7 +232,7 @@ class Plans:
         opened = self._archive.open(meant)
         place = resolve_place(opened, at)
         since = find_branch_start(opened, place)
-        target = self._subject(onto)
+        target = self._find_subject(onto)
         plan = plan_graft(
             find_subject(meant), target, place, since=since, is_in_place=in_place, title=title
         )
@@ -253,7 +253,7 @@ class Plans:
         has no steps where there is nothing of it.
         """
         meant = choice or TrimChoice(preset=preset, **wanted)
-        subject, prices = self._subject(session), self._archive.prices
+        subject, prices = self._find_subject(session), self._archive.prices
         return note_if_live(plan_trim(subject, meant, is_in_place=in_place, prices=prices))
 
     def switch(self, session: SessionRef, branch: str) -> Plan:
@@ -294,15 +294,15 @@ class Plans:
 
     def rename(self, session: SessionRef, title: str) -> Plan:
         """Plan a new title, as the client sets it."""
-        return plan_rename(self._subject(session), title)
+        return plan_rename(self._find_subject(session), title)
 
     def tag(self, session: SessionRef, word: str | None) -> Plan:
         """Plan a new tag, or none."""
-        return plan_tag(self._subject(session), word)
+        return plan_tag(self._find_subject(session), word)
 
     def delete(self, session: SessionRef) -> Plan:
         """Plan to delete a session and all that belongs to it; undo restores it."""
-        return plan_delete(self._subject(session))
+        return plan_delete(self._find_subject(session))
 
     def redact(
         self,
@@ -318,7 +318,7 @@ class Plans:
         """
         from plait.redact import Redactor
 
-        subject, by = self._subject(session), redactor or Redactor()
+        subject, by = self._find_subject(session), redactor or Redactor()
         if in_place:
             return plan_redact_in_place(subject, by)
         return note_if_live(plan_redacted_copy(subject, by, title=title))
@@ -329,7 +329,7 @@ class Plans:
         Directories within it move along. What was said keeps its paths, unless texts are meant too.
         """
         known = list(iter_projects(self._archive))
-        old, target = match_directory(known, project), _directory(new)
+        old, target = match_directory(known, project), _resolve_directory(new)
         if target == old:
             raise UserError(f"'{old}' already exists")
         names = DirectoryMap(((old, target),))
@@ -337,7 +337,7 @@ class Plans:
         for project_sessions in sorted(known, key=lambda item: len(item.directory)):
             if is_within(project_sessions.directory, old):
                 subjects = tuple(map(find_subject, project_sessions.sessions))
-                files = _files_of(
+                files = _list_files_of(
                     project_sessions.folder,
                     subjects,
                     is_full_folder=project_sessions.is_full_folder,
@@ -361,10 +361,10 @@ class Plans:
         """Return a session or a project as one file, which `write` writes: for another machine."""
 
         file = Path(file)
-        project = _project_meant(self._archive, what)
+        project = _match_project(self._archive, what)
         if project is not None:
             subjects = tuple(map(find_subject, project.sessions))
-            files = _files_of(project.folder, subjects, is_full_folder=project.is_full_folder)
+            files = _list_files_of(project.folder, subjects, is_full_folder=project.is_full_folder)
             return plan_pack(
                 file,
                 PackSource(project.folder, project.directory, subjects, files, is_project=True),
@@ -373,7 +373,7 @@ class Plans:
         session = self._archive.session(what)
         subject = find_subject(session)
         folder = subject.log.path.parent
-        files = _files_of(folder, (subject,), is_full_folder=False)
+        files = _list_files_of(folder, (subject,), is_full_folder=False)
         return plan_pack(
             file, PackSource(folder, find_directory(session), (subject,), files), redactor
         )
@@ -397,9 +397,9 @@ class Plans:
             for session in self._archive.sessions
             if session.file and config in session.path.resolve().parents
         }
-        return plan_unpack(Path(file), config, _directory(into), here)
+        return plan_unpack(Path(file), config, _resolve_directory(into), here)
 
-    def _subject(self, session: SessionRef) -> Subject:
+    def _find_subject(self, session: SessionRef) -> Subject:
         return find_subject(self._archive.session(session))
 
 
@@ -425,13 +425,13 @@ def find_subject(session: Session) -> Subject:
     return Subject(session.id, session.file, session.agents + session.journals, config)
 
 
-def _directory(named: Path | str) -> str:
+def _resolve_directory(named: Path | str) -> str:
     """Return a directory as the client would name it: where it really is."""
     text = str(named)
     return strip_separator(text) if is_foreign_path(text) else str(Path(text).resolve())
 
 
-def _files_of(
+def _list_files_of(
     folder: Path, subjects: tuple[Subject, ...], *, is_full_folder: bool
 ) -> tuple[Path, ...]:
     """Return the files in a folder that belong to sessions, or all."""
@@ -447,7 +447,7 @@ def _files_of(
     return tuple(path for path in files if path in own)
 
 
-def _project_meant(archive: "Archive", what: SessionRef) -> ProjectSessions | None:
+def _match_project(archive: "Archive", what: SessionRef) -> ProjectSessions | None:
     """Return the project that a name means, or None where it means a session."""
     if not isinstance(what, str) or _is_session_name(archive, what):
         return None

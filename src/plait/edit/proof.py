@@ -34,11 +34,11 @@ LOADED = ("Tool loaded.", "[Tool references removed - tools no longer available]
 
 def normalize_messages(messages: Iterable[tuple[str, object]], probe: str = "") -> list[Message]:
     """Return messages without what varies from run to run, and without the probe."""
-    found = ((role, list(_blocks(content, probe))) for role, content in messages)
+    found = ((role, list(_iter_normalized_blocks(content, probe))) for role, content in messages)
     return [(role, blocks) for role, blocks in found if role != "system" and blocks]
 
 
-def _blocks(content: object, probe: str) -> Iterator[Block]:
+def _iter_normalized_blocks(content: object, probe: str) -> Iterator[Block]:
     for block in _iter_blocks(content):
         kept = _normalize_block(block)
         if kept.get("type") != "text" or (kept["text"] and not (probe and probe in kept["text"])):
@@ -77,12 +77,12 @@ def first_difference(ours: list[Message], theirs: list[Message]) -> tuple[int, s
             return number, "Claude Code sends one more message"
         if other is None:
             return number, "Claude Code does not send it"
-        if _comparable(mine) != _comparable(other):
+        if _encode_comparable(mine) != _encode_comparable(other):
             return number, _describe_difference(mine, other)
     return None
 
 
-def _comparable(message: Message) -> str:
+def _encode_comparable(message: Message) -> str:
     return json.dumps(message, sort_keys=True)
 
 
@@ -171,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, b'{"data":[],"has_more":false}', "application/json")
 
     def do_POST(self) -> None:
-        body = self._body()
+        body = self._read_body()
         place = self.path.split("?")[0]
         if place == "/v1/messages/count_tokens":
             self._send(200, b'{"input_tokens":1}', "application/json")
@@ -183,11 +183,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: Json) -> None:
         if body.get("stream"):
-            self._send(200, b"".join(_events(body)), "text/event-stream")
+            self._send(200, b"".join(_iter_events(body)), "text/event-stream")
         else:
-            self._send(200, json.dumps(_message(body)).encode(), "application/json")
+            self._send(200, json.dumps(_make_message(body)).encode(), "application/json")
 
-    def _body(self) -> Json:
+    def _read_body(self) -> Json:
         try:
             found = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
         except ValueError:
@@ -203,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
 
-def _message(body: Json) -> Json:
+def _make_message(body: Json) -> Json:
     return {
         "id": "msg_proof",
         "type": "message",
@@ -216,8 +216,8 @@ def _message(body: Json) -> Json:
     }
 
 
-def _events(body: Json) -> Iterator[bytes]:
-    begun = {**_message(body), "content": [], "stop_reason": None}
+def _iter_events(body: Json) -> Iterator[bytes]:
+    begun = {**_make_message(body), "content": [], "stop_reason": None}
     block = {"type": "text", "text": ""}
     delta = {"type": "text_delta", "text": ANSWER}
     end = {"stop_reason": "end_turn", "stop_sequence": None}
@@ -312,7 +312,7 @@ def _run(client: str, room: Path, session: str, url: str) -> str:
     process = subprocess.Popen(  # noqa: S603  the user's own client
         [client, *asked],
         cwd=room / "work",
-        env=_environment(room, url),
+        env=_build_environment(room, url),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -325,17 +325,17 @@ def _run(client: str, room: Path, session: str, url: str) -> str:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
-    return _result_text(out) or err.strip() or out.strip()
+    return _parse_result_text(out) or err.strip() or out.strip()
 
 
-def _result_text(out: str) -> str:
+def _parse_result_text(out: str) -> str:
     try:
         return str(json.loads(out)["result"])
     except (ValueError, KeyError, TypeError):
         return ""
 
 
-def _environment(room: Path, url: str) -> dict[str, str]:
+def _build_environment(room: Path, url: str) -> dict[str, str]:
     """Return all that the client knows of the world; nothing of it is the user's."""
     return {
         "PATH": os.defpath,

@@ -93,15 +93,15 @@ class SessionRedactor:
             if isinstance(entry, Record):
                 self.redactor.learn(entry)
             elif not isinstance(entry, Blank):
-                self.redactor.learn(_text_of(line.data))
+                self.redactor.learn(_decode_text(line.data))
 
     def learn_file(self, path: Path) -> None:
         """Let the redactor see a file next to a log."""
         data = read_small(path) or b""
         if not is_text(data):
             return
-        value = _json_in(path, data)
-        self.redactor.learn(_text_of(data) if value is None else value)
+        value = _load_json_file(path, data)
+        self.redactor.learn(_decode_text(data) if value is None else value)
 
     def redact_line(self, line: Line) -> bytes:
         """Return a line of a log."""
@@ -112,29 +112,29 @@ class SessionRedactor:
 
     def redact_text(self, data: bytes) -> bytes:
         """Return a text that is no JSON."""
-        text = _text_of(data)
+        text = _decode_text(data)
         new = self.redactor.text(text)
         return data if new is text else new.encode("utf-8", "surrogateescape")
 
     def redact_record(self, record: Record) -> bytes:
         """Return the line of a record; byte for byte what it was, where it holds nothing."""
-        masked, cwd = _without_directory(record) if self.keeps_places else (record, None)
+        masked, cwd = _remove_directory(record) if self.keeps_places else (record, None)
         found = self.redactor.record(masked)
         data = found.raw
         if data == masked.raw:
             return record.raw
         if record.type in OF_PLACES and self.keeps_places:
-            fields = _with_places(found.fields, self._restore_path)
+            fields = _restore_places(found.fields, self._restore_path)
             data = masked.raw if fields == masked.fields else encode(fields)
         elif record.type == "assistant":
-            data = self._without_thoughts(masked, found)
+            data = self._remove_changed_thoughts(masked, found)
         if data == masked.raw:
             return record.raw
-        return data if cwd is None else _with_directory(data, cwd)
+        return data if cwd is None else _restore_directory(data, cwd)
 
-    def _without_thoughts(self, before: Record, after: Record) -> bytes:
+    def _remove_changed_thoughts(self, before: Record, after: Record) -> bytes:
         """Return an answer without thoughts that are no longer what was signed."""
-        old, new = _blocks_of(before.fields), _blocks_of(after.fields)
+        old, new = _get_blocks(before.fields), _get_blocks(after.fields)
         if len(old) != len(new):
             return after.raw
         kept = [
@@ -159,7 +159,7 @@ class SessionRedactor:
         fields = _load_json(line.data)
         if not isinstance(fields, dict):
             return line.data
-        found = _with_places(self.redactor.value(fields), self._restore_path)
+        found = _restore_places(self.redactor.value(fields), self._restore_path)
         return line.data if found == fields else encode(found)
 
     def redact_file(self, path: Path) -> bytes:
@@ -167,12 +167,12 @@ class SessionRedactor:
         data = read_existing(path)
         if not is_text(data):
             return data
-        value = _json_in(path, data)
+        value = _load_json_file(path, data)
         return self.redact_text(data) if value is None else self.redact_json(data, value)
 
     def redact_json(self, data: bytes, value: Any) -> bytes:
         """Return a JSON text, written as it was."""
-        found = _with_places(self.redactor.value(value), self._restore_path)
+        found = _restore_places(self.redactor.value(value), self._restore_path)
         if found == value:
             return data
         indent = 2 if data[1:2] in (b"\n", b"\r") else None
@@ -189,7 +189,7 @@ class SessionRedactor:
         return restore_text(path, {name: key[name] for name in key if not name.startswith(SECRET)})
 
 
-def _without_directory(record: Record) -> tuple[Record, str | None]:
+def _remove_directory(record: Record) -> tuple[Record, str | None]:
     """Return a record that does not say in which directory it was written, and that."""
     cwd = record.cwd
     if not cwd:
@@ -202,14 +202,14 @@ def _without_directory(record: Record) -> tuple[Record, str | None]:
     return parse_record(data, record.line, record.offset), cwd
 
 
-def _with_directory(data: bytes, cwd: str) -> bytes:
+def _restore_directory(data: bytes, cwd: str) -> bytes:
     value = encode({"": cwd})[4:-1]
     if data.count(DIRECTORY[:-1]) == 1 and NOWHERE in data:
         return data.replace(NOWHERE, DIRECTORY + value)
     return with_field(data, b"cwd", value)
 
 
-def _with_places(value: Any, kept: Any) -> Any:
+def _restore_places(value: Any, kept: Any) -> Any:
     """Return a value whose directories and tracked paths are what they were."""
     complete = [value]
     waiting: list[tuple[Any, Any, Any]] = [(complete, 0, value)]
@@ -230,7 +230,7 @@ def _with_places(value: Any, kept: Any) -> Any:
     return complete[0]
 
 
-def _blocks_of(fields: dict[str, Any]) -> list[Any]:
+def _get_blocks(fields: dict[str, Any]) -> list[Any]:
     message = fields.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     return content if isinstance(content, list) else []
@@ -241,11 +241,11 @@ def is_text(data: bytes) -> bool:
     return b"\0" not in data[:HEAD]
 
 
-def _text_of(data: bytes) -> str:
+def _decode_text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _json_in(path: Path, data: bytes) -> Any:
+def _load_json_file(path: Path, data: bytes) -> Any:
     """Return the object or list that a file holds, or None where it is no JSON."""
     return _load_json(data) if path.suffix == ".json" else None
 
@@ -300,7 +300,7 @@ def plan_redacted_copy(subject: Subject, redactor: "Redactor", *, title: str | N
         else step
         for step in plan.steps
     ]
-    notes = tuple(_notes(cleaner, side_files))
+    notes = tuple(_build_notes(cleaner, side_files))
     return replace(plan, steps=tuple(steps), notes=notes, keeps_line_order=True)
 
 
@@ -319,15 +319,15 @@ class RedactedCopy(LogCopy):
             note = None if is_clean else _excerpt_change(line.data, clean)
             if not isinstance(entry, Record):
                 why = COPIED_AS_IS if is_clean else REDACTED
-                yield CopiedLine(line, clean, _fate(is_clean), why, shown=note)
+                yield CopiedLine(line, clean, _get_fate(is_clean), why, shown=note)
                 continue
             is_mentioned = self.origins is None or entry.line <= self.origins
             data = self.ids.rewrite_record(entry, is_main=is_mentioned)
             why = REDACTED if not is_clean else NO_IDS if data == line.data else NEW_IDS
-            yield CopiedLine(line, data, _fate(data == line.data), why, entry.uuid, note)
+            yield CopiedLine(line, data, _get_fate(data == line.data), why, entry.uuid, note)
 
 
-def _fate(is_same: bool) -> Fate:
+def _get_fate(is_same: bool) -> Fate:
     return "kept" if is_same else "rewritten"
 
 
@@ -360,13 +360,13 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
     rewritten.count(subject.log.path, stamp.size, cleaner.redact_line, show)
     changed = rewritten.lines
     steps = [
-        *([_rewritten(subject.log.path, cleaner)] if changed else ()),
+        *([_plan_rewrite(subject.log.path, cleaner)] if changed else ()),
         *(step for item in side_files for step in _plan_side_changes(item, cleaner)),
-        *_shared(subject, cleaner),
+        *_plan_shared_files(subject, cleaner),
     ]
     kept = before.lines - changed
     found = (Change("rewritten", changed, REDACTED), Change("kept", kept, NOTHING))
-    notes = [*_notes(cleaner, side_files), *(KEPT if steps else ())]
+    notes = [*_build_notes(cleaner, side_files), *(KEPT if steps else ())]
     # Earlier edits keep bytes of the session in the journal.
     earlier = sum(
         any(
@@ -415,7 +415,7 @@ def _learn_session(
         cleaner.learn_log(subject.log.path)
         for side_file in side_files:
             (cleaner.learn_log if side_file.is_log else cleaner.learn_file)(side_file.source)
-        if is_in_place and (history := _history(subject)):
+        if is_in_place and (history := _find_history(subject)):
             name = subject.id.encode("utf-8", "surrogatepass")
             for line in iter_lines(history):
                 fields = _load_json(line.data) if name in line.data else None
@@ -434,7 +434,7 @@ def _excerpt_change(was: bytes, data: bytes) -> bytes:
     return "…".encode() + data[at - LEAD :] if at > LEAD else data
 
 
-def _rewritten(path: Path, cleaner: SessionRedactor) -> Write:
+def _plan_rewrite(path: Path, cleaner: SessionRedactor) -> Write:
     return Write(path, partial(rewrite_log, path, cleaner.redact_line), read_stamp(path))
 
 
@@ -443,14 +443,14 @@ def _plan_side_changes(side_file: SideFile, cleaner: SessionRedactor) -> Iterato
     path = side_file.source
     if side_file.is_log:
         if any(cleaner.redact_line(line) != line.data for line in iter_lines(path)):
-            yield _rewritten(path, cleaner)
+            yield _plan_rewrite(path, cleaner)
     elif cleaner.redact_file(path) != read_small(path):
         yield Write(path, lambda: [cleaner.redact_file(path)], read_stamp(path))
 
 
-def _shared(subject: Subject, cleaner: SessionRedactor) -> Iterator[Write]:
+def _plan_shared_files(subject: Subject, cleaner: SessionRedactor) -> Iterator[Write]:
     """Yield what changes in files of all sessions: only what is of this one."""
-    history, name = _history(subject), subject.id.encode("utf-8", "surrogatepass")
+    history, name = _find_history(subject), subject.id.encode("utf-8", "surrogatepass")
 
     def redact_own(line: Line) -> bytes:
         return cleaner.redact_prompt(line) if name in line.data else line.data
@@ -460,16 +460,16 @@ def _shared(subject: Subject, cleaner: SessionRedactor) -> Iterator[Write]:
         yield Write(history, content, read_stamp(history), is_shared=True)
     index = subject.log.path.with_name(INDEX)
     data = read_small(index)
-    if data and _index(data, subject.id, cleaner) != data:
-        yield Write(index, lambda: [_index(data, subject.id, cleaner)], read_stamp(index))
+    if data and _redact_index(data, subject.id, cleaner) != data:
+        yield Write(index, lambda: [_redact_index(data, subject.id, cleaner)], read_stamp(index))
 
 
-def _history(subject: Subject) -> Path | None:
+def _find_history(subject: Subject) -> Path | None:
     path = subject.config / PROMPT_HISTORY if subject.config else None
     return path if path and path.is_file() and not path.is_symlink() else None
 
 
-def _index(data: bytes, session: str, cleaner: SessionRedactor) -> bytes:
+def _redact_index(data: bytes, session: str, cleaner: SessionRedactor) -> bytes:
     """Return the index of a folder's sessions whose entry of one of them is clean."""
     try:
         value = json.loads(data)
@@ -487,7 +487,7 @@ def _index(data: bytes, session: str, cleaner: SessionRedactor) -> bytes:
     return json.dumps(value, indent=indent, separators=marks, ensure_ascii=False).encode()
 
 
-def _notes(cleaner: SessionRedactor, side_files: Iterable[SideFile]) -> list[str]:
+def _build_notes(cleaner: SessionRedactor, side_files: Iterable[SideFile]) -> list[str]:
     found = Counter(found.kind for found in cleaner.redactor.report.found.values())
     words = [
         format_count(count, *NOUNS.get(kind, (kind, f"{kind}s"))) for kind, count in found.items()

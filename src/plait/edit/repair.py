@@ -330,14 +330,14 @@ def describe_orphan_results(draft: Draft) -> None:
             blocks: list[dict[str, Any]] = []
             for block in get_content_blocks(record):
                 is_lost = block["type"] == "tool_result" and block.get("tool_use_id") in lost
-                blocks += _words_of(block) if is_lost else [block]
+                blocks += _get_words(block) if is_lost else [block]
             message = {**as_mapping(record.fields.get("message")), "content": blocks}
             draft.rewrite(
                 line, encode({**record.fields, "message": message, "isMeta": True}), ALONE
             )
 
 
-def _words_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+def _get_words(result: dict[str, Any]) -> list[dict[str, Any]]:
     content = result.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": f"{LOST_CALL}\n{content}".strip()}]
@@ -658,13 +658,13 @@ def mend_images(draft: Draft) -> None:
         blocks = get_content_blocks(record)
         if not any(map(describe_image_fault, iter_images(blocks))):
             continue
-        mended = _mend_blocks(blocks, _picture)
+        mended = _mend_blocks(blocks, _make_picture_note)
         is_less = len(list(iter_images(mended))) < len(list(iter_images(blocks)))
         reason = REFUSED if is_less else RETYPED
         draft.rewrite(line, _with_blocks(record, mended), reason)
 
 
-def _picture(picture: RawBlock) -> RawBlock:
+def _make_picture_note(picture: RawBlock) -> RawBlock:
     refusal = describe_image_fault(picture)
     if refusal is None:
         return picture

@@ -157,7 +157,7 @@ def list_size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
     yield "lines", f"{before.lines:,}", f"{after.lines:,}"
     yield "turns", f"{before.turns:,}", f"{after.turns:,}"
     yield "size", format_bytes(before.bytes), format_bytes(after.bytes)
-    yield "tokens sent on resume", _tokens(before.tokens), _tokens(after.tokens)
+    yield "tokens sent on resume", _format_tokens(before.tokens), _format_tokens(after.tokens)
     was, will_be = before.cost_usd or NO_COST, after.cost_usd or NO_COST
     if was.warm is not None or will_be.warm is not None:
         item, other = format_money_column((was.warm, will_be.warm), UNKNOWN)
@@ -202,7 +202,7 @@ def format_saved_share(before: Measures, after: Measures) -> str:
     return f"{100 * share:.{0 if share >= 0.1 else 1}f}%"
 
 
-def _tokens(count: int | None) -> str:
+def _format_tokens(count: int | None) -> str:
     return UNKNOWN if count is None else format_tokens(count)
 
 
@@ -245,7 +245,7 @@ def cut_to_difference(
     before: bytes | str | None, after: bytes | str | None, room: int
 ) -> tuple[str | None, str | None]:
     """Return two versions of a line cut to the same window, from shortly before they differ."""
-    item, other = _text(before), _text(after)
+    item, other = _decode_text(before), _decode_text(after)
     start = 0
     if item is not None and other is not None:
         low, high = 0, min(len(item), len(other))
@@ -256,14 +256,14 @@ def cut_to_difference(
             else:
                 high = middle - 1
         start = max(low - LEAD, 0)
-    return _window(item, start, room), _window(other, start, room)
+    return _cut_window(item, start, room), _cut_window(other, start, room)
 
 
-def _text(given: bytes | str | None) -> str | None:
+def _decode_text(given: bytes | str | None) -> str | None:
     return given.decode("utf-8", "replace") if isinstance(given, bytes) else given
 
 
-def _window(text: str | None, start: int, room: int) -> str | None:
+def _cut_window(text: str | None, start: int, room: int) -> str | None:
     if text is None:
         return None
     head = "…" if start else ""
@@ -307,7 +307,7 @@ def build_plan_report(
             Unmended(finding.code, finding.uuid, finding.line, finding.sentence)
             for finding in plan.unmended
         ),
-        violations=_broken(violations, plan.path),
+        violations=_build_broken_rules(violations, plan.path),
         undo=edit.id if edit else None,
         break_even_turns=plan.break_even_turns,
         files=len(plan.steps),
@@ -346,7 +346,7 @@ def build_pack_report(packing: "PackPlan", *, is_done: bool) -> EditReport:
 
 def build_check_report(session: str, path: Path, violations: Iterable[Violation]) -> CheckReport:
     """Return what is said about a session that was checked."""
-    found = _broken(violations, path)
+    found = _build_broken_rules(violations, path)
     return CheckReport(session, str(path), not found, found)
 
 
@@ -357,7 +357,7 @@ def build_edit_row(edit: "Edit") -> EditEntry:
     )
 
 
-def _broken(violations: Iterable[Violation], own: Path) -> tuple[BrokenRule, ...]:
+def _build_broken_rules(violations: Iterable[Violation], own: Path) -> tuple[BrokenRule, ...]:
     return tuple(
         BrokenRule(
             violation.rule,

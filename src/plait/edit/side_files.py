@@ -45,14 +45,17 @@ class SideFile:
 def list_side_files(subject: Subject, session: str) -> tuple[SideFile, ...]:
     """Return all files that belong to a session, with where a session of another id has them."""
     found: dict[Path, SideFile] = {}
-    for side_file in (*_in_folder(subject, session), *_outside_folder(subject, session)):
+    for side_file in (
+        *_iter_folder_files(subject, session),
+        *_iter_outside_files(subject, session),
+    ):
         found.setdefault(
             side_file.target, side_file
         )  # an agent may are in two places: that of its own wins
-    return (*found.values(), *_kept_by_client(subject, session))
+    return (*found.values(), *_iter_client_files(subject, session))
 
 
-def _in_folder(subject: Subject, session: str) -> Iterator[SideFile]:
+def _iter_folder_files(subject: Subject, session: str) -> Iterator[SideFile]:
     folder = subject.log.folder
     target = subject.log.path.with_name(session)
     for path in list_files(folder):
@@ -63,7 +66,7 @@ def _in_folder(subject: Subject, session: str) -> Iterator[SideFile]:
         )
 
 
-def _outside_folder(subject: Subject, session: str) -> Iterator[SideFile]:
+def _iter_outside_files(subject: Subject, session: str) -> Iterator[SideFile]:
     """Yield logs that belong to the session and do not are in its folder."""
     folder = subject.log.path.with_name(session) / SUBAGENTS
     for log in subject.others:
@@ -76,7 +79,7 @@ def _outside_folder(subject: Subject, session: str) -> Iterator[SideFile]:
             yield SideFile(meta, home / meta.name, is_named=True)
 
 
-def _kept_by_client(subject: Subject, session: str) -> Iterator[SideFile]:
+def _iter_client_files(subject: Subject, session: str) -> Iterator[SideFile]:
     if subject.config is None:
         return
     for name in CLIENT_FOLDERS:

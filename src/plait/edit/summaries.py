@@ -229,7 +229,9 @@ def extract_summary(turn: TurnDigest) -> str:
     last = len(sentences) - 1
     chosen: list[int] = []
     room = MAX_EXTRACT
-    for place in sorted(range(len(sentences)), key=lambda n: (-_weight(sentences[n], n, last), -n)):
+    for place in sorted(
+        range(len(sentences)), key=lambda n: (-_weigh_sentence(sentences[n], n, last), -n)
+    ):
         needed = len(sentences[place]) + len(GAP)
         if needed <= room:
             room -= needed
@@ -244,7 +246,7 @@ def extract_summary(turn: TurnDigest) -> str:
     return "".join(parts) or f"{complete[: MAX_EXTRACT - 1]}…"
 
 
-def _weight(sentence: str, place: int, last: int) -> float:
+def _weigh_sentence(sentence: str, place: int, last: int) -> float:
     ends = 6 if place == last else 4 if place == 0 else 3 if last - place < 3 else 0
     named = min(len(PATHLIKE.findall(sentence)), 3)
     weighty = min(len(WEIGHTY.findall(sentence)), 3)
@@ -275,7 +277,7 @@ def build_summariser(command: str | Sequence[str] | None, timeout: float = TIMEO
         raise UserError("the summariser is not a command")
 
     def summarise(turn: TurnDigest) -> str:
-        words = strip_terminal_codes(_output(arguments, turn, timeout))
+        words = strip_terminal_codes(_run_command(arguments, turn, timeout))
         if not words:
             raise Refused(f"the summariser '{arguments[0]}' printed nothing for turn {turn.number}")
         return words if len(words) <= MAX_PRINTED else f"{words[: MAX_PRINTED - 1]}…"
@@ -283,7 +285,7 @@ def build_summariser(command: str | Sequence[str] | None, timeout: float = TIMEO
     return summarise
 
 
-def _output(arguments: list[str], turn: TurnDigest, timeout: float) -> bytes:
+def _run_command(arguments: list[str], turn: TurnDigest, timeout: float) -> bytes:
     """Return what a command prints of a turn, no more than is needed."""
     name = arguments[0]
     try:
@@ -312,7 +314,7 @@ def _output(arguments: list[str], turn: TurnDigest, timeout: float) -> bytes:
             f"the summariser '{name}' took more than {timeout:g} s for turn {turn.number}"
         ) from None
     finally:
-        _end(process)
+        _kill_process(process)
         for pipe in (fed, printed, complaint):
             pipe.join()
     if process.returncode and not printed.has_enough:
@@ -346,7 +348,7 @@ class _Pipe(Thread):
                 self.data = self.stream.read(MOST)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _kill_process(process: "subprocess.Popen[bytes]") -> None:
     """End a command and all that it started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

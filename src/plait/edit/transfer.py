@@ -115,12 +115,12 @@ def find_user_home(directory: str | None, config: Path | None) -> str | None:
 
 def plan_pack(path: Path, load: PackSource, redactor: "Redactor | None" = None) -> PackPlan:
     """Return what is to be packed, with all that is next to sessions."""
-    files = dict(_files(load))
+    files = dict(_iter_files(load))
     odd = [name for name in files if not all(map(is_plain_name, name.split("/")))]
     for name in odd:
         del files[name]
     cleaner = _learn_files(files, load, redactor) if redactor else None
-    members = tuple(_members(files, load, cleaner))
+    members = tuple(_iter_members(files, load, cleaner))
     sizes = [
         measure_log(subject.log, read_stamp(subject.log.path).size) for subject in load.subjects
     ]
@@ -161,7 +161,7 @@ def plan_pack(path: Path, load: PackSource, redactor: "Redactor | None" = None) 
     return PackPlan(path, load, members, about, sum_measures(sizes), changed, tuple(notes))
 
 
-def _files(load: PackSource) -> Iterator[tuple[str, Path]]:
+def _iter_files(load: PackSource) -> Iterator[tuple[str, Path]]:
     for path in load.files:
         if path.name != INDEX:
             yield f"{PROJECT}/{path.relative_to(load.folder).as_posix()}", path
@@ -175,7 +175,7 @@ def _is_log(name: str) -> bool:
     return name.endswith(LOG_SUFFIX) and OUTPUTS not in name.split("/")[-3:-1]
 
 
-def _members(
+def _iter_members(
     files: dict[str, Path], load: PackSource, cleaner: SessionRedactor | None
 ) -> Iterator[Member]:
     existing: set[str] = set()
@@ -189,7 +189,7 @@ def _members(
             shown += "_"
         existing.add(shown)
         yield Member(shown, _content(name, path, cleaner), times[1] if times else 0)
-    prompts = list(_redacted_prompts(load, cleaner))
+    prompts = list(_iter_prompts(load, cleaner))
     if prompts:
         yield Member(PROMPT_HISTORY, lambda: prompts)
 
@@ -206,7 +206,7 @@ def _content(
     return lambda: [cleaner.redact_file(path)]
 
 
-def _redacted_prompts(load: PackSource, cleaner: SessionRedactor | None) -> Iterator[bytes]:
+def _iter_prompts(load: PackSource, cleaner: SessionRedactor | None) -> Iterator[bytes]:
     """Yield what was typed in the sessions, as the client's list has it."""
     history = load.config / PROMPT_HISTORY if load.config else None
     if not history or not history.is_file():
@@ -400,7 +400,7 @@ class _Arrival:
             words = f"session '{session}' already exists here, in '{here.parent.name}'"
             found.conflicts.append(Finding("conflict", words, here))
             return False
-        relation = _relation(place.path, place.content())
+        relation = _compare_files(place.path, place.content())
         if relation == "equal":
             return True
         words = f"session '{session}' {RELATION_WORDS[relation]}"
@@ -416,9 +416,9 @@ class _Arrival:
                     and place.path.parent == self.folder
                     and _is_session(place.path)
                 ):
-                    found.brought.append(_measured(place))
+                    found.brought.append(_measure_session(place))
                 yield Write(place.path, place.content)
-            elif _relation(place.path, place.content()) == "equal":
+            elif _compare_files(place.path, place.content()) == "equal":
                 found.equal += 1
             else:
                 words = f"'{place.path.name}' already exists here and differs"
@@ -460,7 +460,7 @@ def _is_session(path: Path | PurePosixPath) -> bool:
     return not path.name.startswith(AGENT_PREFIX)
 
 
-def _relation(path: Path, content: Iterable[bytes]) -> Relation:
+def _compare_files(path: Path, content: Iterable[bytes]) -> Relation:
     """Return what the file that is here is to the one that comes."""
     comes, here = _Stream(content), _Stream(iter_bytes(path))
     while True:
@@ -494,7 +494,7 @@ class _Stream:
         self._held = self._held[size:]
 
 
-def _measured(place: _Place) -> Measures:
+def _measure_session(place: _Place) -> Measures:
     """Return how large a session is that comes."""
     size = sum(map(len, place.content()))
     found = split_lines(place.content())

@@ -179,7 +179,7 @@ def find_refused_images(log: SentLog) -> Iterator[Cut]:
     what tools gave before what people did.
     """
     selected: list[LogImage] = []
-    for picture in _sent(log):
+    for picture in _iter_sent_images(log):
         if describe_image_fault(picture.block):
             yield picture.cut(REFUSED)
         else:
@@ -188,7 +188,7 @@ def find_refused_images(log: SentLog) -> Iterator[Cut]:
     yield from (image.cut(TOO_MANY) for image in by_age[: max(len(selected) - MOST, 0)])
 
 
-def _sent(log: SentLog) -> Iterable[LogImage]:
+def _iter_sent_images(log: SentLog) -> Iterable[LogImage]:
     for sent in log.chain:
         yield from list_images(sent.record)
 
@@ -247,7 +247,7 @@ def find_repeated_reminders(log: SentLog) -> Iterator[tuple[SentRecord, Cut]]:
     for sent in reversed(log.chain):
         record = sent.record
         if record.type == "attachment":
-            yield from _attached(sent, seen)
+            yield from _find_repeated_attachment(sent, seen)
         elif record.type == "user":
             content = as_mapping(sent.record.fields.get("message")).get("content")
             blocks = content if isinstance(content, list) else []
@@ -263,11 +263,12 @@ def find_repeated_reminders(log: SentLog) -> Iterator[tuple[SentRecord, Cut]]:
                         yield sent, Cut(sent.record.line, place, None, REPEATED)
                 elif block.get("type") == "tool_result":
                     yield from (
-                        (sent, cut) for cut in _in_result(sent.record.line, place, block, seen)
+                        (sent, cut)
+                        for cut in _find_repeated_in_result(sent.record.line, place, block, seen)
                     )
 
 
-def _attached(sent: SentRecord, seen: set[str]) -> Iterator[tuple[SentRecord, Cut]]:
+def _find_repeated_attachment(sent: SentRecord, seen: set[str]) -> Iterator[tuple[SentRecord, Cut]]:
     texts = [str(block.get("text")) for block in sent.blocks if block.get("type") == "text"]
     if not texts or len(texts) != len(sent.blocks) or _is_typed(sent.record):
         return
@@ -275,7 +276,7 @@ def _attached(sent: SentRecord, seen: set[str]) -> Iterator[tuple[SentRecord, Cu
         yield sent, Cut(sent.record.line, None, None, REPEATED)
 
 
-def _in_result(line: int, place: int, block: Any, seen: set[str]) -> Iterator[Cut]:
+def _find_repeated_in_result(line: int, place: int, block: Any, seen: set[str]) -> Iterator[Cut]:
     content = block.get("content")
     if isinstance(content, str):
         if (left := _remove_seen(content, seen)) != content:
@@ -561,9 +562,11 @@ class _Trimming:
 
     def large_results(self) -> Iterator[Cut]:
         """Yield results that are large, cut to their first characters."""
-        for sent_block, tool in self._results():
+        for sent_block, tool in self._iter_open_results():
             if len(get_result_text(sent_block.block)) > LARGE:
-                yield from self._shorter(sent_block, KEPT_OF_LARGE, f"large result of {tool}")
+                yield from self._shorten_result(
+                    sent_block, KEPT_OF_LARGE, f"large result of {tool}"
+                )
 
     def thoughts(self) -> Iterator[Cut]:
         """Yield thoughts that are sent."""
@@ -583,15 +586,15 @@ class _Trimming:
 
     def results(self) -> Iterator[Cut]:
         """Yield results whose place a line takes, but for those written to be read."""
-        for sent_block, tool in self._results():
+        for sent_block, tool in self._iter_open_results():
             if get_tool(tool).kind not in KEPT_TOOL_KINDS:
-                yield from self._shorter(sent_block, None, f"result of {tool}")
+                yield from self._shorten_result(sent_block, None, f"result of {tool}")
 
     def prose(self) -> Iterator[Cut]:
         """Yield the results of agents and skills, whose place a line takes."""
-        for sent_block, tool in self._results():
+        for sent_block, tool in self._iter_open_results():
             if get_tool(tool).kind in KEPT_TOOL_KINDS:
-                yield from self._shorter(sent_block, None, f"result of {tool}")
+                yield from self._shorten_result(sent_block, None, f"result of {tool}")
 
     def notes(self) -> Iterator[Cut]:
         """Yield attachments that tell of a moment."""
@@ -627,12 +630,14 @@ class _Trimming:
                 for place in places:
                     yield Cut(place.line, place.block, None, f"call of {name}")
 
-    def _results(self) -> Iterator[tuple[SentBlock, str]]:
+    def _iter_open_results(self) -> Iterator[tuple[SentBlock, str]]:
         for sent_block, call in self.log.results():
             if self.is_open(sent_block.line) and sent_block.block.get("type") in PLAIN_RESULTS:
                 yield sent_block, self.log.pairs.names.get(call) or "a tool"
 
-    def _shorter(self, sent_block: SentBlock, keep: int | None, reason: str) -> Iterator[Cut]:
+    def _shorten_result(
+        self, sent_block: SentBlock, keep: int | None, reason: str
+    ) -> Iterator[Cut]:
         """Yield the cuts that shorten what earlier steps left of a result."""
         parts = self.chosen.get((sent_block.line, sent_block.place), {})
         left = apply_block_cuts(sent_block.block, parts.values()) if parts else sent_block.block
@@ -770,7 +775,7 @@ class _Chosen:
 
     def _select_calls(self) -> list[str]:
         choice, pairs = self.choice, self.log.pairs
-        asked = [call for name in choice.calls for call in self._meant(name)]
+        asked = [call for name in choice.calls for call in self._find_call(name)]
         is_by_age = self.end is not None or choice.except_last > 0
         is_other = bool(choice.preset) or any(getattr(choice, kind) for kind in TRIM_KINDS)
         is_only_age = is_by_age and not choice.calls and not is_other
@@ -779,7 +784,7 @@ class _Chosen:
         known = dict.fromkeys((*pairs.calls, *pairs.results))
         return list(dict.fromkeys([*asked, *filter(self._is_wanted, known)]))
 
-    def _meant(self, name: str) -> list[str]:
+    def _find_call(self, name: str) -> list[str]:
         """Return the call of a name, or the one that begins so."""
         pairs = self.log.pairs
         if name in pairs.calls or name in pairs.results:
@@ -801,9 +806,9 @@ class _Chosen:
         if not all(self.is_open(records[place.line]) for place in places):
             return False
         least = choice.larger_than
-        return least is None or sum(map(self._characters, places)) > least
+        return least is None or sum(map(self._count_characters, places)) > least
 
-    def _characters(self, place: Place) -> int:
+    def _count_characters(self, place: Place) -> int:
         block = self.log.block_at(place)
         if "input" in block:
             return len(encode_value(block["input"]))
@@ -833,7 +838,7 @@ class _Known:
 
 def describe_losses(before: Context, after: Context) -> Iterator[str]:
     """Yield what Claude will no longer know, or only in part, the largest of it by name."""
-    was, left = _known(before), _known(after)
+    was, left = _collect_known(before), _collect_known(after)
     gone = {name: size for name, size in was.results.items() if name not in left.results}
     less = {
         name: size - left.results[name]
@@ -841,9 +846,9 @@ def describe_losses(before: Context, after: Context) -> Iterator[str]:
         if size > left.results.get(name, size)
     }
     if gone:
-        yield f"Claude will no longer know {_many(gone)}: {_largest(gone, was.calls)}"
+        yield f"Claude will no longer know {_format_result_count(gone)}: {_format_largest(gone, was.calls)}"
     if less:
-        yield f"Claude will know {_many(less)} only in part: {_largest(less, was.calls)}"
+        yield f"Claude will know {_format_result_count(less)} only in part: {_format_largest(less, was.calls)}"
     parts = [
         f"{count} {NOUNS[kind][count != 1]}"
         for kind in NOUNS
@@ -853,7 +858,7 @@ def describe_losses(before: Context, after: Context) -> Iterator[str]:
         yield f"Claude will no longer see {_format_list(parts)}"
 
 
-def _known(sent: Context) -> _Known:
+def _collect_known(sent: Context) -> _Known:
     found = _Known()
     for role, blocks in sent.request:
         for block in blocks:
@@ -882,20 +887,22 @@ def _known(sent: Context) -> _Known:
     return found
 
 
-def _many(found: Mapping[str, int]) -> str:
+def _format_result_count(found: Mapping[str, int]) -> str:
     return "the result of a call" if len(found) == 1 else f"the results of {len(found)} calls"
 
 
-def _largest(found: Mapping[str, int], calls: Mapping[str, str]) -> str:
+def _format_largest(found: Mapping[str, int], calls: Mapping[str, str]) -> str:
     ordered = sorted(found.items(), key=lambda item: -item[1])
-    parts = [f"{calls.get(name, 'a call')} ({_tokens(size)})" for name, size in ordered[:NAMED]]
+    parts = [
+        f"{calls.get(name, 'a call')} ({_format_tokens(size)})" for name, size in ordered[:NAMED]
+    ]
     rest = len(ordered) - NAMED
     if rest > 0:
         parts.append("a smaller one" if rest == 1 else f"{rest} smaller ones")
     return _format_list(parts)
 
 
-def _tokens(count: int) -> str:
+def _format_tokens(count: int) -> str:
     return f"about {count:,} tokens"
 
 

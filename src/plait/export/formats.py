@@ -97,7 +97,9 @@ def iter_transcripts(
         yield transcript
 
 
-def _markdown_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
+def _render_markdown_files(
+    form: ExportForm, family: Family, summary: ExportSummary
+) -> Iterator[File]:
     kept = WrittenTurns()
     for transcript in iter_transcripts(family, form.manner, summary):
         blocks = iter_markdown(
@@ -106,7 +108,7 @@ def _markdown_files(form: ExportForm, family: Family, summary: ExportSummary) ->
         yield f"{transcript.name}.md", encode_text(join_blocks(blocks))
 
 
-def _plain_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
+def _render_plain_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
     for transcript in iter_transcripts(family, form.manner, summary):
         yield f"{transcript.name}.txt", encode_text(render_plain_text(transcript, form.manner))
 
@@ -116,7 +118,7 @@ def render_plain_text(transcript: Transcript, manner: RenderOptions) -> str:
     return "\n".join(iter_plain_text(transcript, manner)) + "\n"
 
 
-def _json_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
+def _render_json_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
     for transcript in iter_transcripts(family, form.manner, summary):
         yield f"{transcript.name}.json", encode_transcript(transcript, form.manner) + b"\n"
 
@@ -133,15 +135,15 @@ def iter_record_files(
     for number, path in family.chosen_paths:
         transcript = family.transcript(number, path)
         summary.entries.append(create_index_entry(transcript))
-        yield transcript.name, b"".join(_path_lines(family, path))
+        yield transcript.name, b"".join(_find_path_lines(family, path))
     for transcript in family.agent_transcripts() if manner.agents == "files" else ():
         summary.entries.append(create_index_entry(transcript))
         nodes = family.graph.lines[transcript.agent or ""].nodes
         places = (family.graph.nodes[uuid].place for uuid in nodes)
-        yield transcript.name, b"".join(_lines_at(family, places))
+        yield transcript.name, b"".join(_list_lines_at(family, places))
 
 
-def _path_lines(family: Family, path: GraphPath) -> Iterator[bytes]:
+def _find_path_lines(family: Family, path: GraphPath) -> Iterator[bytes]:
     graph = family.graph
     way = set(family.lines_of_path(path))
     loose_places: dict[str | None, list[Place]] = {}
@@ -149,19 +151,19 @@ def _path_lines(family: Family, path: GraphPath) -> Iterator[bytes]:
         if loose.line in way or (loose.line is None and loose.after is None):
             loose_places.setdefault(loose.after, []).append(loose.place)
     nodes = list_path_uuids(graph, path) if path.leaf else ()
-    yield from _lines_at(family, loose_places.get(None, ()))
+    yield from _list_lines_at(family, loose_places.get(None, ()))
     for uuid in nodes:
-        yield from _lines_at(family, (graph.nodes[uuid].place, *loose_places.get(uuid, ())))
+        yield from _list_lines_at(family, (graph.nodes[uuid].place, *loose_places.get(uuid, ())))
 
 
-def _lines_at(family: Family, places: Iterable[Place]) -> Iterator[bytes]:
+def _list_lines_at(family: Family, places: Iterable[Place]) -> Iterator[bytes]:
     for place in places:
         record = family.opened.record_at(place)
         if record is not None:
             yield record.raw.rstrip(b"\r\n") + b"\n"
 
 
-def _page_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
+def _render_page_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
     from plait.export.site import FOLDER, Site
 
     is_active = form.branches == "active"
@@ -174,7 +176,9 @@ def _page_files(form: ExportForm, family: Family, summary: ExportSummary) -> Ite
         summary.entries.append(replace(entry, name=f"{FOLDER}/{family.pages[path.session]}"))
 
 
-def _trajectory_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
+def _render_trajectory_files(
+    form: ExportForm, family: Family, summary: ExportSummary
+) -> Iterator[File]:
     for transcript in iter_transcripts(family, form.manner, summary):
         yield from iter_trajectory_files(
             transcript, form.manner, form.pricing, summary, f"{transcript.name}.pictures"
@@ -197,7 +201,7 @@ def iter_trajectory_files(
     yield from made.pictures.files.items()
 
 
-def _graph_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
+def _render_graph_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
     if not family.chosen_paths:
         return
     first = family.chosen_paths[0][1].session
@@ -251,13 +255,13 @@ def build_family_graph(
 
 Exporter: TypeAlias = Callable[[ExportForm, Family, ExportSummary], Iterator[File]]
 EXPORTERS: dict[str, Exporter] = {
-    "md": _markdown_files,
-    "html": _page_files,
-    "txt": _plain_files,
-    "json": _json_files,
+    "md": _render_markdown_files,
+    "html": _render_page_files,
+    "txt": _render_plain_files,
+    "json": _render_json_files,
     "jsonl": _record_files,
-    "atif": _trajectory_files,
-    "toolpath": _graph_files,
+    "atif": _render_trajectory_files,
+    "toolpath": _render_graph_files,
 }
 
 

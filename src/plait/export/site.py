@@ -60,13 +60,13 @@ class Site:
         if conversations is None:
             return
         shapes = list_graph_rows(family.graph, session.id)
-        lines = [piece for file in session.files for piece in _packed(family, file)]
+        lines = [piece for file in session.files for piece in _pack_page(family, file)]
         setting = self.setting(family, session, conversations)
         heading = self.heading(family, session, conversations)
         home = None if self.is_single else "../index.html"
         drawn = render_session_page(conversations, shapes, heading, setting, lines, home=home)
         name = f"{FOLDER}/{family.pages[session.id]}"
-        self.entries.append(_entry_of(conversations, heading, family, f"{name}.html"))
+        self.entries.append(_make_entry(conversations, heading, family, f"{name}.html"))
         yield from self.page_files(name, heading.title, drawn, lines)
 
     def setting(
@@ -124,10 +124,10 @@ class Site:
     ) -> Iterator[Output]:
         """Yield the files of one session."""
         if self.is_single:
-            body = drawn.body + "".join(_embedded_parts(drawn, lines))
-            yield f"{name}.html", _document(title, body, root="../", inlined=_assets())
+            body = drawn.body + "".join(_build_embedded_parts(drawn, lines))
+            yield f"{name}.html", _render_document(title, body, root="../", inlined=_load_assets())
             return
-        yield f"{name}.html", _document(title, drawn.body, root="../")
+        yield f"{name}.html", _render_document(title, drawn.body, root="../")
         for number, piece in enumerate(lines):
             yield f"{name}.lines/{number}.js", make_lines_script(piece)
         for part in drawn.parts:
@@ -140,9 +140,9 @@ class Site:
         if self.is_single:
             inert = table.replace("<", "\\u003c")
             body += f'<script type="application/json" class="index">{inert}</script>'
-            yield "index.html", _document(self.title, body, root="", inlined=_assets())
+            yield "index.html", _render_document(self.title, body, root="", inlined=_load_assets())
             return
-        yield "index.html", _document(self.title, body, root="")
+        yield "index.html", _render_document(self.title, body, root="")
         yield "assets/index.js", f"plait.index({table})".encode()
         yield "assets/plait.css", read_style().encode()
         yield "assets/plait.js", bundle_script("plait.js").encode()
@@ -163,12 +163,12 @@ def find_session_conversations(
     return Conversations(session.id, main, found) if main else None
 
 
-def _packed(family: Family, file: int) -> Iterator[PackedLines]:
+def _pack_page(family: Family, file: int) -> Iterator[PackedLines]:
     records = family.opened.records_of(family.graph.files[file].path)
     return pack_lines(file, ((record.line, record.raw) for record in records))
 
 
-def _entry_of(
+def _make_entry(
     conversations: Conversations,
     heading: PageHeading,
     family: Family,
@@ -183,14 +183,14 @@ def _entry_of(
         href=href,
         branches=sum(line.kind == "branch" for line in lines),
         agents=sum(line.kind == "agent" for line in lines),
-        drawing=render_small_graph(_turns_of(conversations)),
+        drawing=render_small_graph(_iter_turns(conversations)),
         prompts=tuple(opener.text for opener in prompts),
         prompt_times=tuple(opener.time for opener in prompts if opener.time),
         parent=above.session if above and above.session != conversations.session else None,
     )
 
 
-def _turns_of(conversations: Conversations) -> Iterator[SmallTurn]:
+def _iter_turns(conversations: Conversations) -> Iterator[SmallTurn]:
     """Yield the turns of a session by time, like the index."""
     begun = [
         (turn.opener.time or "", number, turn.number, side)
@@ -208,7 +208,7 @@ def _turns_of(conversations: Conversations) -> Iterator[SmallTurn]:
         yield SmallTurn(number, side)
 
 
-def _embedded_parts(drawn: SessionPage, lines: Iterable[PackedLines]) -> Iterator[str]:
+def _build_embedded_parts(drawn: SessionPage, lines: Iterable[PackedLines]) -> Iterator[str]:
     """Yield what a page would fetch as inert parts of itself."""
     for number, piece in enumerate(lines):
         yield f'<script type="text/plain" class="lines" data-n="{number}">{piece.letters}</script>'
@@ -217,11 +217,11 @@ def _embedded_parts(drawn: SessionPage, lines: Iterable[PackedLines]) -> Iterato
         yield f'<template class="parts" data-n="{part.number}">{turns}</template>'
 
 
-def _document(title: str, body: str, *, root: str, inlined: Assets | None = None) -> bytes:
+def _render_document(title: str, body: str, *, root: str, inlined: Assets | None = None) -> bytes:
     return render_page(title, body, root=root, inlined=inlined).encode("utf-8", "replace")
 
 
-def _assets() -> Assets:
+def _load_assets() -> Assets:
     return Assets(read_style(), bundle_script("plait.js"), read_asset("highlight.js"))
 
 

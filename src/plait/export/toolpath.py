@@ -95,9 +95,9 @@ class StepChanges:
             case LateResult() as answer:
                 found = self._describe_result(answer)
             case CompactionItem() as point:
-                found = _compaction(point, step)
+                found = _make_compaction(point, step)
             case ClientNote() as note:
-                found = _event(note.kind, note.uuid, subtype=note.subtype, text=note.text)
+                found = _make_event(note.kind, note.uuid, subtype=note.subtype, text=note.text)
                 found |= drop_empty({"value": note.value})
             case _:
                 found = self._describe_response(conversation, step)
@@ -109,7 +109,7 @@ class StepChanges:
         return self.left_out + self._pictures.lost
 
     def _describe_result(self, answer: LateResult) -> Change:
-        found = _event("tool_result", answer.uuid, text=answer.result.text, name=answer.name)
+        found = _make_event("tool_result", answer.uuid, text=answer.result.text, name=answer.name)
         facts = {"call": answer.call, "standing": answer.origin}
         return found | facts | self._facts(answer.result)
 
@@ -240,12 +240,12 @@ def describe_actor(actor: str, model: str | None) -> dict[str, str]:
     return {"name": model, "model": model, **provider}
 
 
-def _event(kind: str, uuid: str | None, **facts: Any) -> Change:
+def _make_event(kind: str, uuid: str | None, **facts: Any) -> Change:
     source = {"event_source_id": uuid, **facts}
     return {"type": "conversation.event", "entry_type": kind, **drop_empty(source)}
 
 
-def _compaction(point: CompactionItem, step: Step) -> Change:
+def _make_compaction(point: CompactionItem, step: Step) -> Change:
     is_known = point.trigger in TRIGGERS
     facts = {
         "trigger" if is_known else "trigger_said": point.trigger,
@@ -352,7 +352,7 @@ def join_graphs(graphs: Sequence[Graph], name: str) -> dict[str, Any]:
     left_out = sum((graph.left_out for graph in graphs), Counter[str]())
     accounts = [graph.document["meta"]["account"] for graph in graphs]
     paths = [path for graph in graphs for path in graph.document["paths"]]
-    return _document(name, paths, None, _summed(accounts), left_out, {})
+    return _make_document(name, paths, None, _sum_accounts(accounts), left_out, {})
 
 
 class _Group(NamedTuple):
@@ -397,7 +397,7 @@ class _GraphWriter:
                 self.path_ids[line.id] = group.id
                 steps = self.steps[line.id]
                 for step in steps.steps:
-                    self.ids[id(step)] = _free(steps.record(step.first), used)
+                    self.ids[id(step)] = _make_free_name(steps.record(step.first), used)
         self.changes = StepChanges(self.manner, self.cost_of, self.counted, self.path_ids)
 
     def _grouped(self) -> Iterator[_Group]:
@@ -408,17 +408,22 @@ class _GraphWriter:
             ways[session] = [line for line in lines if line.kind in SPOKEN]
             if ways[session]:
                 yield _Group(
-                    _free(session, self.used_names), session, ways[session], is_agent=False
+                    _make_free_name(session, self.used_names),
+                    session,
+                    ways[session],
+                    is_agent=False,
                 )
         known = {line.id for lines in ways.values() for line in lines}
         for line in conversations.values():
             if line.id not in known:
                 is_agent = line.kind not in SPOKEN
-                yield _Group(_free(line.id, self.used_names), line.session, [line], is_agent)
+                yield _Group(
+                    _make_free_name(line.id, self.used_names), line.session, [line], is_agent
+                )
 
     def path(self, group: _Group) -> Iterator[dict[str, Any]]:
         """Yield the path of a session or an agent; none if nothing of it is exported."""
-        account = _summed([count_items(self.steps[line.id]) for line in group.lines])
+        account = _sum_accounts([count_items(self.steps[line.id]) for line in group.lines])
         self.accounts.append(account)
         facts = self.woven.sessions.get(group.session, SessionFacts())
         actors: dict[str, dict[str, str]] = {}
@@ -452,8 +457,8 @@ class _GraphWriter:
         ]
         tokens = tokens_to_json(sum((response.tokens for response in missing), NO_TOKENS))
         rest = {"not_in_steps": {"responses": len(missing), **tokens}} if missing else {}
-        account = _summed(self.accounts)
-        return Graph(_document(name, paths, title, account, left_out, rest), +left_out)
+        account = _sum_accounts(self.accounts)
+        return Graph(_make_document(name, paths, title, account, left_out, rest), +left_out)
 
     def _line_steps(
         self,
@@ -572,7 +577,7 @@ def _step_meta(made: Steps, step: Step, unseen: set[str]) -> dict[str, Any]:
     return drop_empty(facts)
 
 
-def _document(
+def _make_document(
     name: str,
     paths: list[dict[str, Any]],
     title: str | None,
@@ -586,7 +591,7 @@ def _document(
     return {"graph": {"id": name}, "paths": paths, "meta": meta}
 
 
-def _summed(accounts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _sum_accounts(accounts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     left_out, items, held = Counter[str](), 0, 0
     for account in accounts:
         left_out.update(account["left_out"])
@@ -595,7 +600,7 @@ def _summed(accounts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {"items": items, "held": held, "left_out": dict(sorted(left_out.items()))}
 
 
-def _free(name: str, used_names: set[str]) -> str:
+def _make_free_name(name: str, used_names: set[str]) -> str:
     found, number = name, 2
     while found in used_names:
         found, number = f"{name}~{number}", number + 1

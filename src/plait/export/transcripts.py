@@ -63,7 +63,7 @@ class Names:
         return found
 
 
-def _surroundings(records: Iterable[Record]) -> Surroundings:
+def _find_surroundings(records: Iterable[Record]) -> Surroundings:
     directory = branch = None
     versions: dict[str, None] = {}
     for record in records:
@@ -385,7 +385,9 @@ class Family:
     def _place(self, session: GraphSession) -> Surroundings:
         files = [self.graph.files[number] for number in session.files]
         own = [file for file in files if file.kind == "session"] or files
-        return _surroundings(record for file in own for record in self.opened.records_of(file.path))
+        return _find_surroundings(
+            record for file in own for record in self.opened.records_of(file.path)
+        )
 
 
 def render_session_markdown(opened: OpenSession, line: str, prices: Pricing) -> str | None:

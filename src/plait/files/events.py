@@ -208,9 +208,9 @@ class ChangedText(Struct, frozen=True):
 def apply_event(event: FileEvent, before: FileText) -> ChangedText | None:
     """Return a text after an event; None if it does not apply or is unknown."""
     if not before.is_whole:
-        return _patched(event.hunks, before) if event.hunks and event.after is None else None
-    replaced = _replaced(event.replacements, before) if event.replacements else None
-    patched = _patched(event.hunks, before) if event.hunks else None
+        return _apply_patch(event.hunks, before) if event.hunks and event.after is None else None
+    replaced = _replace_texts(event.replacements, before) if event.replacements else None
+    patched = _apply_patch(event.hunks, before) if event.hunks else None
     after = event.after or (patched or replaced or ChangedText(before, ())).text
     if event.after is None and not (patched or replaced):
         return None
@@ -234,7 +234,7 @@ def widen_regions(changed: ChangedText, before: FileText) -> Iterator[Region]:
     old, new, low = before.lines, changed.text.lines, 0
     ends = [region.old[0] for region in changed.regions[1:]] + [len(old)]
     for region, high in zip(changed.regions, ends, strict=True):
-        up, down = _slides(region, old, new, low, high)
+        up, down = _count_slides(region, old, new, low, high)
         found = Region(
             (region.old[0] - up, region.old[1] + down), (region.new[0] - up, region.new[1] + down)
         )
@@ -242,7 +242,7 @@ def widen_regions(changed: ChangedText, before: FileText) -> Iterator[Region]:
         yield found
 
 
-def _slides(
+def _count_slides(
     region: Region, old: Sequence[str], new: Sequence[str], low: int, high: int
 ) -> tuple[int, int]:
     """Return how many lines above and below a change could be part of it instead."""
@@ -275,7 +275,7 @@ def reconstruct_before(event: FileEvent) -> FileText | None:
         return EMPTY_TEXT
     if event.after is None or not event.hunks:
         return None
-    found = _patched(tuple(map(_turned, event.hunks)), event.after)
+    found = _apply_patch(tuple(map(_swap_sides, event.hunks)), event.after)
     return found.text if found else None
 
 
@@ -292,22 +292,24 @@ def iter_added_lines(event: FileEvent) -> Iterator[str]:
         yield from (line for line in replacement.new.split("\n")[1:-1] if line not in old)
 
 
-def _turned(hunk: Hunk) -> Hunk:
+def _swap_sides(hunk: Hunk) -> Hunk:
     swap = {"+": "-", "-": "+"}
     lines = tuple(swap.get(line[:1], line[:1]) + line[1:] for line in hunk.lines)
     return Hunk(hunk.new_start, hunk.new_lines, hunk.old_start, hunk.old_lines, lines)
 
 
-def _patched(hunks: Sequence[Hunk], before: FileText) -> ChangedText | None:
+def _apply_patch(hunks: Sequence[Hunk], before: FileText) -> ChangedText | None:
     """Return a text with a patch applied exactly at its line numbers."""
     lines: list[str] = []
     regions: list[Region] = []
     place, is_ended = 0, before.is_ended
     for hunk in hunks:
-        old, new, ended = _sides(hunk)
+        old, new, ended = _split_sides(hunk)
         start = min(max(hunk.old_start - bool(old), 0), len(before.lines))
         there = before.lines[start : start + len(old)]
-        if start < place or not (there == tuple(old) if before.is_whole else _alike(there, old)):
+        if start < place or not (
+            there == tuple(old) if before.is_whole else _are_alike(there, old)
+        ):
             return None
         lines += before.lines[place:start]
         regions.append(Region((start, start + len(old)), (len(lines), len(lines) + len(new))))
@@ -325,13 +327,13 @@ def reveal_lines(before: FileText, hunks: Sequence[Hunk]) -> FileText | None:
     """
     lines = list(before.lines)
     for hunk in hunks:
-        old = _sides(hunk)[0]
+        old = _split_sides(hunk)[0]
         start = max(hunk.old_start - bool(old), 0)
         lines += [f"{UNSEEN_LINE}{next(_NUMBERS)}" for _ in range(start + len(old) - len(lines))]
         for place, line in enumerate(old, start):
             if lines[place].startswith(UNSEEN_LINE):
                 lines[place] = line
-        if not _alike(lines[start : start + len(old)], old):
+        if not _are_alike(lines[start : start + len(old)], old):
             return None
     return replace(before, lines=tuple(lines))
 
@@ -346,11 +348,11 @@ def fits_partial_text(known: FileText, seen: FileText) -> bool:
     )
 
 
-def _alike(there: Sequence[str], lines: Sequence[str]) -> bool:
+def _are_alike(there: Sequence[str], lines: Sequence[str]) -> bool:
     return [line.strip() for line in there] == [line.strip() for line in lines]
 
 
-def _sides(hunk: Hunk) -> tuple[list[str], list[str], bool | None]:
+def _split_sides(hunk: Hunk) -> tuple[list[str], list[str], bool | None]:
     """Return the lines before and after, and whether the last one has an end if that is known."""
     old: list[str] = []
     new: list[str] = []
@@ -374,14 +376,14 @@ def _is_near(hunks: Sequence[Hunk], before: FileText) -> bool:
     The client draws tabs at the start of a line as spaces in some patches.
     """
     for hunk in hunks:
-        old = _sides(hunk)[0]
+        old = _split_sides(hunk)[0]
         start = max(hunk.old_start - bool(old), 0)
-        if not _alike(before.lines[start : start + len(old)], old):
+        if not _are_alike(before.lines[start : start + len(old)], old):
             return False
     return True
 
 
-def _replaced(replacements: Sequence[Replacement], before: FileText) -> ChangedText | None:
+def _replace_texts(replacements: Sequence[Replacement], before: FileText) -> ChangedText | None:
     """Return a text with texts replaced; None if one does not occur or occurs twice."""
     text = "\n".join(before.lines) + ("\n" if before.is_ended and before.lines else "")
     spans: list[tuple[int, int, int]] | None = []
@@ -392,16 +394,16 @@ def _replaced(replacements: Sequence[Replacement], before: FileText) -> ChangedT
         times = text.count(old) if old else 0
         if not times or (times > 1 and not replacement.is_everywhere):
             return None
-        spans = _spans(text, old, new) if len(replacements) == 1 else None
+        spans = _iter_spans(text, old, new) if len(replacements) == 1 else None
         text = text.replace(old, new)
     after = parse_text(text)
     if spans is None:
         region = Region((0, len(before.lines)), (0, len(after.lines)))
         return ChangedText(after, (region,))
-    return ChangedText(after, tuple(_regions(before, after, spans)))
+    return ChangedText(after, tuple(_iter_regions(before, after, spans)))
 
 
-def _spans(text: str, old: str, new: str) -> list[tuple[int, int, int]]:
+def _iter_spans(text: str, old: str, new: str) -> list[tuple[int, int, int]]:
     """Return the lines that each place touches, and how many lines are added after it."""
     found, place, line = [], 0, 0
     grown = new.count("\n") - old.count("\n")
@@ -420,7 +422,7 @@ def _ends_alike(text: str, there: int, old: str, new: str) -> bool:
     return new.endswith("\n") or (not new and (there == 0 or text[there - 1] == "\n"))
 
 
-def _regions(
+def _iter_regions(
     before: FileText, after: FileText, spans: Sequence[tuple[int, int, int]]
 ) -> Iterator[Region]:
     shift = 0
@@ -462,7 +464,7 @@ def list_file_events(
     turns = map_agent_launches(conversations)
     for conversation in conversations.by_line.values():
         prompts = _Prompts(conversations, conversation, turns)
-        found.extend(_events_in(conversation, prompts, directory, load))
+        found.extend(_iter_events_in(conversation, prompts, directory, load))
     return tuple(sorted(found, key=lambda event: event.time))
 
 
@@ -536,7 +538,7 @@ class _Prompts:
         )
 
 
-def _events_in(
+def _iter_events_in(
     conversation: Conversation, prompts: _Prompts, directory: str | None, load: LoadBackup
 ) -> Iterator[FileEvent]:
     last = format_sortable(conversation.started) or ""
@@ -545,7 +547,7 @@ def _events_in(
             time = item.answered_at or item.time if isinstance(item, ToolCall) else item.time
             last = format_sortable(time) or last
             if isinstance(item, ToolCall) and not item.is_intermediate and item.outcome == "ok":
-                found = _of_call(item, prompts.origin(turn, item), last, directory)
+                found = _make_call_events(item, prompts.origin(turn, item), last, directory)
                 if found:
                     yield found
             elif isinstance(item, ClientNote) and item.kind.startswith("file-history"):
@@ -579,7 +581,7 @@ def _events_in(
                         )
 
 
-def _of_call(
+def _make_call_events(
     called: ToolCall, origin: EventOrigin, time: str, directory: str | None
 ) -> FileEvent | None:
     touch = get_touch(called, origin.turn)
@@ -594,27 +596,27 @@ def _of_call(
         return FileEvent(path=path, kind="read", time=time, origin=origin, after=text)
     if touch.action not in ACTIONS:
         return None
-    kind = _kind_of(called, ACTIONS[touch.action], touch.patch)
+    kind = _get_kind(called, ACTIONS[touch.action], touch.patch)
     given = as_mapping(called.input)
     asked = FileEvent(
         path=path,
         kind=kind,
         time=time,
         origin=origin,
-        after=_after(called, given, {}),
-        replacements=tuple(_replacements(called.name, given, {})),
+        after=_get_text_after(called, given, {}),
+        replacements=tuple(_list_replacements(called.name, given, {})),
     )
     return replace(
         asked,
-        before=EMPTY_TEXT if kind == "created" else _before(view),
-        after=_after(called, given, view),
+        before=EMPTY_TEXT if kind == "created" else _get_text_before(view),
+        after=_get_text_after(called, given, view),
         hunks=tuple(parse_logged_hunks(view.get("structuredPatch"))),
-        replacements=tuple(_replacements(called.name, given, view)),
+        replacements=tuple(_list_replacements(called.name, given, view)),
         proposal=asked if touch.is_user_modified else None,
     )
 
 
-def _kind_of(called: ToolCall, action: EventKind, patch: Patch | None) -> EventKind:
+def _get_kind(called: ToolCall, action: EventKind, patch: Patch | None) -> EventKind:
     has_created = called.result is not None and CREATED.search(called.result.text) is not None
     view = as_mapping(called.result.detail if called.result else None)
     if view.get("type") == "update":
@@ -624,14 +626,16 @@ def _kind_of(called: ToolCall, action: EventKind, patch: Patch | None) -> EventK
     return "created" if called.name == "Write" and not view and has_created else action
 
 
-def _before(view: Mapping[str, Any]) -> FileText | None:
+def _get_text_before(view: Mapping[str, Any]) -> FileText | None:
     for name in ("originalFile", "originalFileContents", "original_file"):
         if isinstance(text := view.get(name), str):
             return parse_text(text)
     return None
 
 
-def _after(called: ToolCall, given: Mapping[str, Any], view: Mapping[str, Any]) -> FileText | None:
+def _get_text_after(
+    called: ToolCall, given: Mapping[str, Any], view: Mapping[str, Any]
+) -> FileText | None:
     if called.name == "Write":
         content = get_text(view, "content")
         content = get_text(given, "content") if content is None else content
@@ -640,7 +644,7 @@ def _after(called: ToolCall, given: Mapping[str, Any], view: Mapping[str, Any]) 
     return None if updated is None else parse_text(updated)
 
 
-def _replacements(
+def _list_replacements(
     name: str, given: Mapping[str, Any], view: Mapping[str, Any]
 ) -> Iterator[Replacement]:
     if name == "MultiEdit":

@@ -187,9 +187,9 @@ class FileInGit:
         """Return the origin of each line of the file on disk; none for uncommitted lines."""
         question = ("-c", "blame.ignoreRevsFile=", "blame", "--porcelain", "--no-textconv")
         porcelain = run_git(self.top, *question, "--", self.name)
-        return list(self._blamed(porcelain)) if porcelain else []
+        return list(self._parse_blame(porcelain)) if porcelain else []
 
-    def _blamed(self, porcelain: str) -> Iterator[CommittedLine]:
+    def _parse_blame(self, porcelain: str) -> Iterator[CommittedLine]:
         """Yield the entries of Git's porcelain blame: facts of a commit come once, first."""
         names: dict[str, str] = {}
         facts: dict[str, dict[str, str]] = {}
@@ -392,7 +392,7 @@ def _find_other_copies(given: str, names: FileNames, events: Iterable[FileEvent]
     """Return the only path on another machine, or of another clone, with the same end."""
     end = names.git.name if names.git else re.sub(r"^(?:\.?\.?[/\\])+", "", given)
     alike = [event for event in events if _ends_with(event.path, end)]
-    found = {event.path for event in _of_this_file(names, alike)}
+    found = {event.path for event in _find_events_of_file(names, alike)}
     if len(found) > 1:
         shown = ", ".join(f"'{path}'" for path in sorted(found)[:MOST_LISTED])
         raise UserError(
@@ -407,7 +407,7 @@ def _ends_with(path: str, end: str) -> bool:
     return path == end or path.endswith(f"/{end}")
 
 
-def _of_this_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEvent]:
+def _find_events_of_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEvent]:
     """Return the events of a file on this disk under a path of another machine.
 
     A different existing file of the same name does not count, unless its repository is a clone of
@@ -427,7 +427,7 @@ def _of_this_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEve
             git = find_file_in_git(path)
         if names.git and git and names.git.roots & git.roots:
             return True
-        return not exists and git is None and _resembles(here, found)
+        return not exists and git is None and _resembles_known_texts(here, found)
 
     return [
         event
@@ -437,7 +437,7 @@ def _of_this_file(names: FileNames, events: Iterable[FileEvent]) -> list[FileEve
     ]
 
 
-def _resembles(here: frozenset[str], events: Iterable[FileEvent]) -> bool:
+def _resembles_known_texts(here: frozenset[str], events: Iterable[FileEvent]) -> bool:
     """Return whether half of one file's lines are in what sessions know of another."""
     known = _find_distinctive_lines(
         *(text for event in events for text in (event.before, event.after))

@@ -106,8 +106,8 @@ def _find_stayed(pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], None
 
     These are in every longest selection of pairs that keeps their order in both texts.
     """
-    up = _rising_lengths([place for place, _ in pairs])
-    down = _rising_lengths([-place for place, _ in reversed(pairs)])[::-1]
+    up = _compute_rising_lengths([place for place, _ in pairs])
+    down = _compute_rising_lengths([-place for place, _ in reversed(pairs)])[::-1]
     longest = max(up, default=0)
     is_in_longest = [rise + fall == longest + 1 for rise, fall in zip(up, down, strict=True)]
     rivals = Counter(rise for rise, is_in in zip(up, is_in_longest, strict=True) if is_in)
@@ -118,7 +118,7 @@ def _find_stayed(pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], None
     }
 
 
-def _rising_lengths(places: Sequence[int]) -> list[int]:
+def _compute_rising_lengths(places: Sequence[int]) -> list[int]:
     """Return for each position the length of the longest increasing sequence that ends there."""
     ends: list[int] = []
     lengths: list[int] = []

@@ -445,9 +445,9 @@ def build_session_tables(
         "lines": [(dag, *astuple(line_row)) for dag, line_row in enumerate(rows.lines)],
         "turns": map(astuple, rows.turns),
     }
-    found = {table: _prefix_rows(sid, several) for table, several in tables.items()}
+    found = {table: _select_by_prefix(sid, several) for table, several in tables.items()}
     found["files"] = [
-        (first_file + place, sid, os.fsencode(mark.path), mark.kind, *_file_state(mark, rows))
+        (first_file + place, sid, os.fsencode(mark.path), mark.kind, *_make_file_state(mark, rows))
         for place, mark in enumerate(rows.files)
     ]
     found["bills"] = [
@@ -468,11 +468,11 @@ def extend_session(sid: int, grown: SessionRows, dag: int) -> RowChange:
         )
         for mark in grown.files:
             path = os.fsencode(mark.path)
-            state = (*_file_state(mark, grown), path)
+            state = (*_make_file_state(mark, grown), path)
             connection.execute(f"UPDATE files SET {UPDATE_FILE} WHERE path = ?", state)  # noqa: S608  ours
             connection.execute(DELETE_BILL, (path,))
         _delete_derived(connection, sid)
-        _insert(connection, "turns", _prefix_rows(sid, map(astuple, grown.turns)))
+        _insert(connection, "turns", _select_by_prefix(sid, map(astuple, grown.turns)))
         connection.execute(
             "UPDATE lines SET turns = turns + ? WHERE sid = ? AND dag = ?",
             (len(grown.turns), sid, dag),
@@ -499,12 +499,12 @@ def ignore_files(marks: Iterable[FileMark]) -> RowChange:
     return change
 
 
-def _file_state(mark: FileMark, rows: SessionRows) -> tuple[Any, ...]:
+def _make_file_state(mark: FileMark, rows: SessionRows) -> tuple[Any, ...]:
     tail = rows.tails.get(mark.path)
     return mark.size, mark.changed, mark.inode, mark.offset, mark.head, mark.mark, tail
 
 
-def _prefix_rows(sid: int, rows: Rows) -> list[tuple[Any, ...]]:
+def _select_by_prefix(sid: int, rows: Rows) -> list[tuple[Any, ...]]:
     return [(sid, *map(_fit_value, row)) for row in rows]
 
 
@@ -637,13 +637,13 @@ def save_family_result(sort: str, members: tuple[int, ...], data: bytes) -> RowC
 
 def save_session_rows(sid: int, tables: Mapping[str, Rows]) -> RowChange:
     """Return the change that writes the rows of a session, by table."""
-    rows = {table: _prefix_rows(sid, several) for table, several in tables.items()}
+    rows = {table: _select_by_prefix(sid, several) for table, several in tables.items()}
     return insert_tables({**rows, "detailed": [(sid,)]})
 
 
 def save_usage_rows(sid: int, rows: Rows, digest: bytes) -> RowChange:
     """Return the change that writes the responses counted for a session."""
-    written = insert_tables({"usage": _prefix_rows(sid, rows), "billed": [(sid, digest)]})
+    written = insert_tables({"usage": _select_by_prefix(sid, rows), "billed": [(sid, digest)]})
 
     def change(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM usage WHERE sid = ?", (sid,))

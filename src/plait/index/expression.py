@@ -111,7 +111,7 @@ def _translate(pattern: str, flags: int) -> _Part:
     at = start.end() if start else 0
     reader = _Reader(_flags_for_all(pattern, flags))
     while at < len(pattern):
-        sign = _signs().match(pattern, at)
+        sign = _list_signs().match(pattern, at)
         if sign is None:
             raise _Untranslatable
         reader.take(sign)
@@ -120,7 +120,7 @@ def _translate(pattern: str, flags: int) -> _Part:
 
 
 @cache
-def _signs() -> re.Pattern[str]:
+def _list_signs() -> re.Pattern[str]:
     return re.compile(SIGN, re.ASCII | re.DOTALL | re.VERBOSE)
 
 
@@ -166,7 +166,7 @@ class _Reader:
                 parts = inner.ways[-1]
                 if not parts:
                     raise _Untranslatable
-                parts.append(_repeat(parts.pop(), *_bounds(sign)))
+                parts.append(_repeat(parts.pop(), *_parse_bounds(sign)))
             case "comment":
                 pass
             case _:
@@ -184,7 +184,7 @@ class _Reader:
                 form, only = _translate_set(sign[0], is_cased=group.is_cased)
                 return self._letter(only, group) if only else _Part(form)
             case _:
-                return self._letter(_letter_of(sign), group)
+                return self._letter(_decode_letter(sign), group)
 
     def _letter(self, letter: str, group: _Group) -> _Part:
         is_held = SAFE.fullmatch(letter) and group.is_cased == self.is_cased
@@ -193,7 +193,7 @@ class _Reader:
         )
 
 
-def _letter_of(sign: re.Match[str]) -> str:
+def _decode_letter(sign: re.Match[str]) -> str:
     if sign.lastgroup == "short":
         return SHORT[sign[0][1]]
     if sign.lastgroup == "letter":
@@ -204,7 +204,7 @@ def _letter_of(sign: re.Match[str]) -> str:
     return chr(code)
 
 
-def _bounds(sign: re.Match[str]) -> tuple[int, int | None]:
+def _parse_bounds(sign: re.Match[str]) -> tuple[int, int | None]:
     """Return the minimum and maximum of a repetition."""
     if sign[0][0] != "{":
         return {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign[0][0]]
@@ -236,13 +236,13 @@ def _translate_set(source: str, *, is_cased: bool) -> tuple[str, str | None]:
     plain = r"\[(?!\^)(?:[^\\]|\\[ -/:-@\[-`{-~dwsfnrtv])+\]|\\[dws]"
     is_small = source.isascii() and re.fullmatch(plain, source) is not None
     if safe == held and is_small and (is_cased or FOLDING.isdisjoint(held)):
-        return _letter_class(safe), held[0] if len(held) == 1 else None
+        return _make_letter_class(safe), held[0] if len(held) == 1 else None
     if not is_cased and not is_small:
         safe += sorted(FOLDING)
-    return f"(?:{_letter_class(safe)}|{OTHER})" if safe else f"(?:{OTHER})", None
+    return f"(?:{_make_letter_class(safe)}|{OTHER})" if safe else f"(?:{OTHER})", None
 
 
-def _letter_class(safe: Iterable[str]) -> str:
+def _make_letter_class(safe: Iterable[str]) -> str:
     return f"[{''.join(map(re.escape, safe))}]"
 
 
@@ -252,7 +252,7 @@ def _translate_letter(letter: str, *, is_cased: bool) -> str:
         return ANYTHING
     if not SAFE.fullmatch(letter):
         if is_cased or letter.isascii():
-            return _escapable(letter)
+            return _match_escaped(letter)
         same = letter.casefold()  # some characters beyond ASCII fold to `k` or `s`
         return f"(?:[{same}{same.upper()}]|{OTHER})" if same in FOLDING else f"(?:{OTHER})"
     if is_cased or not letter.isalpha():
@@ -261,7 +261,7 @@ def _translate_letter(letter: str, *, is_cased: bool) -> str:
     return f"(?:{both}|{OTHER})" if letter in FOLDING else both
 
 
-def _escapable(letter: str) -> str:
+def _match_escaped(letter: str) -> str:
     code = ord(letter)
     if 0xD800 <= code < 0xE000 or code == NO_TEXT:  # at such a position there is no text
         return f"(?:{OTHER})"

@@ -39,11 +39,11 @@ def scan_stamps(places: Iterable[Path]) -> dict[str, FileStamp]:
     return {
         path: FileStamp(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), status.st_ino)
         for place in places
-        for path, status in _files_at(os.fspath(place))
+        for path, status in _iter_files_at(os.fspath(place))
     }
 
 
-def _files_at(place: str) -> Iterator[tuple[str, os.stat_result]]:
+def _iter_files_at(place: str) -> Iterator[tuple[str, os.stat_result]]:
     if os.path.isfile(place):  # noqa: PTH113  text, as all paths here
         yield place, os.stat(place)  # noqa: PTH116
         return
@@ -55,15 +55,15 @@ def _files_at(place: str) -> Iterator[tuple[str, os.stat_result]]:
             continue
         seen.add(real)
         is_outputs = folder.endswith(OUTPUTS)
-        for entry in _entries_of(folder):
-            status = _status_of(entry)
+        for entry in _list_entries(folder):
+            status = _read_status(entry)
             if status is None:
                 waiting.append(entry.path)
             elif S_ISREG(status.st_mode) and (is_outputs or _is_indexed_name(entry.name)):
                 yield entry.path, status
 
 
-def _entries_of(folder: str) -> list[os.DirEntry[str]]:
+def _list_entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -74,7 +74,7 @@ def _entries_of(folder: str) -> list[os.DirEntry[str]]:
 EMPTY = os.stat_result((0,) * 10)
 
 
-def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
+def _read_status(entry: os.DirEntry[str]) -> os.stat_result | None:
     try:
         if entry.is_dir():
             return None
@@ -105,7 +105,7 @@ def mark_file(
     """Return the marks of a file that was read up to an offset; its bytes may be given."""
     try:
         with BytesIO(data) if data is not None else open_buffered(Path(path)) as file:
-            head, mark = _digests(file, offset)
+            head, mark = _compute_digests(file, offset)
     except OSError:
         head = mark = b""
     return FileMark(path, *stamp, kind, offset, head, mark)
@@ -120,12 +120,12 @@ def has_grown(known: FileMark, now: FileStamp) -> bool:
         return False
     try:
         with open_buffered(Path(known.path)) as file:
-            return _digests(file, known.offset) == (known.head, known.mark)
+            return _compute_digests(file, known.offset) == (known.head, known.mark)
     except OSError:
         return False
 
 
-def _digests(file: BufferedReader | BytesIO, offset: int) -> tuple[bytes, bytes]:
+def _compute_digests(file: BufferedReader | BytesIO, offset: int) -> tuple[bytes, bytes]:
     head = file.read(min(HEAD, offset))
     start = max(0, offset - TAIL)
     file.seek(start)

@@ -259,7 +259,7 @@ def build_light_items(record: Record, responses: Responses, file: int = 0) -> li
                 number = responses.number_of(record)
                 found = [_block_item(block, number, place) for block in content]
         elif kind == "user" and isinstance(content, list):
-            found = _user_items(record, envelope, content, place)
+            found = _build_user_items(record, envelope, content, place)
     return found or build_items(record, responses, file)
 
 
@@ -272,7 +272,7 @@ def _block_item(block: BlockWithText, number: int, place: dict[str, Any]) -> Ite
     return ToolCall(**place, response=number, call=call, name=name, input=block.input)
 
 
-def _user_items(
+def _build_user_items(
     record: Record, line: EnvelopeWithText, blocks: list[BlockWithText], place: dict[str, Any]
 ) -> list[Item]:
     if has_saved_output(line) or b'"toolDenialKind"' in record.raw:

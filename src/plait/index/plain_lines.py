@@ -34,11 +34,11 @@ def read_plain_texts(line: EnvelopeWithText) -> list[str] | None:
         return None
     if line.type == "user":
         if isinstance(content, str):
-            return _prompt_texts(content, line)
+            return _read_prompt_texts(content, line)
         if all(block.type == "text" and block.text is not None for block in content):
-            return _prompt_texts("\n".join(block.text or "" for block in content), line)
-        return _result_texts(content, line)
-    return _response_texts(content) if line.type == "assistant" else None
+            return _read_prompt_texts("\n".join(block.text or "" for block in content), line)
+        return _read_result_texts(content, line)
+    return _read_response_texts(content) if line.type == "assistant" else None
 
 
 def passage_kind(line: EnvelopeWithText, part: int) -> PassageKind:
@@ -55,7 +55,7 @@ def block_at(line: EnvelopeWithText, part: int) -> BlockWithText | None:
     return content[part] if isinstance(content, list) else None
 
 
-def _prompt_texts(text: str, line: EnvelopeWithText) -> list[str] | None:
+def _read_prompt_texts(text: str, line: EnvelopeWithText) -> list[str] | None:
     """Return the texts of a prompt; None if the client may have written it."""
     text = text.strip()
     if (
@@ -68,7 +68,7 @@ def _prompt_texts(text: str, line: EnvelopeWithText) -> list[str] | None:
     return None if line.has_view else [text]
 
 
-def _response_texts(blocks: str | list[BlockWithText]) -> list[str] | None:
+def _read_response_texts(blocks: str | list[BlockWithText]) -> list[str] | None:
     """Return the texts of a response's blocks; None if one is of another kind."""
     if isinstance(blocks, str):
         return [blocks]
@@ -95,7 +95,7 @@ def is_plain_block(block: BlockWithText) -> bool:
             return False
 
 
-def _result_texts(blocks: list[BlockWithText], line: EnvelopeWithText) -> list[str] | None:
+def _read_result_texts(blocks: list[BlockWithText], line: EnvelopeWithText) -> list[str] | None:
     """Return the texts of successful results; None if there is anything else."""
     if has_saved_output(line) or any(block.is_error for block in blocks):
         return None

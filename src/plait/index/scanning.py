@@ -97,7 +97,7 @@ def _scan_file(path: str, sought: ScanPattern) -> Iterator[ScanMatch]:
     try:
         read_status(Path(path))  # a session in the backup is extracted, with its outputs
         has_outputs = (folder / OUTPUTS).is_dir()
-        for offset, block in _blocks(Path(path)):
+        for offset, block in _iter_blocks(Path(path)):
             for start, end in _find_candidate_lines(block, sought, has_outputs=has_outputs):
                 line = Line(0, offset + start, block[start:end], end < len(block))
                 texts, is_complete = read_line_texts(line, folder)
@@ -110,7 +110,7 @@ def _scan_file(path: str, sought: ScanPattern) -> Iterator[ScanMatch]:
         return
 
 
-def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
+def _iter_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield complete lines in blocks, with their offsets.
 
     Files are not memory-mapped: a file that becomes shorter meanwhile would crash the process.
@@ -133,7 +133,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
 def line_number_at(path: Path, place: int) -> int:
     """Return the number of the line at an offset."""
     number = 1
-    for offset, block in _blocks(path):
+    for offset, block in _iter_blocks(path):
         number += block.count(b"\n", 0, max(0, place - offset))
     return number
 
@@ -143,19 +143,19 @@ def _find_candidate_lines(
 ) -> list[tuple[int, int]]:
     finder, second = compile_line_finders(sought)
     if finder is None:
-        return list(_all_lines(data))
-    found = set(_lines_with(data, finder, second))
+        return list(_iter_all_lines(data))
+    found = set(_iter_lines_with(data, finder, second))
     marks = list(REWRITTEN_TEXT)
     if has_outputs:
         marks.append(SAVED_OUTPUT)
     if FRACTION.search(sought.text or ""):
         marks.append(NUMBERS)
     for mark in marks:
-        found.update(_lines_with(data, compile_for_bytes(mark)))
+        found.update(_iter_lines_with(data, compile_for_bytes(mark)))
     return sorted(found)
 
 
-def _all_lines(data: bytes) -> Iterator[tuple[int, int]]:
+def _iter_all_lines(data: bytes) -> Iterator[tuple[int, int]]:
     start = 0
     while start < len(data):
         end = data.find(b"\n", start)
@@ -164,7 +164,7 @@ def _all_lines(data: bytes) -> Iterator[tuple[int, int]]:
         start = end + 1
 
 
-def _lines_with(data: bytes, finder: Any, second: Any = None) -> Iterator[tuple[int, int]]:
+def _iter_lines_with(data: bytes, finder: Any, second: Any = None) -> Iterator[tuple[int, int]]:
     place, size = 0, len(data)
     while match := finder.search(data, place):
         at = match.start()
@@ -206,7 +206,7 @@ def match_passages(
     at = [hit[1] for hit in searcher.search(query, max(1, searcher.num_docs), count=False).hits]
     columns = (load_values(searcher, name, at) for name in ("file", "at", "bytes"))
     rows = zip(at, *columns, strict=True)
-    known = [address for address, *numbers in rows if _passage_key(*numbers) in wanted]
+    known = [address for address, *numbers in rows if _make_passage_key(*numbers) in wanted]
     return NewestPassages(searcher, known)
 
 
@@ -255,5 +255,5 @@ def _match_key(file: int, scan_match: ScanMatch) -> tuple[int, int, int]:
     return file, -1 - (scan_match.line or 1), scan_match.part
 
 
-def _passage_key(file: int, at: int, length: int) -> tuple[int, int, int]:
+def _make_passage_key(file: int, at: int, length: int) -> tuple[int, int, int]:
     return file, length >> LENGTH if length else -1 - (at >> PART), at & (1 << PART) - 1

@@ -259,7 +259,7 @@ class HitBuilder:
             [[passage_place] for passage_place in found] if self.is_each else _group_by_turn(found)
         )
         if self.is_weighed:
-            turns = [sorted(group, key=_display_order) for group in turns]
+            turns = [sorted(group, key=_rank_for_display) for group in turns]
         self.sessions |= self.catalogue.sessions({group[0].sid for group in turns})
         paths = self.catalogue.paths({group[0].file for group in turns})
         now = SCALE * compute_recency(int(datetime.now(UTC).timestamp()))
@@ -351,7 +351,7 @@ def _group_by_turn(found: Iterable[PassagePlace]) -> list[list[PassagePlace]]:
     return [[replace(turns[key][0], score=score), *turns[key][1:]] for key, score in scores.items()]
 
 
-def _display_order(place: PassagePlace) -> tuple[bool, float]:
+def _rank_for_display(place: PassagePlace) -> tuple[bool, float]:
     """Return a sort key: what people wrote before what tools printed, a title last, since it is
     shown above.
     """
@@ -536,21 +536,21 @@ class IndexReader:
         """Return the number of matching passages, and the places of the best: by words, kind and
         age.
         """
-        total, hits = self._ordered(query, count, weight_by_field="weight")
+        total, hits = self._order_hits(query, count, weight_by_field="weight")
         return total, sorted(load_places(self.searcher, hits), key=_rank)
 
     def newest(self, query: Query, count: int) -> tuple[int, list[PassagePlace]]:
         """Return the number of matching passages, and the places of the newest."""
-        total, hits = self._ordered(query, count + MAX_EQUAL_TIMES, order_by_field="time")
+        total, hits = self._order_hits(query, count + MAX_EQUAL_TIMES, order_by_field="time")
         last = hits[-1][0] if len(hits) < total else None
         if last is not None and hits[count - 1][0] == last:
             # which of several equal ones come first depends on the segments of the index
             earlier = [hit for hit in hits if hit[0] != last]
-            hits = [*earlier, *self._ordered(restrict_to_second(query, last), total)[1]]
+            hits = [*earlier, *self._order_hits(restrict_to_second(query, last), total)[1]]
         found = load_places(self.searcher, [(0.0, address) for _, address in hits])
-        return total, sorted(found, key=_newest_first)[:count]
+        return total, sorted(found, key=_sort_newest_first)[:count]
 
-    def _ordered(self, query: Query, count: int, **order: Any) -> tuple[int, list[Any]]:
+    def _order_hits(self, query: Query, count: int, **order: Any) -> tuple[int, list[Any]]:
         try:
             found = self.searcher.search(query, count, count=True, **order)
         except ValueError as error:
@@ -642,7 +642,7 @@ def _rank(place: PassagePlace) -> tuple[float, ...]:
     return -place.score, place.sid, place.dag, place.turn, place.file, place.line, place.part
 
 
-def _newest_first(place: PassagePlace) -> tuple[float, ...]:
+def _sort_newest_first(place: PassagePlace) -> tuple[float, ...]:
     """Sort newest first, what has no time last; simultaneous ones of a session backwards."""
     time = float("inf") if place.time is None else -place.time
     return time, place.sid, place.dag, -place.turn, place.file, -place.line, -place.part

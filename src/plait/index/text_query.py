@@ -80,7 +80,7 @@ class TextQueryBuilder:
             case Not(inner):
                 return self.without(inner)
             case And(parts):
-                return self._all_of(parts, is_highlighted=is_highlighted)
+                return self._build_conjunction(parts, is_highlighted=is_highlighted)
             case Or(parts):
                 return _require_any(
                     [self.build(part, is_highlighted=is_highlighted) for part in parts]
@@ -93,7 +93,7 @@ class TextQueryBuilder:
         unwanted = self.build(inner, is_highlighted=False)
         return Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, unwanted)])
 
-    def _all_of(self, parts: Iterable[QueryNode], *, is_highlighted: bool) -> Query:
+    def _build_conjunction(self, parts: Iterable[QueryNode], *, is_highlighted: bool) -> Query:
         found: list[tuple[Occur, Query]] = []
         for part in drop_repeated_words(parts):
             if isinstance(part, Not):
@@ -125,13 +125,13 @@ class TextQueryBuilder:
         """Return the query for consecutive words, or pairs of letters if it has none."""
         unspaced = UNSPACED.findall(phrase.text)
         spaced_out = UNSPACED.sub(" ", phrase.text)
-        parts = [_pairs_query(run) for run in unspaced]
+        parts = [_build_pairs_query(run) for run in unspaced]
         for run in unspaced:
             self.add_highlight(re.escape(run), is_highlighted=is_highlighted)
         if not unspaced or split_words(spaced_out):
             words = self.words(spaced_out)
             self.add_highlight(phrase_pattern(words, phrase), is_highlighted=is_highlighted)
-            parts.append(_phrase_query(words, phrase))
+            parts.append(_build_phrase_query(words, phrase))
         self.has_words = True
         if len(parts) == 1:
             return parts[0]
@@ -249,15 +249,15 @@ class TextQueryBuilder:
         words = split_words(value.strip("*"))
         if not words:
             raise UserError(f"'{value}' is not a file name", "use `file:name.py` or part of a path")
-        return _words_query("path", words)
+        return _build_words_query("path", words)
 
     def before(self, value: str) -> Query:
         """Return the query for what was before a time."""
-        return _time_range(None, _parse_time(value, self.now))
+        return _build_time_range(None, _parse_time(value, self.now))
 
     def after(self, value: str) -> Query:
         """Return the query for what was at or after a time."""
-        return _time_range(_parse_time(value, self.now), None)
+        return _build_time_range(_parse_time(value, self.now), None)
 
 
 FIELD_QUERIES: dict[str, Callable[[TextQueryBuilder, str], Query]] = {
@@ -283,34 +283,36 @@ def _match_codes(name: str, codes: Iterable[int]) -> Query:
     return Query.const_score_query(found, 0.0)
 
 
-def _phrase_query(words: list[str], phrase: Phrase) -> Query:
+def _build_phrase_query(words: list[str], phrase: Phrase) -> Query:
     if phrase.is_prefix and len(words) > 1:
         return Query.phrase_prefix_query(text_schema(), "text", list(words))
     if phrase.is_prefix:
         return Query.regex_query(text_schema(), "text", f"{re.escape(words[0])}.*")
     if phrase.slop and len(words) > 1:
         return Query.phrase_query(text_schema(), "text", list(words), slop=phrase.slop)
-    return _words_query("text", words)
+    return _build_words_query("text", words)
 
 
-def _words_query(name: str, words: list[str]) -> Query:
+def _build_words_query(name: str, words: list[str]) -> Query:
     if len(words) == 1:
         return Query.term_query(text_schema(), name, words[0])
     return Query.phrase_query(text_schema(), name, list(words))
 
 
-def _pairs_query(run: str) -> Query:
+def _build_pairs_query(run: str) -> Query:
     if len(run) == 1:
         return Query.regex_query(text_schema(), "pairs", f".?{re.escape(run)}.?")
-    return _words_query("pairs", letter_pairs(run))
+    return _build_words_query("pairs", letter_pairs(run))
 
 
 def restrict_to_second(query: Query, second: int) -> Query:
     """Return a query restricted to one second."""
-    return Query.boolean_query([(Occur.Must, query), (Occur.Must, _time_range(second, second + 1))])
+    return Query.boolean_query(
+        [(Occur.Must, query), (Occur.Must, _build_time_range(second, second + 1))]
+    )
 
 
-def _time_range(start: int | None, end: int | None) -> Query:
+def _build_time_range(start: int | None, end: int | None) -> Query:
     found = Query.range_query(
         text_schema(),
         "time",

@@ -112,7 +112,7 @@ def _format_days(first: str, last: str) -> str:
     return first if first == last else f"{first}\nto\n{last}"
 
 
-def _trend_slice(trend: Trend, base: Slice, first: str, last: str) -> Slice:
+def _build_trend_slice(trend: Trend, base: Slice, first: str, last: str) -> Slice:
     counted = "responses" if trend.measure in SPENT else OF[trend.measure]
     return replace(base, of=counted, since=first, until=last)
 
@@ -123,7 +123,7 @@ def _render_trend_amount(
     name = trend.measure if trend.measure in SPENT else "count"
     text = format_amount(trend.measure, value) if label is None else label
     figures = {name: value} if label is None else {}
-    return _trend_slice(trend, base, first, last).render_link(esc(text), **figures)
+    return _build_trend_slice(trend, base, first, last).render_link(esc(text), **figures)
 
 
 def _render_weeks(trend: Trend, weeks: Sequence[str], last: str, base: Slice) -> str:
@@ -150,7 +150,7 @@ def _render_week(
     height = max(value / maximum * TALL, 1.5)
     tooltip = esc(f"Week of {week}: {format_amount(trend.measure, value)}")
     return (
-        f'<a href="{esc(_trend_slice(trend, base, week, end).url())}" tabindex="-1" aria-label="{tooltip}">'
+        f'<a href="{esc(_build_trend_slice(trend, base, week, end).url())}" tabindex="-1" aria-label="{tooltip}">'
         f'<rect class="c0" x="{index * WIDE}" y="{TALL - height:.1f}" width="{WIDE - 2}" '
         f'height="{height:.1f}"><title>{tooltip}</title></rect></a>'
     )
@@ -541,10 +541,10 @@ def _render_waste_totals(waste: Waste, base: Slice) -> str:
     definite = format_money(waste.least_usd) if waste.least_usd else "$0"
     occurrences = sum(finding.count for finding in waste.findings)
     sent = f"{format_money(waste.input_usd)} in all"
-    total = _waste_slice(base, part="cost").render_link(
+    total = _build_waste_slice(base, part="cost").render_link(
         format_money(waste.total_usd), count=waste.total_usd
     )
-    occurrences_link = _waste_slice(base).render_link(
+    occurrences_link = _build_waste_slice(base).render_link(
         format_count(occurrences, "occurrence"), count=occurrences
     )
     return render_totals(
@@ -552,13 +552,13 @@ def _render_waste_totals(waste: Waste, base: Slice) -> str:
             ("Potential savings", total, "at most"),
             (
                 "Definitely wasted",
-                _waste_slice(base, part="least").render_link(definite),
+                _build_waste_slice(base, part="least").render_link(definite),
                 "at least",
             ),
             (
                 "Share of input cost",
-                _waste_slice(base, part="cost").render_link(share or "–"),
-                _waste_slice(base, part="sent").render_link(sent, count=waste.input_usd),
+                _build_waste_slice(base, part="cost").render_link(share or "–"),
+                _build_waste_slice(base, part="sent").render_link(sent, count=waste.input_usd),
             ),
             (
                 "Findings",
@@ -569,7 +569,7 @@ def _render_waste_totals(waste: Waste, base: Slice) -> str:
     )
 
 
-def _waste_slice(base: Slice, name: str = "", part: str = "") -> Slice:
+def _build_waste_slice(base: Slice, name: str = "", part: str = "") -> Slice:
     return replace(base, of="waste", name=name, part=part)
 
 
@@ -584,12 +584,14 @@ def _render_finding(
         _render_waste_evidence(evidence, sessions) for evidence in finding.evidence[:MOST_SHOWN]
     )
     rest = finding.count - MOST_SHOWN
-    slice_ = _waste_slice(base, finding.kind)
+    slice_ = _build_waste_slice(base, finding.kind)
     more_html = f'<p class="onward">{slice_.render_link(f"{rest:,} more")}</p>' if rest > 0 else ""
     tip = WASTE_TIPS[finding.kind]
     advice = tip[:1].upper() + tip[1:]
     saving = esc(format_saving(finding.least_usd, finding.cost_usd))
-    cost = _waste_slice(base, finding.kind, "cost").render_link(saving, count=finding.cost_usd)
+    cost = _build_waste_slice(base, finding.kind, "cost").render_link(
+        saving, count=finding.cost_usd
+    )
     note = f"{cost}, {slice_.render_link(f'{finding.count}{NARROW}×', count=finding.count)}"
     content = f'<p class="advice">{render_code_spans(advice)}.</p>{entrypoints_html}<ol class="short">{rows}</ol>{more_html}'
     return render_section(esc(title[:1].upper() + title[1:]), content, note)

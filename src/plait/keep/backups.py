@@ -146,7 +146,7 @@ class Backups:
     def plan(self, sessions: SessionRefs = None, *, backups: bool = False) -> "KeepPlan":
         """Return what a run would back up of some sessions, or of all; nothing is written."""
         chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
-        found = self._sources(chosen, backups=backups)
+        found = self._find_sources(chosen, backups=backups)
         planned = self.store.plan(found, again=sessions is not None)
         if not planned.sessions:
             return planned
@@ -166,7 +166,7 @@ class Backups:
         if it is named.
         """
         chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
-        found = self._sources(chosen, backups=backups)
+        found = self._find_sources(chosen, backups=backups)
         if sessions is None:
             from plait.store.sdk import LIVE, SessionStore
 
@@ -190,11 +190,11 @@ class Backups:
             )
         left = map(find_leftovers, self._archive.inventory.configs)
         return merge_rescued(
-            rescue(self.store, leftovers, self._known(leftovers), is_dry=is_dry)
+            rescue(self.store, leftovers, self._list_known_sessions(leftovers), is_dry=is_dry)
             for leftovers in left
         )
 
-    def _known(self, left: "Leftovers") -> "list[KnownSession]":
+    def _list_known_sessions(self, left: "Leftovers") -> "list[KnownSession]":
         """Return the existing sessions; with their times if prompts name no session."""
         from plait.keep.rescue import KnownSession
 
@@ -214,7 +214,7 @@ class Backups:
     def status(self) -> "KeepStatus":
         """Return what is backed up, what is not, and what the client's cleanup will delete when."""
         store, archive = self.store, self._archive
-        sources = self._sources(None)
+        sources = self._find_sources(None)
         planned = store.plan(sources, again=True)
         counted = CountedSources(archive.sessions, sources)
         unkept = counted.sessions_of(file.place for file in planned.files)
@@ -293,7 +293,7 @@ class Backups:
         time, so that the cleanup leaves it alone.
         """
         kept = self.kept(session)
-        place = Path(to) if to is not None else self._home_of(kept)
+        place = Path(to) if to is not None else self._choose_home(kept)
         restored = self.store.restore(kept, place, overwrite=overwrite, report=report)
         if is_fresh:
             for path in (*restored.files, *restored.same):
@@ -302,7 +302,7 @@ class Backups:
 
     def forget(self, sessions: SessionRefs) -> "Freed":
         """Delete sessions from the store; those at their source stay there."""
-        return self.store.forget(self.with_earlier_places(self._all_kept(sessions)))
+        return self.store.forget(self.with_earlier_places(self._list_kept(sessions)))
 
     def with_earlier_places(self, sessions: "Iterable[KeptSession]") -> "tuple[KeptSession, ...]":
         """Return backed-up sessions, including earlier states from before they were moved."""
@@ -320,17 +320,17 @@ class Backups:
 
     def pack(self, file: Path | str, sessions: SessionRefs = None) -> "Merged":
         """Write the backup of some sessions, or all, to one file for another machine."""
-        return self.store.pack(Path(file), None if sessions is None else self._all_kept(sessions))
+        return self.store.pack(Path(file), None if sessions is None else self._list_kept(sessions))
 
     def unpack(self, file: Path | str) -> "Merged":
         """Add what was packed elsewhere; what exists here stays as it is."""
         return self.store.unpack(Path(file))
 
-    def _all_kept(self, sessions: SessionRefs) -> "list[KeptSession]":
+    def _list_kept(self, sessions: SessionRefs) -> "list[KeptSession]":
         names = [sessions] if isinstance(sessions, Session | Path | str) else sessions or ()
         return [self.kept(name) for name in names]
 
-    def _home_of(self, kept: "KeptSession") -> Path | None:
+    def _choose_home(self, kept: "KeptSession") -> Path | None:
         """Return the folder to restore to: None for the original place, another if that is not on
         this machine.
         """
@@ -343,7 +343,9 @@ class Backups:
             )
         return configs[0]
 
-    def _sources(self, sessions: SessionRefs, *, backups: bool = False) -> "tuple[Source, ...]":
+    def _find_sources(
+        self, sessions: SessionRefs, *, backups: bool = False
+    ) -> "tuple[Source, ...]":
         from plait.store.sources import find_sources
 
         roots = self._archive.roots

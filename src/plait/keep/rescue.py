@@ -266,38 +266,40 @@ def find_leftovers(config: Path) -> Leftovers:
     if not path.is_file():
         prompts, unread = [], 0
     else:
-        fields = [_typed(line.data, config) for line in iter_lines(path) if line.data.strip()]
+        fields = [
+            _read_typed_prompts(line.data, config) for line in iter_lines(path) if line.data.strip()
+        ]
         found = [prompt for prompt in fields if prompt]
         prompts, unread = sorted(found, key=lambda item: item.time), len(fields) - len(found)
     projects = config / PROJECTS
     listed: dict[str, ListedSession] = {}
     folders: dict[str, Path] = {}
-    for project in _folders_in(projects).values():
-        listed |= _listed_in(project / INDEX)
-        folders |= _sessions_among(_folders_in(project))
+    for project in _list_folders(projects).values():
+        listed |= _read_listed_sessions(project / INDEX)
+        folders |= _filter_session_names(_list_folders(project))
     return Leftovers(
         config,
         tuple(prompts),
-        _sessions_among(_folders_in(config / BACKUPS)),
-        _sessions_among(_folders_in(config / ENVIRONMENTS)),
+        _filter_session_names(_list_folders(config / BACKUPS)),
+        _filter_session_names(_list_folders(config / ENVIRONMENTS)),
         listed,
         folders,
         unread,
     )
 
 
-def _typed(line: bytes, config: Path) -> TypedPrompt | None:
-    entry = _object_in(line)
-    text, time = entry.get("display"), _moment(entry.get("timestamp"), 1000)
+def _read_typed_prompts(line: bytes, config: Path) -> TypedPrompt | None:
+    entry = _decode_object(line)
+    text, time = entry.get("display"), _parse_moment(entry.get("timestamp"), 1000)
     if not isinstance(text, str) or not text.strip() or time is None:
         return None
-    session = _text(entry.get("sessionId"))
+    session = _get_text(entry.get("sessionId"))
     if session is not None and not SESSION.fullmatch(session):
         return None
     pasted = entry.get("pastedContents")
     fields = pasted if isinstance(pasted, dict) else {}
     found = {
-        key: _pasted(item, config)
+        key: _restore_pastes(item, config)
         for key, item in fields.items()
         if isinstance(item, dict) and item.get("type") == "text"
     }
@@ -306,35 +308,35 @@ def _typed(line: bytes, config: Path) -> TypedPrompt | None:
         return found.get(place[1]) or place[0]
 
     words, missing = PASTE.sub(put_back, text), sum(item is None for item in found.values())
-    return TypedPrompt(time, words, _text(entry.get("project")), session, missing)
+    return TypedPrompt(time, words, _get_text(entry.get("project")), session, missing)
 
 
-def _pasted(item: dict[str, Any], config: Path) -> str | None:
-    content = _text(item.get("content"))
-    name = _text(item.get("contentHash")) or ""
+def _restore_pastes(item: dict[str, Any], config: Path) -> str | None:
+    content = _get_text(item.get("content"))
+    name = _get_text(item.get("contentHash")) or ""
     if content is not None or not HASH.fullmatch(name):
         return content
     data = read_small(config / PASTES / f"{name}.txt")
     return None if data is None else data.decode(errors="replace")
 
 
-def _listed_in(path: Path) -> dict[str, ListedSession]:
-    found = _object_in(read_small(path) or b"")
+def _read_listed_sessions(path: Path) -> dict[str, ListedSession]:
+    found = _decode_object(read_small(path) or b"")
     entries = found.get("entries")
-    original = _text(found.get("originalPath"))
+    original = _get_text(found.get("originalPath"))
     listed: dict[str, ListedSession] = {}
     for item in entries if isinstance(entries, list) else ():
-        session = _text(item.get("sessionId")) if isinstance(item, dict) else None
+        session = _get_text(item.get("sessionId")) if isinstance(item, dict) else None
         if session and SESSION.fullmatch(session) and item.get("isSidechain") is not True:
             messages = item.get("messageCount")
             listed[session] = ListedSession(
-                _text(item.get("projectPath")) or _text(item.get("cwd")) or original,
-                _text(item.get("customTitle")) or _text(item.get("summary")),
-                _text(item.get("firstPrompt")),
-                _text(item.get("gitBranch")),
+                _get_text(item.get("projectPath")) or _get_text(item.get("cwd")) or original,
+                _get_text(item.get("customTitle")) or _get_text(item.get("summary")),
+                _get_text(item.get("firstPrompt")),
+                _get_text(item.get("gitBranch")),
                 messages if isinstance(messages, int) and messages > 0 else None,
-                _moment(item.get("created")),
-                _moment(item.get("modified")),
+                _parse_moment(item.get("created")),
+                _parse_moment(item.get("modified")),
             )
     return listed
 
@@ -350,7 +352,7 @@ def list_backups(folder: Path) -> Iterator[Backup]:
     yield from sorted(found, key=lambda item: (item.time, item.key, item.version))
 
 
-def _folders_in(place: Path) -> dict[str, Path]:
+def _list_folders(place: Path) -> dict[str, Path]:
     try:
         with os.scandir(place) as entries:
             named = {
@@ -361,11 +363,11 @@ def _folders_in(place: Path) -> dict[str, Path]:
     return dict(sorted(named.items()))
 
 
-def _sessions_among(folders: dict[str, Path]) -> dict[str, Path]:
+def _filter_session_names(folders: dict[str, Path]) -> dict[str, Path]:
     return {name: path for name, path in folders.items() if SESSION.fullmatch(name)}
 
 
-def _object_in(data: bytes) -> dict[str, Any]:
+def _decode_object(data: bytes) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -373,11 +375,11 @@ def _object_in(data: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _text(value: object) -> str | None:
+def _get_text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _moment(value: object, scale: int = 1000) -> datetime | None:
+def _parse_moment(value: object, scale: int = 1000) -> datetime | None:
     """Return a time given in milliseconds or as text."""
     if isinstance(value, str):
         try:
@@ -482,7 +484,9 @@ def _assemble(
     renames = [prompt.text for prompt in typed if prompt.text.startswith(RENAME)]
     title = renames[-1].removeprefix(RENAME).strip() if renames else ""
     if not title and folder:
-        title = _text(_object_in(read_small(folder / TITLE) or b"").get("customTitle")) or ""
+        title = (
+            _get_text(_decode_object(read_small(folder / TITLE) or b"").get("customTitle")) or ""
+        )
     return LostSession(
         session,
         directory or listed.directory or by_slug.get(project or ""),
@@ -638,15 +642,15 @@ def _write_session(session: LostSession, folder: Path) -> Path:
     ids = IdSource(Random(session.session), lambda: now)
     with SessionWriter(path, setting, ids, has_snapshots=False) as writer:
         finds = "\n".join(f"- {find}" for find in describe_finds(session))
-        _note(writer, f"{INCOMPLETE_NOTE}\n{finds}".rstrip("\n"))
-        for event in _events(session):
+        _write_note(writer, f"{INCOMPLETE_NOTE}\n{finds}".rstrip("\n"))
+        for event in _list_events(session):
             now = event.time
             match event:
                 case TypedPrompt():
-                    writer.prompt(_as_logged(event.text))
+                    writer.prompt(_format_logged_prompt(event.text))
                 case Backup():
                     message = writer.tip or ""
-                    name = _name_in(event.file, cwd) if event.file else event.key
+                    name = _make_relative(event.file, cwd) if event.file else event.key
                     time = format_time(event.time)
                     parent = {"realParentDir": str(Path(event.file).parent)} if event.file else {}
                     backup = {
@@ -657,12 +661,12 @@ def _write_session(session: LostSession, folder: Path) -> Path:
                     }
                     writer.append(make_file_delta_line(message, message, name, backup, time))
                 case Commit():
-                    names = [_name_in(name, cwd) for name in event.files[:MOST_NAMED]]
+                    names = [_make_relative(name, cwd) for name in event.files[:MOST_NAMED]]
                     more = len(event.files) - len(names)
                     if more:
                         names.append(f"and {more} more")
                     head = f"commit {event.id[:12]} {event.subject} ({REASONS[event.why]})"
-                    _note(writer, "\n  ".join([head, *names]).rstrip())
+                    _write_note(writer, "\n  ".join([head, *names]).rstrip())
         if session.title:
             writer.title(session.title)
         elif session.listed.title:
@@ -671,7 +675,7 @@ def _write_session(session: LostSession, folder: Path) -> Path:
     return path
 
 
-def _events(session: LostSession) -> Iterator[Event]:
+def _list_events(session: LostSession) -> Iterator[Event]:
     """Yield what happened, in order; what only the list of sessions says comes first."""
     prompts = session.prompts
     first = session.listed.first_prompt
@@ -682,13 +686,13 @@ def _events(session: LostSession) -> Iterator[Event]:
     yield from sorted(events, key=lambda event: (event.time, not isinstance(event, TypedPrompt)))
 
 
-def _note(writer: SessionWriter, words: str) -> None:
+def _write_note(writer: SessionWriter, words: str) -> None:
     """Write a note for readers, and for the model if the session is resumed."""
     content = f"<local-command-stdout>{words}</local-command-stdout>"
     writer.system("local_command", content=content)
 
 
-def _as_logged(text: str) -> str:
+def _format_logged_prompt(text: str) -> str:
     """Return what was typed as the client logs it: commands have a form of their own."""
     if text.startswith("!"):
         return f"<bash-input>{text[1:].strip()}</bash-input>"
@@ -700,7 +704,7 @@ def _as_logged(text: str) -> str:
     return f"<command-name>{name}</command-name>\n{message}\n<command-args>{rest}</command-args>"
 
 
-def _name_in(file: str, cwd: str) -> str:
+def _make_relative(file: str, cwd: str) -> str:
     place = Path(file)
     return str(place.relative_to(cwd)) if place.is_relative_to(cwd) else file
 

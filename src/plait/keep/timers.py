@@ -111,9 +111,9 @@ def service_unit(
 ) -> str:
     """Return the unit that runs a command once, at low priority."""
     variables = [
-        f"Environment={_quoted(f'{name}={value}')}\n" for name, value in environment.items()
+        f"Environment={_quote_word(f'{name}={value}')}\n" for name, value in environment.items()
     ]
-    words = " ".join(_quoted(word).replace("$", "$$") for word in command)
+    words = " ".join(_quote_word(word).replace("$", "$$") for word in command)
     return f"""{task.sign}
 [Unit]
 Description={task.says}
@@ -131,7 +131,7 @@ def is_our_unit(text: str, task: Task = BACKUP_TASK) -> bool:
     return text.startswith(f"# Written by `{task.typed} --install`")
 
 
-def _quoted(word: str) -> str:
+def _quote_word(word: str) -> str:
     """Return a word quoted for systemd, where `%` and quotes are special."""
     _check_single_line(word)
     plain = word.replace("%", "%%")

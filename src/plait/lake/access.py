@@ -274,7 +274,7 @@ class RestrictedQueryEngine(QueryEngine):
         is_visible = has_text
         if table.is_in_counts:
             is_visible = f'build IN (SELECT build FROM "{VISIBLE}")'  # noqa: S608  our own names
-        columns = ", ".join(_column_sql(column, has_text) for column in table.columns)
+        columns = ", ".join(_build_column_sql(column, has_text) for column in table.columns)
         select = f'SELECT {columns} FROM "{stored_name(table.name)}" WHERE {is_visible}'  # noqa: S608
         return f'CREATE VIEW "{table.name}" AS {select}'
 
@@ -289,7 +289,7 @@ class RestrictedQueryEngine(QueryEngine):
         yield from (HiddenMonth(*row) for row in self.query(HIDDEN_TOTALS_SQL, values).rows())
 
 
-def _column_sql(column: Column, has_text: str) -> str:
+def _build_column_sql(column: Column, has_text: str) -> str:
     """Return a column as visible: no hidden text, no name of a hidden session."""
     if column.sensitivity == "worded":
         return f'CASE WHEN {has_text} THEN "{column.name}" END AS "{column.name}"'

@@ -140,7 +140,7 @@ class RayEngine:
         max_worker_deaths: int = MAX_WORKER_DEATHS,
     ) -> None:
         if find_spec("ray") is None:
-            raise _ray_missing()
+            raise _make_missing_error()
         self.address = address
         self.jobs = jobs
         """How many items are worked on at a time; None for as many as there are CPUs."""
@@ -184,7 +184,7 @@ class RayEngine:
                 try:
                     socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT).close()
                 except (OSError, OverflowError) as error:
-                    raise _cluster_error(self.address, error) from error
+                    raise _make_cluster_error(self.address, error) from error
         ray = _import_ray()
         if not ray.is_initialized():
             _start_ray(ray, self.address, self.jobs)
@@ -247,7 +247,7 @@ def _start_ray(ray: Any, address: str | None, jobs: int | None) -> None:
         except Exception as error:  # Ray has many kinds of errors for this, some undocumented
             ray.shutdown()
             if not attempts_left:
-                raise _cluster_error(address, error) from error
+                raise _make_cluster_error(address, error) from error
         else:
             return
 
@@ -259,16 +259,16 @@ def _import_ray() -> Any:
         import ray.data
         from ray._common.usage import usage_lib
     except ImportError:
-        raise _ray_missing() from None
+        raise _make_missing_error() from None
     usage_lib.set_usage_stats_enabled_via_env_var(False)
     return ray
 
 
-def _ray_missing() -> MissingExtra:
+def _make_missing_error() -> MissingExtra:
     return MissingExtra("Ray is not installed", "`pip install 'plait[lake,ray]'`")
 
 
-def _cluster_error(address: str | None, error: Exception) -> UserError:
+def _make_cluster_error(address: str | None, error: Exception) -> UserError:
     if address is None:
         return UserError(f"Ray does not start: {_describe_error(error)}", "use `--engine local`")
     return UserError(

@@ -116,11 +116,11 @@ def is_public_model(name: str) -> bool:
     if name == NO_MODEL:
         return True
     words = {word.lower() for word in WORD.findall(name)}
-    return words <= _model_words() and find_model_prices(name) is not None
+    return words <= _list_model_words() and find_model_prices(name) is not None
 
 
 @cache
-def _model_words() -> frozenset[str]:
+def _list_model_words() -> frozenset[str]:
     """Return all words in the names of models in the price lists."""
     patterns = [
         pattern

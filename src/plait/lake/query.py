@@ -135,7 +135,7 @@ class QueryEngine:
 
     def query(self, sql: str, values: Mapping[str, object] | None = None) -> QueryResult:
         """Return the complete result of the last statement; those before it are rolled back."""
-        with self._lock, self._explained_errors():
+        with self._lock, self._explain_errors():
             self._create_views(sql)
             self._connection.execute("BEGIN")
             try:
@@ -146,7 +146,7 @@ class QueryEngine:
 
     def stream(self, sql: str, values: Mapping[str, object] | None = None) -> QueryResult:
         """Return the same as it is computed; the next query ends it."""
-        with self._lock, self._explained_errors():
+        with self._lock, self._explain_errors():
             self._create_views(sql)
             return QueryResult(self._run(sql, values).to_arrow_reader(), self._connection)
 
@@ -162,7 +162,7 @@ class QueryEngine:
         return relation
 
     @contextmanager
-    def _explained_errors(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         duckdb = _import_duckdb()
         try:
             yield

@@ -708,9 +708,9 @@ class ResponseRows:
             name = key if isinstance(key, str) else f"{LINE_KEY_PREFIX}{key[1]}"
             position = positions.get(response.uuid or "") or (None, None, None)
             request = requests.get((response.file, name))
-            yield self._response_row(name, response, position, request)
+            yield self._make_response_row(name, response, position, request)
 
-    def _response_row(
+    def _make_response_row(
         self,
         name: str,
         response: BilledResponse,
@@ -725,7 +725,7 @@ class ResponseRows:
             cost = compute_resend_cost(request, unit_prices) if unit_prices else None
             again = (request.again, request.cause, cost)
         return (
-            _response_digest(name, response),
+            _hash_response(name, response),
             response.uuid,
             branch,
             turn,
@@ -757,8 +757,7 @@ class ResponseRows:
         for file in list_billed_files(session):
             responses = self._by_file.in_file(file.path)
             digests = {
-                id(response): _response_digest(name, response)
-                for name, response in responses.items()
+                id(response): _hash_response(name, response) for name, response in responses.items()
             }
             losses = self._by_file.explain_losses(
                 self._read_paid_file(session, file).losses, session.id
@@ -807,7 +806,7 @@ class ResponseRows:
         return iter_inactive_records(opened.plain_graph.lines.values())
 
 
-def _response_digest(name: str, response: BilledResponse) -> int:
+def _hash_response(name: str, response: BilledResponse) -> int:
     """Return the key of a response; without an id of its own it is known by its line."""
     if name.startswith(LINE_KEY_PREFIX):
         return hash_text(f"{response.session} {response.file} {name}")

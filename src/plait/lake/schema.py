@@ -68,11 +68,11 @@ COMMON_COLUMNS = (
 """The columns that every table begins with; tables are partitioned by the last one."""
 
 
-def _table(name: str, description: str, *columns: Column, is_in_counts: bool = True) -> Table:
+def _make_table(name: str, description: str, *columns: Column, is_in_counts: bool = True) -> Table:
     return Table(name, description, COMMON_COLUMNS + columns, is_in_counts)
 
 
-SESSIONS = _table(
+SESSIONS = _make_table(
     "sessions",
     "one row per session; says which rows of other tables are current",
     Column("person", "text", "the person, as given to `plait lake build`"),
@@ -98,7 +98,7 @@ SESSIONS = _table(
     Column("schema", "int", "the version of these tables"),
     Column("plait", "text", "the version of Plait that wrote the tables"),
 )
-LOGS = _table(
+LOGS = _make_table(
     "logs",
     "one row per log file: lines = records + blank + broken",
     Column("file", "text", "path below the root", "named"),
@@ -112,7 +112,7 @@ LOGS = _table(
     Column("broken", "int", "broken lines"),
     Column("recovered", "int", "records recovered from broken lines"),
 )
-RECORDS = _table(
+RECORDS = _make_table(
     "records",
     "one row per record: the graph",
     Column("file", "text", "the log file", "named"),
@@ -138,7 +138,7 @@ RECORDS = _table(
     Column("repeated", "flag", "whether it is a repeated line, not to be counted again"),
     Column("copy_of", "text", "the original record, if it is a copy with another id", "id"),
 )
-TURNS = _table(
+TURNS = _make_table(
     "turns",
     "one row per turn: a prompt and everything that answers it; figures from responses to "
     "words can be summed, and turns in several sessions are counted once",
@@ -173,7 +173,7 @@ TURNS = _table(
     Column("words_said", "int", "words in answers"),
     Column("counts", "flag", "whether to count it: a turn in several sessions counts once"),
 )
-RESPONSES = _table(
+RESPONSES = _make_table(
     "responses",
     "one row per model response, counted once across all sessions",
     Column("key", "int", "digest that identifies it in every session"),
@@ -203,7 +203,7 @@ RESPONSES = _table(
     Column("again_usd", "float", "cost of writing them again"),
     Column("input_usd", "float", "total cost of input"),
 )
-WASTE = _table(
+WASTE = _make_table(
     "waste",
     "one row per finding of avoidable spending",
     Column("kind", "text", "why: pause, reread, abandoned and so on"),
@@ -215,7 +215,7 @@ WASTE = _table(
     Column("cost_usd", "float", "cost in dollars"),
     Column("least_usd", "float", "the part that was definitely wasted"),
 )
-TOOL_CALLS = _table(
+TOOL_CALLS = _make_table(
     "tool_calls",
     "one row per tool call",
     Column("branch", "text", "the conversation line it is on", "id"),
@@ -232,7 +232,7 @@ TOOL_CALLS = _table(
     Column("before_rewind", "flag", "whether the conversation was rewound right after it"),
     Column("counts", "flag", "whether to count it: a call in several sessions counts once"),
 )
-FILES = _table(
+FILES = _make_table(
     "files",
     "one row per file that a tool call read or changed",
     Column("branch", "text", "the conversation line it is on", "id"),
@@ -246,7 +246,7 @@ FILES = _table(
     Column("removed", "int", "lines removed"),
     Column("counts", "flag", "whether to count it: changes in several sessions count once"),
 )
-FINDINGS = _table(
+FINDINGS = _make_table(
     "findings",
     "one row per problem in the logs",
     Column("code", "text", "the kind of problem"),
@@ -255,7 +255,7 @@ FINDINGS = _table(
     Column("line", "int", "the line number"),
     Column("uuid", "text", "the record", "id"),
 )
-TEXT = _table(
+TEXT = _make_table(
     "text",
     "one row per passage: prompts, answers, thinking, tool input and output",
     Column("branch", "text", "the conversation line it is on", "id"),
@@ -268,7 +268,7 @@ TEXT = _table(
     Column("text", "text", "the text", "worded"),
     is_in_counts=False,
 )
-RAW = _table(
+RAW = _make_table(
     "raw",
     "one row per line of a log file, unchanged",
     Column("file", "text", "the log file", "named"),

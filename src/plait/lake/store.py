@@ -478,7 +478,7 @@ class SessionTable(LakeTable):
     def replace(self, rows: Rows, removed: Collection[SessionKey] = ()) -> None:
         """Replace the rows of the same sessions; take out some sessions."""
         removed_keys = [f"{source}\0{session}" for source, session in removed]
-        keys = pa.concat_arrays([_session_keys(rows), pa.array(removed_keys, pa.string())])
+        keys = pa.concat_arrays([_join_session_keys(rows), pa.array(removed_keys, pa.string())])
 
         def plan(table: DeltaTable) -> Actions:
             files = self.list_files(table)
@@ -489,7 +489,7 @@ class SessionTable(LakeTable):
                 file for file in files if pc.any(pc.is_in(self._read_keys(file), keys)).as_py()
             ]
             old = self.read_files(touched)
-            kept = old.filter(pc.invert(pc.is_in(_session_keys(old), keys)))
+            kept = old.filter(pc.invert(pc.is_in(_join_session_keys(old), keys)))
             return [
                 *map(self.make_remove_action, touched),
                 *map(self.make_add_action, self.write(pa.concat_tables([kept, rows]))),
@@ -503,11 +503,13 @@ class SessionTable(LakeTable):
 
     def _read_keys(self, file: DataFile) -> pa.Array:
         if file.path not in self._keys_by_file:
-            self._keys_by_file[file.path] = _session_keys(self.read_files([file], _KEY_COLUMNS))
+            self._keys_by_file[file.path] = _join_session_keys(
+                self.read_files([file], _KEY_COLUMNS)
+            )
         return self._keys_by_file[file.path]
 
 
-def _session_keys(rows: Rows) -> pa.Array:
+def _join_session_keys(rows: Rows) -> pa.Array:
     """Return the session of each row as one text."""
     keys = pc.binary_join_element_wise(rows["source"], rows["session"], "\0")
     return keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
@@ -635,7 +637,7 @@ class Lake:
             kept: list[Rows] = []
             later_keys = pa.array([], pa.string())
             for rows in (batch.sessions for batch in reversed(written)):
-                keys = _session_keys(rows)
+                keys = _join_session_keys(rows)
                 kept.insert(0, rows.filter(pc.invert(pc.is_in(keys, later_keys))))
                 later_keys = pa.concat_arrays([later_keys, keys])
             self._sessions.replace(pa.concat_tables(kept))

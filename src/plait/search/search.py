@@ -135,14 +135,14 @@ def _run(
     if folder is None:
         if asked.filters:
             raise UserError("searching by field needs an index", INDEX_HINT)
-        return replace(_by_scan(archive, asked, sought, started), note=None)
+        return replace(_search_by_scan(archive, asked, sought, started), note=None)
     problem = update_if_stale(archive, folder, watch)
     try:
         reader = _open_reader(archive, folder, watch, is_writable=problem is None)
     except SourceError as error:
         if problem is None or asked.filters:
             raise (problem or error) from None
-        return _by_scan(archive, asked, sought, started)
+        return _search_by_scan(archive, asked, sought, started)
     with closing(reader):
         found = _answer(reader, archive, asked, sought, started)
     return replace(found, note=found.note or OUTDATED) if problem else found
@@ -232,7 +232,7 @@ def _scan_all(archive: "Archive", sought: "ScanPattern") -> "list[ScanMatch]":
     )
 
 
-def _by_scan(
+def _search_by_scan(
     archive: "Archive",
     asked: SearchRequest,
     sought: "QueryNode | ScanPattern | None",
@@ -241,11 +241,11 @@ def _by_scan(
     from plait.index.expression import ScanPattern, make_finder, pattern_for_all
 
     if sought is None:
-        raise _more_than_words(archive)
+        raise _find_inexact_terms(archive)
     if isinstance(sought, ScanPattern):
         marks: list[Highlighter] = [make_finder(sought)]
     else:
-        looks = list(_iter_word_patterns(sought, _more_than_words(archive)))
+        looks = list(_iter_word_patterns(sought, _find_inexact_terms(archive)))
         sought = pattern_for_all(looks)
         marks = [re.compile(look, re.IGNORECASE) for look in looks]
     sightings = _scan_all(archive, sought)
@@ -253,7 +253,9 @@ def _by_scan(
         str(file.path.absolute()): session for session in archive.sessions for file in session.files
     }
     newest = sorted(sightings, key=lambda sighting: owners[sighting.path].modified, reverse=True)
-    hits = (_bare_hit(owners[hit.path], hit, marks, asked.context) for hit in newest[: asked.limit])
+    hits = (
+        _make_bare_hit(owners[hit.path], hit, marks, asked.context) for hit in newest[: asked.limit]
+    )
     found = SearchResult(
         hits=tuple(hits),
         total=len(newest),
@@ -269,7 +271,7 @@ def _by_scan(
     return assign_projects(found, archive.folding.project)
 
 
-def _more_than_words(archive: "Archive") -> PlaitError:
+def _find_inexact_terms(archive: "Archive") -> PlaitError:
     if archive.index is None:
         return UserError("without an index only words can be searched", INDEX_HINT)
     return SourceError(
@@ -290,7 +292,7 @@ def _iter_word_patterns(wanted: QueryNode, refusal: PlaitError) -> Iterator[str]
             raise refusal
 
 
-def _bare_hit(
+def _make_bare_hit(
     session: Session, match: "ScanMatch", marks: "Sequence[Highlighter]", context: int
 ) -> Hit:
     from plait.index.scanning import line_number_at
@@ -319,7 +321,9 @@ def _bare_hit(
 
 def place_summary(archive: "Archive", hit: Hit) -> Hit:
     """Return a hit in a summary line with the turn that it summarises, if a session has it."""
-    leaf = _leaf_at(Path(hit.path), hit.line) if hit.kind == "summary" and not hit.uuid else None
+    leaf = (
+        _find_leaf_at(Path(hit.path), hit.line) if hit.kind == "summary" and not hit.uuid else None
+    )
     if leaf is None:
         return hit
     for session in _find_sessions_with(archive, hit, leaf):
@@ -339,7 +343,7 @@ def place_summary(archive: "Archive", hit: Hit) -> Hit:
     return hit
 
 
-def _leaf_at(path: Path, number: int) -> str | None:
+def _find_leaf_at(path: Path, number: int) -> str | None:
 
     try:
         entry = next(

@@ -38,11 +38,13 @@ class CheckedFile(NamedTuple):
     def entries(self) -> Iterator[tuple[Any, int | None]]:
         """Yield its records and texts with their lines; nothing if it is gone."""
         try:
-            yield from self._records() if self.path.suffix == LOG_SUFFIX else self._texts()
+            yield from (
+                self._iter_records() if self.path.suffix == LOG_SUFFIX else self._iter_texts()
+            )
         except SourceError:
             return
 
-    def _records(self) -> Iterator[tuple[Any, int | None]]:
+    def _iter_records(self) -> Iterator[tuple[Any, int | None]]:
         for line in iter_lines(self.path):
             entry = parse_entry(line)
             if isinstance(entry, Broken):
@@ -50,7 +52,7 @@ class CheckedFile(NamedTuple):
             elif not isinstance(entry, Blank):
                 yield entry, line.number
 
-    def _texts(self) -> Iterator[tuple[Any, int | None]]:
+    def _iter_texts(self) -> Iterator[tuple[Any, int | None]]:
         data = read_small(self.path) or b""
         if b"\0" not in data[:HEAD]:
             yield data.decode("utf-8", "surrogateescape"), None
@@ -69,13 +71,13 @@ def find_disclosures(
 
     The user's own rules apply across files: with them, files are checked one after the other.
     """
-    redactor, watch = redactor or Redactor(), watch or _unwatched
+    redactor, watch = redactor or Redactor(), watch or _pass_through
     files = [CheckedFile(file.path, file.size) for file in found]
     if redactor.has_own_rules:
         for file in watch(files, "learning"):
             redactor.learn(entry for entry, _ in file.entries())
         for file in watch(files, "looking"):
-            _look_through(redactor, file, _private(redactor, file))
+            _look_through(redactor, file, _redact_file_name(redactor, file))
         return redactor.report
     with ExitStack() as stack:
         workers = None
@@ -87,7 +89,7 @@ def find_disclosures(
     return redactor.report
 
 
-def _unwatched(files: Sequence[CheckedFile], _: str) -> Iterable[CheckedFile]:
+def _pass_through(files: Sequence[CheckedFile], _: str) -> Iterable[CheckedFile]:
     return files
 
 
@@ -98,7 +100,7 @@ def _learn(
     watch: WatchFiles,
 ) -> None:
     items = [(str(file.path), file, shared.redactor.rules) for file in files]
-    taught = _done(learn_file, items, files, workers)
+    taught = _map_files(learn_file, items, files, workers)
     shared.learn(lesson for _, lesson in zip(watch(files, "learning"), taught, strict=True))
 
 
@@ -108,13 +110,13 @@ def _look(
     workers: Workers | None,
     watch: WatchFiles,
 ) -> None:
-    names = [_private(shared.redactor, file) for file in files]
+    names = [_redact_file_name(shared.redactor, file) for file in files]
     known = shared.packed()
     items = [
         (str(file.path), file, name, known, lesson)
         for file, name, lesson in zip(files, names, shared.lessons, strict=True)
     ]
-    outcomes = _done(search_file, items, files, workers)
+    outcomes = _map_files(search_file, items, files, workers)
     looked = zip(watch(files, "looking"), names, outcomes, strict=True)
     for number, (file, name, outcome) in enumerate(looked):
         if not shared.redactor.absorb(outcome):
@@ -123,7 +125,7 @@ def _look(
             shared.redactor.absorb(twin.outcome)
 
 
-def _done(
+def _map_files(
     task: Callable[[Any], T],
     items: Sequence[Any],
     files: Sequence[CheckedFile],
@@ -166,7 +168,7 @@ def _look_through(redactor: Redactor, file: CheckedFile, name: str) -> None:
         redactor.value(entry, Place(name, line))
 
 
-def _private(redactor: Redactor, file: CheckedFile) -> str:
+def _redact_file_name(redactor: Redactor, file: CheckedFile) -> str:
     """Return the name of a file, redacted; the report is unchanged."""
     counted, redactor.report = redactor.report, Report()
     try:

@@ -265,7 +265,7 @@ class Inventory:
         )
         for path in self.foreign.claimed:
             stamps.pop(str(path.absolute()), None)
-        return stamps | dict(self.deleted.stamps) | self._foreign_stamps()
+        return stamps | dict(self.deleted.stamps) | self._read_foreign_stamps()
 
     def find_origin(self, path: Path) -> "SourceLog | None":
         """Return the log of another agent that a file is translated from."""
@@ -275,7 +275,7 @@ class Inventory:
 
         return get_cache(self._translations or make_temporary_folder()).find_log(path)
 
-    def _foreign_stamps(self) -> "dict[str, FileStamp]":
+    def _read_foreign_stamps(self) -> "dict[str, FileStamp]":
         """Return the stamps of translated files, without translating anything."""
         from plait.index.freshness import FileStamp
 

@@ -220,12 +220,12 @@ class CleanupRule:
 
         A client deletes sessions of all projects, whichever project it is started in.
         """
-        found = self._days(config, None)
+        found = self._parse_days(config, None)
         if directory is not None and os.path.isabs(directory):  # noqa: PTH117  it is but text yet
-            found = min(found, self._days(config, directory))
+            found = min(found, self._parse_days(config, directory))
         return found
 
-    def _days(self, config: Path, directory: str | None) -> float:
+    def _parse_days(self, config: Path, directory: str | None) -> float:
         key = config, directory
         if key not in self._known:
             self._known[key] = read_cleanup_days(config, Path(directory) if directory else None)

@@ -113,7 +113,7 @@ def _open_catalogue(library: "SessionLibrary", folder: Path) -> Catalogue | None
     catalogue = Catalogue(folder)
     try:
         now = scan_library(library)
-        due = _bytes_due(catalogue, now) if _is_complete(catalogue) else MAX_UPDATE_BYTES + 1
+        due = _count_bytes_due(catalogue, now) if _is_complete(catalogue) else MAX_UPDATE_BYTES + 1
     except BaseException:
         catalogue.close()
         raise
@@ -141,7 +141,7 @@ def scan_library(library: "SessionLibrary") -> dict[str, FileStamp]:
     return library.inventory.stamps()
 
 
-def _bytes_due(catalogue: Catalogue, now: Mapping[str, FileStamp]) -> int:
+def _count_bytes_due(catalogue: Catalogue, now: Mapping[str, FileStamp]) -> int:
     """Return how many bytes must be read, at most, to update an index; 0 for none."""
     known = catalogue.stamps()
     if known == now:
@@ -156,11 +156,11 @@ def _bytes_due(catalogue: Catalogue, now: Mapping[str, FileStamp]) -> int:
         if before != stamp:
             due += max(stamp.size - before[0], 0)
             if path not in straight or before[0] >= stamp.size or before[2] != stamp.inode:
-                read.add(owners.get(path, owners.get(_own_log(path), 0)))
+                read.add(owners.get(path, owners.get(_find_own_log(path), 0)))
     return due + sum(sizes[sid] for sid in read if sid)
 
 
-def _own_log(path: str) -> str:
+def _find_own_log(path: str) -> str:
     folder, _ = find_session_folder(Path(path))
     return str(folder.with_suffix(LOG_SUFFIX)) if folder else ""
 

@@ -139,7 +139,9 @@ def group_by_session(store: "Store") -> list["KeptSession"]:
         if kept.log is None:
             alone.append(kept)
             continue
-        name = kept.session if is_uuid(kept.session) else _named_in(store, kept.log) or kept.session
+        name = (
+            kept.session if is_uuid(kept.session) else _is_named_in(store, kept.log) or kept.session
+        )
         homes[kept.root, name].append(len(found))
         found.append(kept if name == kept.session else replace(kept, session=name))
     for kept in alone:
@@ -147,13 +149,13 @@ def group_by_session(store: "Store") -> list["KeptSession"]:
         if near is None:
             found.append(kept)
         else:
-            place = max(near, key=lambda number: _shared_parts(found[number], kept))
+            place = max(near, key=lambda number: _count_shared_parts(found[number], kept))
             files = sorted((*found[place].files, *kept.files), key=lambda file: file.path)
             found[place] = replace(found[place], files=tuple(files))
     return found
 
 
-def _named_in(store: "Store", log: "KeptFile") -> str | None:
+def _is_named_in(store: "Store", log: "KeptFile") -> str | None:
     try:
         data = next(store.pieces(log), b"")
     except SourceError:  # damaged: its file name decides
@@ -165,15 +167,15 @@ def _named_in(store: "Store", log: "KeptFile") -> str | None:
     return None
 
 
-def _shared_parts(session: "KeptSession", other: "KeptSession") -> int:
-    left, right = _parts(session.files), _parts(other.files)
+def _count_shared_parts(session: "KeptSession", other: "KeptSession") -> int:
+    left, right = _split_parts(session.files), _split_parts(other.files)
     return next(
         (at for at, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]),
         min(len(left), len(right)),
     )
 
 
-def _parts(files: "Sequence[KeptFile]") -> list[str]:
+def _split_parts(files: "Sequence[KeptFile]") -> list[str]:
     first = next((file for file in files if file.kind == "session"), files[0])
     return first.path.split("/")
 
@@ -240,10 +242,10 @@ class KeptFileCache:
         if self._held is None or self._held > MOST:
             # Delete the oldest folders while the cache is too large, and return those left.
             held = sorted(
-                [path for path in _entries(self.place.cache) if not path.name.startswith(".")],
-                key=_by_age,
+                [path for path in _list_entries(self.place.cache) if not path.name.startswith(".")],
+                key=_sort_by_age,
             )
-            sizes = {path: self._size_of(path) for path in held}
+            sizes = {path: self._measure_folder(path) for path in held}
             total = sum(sizes.values())
             for item in held:
                 if total > MOST and item != folder:
@@ -251,7 +253,7 @@ class KeptFileCache:
                     _discard(item)
             self._held = total
 
-    def _size_of(self, folder: Path) -> int:
+    def _measure_folder(self, folder: Path) -> int:
         known = self._known.get(folder.name)
         if known is not None:
             return known.size
@@ -275,12 +277,12 @@ def offer_kept_files(place: tuple[str, str]) -> bytes:
     return b""
 
 
-def _entries(shelf: Path) -> Iterator[Path]:
+def _list_entries(shelf: Path) -> Iterator[Path]:
     with suppress(OSError):
         yield from shelf.iterdir()
 
 
-def _by_age(folder: Path) -> float:
+def _sort_by_age(folder: Path) -> float:
     try:
         return folder.stat().st_ctime
     except OSError:
@@ -336,7 +338,7 @@ def list_kept_only(
             )
         if session is not None:
             found[session.path] = session, kept
-            stamps |= _stamps_of(kept, folder)
+            stamps |= _iter_stamps(kept, folder)
             left.update(there.left_of(kept))
     return DeletedSessions(
         tuple(session for session, _ in found.values()),
@@ -486,7 +488,7 @@ def _is_stranger(kept: "KeptSession", place: StorePlace) -> bool:
     return is_elsewhere or place.includes_all
 
 
-def _stamps_of(kept: "KeptSession", folder: Path) -> Iterator[tuple[str, FileStamp]]:
+def _iter_stamps(kept: "KeptSession", folder: Path) -> Iterator[tuple[str, FileStamp]]:
     for file in kept.files:
         path = str(folder.joinpath(*file.path.split("/")))
         if is_indexed(path):

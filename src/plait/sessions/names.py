@@ -215,7 +215,7 @@ def resolve_place(opened: "OpenSession", name: str | int | None, *, is_before: b
     """
     text = "-1" if name is None else str(name).strip()
     if not NUMBER.fullmatch(text) and (record := resolve_record(opened, text)) is not None:
-        return _first_record_of_turn(opened, record) if is_before else record
+        return _find_first_record(opened, record) if is_before else record
     turn = (
         _find_turn_by_number(opened, int(text))
         if NUMBER.fullmatch(text)
@@ -252,7 +252,7 @@ def resolve_turn(opened: "OpenSession", name: str | int, branch: str | None = No
         for turn in conversation.turns:
             if turn.number and record in _iter_records(turn):
                 return turn
-    raise UserError(f"record '{record}' does not belong to a turn", _turns_hint(opened))
+    raise UserError(f"record '{record}' does not belong to a turn", _make_turns_hint(opened))
 
 
 def _find_turn_by_number(opened: "OpenSession", number: int, branch: str | None = None) -> "Turn":
@@ -261,7 +261,7 @@ def _find_turn_by_number(opened: "OpenSession", number: int, branch: str | None 
     turn = turns.get(number if number >= 0 else len(turns) + 1 + number)
     if turn is None:
         count = f"{len(turns)} turn" + "s" * (len(turns) != 1)
-        raise UserError(f"no turn {number}: the conversation has {count}", _turns_hint(opened))
+        raise UserError(f"no turn {number}: the conversation has {count}", _make_turns_hint(opened))
     return turn
 
 
@@ -283,16 +283,16 @@ def _find_turn_by_prompt(opened: "OpenSession", words: str) -> "Turn":
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise UserError(f"{len(matches)} prompts match '{words}'", _turns_hint(opened))
-    raise UserError(f"no record, turn or prompt matches '{words}'", _turns_hint(opened))
+            raise UserError(f"{len(matches)} prompts match '{words}'", _make_turns_hint(opened))
+    raise UserError(f"no record, turn or prompt matches '{words}'", _make_turns_hint(opened))
 
 
-def _turns_hint(opened: "OpenSession") -> str:
+def _make_turns_hint(opened: "OpenSession") -> str:
     name = quote(opened.session.id[:8])
     return f"`plait log {name}` shows the turns, `plait show {name} --raw` the records"
 
 
-def _first_record_of_turn(opened: "OpenSession", record: str) -> str:
+def _find_first_record(opened: "OpenSession", record: str) -> str:
     for conversation in opened.conversations.by_line.values():
         for turn in conversation.turns:
             if turn.number and record in (records := [*_iter_records(turn)]):

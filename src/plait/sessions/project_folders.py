@@ -162,7 +162,7 @@ def group_into_projects(places: Iterable[Place], homes: Iterable[str] = ()) -> P
     projects would have equal names without being the same.
     """
     rule = _Repositories(list(places), frozenset(homes))
-    members = _folders_by_root(rule)
+    members = _group_by_root(rule)
     projects: dict[str, str] = {}
     roots: dict[str, str] = {}
     for root, folders in members.items():
@@ -174,7 +174,7 @@ def group_into_projects(places: Iterable[Place], homes: Iterable[str] = ()) -> P
     return ProjectFolders(projects, rule.newest | roots)
 
 
-def _folders_by_root(rule: "_Repositories") -> dict[str, list[str]]:
+def _group_by_root(rule: "_Repositories") -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for folder, roots in rule.roots.items():
         if len(roots) == 1 and (root := next(iter(roots))) is not None:
@@ -193,7 +193,7 @@ class _Repositories:
         self._here = {
             place.directory for place in self._places if place.directory and place.is_here
         }
-        self._made_of = dict(_agreed(self._places))
+        self._made_of = dict(_iter_agreed_worktrees(self._places))
         self._known: dict[str, str | None] = {}
         self._slug = cache(make_project_slug)
 
@@ -255,11 +255,15 @@ class _Repositories:
         """Return what a directory is part of, by the first rule that applies; else itself."""
         if is_here and (found := self._on_disk(directory)):
             return found
-        main = self._made_of.get(directory) or _by_form(directory) or self._deleted.get(directory)
+        main = (
+            self._made_of.get(directory)
+            or _guess_by_name(directory)
+            or self._deleted.get(directory)
+        )
         if main or directory not in self._branched:
             return main
         return next(
-            (parent for parent in _parents(directory) if parent in self._repositories), None
+            (parent for parent in _iter_parents(directory) if parent in self._repositories), None
         )
 
     def _on_disk(self, directory: str) -> str | None:
@@ -282,7 +286,7 @@ class _Repositories:
 
     @cached_property
     def _repositories(self) -> frozenset[str]:
-        by_form = (_by_form(place.directory or "") for place in self._places)
+        by_form = (_guess_by_name(place.directory or "") for place in self._places)
         paths = chain(self._made_of.values(), by_form, self._branched, self._roots_on_disk)
         return frozenset(path for path in paths if path and not self._is_nobodys(path))
 
@@ -290,7 +294,7 @@ class _Repositories:
         return directory in self._homes or NOT_A_PROJECT.fullmatch(directory) is not None
 
 
-def _agreed(places: Iterable[Place]) -> Iterator[tuple[str, str]]:
+def _iter_agreed_worktrees(places: Iterable[Place]) -> Iterator[tuple[str, str]]:
     """Yield worktrees with their repositories, where logs agree."""
     mains: dict[str, set[str]] = defaultdict(set)
     for place in places:
@@ -301,13 +305,13 @@ def _agreed(places: Iterable[Place]) -> Iterator[tuple[str, str]]:
             yield directory, found.pop()
 
 
-def _by_form(directory: str) -> str | None:
+def _guess_by_name(directory: str) -> str | None:
     """Return the repository of a worktree by the form of its path."""
     match = WORKTREE.match(directory)
     return match[1] if match else None
 
 
-def _parents(directory: str) -> Iterator[str]:
+def _iter_parents(directory: str) -> Iterator[str]:
     """Yield the parents of a path, nearest first."""
     separators = "/" if directory.startswith("/") else r"[/\\]"
     ends = [match.start() for match in re.finditer(separators, directory)]

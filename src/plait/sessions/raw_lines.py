@@ -69,7 +69,7 @@ class LineSurvey:
                 type=self.kind(number),
                 uuid=record.uuid if record else None,
                 time=record.timestamp if record else None,
-                words=_words_of(record) if record else "",
+                words=_describe_line(record) if record else "",
                 text=(data if most is None else data[: 4 * most]).decode("utf-8", "replace")[:most],
                 finding=self.broken.get(number),
             )
@@ -84,7 +84,7 @@ def survey_lines(path: Path, size: int) -> LineSurvey:
     end = 0
     for line in iter_lines(path, end=size):
         entry = parse_entry(line)
-        kind = _kind_of(entry)
+        kind = _get_kind(entry)
         if isinstance(entry, Broken):
             broken[line.number] = entry.reason
         if kind not in places and len(places) >= MOST_KINDS:
@@ -97,7 +97,7 @@ def survey_lines(path: Path, size: int) -> LineSurvey:
     return LineSurvey(path, offsets, kinds, tuple(places), dict(counts.most_common()), broken)
 
 
-def _kind_of(entry: Entry) -> str:
+def _get_kind(entry: Entry) -> str:
     match entry:
         case Record():
             return entry.kind
@@ -107,7 +107,7 @@ def _kind_of(entry: Entry) -> str:
             return BLANK
 
 
-def _words_of(record: Record) -> str:
+def _describe_line(record: Record) -> str:
     summary = summarize_record(record)
     return f"{summary.kind} {summary.text}"[:WORDS] if summary.text else ""
 

@@ -80,11 +80,11 @@ class Redaction:
     def learn_texts(self, found: Iterable[bytes]) -> None:
         """Let the redactor see lines that are not records."""
         for data in found:
-            self.redactor.learn(_decoded(data))
+            self.redactor.learn(_decode_text(data))
 
     def redact_line(self, data: bytes) -> bytes:
         """Return a line that is not a record, redacted."""
-        return self.redactor.text(_decoded(data)).encode("utf-8", "surrogateescape")
+        return self.redactor.text(_decode_text(data)).encode("utf-8", "surrogateescape")
 
     def redact_name(self, text: str) -> str:
         """Return a title or a name, redacted; each is computed once."""
@@ -118,7 +118,7 @@ class Redaction:
         return self.redact_name(text) if text else text
 
 
-def _decoded(data: bytes) -> str:
+def _decode_text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 

@@ -206,7 +206,7 @@ def plan_resume(
     held = list(found)
     named = [item for item in held if make_project_slug(item) == session.project]
     directory = next(reversed(named or held), None)
-    config = _other_config(session.config, default)
+    config = _find_other_config(session.config, default)
     if session.is_kept:
         why_not = "it is only in the backup: restore it first"
     elif session.file is None:
@@ -224,8 +224,8 @@ def plan_resume(
         why_not=None,
         directory=directory,
         config=config,
-        warnings=tuple(_warnings(session, directory, held[-1:], is_live=is_live)),
-        back=_back_to(session, context, turn) if turn is not None else None,
+        warnings=tuple(_iter_warnings(session, directory, held[-1:], is_live=is_live)),
+        back=_plan_rewind(session, context, turn) if turn is not None else None,
     )
 
 
@@ -240,7 +240,7 @@ def format_resume_command(session: Session, directory: str | None, default: Path
     """Return the command line that resumes a session, given the client's default folder."""
     if session.origin is not None:
         return _plan_agent_resume(session.id, session.origin).line
-    config = _other_config(session.config, default) if default else session.config
+    config = _find_other_config(session.config, default) if default else session.config
     return Resume(session.id, None, directory, config).line
 
 
@@ -259,13 +259,13 @@ def format_resume_at_turn(
     return f"{program} {join(['resume', session.id, *restoring, *looking, '--at'])}"
 
 
-def _other_config(config: Path | None, default: Path) -> Path | None:
+def _find_other_config(config: Path | None, default: Path) -> Path | None:
     if config is None or config.resolve() == default.resolve():
         return None
     return config.resolve()
 
 
-def _warnings(
+def _iter_warnings(
     session: Session, directory: str | None, last: list[str], *, is_live: bool
 ) -> Iterable[ResumeWarning]:
     if is_live:
@@ -275,7 +275,7 @@ def _warnings(
     if directory is None:
         yield ResumeWarning("no directory", "no record has its directory")
     else:
-        yield from _warnings_of_place(session, directory)
+        yield from _iter_place_warnings(session, directory)
     if last and last[0] != directory:
         yield ResumeWarning(
             "moved",
@@ -291,7 +291,7 @@ def _warnings(
         yield ResumeWarning("no config", sentence)
 
 
-def _warnings_of_place(session: Session, directory: str) -> Iterable[ResumeWarning]:
+def _iter_place_warnings(session: Session, directory: str) -> Iterable[ResumeWarning]:
     is_there = _is_folder(directory)
     if not is_there:
         sentence = f"'{directory}' does not exist: {FROM_ANYWHERE}"
@@ -312,7 +312,7 @@ def _is_folder(directory: str) -> bool:
         return False
 
 
-def _back_to(session: Session, context: "Context", name: int | str) -> RewindTarget:
+def _plan_rewind(session: Session, context: "Context", name: int | str) -> RewindTarget:
     from plait.graph.client import Reason
     from plait.sessions.names import NUMBER, resolve_turn
 

@@ -67,15 +67,21 @@ class StarFile:
 
     def stars(self) -> tuple[Star, ...]:
         """Return all stars, newest first."""
-        found = _iter_tables(_table(self._read(), "stars"))
-        stars = [Star(session, _text(value, "at")) for session, value in found]
+        found = _iter_tables(_get_table(self._read(), "stars"))
+        stars = [Star(session, _get_text(value, "at")) for session, value in found]
         return tuple(sorted(stars, key=lambda star: (star.at, star.session), reverse=True))
 
     def pins(self) -> tuple[Pin, ...]:
         """Return all pins, newest first."""
         pins = [
-            Pin(session, uuid, _text(value, "at"), get_count(value, "turn"), _text(value, "words"))
-            for session, held_ in _iter_tables(_table(self._read(), "pins"))
+            Pin(
+                session,
+                uuid,
+                _get_text(value, "at"),
+                get_count(value, "turn"),
+                _get_text(value, "words"),
+            )
+            for session, held_ in _iter_tables(_get_table(self._read(), "pins"))
             for uuid, value in _iter_tables(held_)
         ]
         return tuple(sorted(pins, key=lambda pin: (pin.at, pin.session, pin.uuid), reverse=True))
@@ -130,7 +136,7 @@ class StarFile:
                 # Refuse to write if that would lose what only another version knows.
                 version = data.get("version", VERSION)
                 parts = [data.get(name, {}) for name in ("stars", "pins")]
-                pins = _table(data, "pins").values()
+                pins = _get_table(data, "pins").values()
                 if version != VERSION or not all(
                     isinstance(part, dict) for part in (*parts, *pins)
                 ):
@@ -145,7 +151,7 @@ class StarFile:
             raise SourceError(f"'{self.path}' cannot be written: {error.strerror}") from None
 
 
-def _table(data: Mapping[str, Any], name: str) -> Table:
+def _get_table(data: Mapping[str, Any], name: str) -> Table:
     found = data.get(name)
     return found if isinstance(found, dict) else {}
 
@@ -154,7 +160,7 @@ def _iter_tables(data: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
     return ((name, value) for name, value in data.items() if isinstance(value, dict))
 
 
-def _text(value: Table, name: str) -> str:
+def _get_text(value: Table, name: str) -> str:
     found = value.get(name)
     return found if isinstance(found, str) else ""
 
@@ -171,7 +177,7 @@ def _add(data: Table, within: tuple[str, ...], name: str, value: Table) -> bool:
 def _remove(data: Table, within: tuple[str, ...], name: str) -> bool:
     holders = [data]
     for step in within:
-        holders.append(_table(holders[-1], step))
+        holders.append(_get_table(holders[-1], step))
     if name not in holders[-1]:
         return False
     del holders[-1][name]
@@ -202,8 +208,8 @@ class PinnedTurn(Struct, frozen=True, kw_only=True):
     def from_pin(cls, pin: Pin, conversations: Conversations | None) -> "PinnedTurn":
         """Return a pin with the present place of its turn in its session's conversations."""
         if conversations is None:
-            return _missing_pin(pin, "its session no longer exists")
-        for line in _main_first(conversations):
+            return _make_missing_pin_error(pin, "its session no longer exists")
+        for line in _iter_main_first(conversations):
             for turn in conversations.by_line[line].turns:
                 if turn.opener and turn.opener.uuid == pin.uuid:
                     return cls(
@@ -215,7 +221,7 @@ class PinnedTurn(Struct, frozen=True, kw_only=True):
                         line=line,
                         is_main=line == conversations.main,
                     )
-        return _missing_pin(pin, "it is no longer in its session")
+        return _make_missing_pin_error(pin, "it is no longer in its session")
 
 
 class Stars:
@@ -291,12 +297,12 @@ class Stars:
         return tuple(PinnedTurn.from_pin(pin, conversations.get(pin.session)) for pin in held)
 
 
-def _main_first(conversations: Conversations) -> Iterator[str]:
+def _iter_main_first(conversations: Conversations) -> Iterator[str]:
     yield conversations.main
     yield from (line for line in conversations.by_line if line != conversations.main)
 
 
-def _missing_pin(pin: Pin, why: str) -> PinnedTurn:
+def _make_missing_pin_error(pin: Pin, why: str) -> PinnedTurn:
     return PinnedTurn(
         session=pin.session,
         uuid=pin.uuid,

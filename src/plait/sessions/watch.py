@@ -34,9 +34,9 @@ def watch_changes(
         return
     look = _Poller(watched, poll_seconds)
     while not ends.is_set():
-        before, is_first = _identities(watched), True
+        before, is_first = _read_identities(watched), True
         for is_notified in _iter_notices([place for place in watched if place.exists()], ends):
-            is_moved = _identities(watched) != before
+            is_moved = _read_identities(watched) != before
             # What changed before the notifications began was not reported.
             if is_notified or is_first or is_moved or look.has_changed():
                 yield
@@ -68,12 +68,12 @@ def _iter_notices(places: list[Path], stop: Event) -> Iterator[bool]:
             yield bool(changes)
 
 
-def _identities(places: list[Path]) -> list[tuple[int, int] | None]:
+def _read_identities(places: list[Path]) -> list[tuple[int, int] | None]:
     """Return the identities of the folders at some places, to notice when they are replaced."""
-    return [_identity(place) for place in places]
+    return [_read_identity(place) for place in places]
 
 
-def _identity(place: Path) -> tuple[int, int] | None:
+def _read_identity(place: Path) -> tuple[int, int] | None:
     try:
         status = place.stat()
     except OSError:

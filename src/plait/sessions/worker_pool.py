@@ -42,7 +42,7 @@ SINGLE_PROCESS = WorkerPool(1, [])
 
 def is_worth_workers(pool: WorkerPool, given: Sequence[Session | HasSize], worth: int) -> bool:
     """Return whether several processes are faster for this many bytes."""
-    return pool.jobs > 1 and len(given) > 1 and sum(map(_size, given)) >= worth
+    return pool.jobs > 1 and len(given) > 1 and sum(map(_measure_item, given)) >= worth
 
 
 def map_parallel(
@@ -66,7 +66,7 @@ def map_parallel(
     name = f"{work.__module__}:{work.__name__}"
     items = [(str(item.path), name, _detach_item(item), details) for item in given]
     with Workers(pool.jobs, pool.failures) as workers:
-        for data in workers.map(TASK, items, [_size(item) for item in given]):
+        for data in workers.map(TASK, items, [_measure_item(item) for item in given]):
             yield from_bytes(data, kind)
 
 
@@ -97,14 +97,14 @@ def detach(members: SessionFamily) -> SessionFamily:
 
 def count_bytes(members: SessionFamily) -> int:
     """Return the size of the logs of sessions."""
-    return sum(map(_size, members))
+    return sum(map(_measure_item, members))
 
 
 def _detach_item(item: Item) -> Item:
     return detach((item,))[0] if isinstance(item, Session) else item
 
 
-def _size(session: Session | HasSize) -> int:
+def _measure_item(session: Session | HasSize) -> int:
     return (
         sum(file.size for file in session.files) if isinstance(session, Session) else session.size
     )

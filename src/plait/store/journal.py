@@ -66,7 +66,7 @@ class JournalCopy:
         """Return its end in the journal, -1 if it was truncated."""
         try:
             with self.path.open("rb") as file:
-                return _span_before(file, file.seek(0, os.SEEK_END))[1]
+                return _measure_span_before(file, file.seek(0, os.SEEK_END))[1]
         except FileNotFoundError:
             return 0
         except _NoSpan:
@@ -81,7 +81,7 @@ class JournalCopy:
                 start = 0
                 with suppress(_NoSpan):
                     while end > 0:
-                        start, stop, length = _span_before(file, end)
+                        start, stop, length = _measure_span_before(file, end)
                         end -= TRAIL + length
                         if end < 0 or not 0 <= stop - start <= MAX_COPY:
                             raise _NoSpan
@@ -99,7 +99,7 @@ class _NoSpan(Exception):
     """No span ends there."""
 
 
-def _span_before(file: BinaryIO, end: int) -> tuple[int, int, int]:
+def _measure_span_before(file: BinaryIO, end: int) -> tuple[int, int, int]:
     data = _read_at(file, end - TRAIL, TRAIL) if end >= TRAIL else b""
     if data[: FRAME_HEAD.size] != FRAME_HEAD.pack(SKIPPABLE, SPAN.size):
         raise _NoSpan

@@ -396,12 +396,12 @@ class Packs:
         """Return the block at a place; raise if it is another one."""
         if not 0 <= place.skip <= place.plain - place.size <= place.plain <= MOST_FRAME:
             raise LostBlock("its index is wrong")
-        data = self._of_frame(place)[place.skip : place.skip + place.size]
+        data = self._parse_frame(place)[place.skip : place.skip + place.size]
         if len(data) != place.size or sha256(data).hexdigest() != name:
             raise LostBlock("its content has changed")
         return data
 
-    def _of_frame(self, place: Place) -> bytes:
+    def _parse_frame(self, place: Place) -> bytes:
         key = place.pack, place.frame
         data = self._plain.pop(key, None)
         if data is None:

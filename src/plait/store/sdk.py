@@ -166,17 +166,17 @@ class SessionStore:
                 if kept is not None:
                     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                     replace_file(path, self._store.read(kept))
-            new = list(self._new_lines(stream, path, entries))
+            new = list(self._iter_new_lines(stream, path, entries))
             if new:
                 append(path, b"\n".join(new))
-                _at_the_end(self._store.folder, self._root)
+                _pack_at_exit(self._store.folder, self._root)
         if time.monotonic() - self._packed > SOON:
             with suppress(PlaitError):  # the next one tries again, and the plain file is there
                 self.pack()
 
     async def load(self, key: Key) -> list[Entry] | None:
         """Return all entries of a session or one of its agents; None if there is none."""
-        return self._entries_of(stream_of(key))
+        return self._decode_entries(stream_of(key))
 
     async def list_sessions(self, project_key: str) -> list[dict[str, Any]]:
         """Return the sessions of a project with their modification times."""
@@ -191,7 +191,7 @@ class SessionStore:
         """Return the SDK's summaries of a project's sessions, updated if they grew."""
         fold = import_module("claude_agent_sdk").fold_session_summary
         cache = self._live / SUMMARIES / f"{name_of(project_key)}.json"
-        known = _object_in(read_small(cache))
+        known = _decode_object(read_small(cache))
         found: dict[str, dict[str, Any]] = {}
         for item in await self.list_sessions(project_key):
             session, mtime = item["session_id"], item["mtime"]
@@ -257,7 +257,7 @@ class SessionStore:
     def _place(self, stream: Stream) -> Path:
         return self._live.joinpath(*stream.path.split("/"))
 
-    def _new_lines(
+    def _iter_new_lines(
         self, stream: Stream, path: Path, entries: Iterable[Mapping[str, Any]]
     ) -> Iterator[bytes]:
         """Yield the lines of entries that the file does not have in the same form."""
@@ -278,23 +278,23 @@ class SessionStore:
             seen = self._seen[stream] = _Seen()
         if size > seen.size:
             for line in iter_lines(path, offset=seen.size, end=size):
-                uuid = _object_in(line.data).get("uuid")
+                uuid = _decode_object(line.data).get("uuid")
                 if isinstance(uuid, str):
                     seen.digests[uuid] = sha256(line.data).digest()
             seen.size = size
         return seen
 
-    def _entries_of(self, stream: Stream) -> list[Entry] | None:
+    def _decode_entries(self, stream: Stream) -> list[Entry] | None:
         data = read_small(self._place(stream))
         kept = self._find_stored()
         if data is None and stream.path in kept:
             data = self._store.read(kept[stream.path])
         if data is None:
             return None
-        entries = [metas for line in data.split(b"\n") if (metas := _object_in(line))]
+        entries = [metas for line in data.split(b"\n") if (metas := _decode_object(line))]
         is_new = any(metas.get("type") == "agent_metadata" for metas in entries)
         if stream.kind == "agent" and stream.meta in kept and not is_new:
-            entries.append(_object_in(self._store.read(kept[stream.meta])) | _META)
+            entries.append(_decode_object(self._store.read(kept[stream.meta])) | _META)
         return entries
 
     def _streams(self) -> dict[Stream, int]:
@@ -335,7 +335,7 @@ class SessionStore:
         for stream in streams:
             together.setdefault((stream.project, stream.session), []).append(stream)
         self._store.keep(self._source(*key, files) for key, files in together.items())
-        entry = [file for stream in streams for file in self._metas(stream)]
+        entry = [file for stream in streams for file in self._iter_agent_files(stream)]
         if entry:
             self._store.put(entry)
         return streams
@@ -348,14 +348,14 @@ class SessionStore:
         )
         return Source(self._root, project, session, tuple(files))
 
-    def _metas(self, stream: Stream) -> Iterator[NewFile]:
+    def _iter_agent_files(self, stream: Stream) -> Iterator[NewFile]:
         """Yield the description of an agent in the client's form: a file beside the agent's log."""
         data = read_small(self._place(stream)) if stream.kind == "agent" else None
         meta_lines = [line for line in (data or b"").split(b"\n") if META_LINE in line]
         found = [
             entry
             for line in meta_lines
-            if (entry := _object_in(line)) and _META.items() <= entry.items()
+            if (entry := _decode_object(line)) and _META.items() <= entry.items()
         ]
         if found:
             meta = encode({name: value for name, value in found[-1].items() if name != "type"})
@@ -370,7 +370,7 @@ def _is_deleted(item: Stream, stream: Stream) -> bool:
     return item == stream or (is_of_session and not stream.parts)
 
 
-def _object_in(data: bytes | None) -> Entry:
+def _decode_object(data: bytes | None) -> Entry:
     try:
         found = json.loads(data or b"")
     except (ValueError, RecursionError):
@@ -387,7 +387,7 @@ def _remove_empty(folder: Path) -> None:
 
 
 @cache
-def _at_the_end(folder: Path, root: str) -> None:
+def _pack_at_exit(folder: Path, root: str) -> None:
     """Pack a store when the process ends; what fails is left for the next one."""
 
     def end() -> None:

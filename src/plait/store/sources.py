@@ -124,7 +124,7 @@ class _Walk:
             )
         for name in [*folders]:
             if name in logs or (only is None and _is_session_folder(folders[name])):
-                for place, status in self._below(folders.pop(name)):
+                for place, status in self._iter_files_below(folders.pop(name)):
                     file_name = os.path.basename(place)  # noqa: PTH119
                     kind = "journal" if file_name == JOURNAL else "beside"
                     if file_name.startswith(AGENT_PREFIX) and file_name.endswith(LOG_SUFFIX):
@@ -140,7 +140,7 @@ class _Walk:
         for folder in (TASKS, HISTORY) if backups else (TASKS,):
             for entry, status in self._entries(f"{config}/{folder}"):
                 if S_ISDIR(status.st_mode) and entry.name in projects:
-                    for place, inner in self._below(entry.path):
+                    for place, inner in self._iter_files_below(entry.path):
                         self._take(projects[entry.name], entry.name, place, inner, kinds[folder])
         for entry, status in self._entries(f"{config}/{LISTS}"):
             session = entry.name.partition("-agent-")[0]
@@ -170,7 +170,7 @@ class _Walk:
             except OSError:  # gone, or a broken link
                 continue
 
-    def _below(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    def _iter_files_below(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
         """Yield the regular files in a folder and its subfolders, without links."""
         waiting = [folder]
         while waiting:

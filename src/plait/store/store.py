@@ -698,7 +698,9 @@ def _members(store: "Store") -> Iterator[Member]:
             yield Member(name, partial(iter_bytes, path), 0, is_compressed=path.suffix == PACK)
 
 
-def _merged(states: Iterable[KeptFile], stored: int, left_out: tuple[str, ...] = ()) -> Merged:
+def _merge_states(
+    states: Iterable[KeptFile], stored: int, left_out: tuple[str, ...] = ()
+) -> Merged:
     states = tuple(states)
     names = tuple(dict.fromkeys(state.session for state in states))
     return Merged(names, len(states), sum(state.size for state in states), stored, left_out)
@@ -713,27 +715,27 @@ def _is_parcel_member(parts: tuple[str, ...]) -> bool:
 def _check_parcel(path: Path, other: "Store", states: JournalState) -> None:
     """Refuse a parcel with a journal that no store would write, or with damaged blocks or files."""
     if states.damaged or states.forgotten:
-        raise _parcel_error(path, "its journal is damaged")
+        raise _make_parcel_error(path, "its journal is damaged")
     unpacked = 0
     for state in states.iter_states():
         unpacked += state.size
         if not _is_sound(state):
-            raise _parcel_error(path, f"'{state.path[:80]}' is not a session file")
+            raise _make_parcel_error(path, f"'{state.path[:80]}' is not a session file")
     if unpacked > LARGE and unpacked > MOST_TIMES * path.stat().st_size:
-        raise _parcel_error(path, "its files are far larger than the packed file")
+        raise _make_parcel_error(path, "its files are far larger than the packed file")
     for state in states.iter_states():
         digest, size = sha256(), 0
         for name in state.blocks:
             try:
                 data = other.packs.read(name)
             except LostBlock as error:
-                raise _parcel_error(path, f"block {name[:16]} is damaged") from error
+                raise _make_parcel_error(path, f"block {name[:16]} is damaged") from error
             digest.update(data)
             size += len(data)
             if size > state.size:
                 break
         if size != state.size or digest.hexdigest() != state.sha256:
-            raise _parcel_error(path, f"'{state.path}' does not match its journal")
+            raise _make_parcel_error(path, f"'{state.path}' does not match its journal")
 
 
 def _is_sound(state: KeptFile) -> bool:
@@ -758,7 +760,7 @@ def _is_sound(state: KeptFile) -> bool:
     )
 
 
-def _missing(
+def _iter_missing_states(
     store: "Store", states: JournalState, other: "Store", there: JournalState
 ) -> Iterator[KeptFile]:
     """Yield the states of another store that no state of this one begins with."""
@@ -790,7 +792,7 @@ def _begins(store: "Store", longer: KeptFile, other: "Store", shorter: KeptFile)
     return start.startswith(last)
 
 
-def _parcel_error(path: Path, why: str) -> Refused:
+def _make_parcel_error(path: Path, why: str) -> Refused:
     return Refused(f"refusing to unpack '{path}': {why}", "nothing was changed")
 
 
@@ -1063,13 +1065,13 @@ class Store:
                 write_pack(path, _members(small), about)
         except OSError as error:
             raise make_write_error(path, error) from error
-        return _merged(chosen, path.stat().st_size, left_out)
+        return _merge_states(chosen, path.stat().st_size, left_out)
 
     def unpack(self, path: Path) -> Merged:
         """Add what another machine packed; what exists here stays as it is."""
         parcel = Pack(path, _is_parcel_member)
         if parcel.manifest.about.get("keep") != FORMAT_VERSION:
-            raise _parcel_error(path, "it was not made by `plait keep pack`")
+            raise _make_parcel_error(path, "it was not made by `plait keep pack`")
         with (
             self.open_for_writing() as states,
             tempfile.TemporaryDirectory(dir=self.folder, prefix=DRAFT) as draft,
@@ -1083,9 +1085,9 @@ class Store:
             there = other.states()
             _check_parcel(path, other, there)
             run = BackupRun(self.journal, self.packs, states)
-            found = [*_missing(self, states, other, there)]
+            found = [*_iter_missing_states(self, states, other, there)]
             _copy_states(other, run, found)
-        return _merged(found, run.report.stored_bytes)
+        return _merge_states(found, run.report.stored_bytes)
 
     def size(self) -> StoreSize:
         """Return how much is stored, and its size on disk."""

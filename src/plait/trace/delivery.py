@@ -176,7 +176,7 @@ class Spool:
             return False
         for part, data in parts:
             order = f"{time.time_ns():020}-{os.getpid()}-{next(SERIAL):04}"
-            replace_file(self.waiting / _batch_name(order, part), data)
+            replace_file(self.waiting / _make_batch_name(order, part), data)
         return True
 
     def batches(self) -> Iterator[tuple[Path, Batch]]:
@@ -211,7 +211,7 @@ class Spool:
         order = path.name.split(".")[0]
         for mark, half in (("a", batch.spans[:middle]), ("b", batch.spans[middle:])):
             data = msgspec.msgpack.encode(replace(batch, spans=half))
-            replace_file(path.with_name(_batch_name(order + mark, half)), data)
+            replace_file(path.with_name(_make_batch_name(order + mark, half)), data)
         self.drop(path)
 
     def refuse(self, path: Path, batch: Batch, reason: str) -> None:
@@ -280,7 +280,7 @@ def _make_encodable(span: Span) -> Span:
     return span
 
 
-def _batch_name(order: str, spans: Sequence[Span]) -> str:
+def _make_batch_name(order: str, spans: Sequence[Span]) -> str:
     return f"{order}.{len(spans)}{BATCH_SUFFIX}"
 
 

@@ -156,29 +156,29 @@ def build_attributes(span: Span, convention: Convention) -> dict[str, Any]:
         "plait.level": span.level if span.level != "DEFAULT" else None,
     }
     if convention != "genai":
-        attributes |= _langfuse_attributes(span)
+        attributes |= _build_langfuse_attributes(span)
     if convention != "langfuse":
         attributes |= {
             "gen_ai.conversation.id": span.session,
             "gen_ai.operation.name": OPERATIONS.get(span.kind),
-            **_genai_attributes(span),
+            **_build_genai_attributes(span),
             "error.type": f"{span.kind}_error" if span.level == "ERROR" else None,
         }
     return drop_none(attributes)
 
 
-def _genai_attributes(span: Span) -> dict[str, Any]:
+def _build_genai_attributes(span: Span) -> dict[str, Any]:
     """Return the attributes of OpenTelemetry's GenAI convention for a kind of span."""
     plain_values = {
-        "input.value": _message_text(span.input),
-        "output.value": _message_text(span.output),
+        "input.value": _encode_message(span.input),
+        "output.value": _encode_message(span.output),
     }
     match span.kind:
         case "turn" | "agent":
             return {
                 "gen_ai.provider.name": PROVIDER,
                 "gen_ai.agent.name": PRODUCT if span.kind == "turn" else encode_text(span.name),
-                **_genai_messages(span),
+                **_build_genai_messages(span),
                 **plain_values,
                 "gen_ai.agent.id": span.metadata.get("agent_id") or None,
             }
@@ -195,8 +195,8 @@ def _genai_attributes(span: Span) -> dict[str, Any]:
                 }
             return {
                 "gen_ai.provider.name": PROVIDER,
-                **_genai_messages(span),
-                "output.value": _message_text(span.output),
+                **_build_genai_messages(span),
+                "output.value": _encode_message(span.output),
                 "gen_ai.request.model": span.model or None,
                 "gen_ai.response.model": span.model or None,
                 "gen_ai.response.id": span.response or None,
@@ -226,14 +226,14 @@ def _is_message(value: Any) -> bool:
     return isinstance(value, dict) and "role" in value and isinstance(value.get("content"), str)
 
 
-def _message_text(value: Any) -> str | None:
+def _encode_message(value: Any) -> str | None:
     """Return the text of a message, anything else encoded; None for nothing."""
     if value is None:
         return None
     return encode_text(value["content"] if _is_message(value) else value)
 
 
-def _genai_messages(span: Span) -> dict[str, Any]:
+def _build_genai_messages(span: Span) -> dict[str, Any]:
     attributes: dict[str, Any] = {}
     if span.input is not None:
         attributes["gen_ai.input.messages"] = encode_json([build_genai_message(span.input)])
@@ -249,21 +249,21 @@ def _genai_messages(span: Span) -> dict[str, Any]:
 def build_genai_message(message: Any, thinking: str | None = None) -> dict[str, Any]:
     """Return a message in parts; a message that was cut to a text is one part."""
     role = message["role"] if _is_message(message) else "user"
-    text = _message_text(message)
+    text = _encode_message(message)
     parts = [{"type": "reasoning", "content": thinking}] if thinking else []
     if text or not parts:
         parts.append({"type": "text", "content": text or ""})
     return {"role": role, "parts": parts}
 
 
-def _langfuse_attributes(span: Span) -> dict[str, Any]:
+def _build_langfuse_attributes(span: Span) -> dict[str, Any]:
     attributes: dict[str, Any] = {
         f"{OBSERVATION}.type": OBSERVATION_TYPES[span.kind],
         f"{OBSERVATION}.level": span.level,
     }
     if span.status:
         attributes[f"{OBSERVATION}.status_message"] = encode_text(span.status)
-    attributes |= _langfuse_content(OBSERVATION, span)
+    attributes |= _build_langfuse_content(OBSERVATION, span)
     if span.kind == "generation":
         usage = None if span.tokens is None else encode_json(langfuse_usage(span.tokens))
         cost = None if span.cost is None else encode_json({"total": span.cost})
@@ -275,7 +275,7 @@ def _langfuse_attributes(span: Span) -> dict[str, Any]:
     if span.parent is None:
         attributes |= {
             f"{TRACE}.name": encode_text(span.name),
-            **_langfuse_content(TRACE, span),
+            **_build_langfuse_content(TRACE, span),
         }
         if span.is_abandoned:
             attributes[f"{TRACE}.tags"] = (ABANDONED,)
@@ -284,7 +284,7 @@ def _langfuse_attributes(span: Span) -> dict[str, Any]:
     return attributes
 
 
-def _langfuse_content(prefix: str, span: Span) -> dict[str, Any]:
+def _build_langfuse_content(prefix: str, span: Span) -> dict[str, Any]:
     attributes: dict[str, Any] = {
         f"{prefix}.{name}": encode_text(value)
         for name, value in (("input", span.input), ("output", span.output))

@@ -56,10 +56,10 @@ LATEST = (1 << 63) - 1
 
 def trace_id(key: str) -> str:
     """Return the id of the trace that a record begins: 32 hexadecimal digits."""
-    return _hex_digest(f"trace {key}", TRACE_BYTES)
+    return _compute_hex_digest(f"trace {key}", TRACE_BYTES)
 
 
-def _hex_digest(text: str, size: int) -> str:
+def _compute_hex_digest(text: str, size: int) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
 
 
@@ -164,7 +164,7 @@ class TraceBuilder:
         numbered = name if count == 1 else f"{name} {count}"
         span = Span(
             trace=self.trace,
-            id=_hex_digest(f"{self.trace} {numbered}", SPAN_BYTES),
+            id=_compute_hex_digest(f"{self.trace} {numbered}", SPAN_BYTES),
             kind=kind,
             session=self.session,
             conversation=owner.conversation,

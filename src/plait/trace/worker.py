@@ -505,7 +505,9 @@ class SpanSorter:
         turns = self.active.turns if self.active else ()
         self.turns = {turn.number: turn for turn in turns}
         # Branches count their turns from where they begin, so numbers are not unique.
-        self.turns_by_trace = {_trace_of(self.active, turn): turn for turn in turns if self.active}
+        self.turns_by_trace = {
+            _make_trace_id(self.active, turn): turn for turn in turns if self.active
+        }
         self.last = max(self.turns, default=0)
         self.final: list[tuple[Turn, int, list[str]]] = []
         """The turns of the active conversation that are final: each with its number in the whole
@@ -546,7 +548,7 @@ class SpanSorter:
             )
             base = start.number - first.number
         for trace in build_traces(self.reading.by_line, prices):
-            self.add([_renumbered(span, base) for span in trace])
+            self.add([_renumber(span, base) for span in trace])
         awaited = self.open if self.open and self.had_begun(self.open) else None
         waits = self.has_open_branch or bool(self.list_unfinished() or self.pending_events)
         return NewSpans(
@@ -612,7 +614,7 @@ class SpanSorter:
         """
         branch = self.reading.by_line.get(root.conversation)
         turn = branch.turns[-1] if branch and branch.kind in SPOKEN and branch.turns else None
-        if turn is None or branch is None or _trace_of(branch, turn) != root.trace:
+        if turn is None or branch is None or _make_trace_id(branch, turn) != root.trace:
             return None
         is_over = self.inspection.is_over and self.bound is None
         return None if is_over or has_finished(turn) else 0
@@ -704,7 +706,7 @@ class SpanSorter:
                     yield from (item.line for item in turn.items if is_in_main_file(item))
 
 
-def _renumbered(span: Span, base: int) -> Span:
+def _renumber(span: Span, base: int) -> Span:
     if not base:
         return span
     number = span.turn + base
@@ -714,7 +716,7 @@ def _renumbered(span: Span, base: int) -> Span:
     return replace(span, turn=number, name=f"Turn {number}", metadata=metadata)
 
 
-def _trace_of(conversation: Conversation, turn: Turn) -> str:
+def _make_trace_id(conversation: Conversation, turn: Turn) -> str:
     return trace_id(first_key(conversation, turn.items))
 
 
@@ -814,7 +816,7 @@ class HookWorker:
             try:
                 self.process_job(job)
             except Exception as error:  # whatever goes wrong with one job, the others continue
-                self.record_failure(path, _error_reason(error))
+                self.record_failure(path, _describe_error(error))
         return has_any
 
     def record_failure(self, path: Path, reason: str) -> None:
@@ -834,7 +836,7 @@ class HookWorker:
         previous = find_previous_session(job.path, job.session)
         if previous and not self.is_done(*previous):
             self.inspect(*previous, is_over=True)
-        size = _file_size(job.path)
+        size = _get_file_size(job.path)
         found = self.inspect(job.session, job.path, is_over=job.is_final, until=job.size)
         self.watched.pop(job.session, None)
         if found and _should_wait(job, found):
@@ -843,12 +845,12 @@ class HookWorker:
     def is_done(self, session: str, path: Path) -> bool:
         """Return whether all of a session has been sent."""
         state = read_states(self.folder).get(session)
-        return state is not None and not state.is_open and state.size == _file_size(path)
+        return state is not None and not state.is_open and state.size == _get_file_size(path)
 
     def inspect_watched(self) -> None:
         """Inspect the sessions whose last turn was not final yet."""
         for session, watched in list(self.watched.items()):
-            size, now = _file_size(watched.path), time.monotonic()
+            size, now = _get_file_size(watched.path), time.monotonic()
             is_silent = size == watched.size
             if is_silent and now - watched.since < self.limits.idle:
                 continue
@@ -905,7 +907,7 @@ class HookWorker:
         try:
             return self.spool_new_spans(session, path, state, inspection)
         except Exception as error:  # whatever goes wrong with one session, the others continue
-            reason = _error_reason(error)
+            reason = _describe_error(error)
             self.log.write(f"{session}: {reason}")
             self.save_state(session, replace(state, error=reason))
             return None
@@ -914,7 +916,7 @@ class HookWorker:
         self, session: str, path: Path, state: SessionState, inspection: Inspection
     ) -> NewSpans:
         """Spool what is new and final in a session, and save how far that is."""
-        journal, size = SessionJournal(self.folder, session), _file_size(path)
+        journal, size = SessionJournal(self.folder, session), _get_file_size(path)
         found = find_new_spans(
             path,
             session,
@@ -992,7 +994,7 @@ def _should_wait(job: Job, found: NewSpans) -> bool:
     return found.is_awaited and (job.is_final or (job.is_stop and found.is_at_rest))
 
 
-def _error_reason(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Return what went wrong; the text of an unexpected error may quote a session."""
     if isinstance(error, PlaitError):
         return error.message
@@ -1000,7 +1002,7 @@ def _error_reason(error: Exception) -> str:
     return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
 
 
-def _file_size(path: Path) -> int:
+def _get_file_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:

@@ -80,7 +80,7 @@ class Cache:
         """Return a value, computed again if what it is made from has changed."""
         known = self.get(name)
         if known is None or known.source != source:
-            with self._making(name):
+            with self._hold_entry(name):
                 known = self.get(name)
                 if known is None or known.source != source:
                     known = CacheEntry(source, make(), weight)
@@ -104,7 +104,7 @@ class Cache:
         return sum(cache_entry.weight for cache_entry in self._entries.values())
 
     @contextmanager
-    def _making(self, name: Hashable) -> Iterator[None]:
+    def _hold_entry(self, name: Hashable) -> Iterator[None]:
         with self._lock:
             turn = self._locks.setdefault(name, Lock())
         try:
@@ -445,25 +445,27 @@ class LiveArchive:
     @cached_property
     def billing(self) -> BackgroundResult[Snapshot, Billing]:
         """All usage and cost."""
-        return self._in_background(Snapshot.billing)
+        return self._compute_in_background(Snapshot.billing)
 
-    def _in_background(self, work: Callable[[Snapshot], T]) -> BackgroundResult[Snapshot, T]:
+    def _compute_in_background(
+        self, work: Callable[[Snapshot], T]
+    ) -> BackgroundResult[Snapshot, T]:
         """Return a result that is not computed while the index reads the same logs."""
         return BackgroundResult(lambda: self.snapshot, work, self.reading.is_over)
 
     @cached_property
     def backup_status(self) -> BackgroundResult[Snapshot, "KeepStatus | None"]:
         """What is backed up and what will be lost; None if nothing can be backed up."""
-        return self._in_background(Snapshot.backup_status)
+        return self._compute_in_background(Snapshot.backup_status)
 
     @cached_property
     def _parents(self) -> BackgroundResult[Snapshot, Mapping[str, str]]:
-        return self._in_background(Snapshot.find_parents)
+        return self._compute_in_background(Snapshot.find_parents)
 
     @cached_property
     def touched_files(self) -> BackgroundResult[Snapshot, "list[TouchedPath]"]:
         """All paths that sessions touched."""
-        return self._in_background(Snapshot.touched_files)
+        return self._compute_in_background(Snapshot.touched_files)
 
     def figures(
         self,
@@ -475,7 +477,7 @@ class LiveArchive:
         chosen = project, since, until
 
         def begin() -> BackgroundResult[Snapshot, "SessionStatistics"]:
-            return self._in_background(lambda state: state.statistics(*chosen))
+            return self._compute_in_background(lambda state: state.statistics(*chosen))
 
         return self._figures.get_or_make(chosen, None, begin)
 
@@ -492,7 +494,7 @@ class LiveArchive:
             return state.waste(self.billing.wait().by_file, self.prices, *chosen)
 
         def begin() -> BackgroundResult[Snapshot, "CountedWaste"]:
-            return self._in_background(count)
+            return self._compute_in_background(count)
 
         return self._wasted.get_or_make(chosen, None, begin)
 

@@ -156,9 +156,13 @@ class SessionFollower:
         if file is None or self.conversations is None or size > MAX_FOLLOWED_BYTES:
             return None
         last = OpenSession([make_source(file, self._records)])
-        return self._continued(last.conversations.active) if len(last.graph.lines) == 1 else None
+        return (
+            self._iter_continued_turns(last.conversations.active)
+            if len(last.graph.lines) == 1
+            else None
+        )
 
-    def _continued(self, found: Conversation) -> Conversation | None:
+    def _iter_continued_turns(self, found: Conversation) -> Conversation | None:
         """Return the turns with their numbers in the conversation."""
         assert self.conversations is not None
         last = self.conversations.active.turns[-1]
