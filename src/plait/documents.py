@@ -1,8 +1,7 @@
 """The algorithms of the published descriptions of the log format, quirks included.
 
 They are for comparison with tools that follow these descriptions, and know no graph. Plait's own
-turns,
-which come from the graph, are those of `plait.conversation`.
+turns, which come from the graph, are those of `plait.conversation`.
 """
 
 from collections import defaultdict, deque

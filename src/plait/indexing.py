@@ -1,12 +1,9 @@
 """Building the index and keeping it up to date: only what has changed is read.
 
 `update_index` compares the stamps of all files with those in the catalogue. A log to which lines
-were
-appended is extended at the cost of those lines alone (`read_growth`), if they can change nothing
-before
-them; in doubt its session is read again, which is always right. Sessions are read by several
-processes if
-there is much to read.
+were appended is extended at the cost of those lines alone (`read_growth`), if they can change
+nothing before them; in doubt its session is read again, which is always right. Sessions are read by
+several processes if there is much to read.
 """
 
 import dataclasses

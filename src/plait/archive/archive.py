@@ -6,8 +6,7 @@
         archive.search("parser").hits
 
 A question over many sessions is answered from the index if it is fresh, else from the logs; both
-ways
-are side by side here and give the same answer. Features are imported when they are used.
+ways are side by side here and give the same answer. Features are imported when they are used.
 """
 
 from collections.abc import Callable, Iterator, Sequence

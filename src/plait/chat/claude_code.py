@@ -2,10 +2,8 @@
 
 The client reads and writes lines of JSON and writes the log itself. Text arrives in deltas
 (`stream_event`), complete blocks as `assistant`, one block per line and before the message ends;
-the
-stop reason comes with the last deltas. Tool results come as `user`, and `result` ends a turn. What
-a
-sub-agent does is shown as progress of the call that started it.
+the stop reason comes with the last deltas. Tool results come as `user`, and `result` ends a turn.
+What a sub-agent does is shown as progress of the call that started it.
 """
 
 import asyncio

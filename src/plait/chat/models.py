@@ -15,15 +15,12 @@ A script is a TOML or JSON file:
     answers = [{ calls = [{ name = "Bash", input = { command = "ls" } }] }, { text = "Two." }]
 
 An answer may have `stop_reason`, `usage`, `model`, `pause` (seconds between deltas), `blocks` in
-the
-place of `thinking`, `text` and `calls`, or an error: `error` (a status), `message`, `retry_after`
-and
-`after` (deltas that come first). The last answer of a rule repeats; when no rule matches and no
-answer is left, `otherwise` is used.
+the place of `thinking`, `text` and `calls`, or an error: `error` (a status), `message`,
+`retry_after` and `after` (deltas that come first). The last answer of a rule repeats; when no rule
+matches and no answer is left, `otherwise` is used.
 
 A replay gives each prompt the answers of the next recorded prompt, whatever it says; their tool
-calls
-are executed again. Prompts without an answer, and sub-agents, are skipped.
+calls are executed again. Prompts without an answer, and sub-agents, are skipped.
 """
 
 import asyncio

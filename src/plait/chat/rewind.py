@@ -6,8 +6,7 @@ belongs to it; otherwise the first backup after P, since until then the session 
 The session knows a file's content from its own calls and from backups. If the file differs at the
 next backup, or now, somebody else changed it: the user or a command. Such a file is kept unless
 overwriting is requested, and then a copy of it is saved. Nothing is written outside the workspace
-or
-through a link, whatever a log names.
+or through a link, whatever a log names.
 """
 
 import os

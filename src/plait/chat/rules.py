@@ -323,8 +323,7 @@ def find_deny_rule(
     """Return a rule that denies a call or requires approval; any step of a command is enough.
 
     Files that must not be read must not be written either; with `strict`, a command that seems to
-    touch
-    such a file is denied too.
+    touch such a file is denied too.
     """
     command = str(proposal.arguments.get("command", ""))
     for rule in rules:

@@ -130,8 +130,7 @@ def branch_session(
     """Continue in a copy of the conversation, as `/branch` does.
 
     Each message of the new file names the one it was copied from (`forkedFrom`) and has the
-    previous
-    one as its parent. File backups are copied too, so that the branch can be rewound.
+    previous one as its parent. File backups are copied too, so that the branch can be rewound.
     """
     if not chain:
         raise UserError("there is nothing to branch yet")

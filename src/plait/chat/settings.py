@@ -9,8 +9,7 @@ is left out with a notice. Hooks and environment of a project apply only where i
 and permissions of the shared file only where the project is trusted; denials always apply.
 
 Claude Code keeps trust in `.claude.json`, and a trusted directory includes everything below it.
-Trust
-given to Plait goes to a file of its own, since the client rewrites its file while it runs.
+Trust given to Plait goes to a file of its own, since the client rewrites its file while it runs.
 """
 
 from collections.abc import Collection, Iterator, Mapping

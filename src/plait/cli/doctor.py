@@ -57,10 +57,10 @@ def doctor_command(
 ) -> int:
     """Check that every line and record is accounted for, and list problems.
 
-    Lines are records, blank or broken; records with a uuid are in the graph, inline or
-    folded; tool results belong to calls. PATH is a file or a folder; without one,
-    everything under the roots is read. Findings describe the data and are not failures; the
-    exit code is 1 only if something is unaccounted for.
+    Lines are records, blank or broken; records with a uuid are in the graph, inline or folded; tool
+    results belong to calls. PATH is a file or a folder; without one, everything under the roots is
+    read. Findings describe the data and are not failures; the exit code is 1 only if something is
+    unaccounted for.
     """
     for path in paths:
         check_log(path)

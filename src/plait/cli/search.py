@@ -128,9 +128,9 @@ def search_command(
     """Search everything that was said, run or printed in any session.
 
     All words must occur in one passage. Also: "quotes" for phrases, star*, OR, NOT, ( ) and
-    similar~ words. Fields narrow it down: tool:Bash outcome:failed in:prompt
-    project:shop branch:abandoned before:2026-11 after:7d file:app.py model:opus session:3f2a.
-    With fields alone, all their matches are listed, the newest first.
+    similar~ words. Fields narrow it down: tool:Bash outcome:failed in:prompt project:shop
+    branch:abandoned before:2026-11 after:7d file:app.py model:opus session:3f2a. With fields alone,
+    all their matches are listed, the newest first.
     """
     if exact and regex:
         raise UserError("use either `--exact` or `--regex`")

@@ -105,8 +105,8 @@ class SendOptions(Filters):
 def send_command(request: Request, asked: SendOptions, redaction: shared.Redaction) -> None:
     """Send traces of sessions to a collector, or write them to a file.
 
-    Each answered turn is a trace. Ids come from the log: sending a session again
-    changes nothing. Secrets and personal data are replaced, as in an export.
+    Each answered turn is a trace. Ids come from the log: sending a session again changes nothing.
+    Secrets and personal data are replaced, as in an export.
     """
     if not (asked.names or asked.is_all or asked.project):
         raise UserError(

@@ -2,8 +2,7 @@
 
 Each response of the model is one step, with its calls and their results; agents are trajectories of
 their own, in the same document or in files beside it. A line has no branches and nothing out of
-order:
-what it cannot represent is counted in `extra` and noted in `notes`.
+order: what it cannot represent is counted in `extra` and noted in `notes`.
 """
 
 from collections import Counter

@@ -334,12 +334,10 @@ class PreviousExport:
     """The export in a folder, of which unchanged families need not be rendered again.
 
     Each family has a mark, a keyed digest of everything that decides how it is rendered: the state
-    of its
-    sources, the form of the export, the redaction rules and what was learnt, and Plait itself. The
-    key stays
-    private, so that nobody can guess from a mark what is hidden. A source that was written a moment
-    ago has
-    no mark: it may be written again within the same tick of the clock.
+    of its sources, the form of the export, the redaction rules and what was learnt, and Plait
+    itself. The key stays private, so that nobody can guess from a mark what is hidden. A source
+    that was written a moment ago has no mark: it may be written again within the same tick of the
+    clock.
     """
 
     key: bytes

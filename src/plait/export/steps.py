@@ -1,8 +1,7 @@
 """Conversations as steps, the common basis of interchange formats, with their enclosures.
 
 A step is a prompt, a response with its calls and their results, or a compaction. What a format
-cannot
-represent is counted and noted.
+cannot represent is counted and noted.
 """
 
 from base64 import b64decode

@@ -1,8 +1,7 @@
 """Events of files: what sessions did to them, and the text of each before and after.
 
 Calls say what they changed; reads and backups say what a file contained. The client logs line ends
-as
-newlines and no byte order mark, whatever the file has: texts are compared without.
+as newlines and no byte order mark, whatever the file has: texts are compared without.
 """
 
 import ntpath

@@ -1,8 +1,7 @@
 """The history of one file over all sessions: its names, its Git repository, its content.
 
 Only sessions whose logs mention the file are read. Git is run without anything that a repository
-could
-configure; if Git is missing, the history is built without it.
+could configure; if Git is missing, the history is built without it.
 """
 
 import json

@@ -5,10 +5,8 @@ Expressions are run by `re2`, whose time grows linearly with the text; what it d
 
 A log is JSON: a character of a text may be written as itself, as an escape, or as several bytes.
 `translate_to_raw` translates an expression to one for raw lines: whatever the first matches in a
-text,
-the second matches in its line, and maybe more. Anchors and lookaround are dropped. For an
-expression
-with syntax that is not translated, every line is examined.
+text, the second matches in its line, and maybe more. Anchors and lookaround are dropped. For an
+expression with syntax that is not translated, every line is examined.
 """
 
 import re

@@ -1,8 +1,7 @@
 """File stamps: whether an index still matches the files it was built from.
 
 Logs, titles, notes on agents, and outputs too large for the log count. This module imports little:
-most
-runs find nothing to do.
+most runs find nothing to do.
 """
 
 import os

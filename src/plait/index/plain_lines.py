@@ -1,8 +1,7 @@
 """The indexed text of log lines in one of the common forms, extracted quickly.
 
 Lines of any other form are left to `plait.index.passages`. This module imports little, as most hits
-of a
-search need no more.
+of a search need no more.
 """
 
 from typing import Any

@@ -1,8 +1,7 @@
 """Search in the logs themselves for an exact text or a regular expression.
 
 Files are read by several processes. Lines are first ruled out by their bytes: only lines that may
-match
-are decoded.
+match are decoded.
 """
 
 import re
@@ -38,8 +37,7 @@ REWRITTEN_TEXT = (
     r"Base directory for this skill",
 )
 """Text in lines that are shown differently from how they are written: removed tags, notices,
-skills.
-One at a time: each begins with a character that is found quickly.
+skills. One at a time: each begins with a character that is found quickly.
 """
 NUMBERS = (
     r"[\[:,] ?-?(?:\d+(?:\.\d+)?[eE][-+]?\d+|\d+\.\d+0|0\.0000\d+|\d{16,}\.\d+|\d+\.\d{16,})"

@@ -7,10 +7,8 @@ Two stores must agree, so each batch takes three steps:
     3  the catalogue adds their rows and deletes the note         (one transaction)
 
 A note that is found later means that a batch was interrupted: its sessions are deleted from both
-stores
-and read again. A hit whose session the catalogue does not know is dropped, so a reader never sees
-half a
-batch. Numbers of sessions are never reused.
+stores and read again. A hit whose session the catalogue does not know is dropped, so a reader never
+sees half a batch. Numbers of sessions are never reused.
 """
 
 import shutil

@@ -1,17 +1,14 @@
 """Requests of a log file, and which of their tokens missed the prompt cache, and why.
 
 The messages before a request are its ancestors. The nearest response among them belongs to the
-previous
-request, which contained all of them: what that one left in the cache could have been read again
-instead
-of being written again.
+previous request, which contained all of them: what that one left in the cache could have been read
+again instead of being written again.
 
     prompt ── response A ── result ── response B      B continues A
                         └── prompt ── response C      C too: when B read A's part, it kept it warm
 
 A background request of the client (a summary, a prompt suggestion) has a file of its own and
-continues
-a line of the session's main file.
+continues a line of the session's main file.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,10 +1,8 @@
 """Avoidable spending in one log file, request by request, in tokens.
 
 The tokens of a tool result follow from usage: between a request and the one it continues the
-characters
-are known, and so is the growth of the input. The median ratio of a file is its factor. Prices come
-later
-(`plait.insights.waste`): an index stores losses, which do not depend on prices.
+characters are known, and so is the growth of the input. The median ratio of a file is its factor.
+Prices come later (`plait.insights.waste`): an index stores losses, which do not depend on prices.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

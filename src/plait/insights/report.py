@@ -1,8 +1,7 @@
 """The insights report: trends, outliers and habits, with the texts that terminal and page share.
 
 Callers with counted figures pass them (`compute_insights`), others have them read
-(`read_insights`); the
-rules are the same.
+(`read_insights`); the rules are the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

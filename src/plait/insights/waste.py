@@ -342,8 +342,7 @@ WASTE_STATE = "waste"
 """The name of the note on the state that the rows are valid for.
 
 The waste of a session depends on others, as a response that several contain counts for one of them.
-So
-all rows are valid for one state of the index, one list of prices and one day, or none is.
+So all rows are valid for one state of the index, one list of prices and one day, or none is.
 """
 
 

@@ -1,8 +1,7 @@
 """What filled the context of each request of a session, by kind, in tokens.
 
 The size of a request is exact: usage says it. Its content follows from the lines that led to it:
-the
-growth since the previous request is divided among what came between, by characters. What no log
+the growth since the previous request is divided among what came between, by characters. What no log
 contains (instructions and tools) is the remainder of the first request.
 """
 

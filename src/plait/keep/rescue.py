@@ -9,16 +9,13 @@
     git log                                 commits of the time
 
 Prompts without a session (older versions) are grouped by directory: prompts less than four hours
-apart
-are one session, unless an existing session had them. A commit belongs to the session that it names,
-else
-to that of the last prompt typed there within an hour. Git is only read; a directory that is gone,
-not a
-repository or not ours yields nothing.
+apart are one session, unless an existing session had them. A commit belongs to the session that it
+names, else to that of the last prompt typed there within an hour. Git is only read; a directory
+that is gone, not a repository or not ours yields nothing.
 
 The rebuilt log is marked `incomplete`: a note on what it is, the prompts at their times, which
-backups
-hold which files, commits with the reason for the match. The same traces always give the same bytes.
+backups hold which files, commits with the reason for the match. The same traces always give the
+same bytes.
 """
 
 import os
@@ -66,8 +63,7 @@ COMMAND = re.compile(r"(/[a-z][a-z0-9:_-]*)(?:\s+(.*))?", re.DOTALL)
 """A command of the client and its arguments; a path is not one."""
 Why = Literal["named", "co-authored", "at the time"]
 """Why a commit is assigned to a session: it names the session; or it names Claude, or nobody, and
-was
-made soon after a prompt that was typed there.
+was made soon after a prompt that was typed there.
 """
 
 

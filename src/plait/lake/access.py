@@ -14,12 +14,9 @@ A policy is a TOML file:
     what = "text"                       # or "sessions": figures and names, no text
 
 Everybody sees all of their own sessions. A visible session has its rows in every table, and its
-text
-if the policy says so. Of all other sessions people see totals of complete months over several
-people,
-and no finer breakdown: from two totals that differ by one person or one session one could compute
-what
-neither shows.
+text if the policy says so. Of all other sessions people see totals of complete months over several
+people, and no finer breakdown: from two totals that differ by one person or one session one could
+compute what neither shows.
 """
 
 import hmac

@@ -6,9 +6,8 @@
 
 A pseudonym is a keyed digest: the same name has the same one in all tables and at all times, and
 nobody without the key can find out which name it is by trying names. Public words (tools, models,
-kinds
-of records) reveal nothing about their users and stay; a word that is on no list is treated as a
-name.
+kinds of records) reveal nothing about their users and stay; a word that is on no list is treated as
+a name.
 """
 
 import re

@@ -1,8 +1,7 @@
 """SQL over the tables of a lake, and the queries of its page.
 
 Each table has its own name and only its current rows. A query can access these tables and nothing
-else:
-no file, no address, no setting; nothing is fetched or changed.
+else: no file, no address, no setting; nothing is fetched or changed.
 """
 
 import re

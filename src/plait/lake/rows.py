@@ -1,14 +1,11 @@
 """The rows of a lake's tables, built from sessions that are read once.
 
 `build_tables` is the only entry: a pure function of a unit's files and the prices, wherever it
-runs.
-What counts is decided by the same code as in `usage`, `stats`, `why` and `waste`, so that rows add
-up
-to what these commands print.
+runs. What counts is decided by the same code as in `usage`, `stats`, `why` and `waste`, so that
+rows add up to what these commands print.
 
 Values that Arrow cannot hold are converted: half a surrogate pair becomes U+FFFD, an integer beyond
-64
-bits the nearest one, a time outside the calendar null.
+64 bits the nearest one, a time outside the calendar null.
 """
 
 import os

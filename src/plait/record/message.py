@@ -1,7 +1,7 @@
 """The `message` of a record: typed blocks, usage and text.
 
-Blocks of unknown kinds, and known ones of an unexpected form, stay as they were in
-`UnknownBlock`; fields beyond the typed ones stay in the record's `fields`.
+Blocks of unknown kinds, and known ones of an unexpected form, stay as they were in `UnknownBlock`;
+fields beyond the typed ones stay in the record's `fields`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,9 +2,8 @@
 
 The index, the trace hook and the page continue from a checkpoint. One rule decides: as long as each
 new record follows the turn before it (`plait.conversation.build`), and no pointer leads further
-back,
-new lines add turns and change nothing before them. Otherwise the log is read again, which is always
-right.
+back, new lines add turns and change nothing before them. Otherwise the log is read again, which is
+always right.
 """
 
 from collections.abc import Iterable

@@ -2,8 +2,7 @@
 
 It gives the session's share of statistics, the references that relate it to other sessions, and the
 rows of its responses, calls, touched files and findings. All of it needs a full reading of the
-logs,
-so it is computed together. This module is loaded only where something has to be read.
+logs, so it is computed together. This module is loaded only where something has to be read.
 """
 
 from array import array

@@ -1,8 +1,7 @@
 """The search for secrets in files: a report of what should not be shared.
 
 Each file is learned and searched separately by a copy of the redactor, so the report does not
-depend
-on how the work is divided.
+depend on how the work is divided.
 """
 
 import pickle

@@ -1,8 +1,7 @@
 """Sessions that only the backup store still has, as sessions of an archive.
 
 A session whose own log still exists is read from there. One whose log is gone is read from the
-store
-entirely, whatever the cleanup left of its agents, unless it only moved:
+store entirely, whatever the cleanup left of its agents, unless it only moved:
 
     backed up  projects/-home-me-shop/<id>.jsonl
     later      projects/-srv-shop/<id>.jsonl    same id below the same root, no older, and not

@@ -3,8 +3,7 @@
 Most logs are linear: each record follows the turn it belongs to (see `plait.conversation.build`),
 so all are on one line in the order of the file, and no graph is needed. The graph and
 `plait.conversation.build` would give the same, except for what no text depends on: the client's
-view
-of a result, and the token usage of a response.
+view of a result, and the token usage of a response.
 """
 
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,7 @@
      "pins": {SESSION: {RECORD: {"at": TIME, "turn": 3, "words": "fix the parser"}}}}
 
 Unknown fields are preserved. A change reads the file again under a lock, so that two programs do
-not
-overwrite each other's changes.
+not overwrite each other's changes.
 """
 
 import json

@@ -1,9 +1,8 @@
 """Statistics of many sessions: from their logs, by several processes, or from the index.
 
 A record in several sessions counts once, for the one that started first. So the index stores what
-each
-session adds by family: a family with a new or grown member is counted again, and so is one of which
-only some members are requested.
+each session adds by family: a family with a new or grown member is counted again, and so is one of
+which only some members are requested.
 """
 
 from array import array

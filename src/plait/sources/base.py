@@ -50,8 +50,7 @@ class Source:
 
     roots: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Where it keeps its logs by default: an environment variable and what is below it, the first
-    that is
-    set; an empty name means the home folder.
+    that is set; an empty name means the home folder.
     """
 
     def find(self, path: Path, head: bytes) -> Iterable[SourceLog]:

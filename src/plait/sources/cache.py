@@ -7,8 +7,7 @@ extracted:
     <cache>/1/<digest>/<project>/<session>/subagents/agent-<id>.jsonl
 
 A file there has the time of its source, so that one that has grown is translated again. Workers
-find
-what to translate in `logs.json`. All of it can be deleted at any time.
+find what to translate in `logs.json`. All of it can be deleted at any time.
 """
 
 import atexit

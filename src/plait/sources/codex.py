@@ -5,13 +5,11 @@
     rollout-<time>-<thread>_<rollout>.jsonl                         a reverted thread, in a new file
 
 Text is taken from the model's items (`response_item`) alone. What the screen showed distinguishes
-prompts
-from messages that Codex added, and has usage, rollbacks and interruptions.
+prompts from messages that Codex added, and has usage, rollbacks and interruptions.
 
 A fork copies its parent's lines with new times, or names the part of another file that it continues
 (`history_base`). In both cases a line is recognised by its payload, gets the uuid that it has in
-the
-parent, and so is counted once.
+the parent, and so is counted once.
 """
 
 import re

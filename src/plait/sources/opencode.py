@@ -6,12 +6,10 @@
                             storage/part/<msg>/<prt>.json
 
 The database contains credentials too: only the tables of sessions are read, and it is never copied.
-Rows
-are numbered like lines: the session, then each message with its parts.
+Rows are numbered like lines: the session, then each message with its parts.
 
 A fork copies messages under new ids and names no origin. Content and times are unchanged, so uuids
-are
-derived from these, and copies are counted once.
+are derived from these, and copies are counted once.
 """
 
 import sqlite3

@@ -46,8 +46,7 @@ ROOTS: dict[str, tuple[tuple[str, str], ...]] = {
     "qwen": (("QWEN_RUNTIME_DIR", ""), ("QWEN_HOME", ""), ("", ".qwen")),
 }
 """Where the agents keep their logs: an environment variable and what is below it, the first that is
-set;
-an empty name means the home folder.
+set; an empty name means the home folder.
 """
 FOLDERS = frozenset({".codex", ".copilot", ".gemini", ".qwen"})
 """Names of folders in which only other agents keep logs."""

@@ -1,12 +1,9 @@
 """The neutral form: lines of a session as Claude Code writes them, made from another agent's.
 
 Every line of the source becomes at least one line here, so that nothing is lost and every line can
-be
-accounted for: what is not a message is kept completely as a note, what cannot be decoded is passed
-on
-unchanged. `sourceLine` and `sourceOffset` name the place in the source; `sourcePart` counts further
-lines
-made from the same one.
+be accounted for: what is not a message is kept completely as a note, what cannot be decoded is
+passed on unchanged. `sourceLine` and `sourceOffset` name the place in the source; `sourcePart`
+counts further lines made from the same one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,7 @@
     {"crc":"…","forget":…,"root":…,"path":…,"size":…,"modified":…}               forgets its states
 
 Each line carries the CRC-32 of the rest of itself. A torn last line is removed by the next run.
-Next to
-the journal is a compressed copy, from which damaged lines are read:
+Next to the journal is a compressed copy, from which damaged lines are read:
 
     frame │ 24 bytes: which bytes of the journal it holds │ frame │ …
 

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 Kind = Literal["session", "agent", "journal", "beside", "backup", "list"]
 """A session's own log, an agent's, a workflow's, other side files, a backup of an edited file, a
-task
-list.
+task list.
 """
 
 

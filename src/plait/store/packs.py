@@ -32,8 +32,7 @@ from plait.line.output import BINARY, OWNER_FILE, OWNER_FOLDER, replace_file, sy
 LEVEL = 3
 WINDOW, HASHES, MATCH = 23, 18, 6
 """Eight megabytes, the size of a frame. `zstd` reads up to 27 without options. Larger tables of
-longer
-matches than the level's defaults: logs repeat themselves in long runs.
+longer matches than the level's defaults: logs repeat themselves in long runs.
 """
 SKIPPABLE = 0x184D2A50
 FRAME_HEAD = struct.Struct("<II")

@@ -8,10 +8,8 @@
 A key may be any text: what is no plain file name is percent-encoded.
 
 Entries are appended to plain files below `sdk/` at once and moved into the packs later: every
-minute
-while entries arrive, when the process ends, and whenever `plait keep` runs. So a batch costs one
-write.
-Sessions that `plait keep` backed up can be loaded and resumed too.
+minute while entries arrive, when the process ends, and whenever `plait keep` runs. So a batch costs
+one write. Sessions that `plait keep` backed up can be loaded and resumed too.
 """
 
 import atexit

@@ -11,11 +11,10 @@ Backing up reads only what is new:
     anything else ── split into blocks; new ones go to a pack
 
 Blocks are on disk before the journal names them, so an interrupted run keeps what it committed.
-Small
-packs are merged, and packs with many unneeded blocks rewritten; the new pack is on disk before the
-old
-one is deleted, so an interruption leaves at worst a block in two packs. Verifying rewrites what is
-redundant (indexes, the copy of the journal) and marks damaged blocks to be stored again.
+Small packs are merged, and packs with many unneeded blocks rewritten; the new pack is on disk
+before the old one is deleted, so an interruption leaves at worst a block in two packs. Verifying
+rewrites what is redundant (indexes, the copy of the journal) and marks damaged blocks to be stored
+again.
 
 A parcel is a store in one file:
 
@@ -23,8 +22,7 @@ A parcel is a store in one file:
     store/journal.jsonl, store/packs/…
 
 It may come from anybody: names may only lead to where sessions are, sizes are limited before
-anything
-is unpacked, and every block and file must match its hash.
+anything is unpacked, and every block and file must match its hash.
 """
 
 import os

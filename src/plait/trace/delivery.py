@@ -6,9 +6,8 @@
 
 The spool is limited. When it is full, adding fails and the caller is told: what came first is sent
 first. One request is sent at a time. The SDK's exporter writes the request, but the owner of the
-spool
-decides when to retry, so a failure is final for the exporter: it never sees an error that it would
-retry.
+spool decides when to retry, so a failure is final for the exporter: it never sees an error that it
+would retry.
 """
 
 import logging

@@ -75,8 +75,7 @@ def write_job(folder: Folder, event: str, data: bytes) -> str:
 
 def _format_log_size(data: bytes) -> str:
     """Return the present size of the log for a job's name: it may be read much later, after the
-    session was
-    resumed.
+    session was resumed.
     """
     value = data.partition(PATH_KEY)[2].partition(b'"')[2]
     end = value.find(b'"')

@@ -1,8 +1,7 @@
 """Spans as plain values: what was done, as part of what, from when to when, at what cost.
 
 A span knows no wire format. Its ids are derived from the ids of records, so the same log gives the
-same
-spans however often it is read.
+same spans however often it is read.
 """
 
 from typing import Any, Literal, TypeAlias

@@ -8,8 +8,7 @@
     └─ Compaction              and hooks, queued prompts, interruptions, errors of the API
 
 Nothing here reads a clock: a span ends when the log says so. A turn without an answer makes no
-trace;
-its items go to the next turn that has one.
+trace; its items go to the next turn that has one.
 """
 
 import re

@@ -6,11 +6,9 @@
     sessions/*.stopped    the agents that reported that they are done
 
 Other tools that trace transcripts keep the first three fields of a state; Plait can import theirs.
-The
-last turn that was sent is read once more each time: commands, hooks and agents may still add to it.
-Claude Code deletes logs after a month: the state of a deleted log is deleted too. What another tool
-has
-sent names no log, and stays.
+The last turn that was sent is read once more each time: commands, hooks and agents may still add to
+it. Claude Code deletes logs after a month: the state of a deleted log is deleted too. What another
+tool has sent names no log, and stays.
 """
 
 import re

@@ -45,8 +45,7 @@ class TracePlan:
     pricing: Pricing | None = None
     among: Sequence[Session] = ()
     """Sessions that those may have been forked from: read as well, so that a copied turn belongs to
-    the
-    session that had it first.
+    the session that had it first.
     """
     hands: WorkerPool = SINGLE_PROCESS
 

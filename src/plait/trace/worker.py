@@ -2,11 +2,9 @@
 
 A turn is final when the next prompt follows it, when Claude Code has noted its duration, or when an
 event says that it is over: the session has ended, or nothing has been written for a while. An
-answer
-alone means little, as a hook may make the model continue. An event is about the log as it was then:
-what was written since belongs to a client that resumed the session. An agent that outlives its turn
-is
-read when it has stopped: it reported so, or it fell silent.
+answer alone means little, as a hook may make the model continue. An event is about the log as it
+was then: what was written since belongs to a client that resumed the session. An agent that
+outlives its turn is read when it has stopped: it reported so, or it fell silent.
 """
 
 import time
@@ -149,8 +147,7 @@ def has_finished(turn: Turn) -> bool:
 
 def find_pending_prompts(records: Iterable[Record]) -> set[int | None]:
     """Return the times of queued prompts whose fate the log does not say yet: a turn, text with a
-    tool
-    result, or nothing.
+    tool result, or nothing.
     """
     queue: list[Record] = []
     dequeued: list[Record] = []

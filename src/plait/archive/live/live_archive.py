@@ -1,8 +1,7 @@
 """The archive behind the page: sessions and figures as they are now, cached until files change.
 
 The watcher of the folders calls `refresh` when something has changed; until then nothing is looked
-up
-twice. Everything may be called from any thread.
+up twice. Everything may be called from any thread.
 """
 
 import logging

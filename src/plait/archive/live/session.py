@@ -1,8 +1,7 @@
 """A session behind its pages, read once and kept until its files change.
 
 A session that is being written to is followed: new lines that continue the last turn, or add turns,
-are
-read alone (`SessionFollower`). Otherwise the session is read again.
+are read alone (`SessionFollower`). Otherwise the session is read again.
 """
 
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from plait.archive.archive import Archive
-from plait.conversation.build import BranchDetector
+from plait.conversation.build import BOUNDARY, BranchDetector
 from plait.conversation.costs import SessionCost
 from plait.conversation.model import (
     BranchPoint,
@@ -147,7 +146,10 @@ class SessionFollower:
     def _stays_linear(self, new: list[Record]) -> bool:
         if self._judge is None:
             self._judge = replay(BranchDetector(), self.opened.records)
-        return stays_linear(self._judge, new)
+        # A compaction decides which of the earlier turns are sent, and so how they are drawn.
+        return stays_linear(self._judge, new) and not any(
+            record.subtype == BOUNDARY for record in new
+        )
 
     def _build_conversation(self) -> Conversation | None:
         """Return the last turn and what follows as a conversation of its own."""

@@ -1,13 +1,11 @@
 """Analysis of shell commands: what is safe, what a rule allows or denies.
 
 A command is allowed when a rule names each of its steps, also behind a wrapper such as `timeout`;
-it
-is denied when any step may match, whatever comes before it.
+it is denied when any step may match, whatever comes before it.
 
 A command runs without approval only if it certainly does nothing but read files of the workspace.
 Variables, patterns and paths that lead out are uncertain, and so is git, since the configuration of
-a
-repository can name programs that git runs.
+a repository can name programs that git runs.
 """
 
 import re
