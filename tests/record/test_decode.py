@@ -1,6 +1,7 @@
 """Lines to records: typed, lenient, and still their bytes."""
 
 import json
+import sys
 
 import pytest
 from hypothesis import given
@@ -271,7 +272,11 @@ def test_a_line_of_white_space_is_blank(data: bytes) -> None:
             "not an object: expecting property name enclosed in double quotes",
         ),
         (b'{"a":NaN}', "not an object: nan is not json"),
-        (b'{"a":' * 5000 + b"1" + b"}" * 5000, "nested too deeply to be read"),
+        pytest.param(
+            b'{"a":' * 5000 + b"1" + b"}" * 5000,
+            "nested too deeply to be read",
+            marks=pytest.mark.skipif(sys.version_info >= (3, 13), reason="deep lines are read"),
+        ),
         (b"\xff\xfe\x00", "not an object: expecting value"),
     ],
 )
