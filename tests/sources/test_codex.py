@@ -5,8 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import zstandard
-
+from plait.line.compression import zstd
 from plait.sources.cache import account_for
 from tests.sources.builders import THREAD, CodexLog, branches, open_archive, prompts, write_lines
 
@@ -105,7 +104,7 @@ def test_a_reverted_thread_keeps_what_it_left(tmp_path: Path) -> None:
 def test_packed_rollouts_are_the_same_session(tmp_path: Path) -> None:
     path = CodexLog().prompt("one").answer("1").write(tmp_path)
     packed = path.with_name(f"{path.name}.zst")
-    packed.write_bytes(zstandard.compress(path.read_bytes()))
+    packed.write_bytes(zstd.compress(path.read_bytes()))
     archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
     assert len(archive.sessions) == 1
     path.unlink()

@@ -5,9 +5,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from plait.cli.app import run
+from plait.line.compression import zstd
 from plait.sources.originals import find_original, iter_originals
 from tests.sources.builders import CodexLog, open_archive
 from tests.sources.test_gemini import HEADER, TALK
@@ -38,7 +38,7 @@ def test_cat_prints_the_lines_of_the_agent(
 def test_a_packed_log_is_printed_unpacked(tmp_path: Path) -> None:
     path = CodexLog().prompt("one").answer("1").write(tmp_path)
     data = path.read_bytes()
-    path.with_name(f"{path.name}.zst").write_bytes(zstandard.compress(data))
+    path.with_name(f"{path.name}.zst").write_bytes(zstd.compress(data))
     path.unlink()
     (session,) = open_archive(tmp_path / ".codex", tmp_path / "cache").sessions
     assert session.origin is not None

@@ -1,7 +1,6 @@
 """What a reader of another agent's logs provides, and which readers there are."""
 
 import sqlite3
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -94,14 +93,9 @@ def load_source(name: str) -> Source:
 
 def open_zstd(file: BinaryIO) -> BinaryIO:
     """Return a decompressing reader for a zstd file."""
-    if sys.version_info >= (3, 14):
-        from compression.zstd import ZstdFile
+    from plait.line.compression import zstd
 
-        return cast(BinaryIO, ZstdFile(file))
-    import zstandard
-
-    unpacked = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-    return cast(BinaryIO, unpacked)
+    return cast(BinaryIO, zstd.ZstdFile(file))
 
 
 def open_database(path: Path) -> sqlite3.Connection:

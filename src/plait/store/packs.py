@@ -11,12 +11,11 @@ Files that share lines share blocks, and a file that grew keeps all its old bloc
 
 A pack never changes once it has its name, and gets it last: anything under another name was never
 finished. Before each frame is a skippable frame that names its blocks, so that a lost index can be
-rebuilt. Frames are read and written by whichever of two zstd libraries is installed.
+rebuilt.
 """
 
 import os
 import struct
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
@@ -27,6 +26,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
+from plait.line.compression import zstd
 from plait.line.output import BINARY, OWNER_FILE, OWNER_FOLDER, replace_file, sync_folder
 
 LEVEL = 3
@@ -47,66 +47,31 @@ def encode_note(data: bytes) -> bytes:
     return FRAME_HEAD.pack(SKIPPABLE, len(data)) + data
 
 
-if sys.version_info >= (3, 14):  # pragma: no cover
-    from compression import zstd
-
-    OPTIONS = {
-        zstd.CompressionParameter.compression_level: LEVEL,
-        zstd.CompressionParameter.window_log: WINDOW,
-        zstd.CompressionParameter.hash_log: HASHES,
-        zstd.CompressionParameter.min_match: MATCH,
-        zstd.CompressionParameter.checksum_flag: 1,
-    }
-
-    def packed(data: bytes | memoryview) -> bytes:
-        """Return bytes as one frame with its size and a checksum."""
-        return zstd.compress(data, options=OPTIONS)
-
-    def plain(frame: bytes, size: int) -> bytes:
-        """Return the bytes of a frame, and raise if the sizes do not match."""
-        try:
-            data = zstd.ZstdDecompressor().decompress(frame, size + 1)
-        except zstd.ZstdError as error:
-            raise BrokenFrame(str(error)) from error
-        return _checked(data, size)
-
-    def _reader() -> "zstd.ZstdDecompressor":
-        return zstd.ZstdDecompressor()
-
-    _BROKEN: tuple[type[Exception], ...] = (zstd.ZstdError, EOFError)
-else:
-    import zstandard
-
-    _PARAMETERS = zstandard.ZstdCompressionParameters.from_level(
-        LEVEL,
-        window_log=WINDOW,
-        hash_log=HASHES,
-        min_match=MATCH,
-        write_checksum=True,
-        write_content_size=True,
-    )
-
-    def packed(data: bytes | memoryview) -> bytes:
-        """Return bytes as one frame with its size and a checksum."""
-        return zstandard.ZstdCompressor(compression_params=_PARAMETERS).compress(data)
-
-    def plain(frame: bytes, size: int) -> bytes:
-        """Return the bytes of a frame, and raise if the sizes do not match."""
-        try:
-            declared = zstandard.frame_content_size(frame)
-            if declared != size:
-                raise BrokenFrame(f"it claims to have {declared} bytes")
-            data = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
-        except zstandard.ZstdError as error:
-            raise BrokenFrame(str(error)) from error
-        return _checked(data, size)
-
-    def _reader() -> "zstandard.ZstdDecompressionObj":
-        return zstandard.ZstdDecompressor().decompressobj()
-
-    _BROKEN: tuple[type[Exception], ...] = (zstandard.ZstdError,)
+OPTIONS: dict[int, int] = {
+    zstd.CompressionParameter.compression_level: LEVEL,
+    zstd.CompressionParameter.window_log: WINDOW,
+    zstd.CompressionParameter.hash_log: HASHES,
+    zstd.CompressionParameter.min_match: MATCH,
+    zstd.CompressionParameter.checksum_flag: 1,
+}
 
 
+def packed(data: bytes | memoryview) -> bytes:
+    """Return bytes as one frame with its size and a checksum."""
+    frame: bytes = zstd.compress(data, options=OPTIONS)
+    return frame
+
+
+def plain(frame: bytes, size: int) -> bytes:
+    """Return the bytes of a frame, and raise if the sizes do not match."""
+    try:
+        data = zstd.ZstdDecompressor().decompress(frame, size + 1)
+    except zstd.ZstdError as error:
+        raise BrokenFrame(str(error)) from error
+    return _checked(data, size)
+
+
+_BROKEN: tuple[type[Exception], ...] = (zstd.ZstdError, EOFError)
 STEP = 1 << 12
 
 
@@ -114,7 +79,7 @@ def read_damaged(frame: bytes, size: int) -> bytes:
     """Return what can be read of a damaged frame: everything before the damage."""
     found, frame_data = _read_on(frame, size)
     if frame_data < len(frame):  # once more, and byte by byte where it failed
-        reader = _reader()
+        reader = zstd.ZstdDecompressor()
         found = bytearray(reader.decompress(frame[:frame_data])) if frame_data else bytearray()
         with suppress(*_BROKEN):
             for at in range(frame_data, min(frame_data + STEP, len(frame))):
@@ -124,7 +89,7 @@ def read_damaged(frame: bytes, size: int) -> bytes:
 
 def _read_on(frame: bytes, size: int) -> tuple[bytearray, int]:
     """Return the content of a frame up to the step that fails, and where that begins."""
-    reader, found = _reader(), bytearray()
+    reader, found = zstd.ZstdDecompressor(), bytearray()
     for at in range(0, len(frame), STEP):
         try:
             found += reader.decompress(frame[at : at + STEP])
