@@ -64,6 +64,7 @@ RUNS: dict[str, list[list[str]]] = {
         [SESSION, "--branch", "1", "2", "--all"],
         [FILE, "--json"],
     ],
+    "self-check": [[], ["--json"]],
     "doctor": [
         [],
         ["--all"],
