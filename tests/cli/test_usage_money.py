@@ -251,7 +251,7 @@ CASES = [
         {"agents": 1},
     ),
     Case(
-        "a service agent is counted, and told apart",
+        "a background request is counted, and told apart",
         {f"{AGENTS}/agent-acompact-1.jsonl": log(prompt(), answer())},
         {"service": 1},
     ),

@@ -90,7 +90,7 @@ def log_command(
     session: str = shared.session,
     everything: bool = option(
         "--all",
-        help="Show agents turn by turn, service agents, and sessions that share its history.",
+        help="Show agents turn by turn, background requests, and sessions that share its history.",
     ),
     records: bool = option("--records", help="One row per record instead of per turn."),
     ascii_only: bool = shared.ascii_only,
@@ -194,7 +194,7 @@ def _print_log(
         format_count(sum(node.is_human_prompt for node in nodes), "prompt"),
         format_count_if_any(counts["branch"], "branch", "branches"),
         format_count_if_any(counts["agent"], "agent"),
-        format_count_if_any(counts["service"], "service agent"),
+        format_count_if_any(counts["service"], "background request"),
         format_count_if_any(sum(node.is_boundary for node in nodes), "compaction"),
         f"{format_number(folded)} folded" if folded else "",
     )
@@ -428,7 +428,7 @@ def _print_tree_totals(
         format_count_of(len(own), len(sessions), "session"),
         format_count_if_any(counts["branch"], "branch", "branches"),
         format_count_if_any(counts["agent"] + counts["agents"], "agent"),
-        format_count_if_any(counts["service"], "service agent"),
+        format_count_if_any(counts["service"], "background request"),
         format_count_if_any(counts["compaction"], "compaction"),
         format_count_if_any(counts["summary"], "separate summary", "separate summaries"),
     )

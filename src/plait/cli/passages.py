@@ -441,7 +441,7 @@ def _state_of(found: Conversations, shown: Conversation) -> str:
         return f"active, {format_count(branches, 'branch', 'branches')}" if branches else ""
     parent, name = found.by_line.get(shown.parent or ""), shorten_name(shown.id)
     if shown.kind in ("agent", "service"):
-        kind = "service agent" if shown.kind == "service" else "agent"
+        kind = "background request" if shown.kind == "service" else "agent"
         by = f", started by {describe_conversation(parent)}" if parent and shown.call else ""
         return f"{kind} {name}{by}"
     words = f"{shown.kind} {name}, {'active' if shown.is_active else 'abandoned'}"

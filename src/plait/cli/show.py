@@ -152,7 +152,7 @@ def _print_rest(output: Output, found: Conversations, reading: TerminalRenderer)
     ]
     for kind, noun, plural in (
         ("agent", "agent without a tool call", "agents without a tool call"),
-        ("service", "service agent", "service agents"),
+        ("service", "background request", "background requests"),
     ):
         names = [conversation.id for conversation in rest if conversation.kind == kind]
         if not names:

@@ -87,7 +87,11 @@ CENT = 0.01
 TWO_DAYS = 48
 FRAME = 6
 """Lines around the rows of a table: heading, rule, total, notes."""
-PARTS = (("agents", "agents"), ("service", "service agents"), ("abandoned", "abandoned branches"))
+PARTS = (
+    ("agents", "agents"),
+    ("service", "background requests"),
+    ("abandoned", "abandoned branches"),
+)
 HEADINGS = {
     "daily": ("date", "models"),
     "weekly": ("week of", "models"),
