@@ -137,7 +137,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("{", "is not JSON"),
-        ("[]", "holds no settings"),
+        ("[]", "has no settings"),
         ('{"permissions": 7}', "no list of what is allowed"),
         ('{"permissions": {"allow": 7}}', "no list of what is allowed"),
     ],

@@ -55,6 +55,15 @@ def test_default_folders_can_be_limited(tmp_path: Path) -> None:
     assert find_roots(PLAIT_AGENTS="codex") == [".codex"]
 
 
+def test_the_folder_that_sessions_are_written_to_comes_first_though_it_is_missing(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".codex").mkdir()
+    home = {"HOME": str(tmp_path), "PLAIT_CONFIG": str(tmp_path / "none.toml")}
+    roots = load_settings(environment=home).roots
+    assert [root.name for root in roots] == [".claude", ".codex"]
+
+
 def test_logs_of_claude_code_are_no_candidates(gallery: Path, tmp_path: Path) -> None:
     assert find_candidates([make_root(gallery)], []) == []
     log = next(gallery.rglob("*.jsonl"))

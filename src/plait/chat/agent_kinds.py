@@ -81,24 +81,23 @@ def _matches_tool(tool: str, names: Collection[str]) -> bool:
 
 
 REPORT_PROMPT = """\
-Your last words are all that whoever sent you out gets to see: they hold what was found or done, \
-with paths that can be opened, what does not work, and what is not sure. Nobody answers questions \
-on the way."""
+Only your final message is returned: include what you found or did, with file paths, what does not \
+work, and what you are not sure of. Nobody can answer questions while you work."""
 GENERAL_PROMPT = f"""\
-You were sent out to do one thing and report back. Do that, all of it and nothing beside it. Look \
-widely first, then closely; change no file that the task does not need changed.
+You are an agent with one task. Complete it fully, and do nothing else. Search broadly first, then \
+in detail; change only files that the task requires.
 
 {REPORT_PROMPT}"""
 EXPLORE_PROMPT = f"""\
-You were sent out to find something in files, and you change nothing: no file is made, edited, \
-moved or taken away, by no tool and no command. Look by name and by content, in several ways and \
-places at once, and read the parts that matter.
+You are an agent that searches files. This is read-only: do not create, edit, move or delete files, \
+with any tool or command. Search by name and by content, try several ways and places in parallel, \
+and read the relevant parts.
 
 {REPORT_PROMPT}"""
 PLAN_PROMPT = f"""\
-You were sent out to plan a change, and you change nothing yourself. Learn how the code is built \
-and what it already has that can be used; then say what to do step by step, in which order, what \
-else could be done and why not, and which few files matter most.
+You are an agent that plans a change. This is read-only: change nothing yourself. Find out how the \
+code is structured and what can be reused; then describe the steps in order, the alternatives you \
+rejected and why, and the few files that matter most.
 
 {REPORT_PROMPT}"""
 WRITING_TOOLS = (*AGENT_TOOL_NAMES, "Edit", "NotebookEdit", "Write")
@@ -106,7 +105,7 @@ WRITING_TOOLS = (*AGENT_TOOL_NAMES, "Edit", "NotebookEdit", "Write")
 BUILT_IN_KINDS: Final = (
     AgentKind(
         "Explore",
-        "Looks for things in many files and says where they are; it changes nothing.",
+        "Searches many files and reports where things are. Read-only.",
         EXPLORE_PROMPT,
         excluded_tools=WRITING_TOOLS,
         is_built_in=True,
@@ -114,14 +113,13 @@ BUILT_IN_KINDS: Final = (
     ),
     AgentKind(
         DEFAULT_KIND,
-        "Does a task of several steps by itself: research, searches whose words are not known yet,"
-        " changes.",
+        "Handles a task of several steps on its own: research, open-ended searches, changes.",
         GENERAL_PROMPT,
         is_built_in=True,
     ),
     AgentKind(
         "Plan",
-        "Designs how something is to be built: steps, files, choices; it changes nothing.",
+        "Plans an implementation: steps, files, trade-offs. Read-only.",
         PLAN_PROMPT,
         excluded_tools=WRITING_TOOLS,
         is_built_in=True,

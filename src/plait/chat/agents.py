@@ -595,7 +595,7 @@ MAX_RESPONSES = 1_000
 """The most requests made for one agent."""
 UNKNOWN_KIND = "Agent type '{}' not found. Available agents: {}"
 TOO_MANY_AGENTS = (
-    "{} agents are at work already, and no more may be at once. Wait until some have come back."
+    "{} agents are running already, which is the limit. Wait for some of them to finish."
 )
 
 
@@ -733,18 +733,20 @@ class AgentPool:
 
 
 SPAWN_DESCRIPTION = """\
-Sends out an agent that does a task by itself, in a conversation of its own, and reports back. It \
-knows nothing of this conversation: the prompt says all that it needs, and what it is to report. \
-Several that do not need each other go out in one response, and work at the same time.
+Starts an agent that handles a task on its own, in a separate conversation, and reports back. It \
+cannot see this conversation: the prompt must contain everything it needs, and what to report. \
+Start independent agents in one response to run them in parallel.
 
-Kinds of agents:
+Agent types:
 {}"""
 SPAWN_FIELDS = (
     Field("description", "string", "The task in three to five words", is_required=True),
-    Field("prompt", "string", "The task, with all that the agent has to know", is_required=True),
-    Field("subagent_type", "string", "Which kind of agent goes", default=DEFAULT_KIND),
-    Field("model", "string", "Another model for this agent", choices=FAMILIES),
-    Field("run_in_background", "boolean", "Whether to go on without waiting for its report"),
+    Field("prompt", "string", "The task, with all the context the agent needs", is_required=True),
+    Field("subagent_type", "string", "Type of agent to use", default=DEFAULT_KIND),
+    Field("model", "string", "Model to use for this agent", choices=FAMILIES),
+    Field(
+        "run_in_background", "boolean", "Run in the background instead of waiting for the report"
+    ),
 )
 
 
@@ -769,17 +771,17 @@ class SpawnAgent(BuiltInTool):
     async def run_in_session(self, proposal: Proposal, call: str, runtime: Runtime) -> Outcome:
         """Run an agent for the task."""
         if runtime.agents is None:
-            raise ToolError("Agents are sent out within a session")
+            raise ToolError("Agents can only be started within a session")
         return await runtime.agents.spawn(proposal.arguments, call, runtime)
 
 
 MESSAGE_DESCRIPTION = """\
-Tells an agent that was sent out something more: one that works gets it at its next step, one that \
-has come back goes on from where it stopped, in the background."""
+Sends a message to an agent: a running agent receives it at its next step, a finished one resumes \
+where it stopped, in the background."""
 MESSAGE_FIELDS = (
-    Field("to", "string", "The id of the agent", is_required=True),
-    Field("message", "string", "What it is told", is_required=True),
-    Field("summary", "string", "The message in five to ten words"),
+    Field("to", "string", "ID of the agent", is_required=True),
+    Field("message", "string", "The message", is_required=True),
+    Field("summary", "string", "Summary of the message in five to ten words"),
 )
 MESSAGE_QUEUED = (
     "Message queued for delivery to {} at its next tool round. If it finishes first, it is resumed"
@@ -811,7 +813,7 @@ class SendMessage(BuiltInTool):
         pool, agent = runtime.agents, proposal.arguments["to"]
         message = proposal.arguments["message"]
         if pool is None:
-            raise ToolError("Agents are told something within a session")
+            raise ToolError("Messages can only be sent to agents within a session")
         output: dict[str, Any]
         if (run := pool.runs.get(agent)) is None:
             output = {"success": False, "message": UNKNOWN_AGENT.format(agent)}

@@ -99,9 +99,7 @@ class FileMentions:
             outcome = read_file(Read().propose(given, self.place), self.place)
         except ToolError as error:
             if path.is_file() and not self._write_large_file(shown, path):
-                self.notices.append(
-                    f"'{self._display_path(shown)}' does not go along: {error.text}"
-                )
+                self.notices.append(f"'{self._display_path(shown)}' was not attached: {error.text}")
             return False
         secrets = self.place.secrets
         content, output = (

@@ -955,7 +955,7 @@ class ClaudeEngine:
 
     async def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
         if request.get("subtype") != "can_use_tool":
-            raise UnsupportedRequest(f"nobody here answers to '{request.get('subtype')}'")
+            raise UnsupportedRequest(f"nothing here answers '{request.get('subtype')}'")
         response = await answer_permission_request(self.approver, request, self.place)
         if response["behavior"] == "deny":
             self._translator.denied.add(str(request.get("tool_use_id")))

@@ -45,22 +45,22 @@ from plait.write import SessionWriter
 from plait.write.writer import CONTINUED
 
 TASK = """\
-Your task is to create a detailed summary of the conversation so far. It will stand in the place of
-the conversation: whoever goes on with the work has nothing else to go by.
+Your task is to create a detailed summary of the conversation so far. It replaces the conversation:
+the work continues from the summary alone.
 
-Think first, between <analysis> and </analysis>: go through the conversation in its order and note
-what was asked, what was done, and what came of it. Then write between <summary> and </summary>:
+Think first, between <analysis> and </analysis>: go through the conversation in order and note what
+was asked, what was done, and the outcome. Then write between <summary> and </summary>:
 
-1. What the person wants, in their own words where they matter, and every wish that still holds.
+1. What the user wants, in their own words where they matter, and every request that still applies.
 2. Decisions that were made, and why.
-3. Files that were read, changed or made: their paths, what matters in them, code that is needed.
-4. Errors that came up, what mended them, and what the person said about them.
-5. All messages of the person that are no results of tools, in short.
-6. What is open, what was being done last, and the next step if one was agreed on.
+3. Files that were read, changed or created: their paths, what matters in them, code that is needed.
+4. Errors, how they were fixed, and what the user said about them.
+5. All messages of the user that are not tool results, in short.
+6. What is still to do, what was being done last, and the next step if one was agreed on.
 
 Be exact with names, paths, numbers and commands. Leave out what no longer matters. Do not call any
-tool: answer with the analysis and the summary alone."""
-FOCUS = "\n\nThe person asks that the summary looks above all at this:\n{}"
+tool: answer with the analysis and the summary only."""
+FOCUS = "\n\nThe user wants the summary to focus on this:\n{}"
 USED = re.compile(r"<tools-used-before-summary>(.*?)</tools-used-before-summary>")
 SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL)
 ANALYSIS = re.compile(r"<analysis>.*?(?:</analysis>|\Z)", re.DOTALL)

@@ -218,7 +218,7 @@ class StdioServer:
                     garbage += bool(line.strip())
                     continue
                 await into.send(message)
-            self.error = "what it says is no message"
+            self.error = "it sent something that is not a message"
 
     async def write(self, source: Any) -> None:
         """Send it the client's messages."""
@@ -469,9 +469,7 @@ def check_installed() -> None:
     try:
         import mcp  # noqa: F401
     except ImportError:
-        raise MissingExtra(
-            "servers need the SDK of their protocol", "`pip install 'plait[agent]'`"
-        ) from None
+        raise MissingExtra("MCP servers need the MCP SDK", "`pip install 'plait[agent]'`") from None
 
 
 def _describe_exit(pipe: Any) -> str:
@@ -525,7 +523,7 @@ class ResultConverter:
             item for part in result.get("content") or () for item in self._convert_block(part)
         ]
         if result.get("isError"):
-            words = "\n".join(_get_texts(blocks)) or "The tool failed and did not say why."
+            words = "\n".join(_get_texts(blocks)) or "The tool failed without a message."
             return Outcome(words, f"Error: {words}", is_error=True)
         structured = result.get("structuredContent")
         found: dict[str, Any] = {"_meta": result["_meta"]} if result.get("_meta") else {}

@@ -388,7 +388,7 @@ class ScriptModel:
         self._otherwise = script.get("otherwise", DEFAULT_ANSWER)
         for answer in self._iter_answers():
             if not isinstance(answer, dict):
-                raise UserError("an answer of a script is a table with 'text' or 'calls'")
+                raise UserError("an answer of a script needs 'text' or 'calls'")
             if unknown := sorted(answer.keys() - KEYS):
                 raise UserError(
                     f"an answer of a script has no '{unknown[0]}'",
@@ -396,7 +396,7 @@ class ScriptModel:
                 )
             for block in (*_get_list(answer, "calls"), *_get_list(answer, "blocks")):
                 if not isinstance(block, dict):
-                    raise UserError("a call of a script is a table with 'name' and 'input'")
+                    raise UserError("a call of a script needs 'name' and 'input'")
 
     @classmethod
     def from_file(cls, path: Path) -> "ScriptModel":
@@ -497,7 +497,7 @@ def _make_error(answer: Mapping[str, Any]) -> ModelError | None:
 def _parse_file(path: Path) -> Mapping[str, Any]:
     data = read_small(path)
     if data is None:
-        raise UserError(f"no script can be read at '{path}'")
+        raise UserError(f"cannot read a script at '{path}'")
     try:
         text = data.decode()
         found = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
@@ -539,7 +539,7 @@ class ReplayModel:
         self._pause = pause
         self._turns = [turn for turn in _iter_turns(read(path)) if turn.replies]
         if not self._turns:
-            raise UserError(f"nothing is answered in '{path.name}' that could be played")
+            raise UserError(f"no answers to replay in '{path.name}' that could be played")
         self._next_turn = 0
         self._next_step = 0
 

@@ -438,7 +438,7 @@ def _add_rules(path: Path, text: str, rules: Sequence[str]) -> str:
         permissions = _parse_settings(path, text).get("permissions", {})
         allowed = permissions.get("allow", []) if isinstance(permissions, dict) else None
         if not isinstance(allowed, list):
-            raise UserError(f"'{path}' holds no list of what is allowed", "mend it first")
+            raise UserError(f"'{path}' has no list of allowed tools", "fix it first")
         if rule in allowed:
             continue
         if "allow" in permissions:
@@ -454,7 +454,7 @@ def _parse_settings(path: Path, text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"'{path}' is not JSON: {error}", "mend it first") from error
+        raise UserError(f"'{path}' is not JSON: {error}", "fix it first") from error
     if not isinstance(found, dict):
-        raise UserError(f"'{path}' holds no settings", "it should be a JSON object")
+        raise UserError(f"'{path}' has no settings", "it should be a JSON object")
     return found

@@ -134,12 +134,12 @@ class ClientSettings:
             for event, group in hooks.items() if isinstance(hooks, dict) else ():
                 lines += [f"{event} runs: {command}" for command in _commands(group)]
             if isinstance(env := file.value("env"), dict) and env:
-                lines.append(f"commands have in their environment: {', '.join(map(str, env))}")
+                lines.append(f"sets environment variables: {', '.join(map(str, env))}")
             if isinstance(allowed, list) and allowed:
-                lines.append(f"not asked about: {', '.join(map(str, allowed))}")
+                lines.append(f"allows without asking: {', '.join(map(str, allowed))}")
             others = file.value("permissions", "additionalDirectories")
             if isinstance(others, list) and others:
-                lines.append(f"worked in as well: {', '.join(map(str, others))}")
+                lines.append(f"allows other directories: {', '.join(map(str, others))}")
         return tuple(lines)
 
     @property

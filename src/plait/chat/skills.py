@@ -310,7 +310,7 @@ class SessionSkills:
         async def run(command: str, written: str) -> str:
             tool, place = runtime.tools.get("Bash"), runtime.place
             if tool is None:
-                text = COMMAND_REFUSED.format(written, "there is no tool that runs commands")
+                text = COMMAND_REFUSED.format(written, "no tool can run commands")
                 raise SkillError(skill.name, arguments, text)
             try:
                 proposal = tool.propose({"command": command}, place)
@@ -413,13 +413,13 @@ class SkillTool(BuiltInTool):
     skills: SessionSkills
     name = "Skill"
     description = (
-        "Follows a skill: instructions for a task of a certain kind, written down by the user. The"
-        " skills that there are were listed with the conversation. When one of them fits what is"
-        " asked, call this first; what it says comes with the result."
+        "Loads a skill: the user's instructions for a certain kind of task. The available skills are"
+        " listed in the conversation. If one fits the request, call this first; the result contains"
+        " its instructions."
     )
     fields = (
-        Field("skill", "string", "The name of a skill that was listed", is_required=True),
-        Field("args", "string", "What it is given, if anything"),
+        Field("skill", "string", "Name of a listed skill", is_required=True),
+        Field("args", "string", "Arguments for the skill, if any"),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
@@ -439,7 +439,7 @@ class SkillTool(BuiltInTool):
         """Expand the skill; its text is sent after the result."""
         skill = self.skills.find(str(proposal.arguments["skill"]))
         if skill is None:
-            raise ToolError("The skill is there no more.")
+            raise ToolError("The skill no longer exists.")
         try:
             arguments = str(proposal.arguments.get("args", ""))
             expansion = await self.skills.expand_skill(skill, arguments, runtime)

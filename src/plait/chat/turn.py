@@ -267,7 +267,7 @@ class ToolCallRunner:
     async def _run_tool(self, call: ToolCall, proposal: Proposal) -> Outcome:
         tool = call.tool
         if tool is None:
-            raise AssertionError(f"{call.name} was proposed by nobody")
+            raise AssertionError(f"{call.name} was not proposed by a tool")
         if proposal.effect == "write":
             for path in proposal.paths:
                 self._runtime.writer.before_change(path, call.id)
@@ -366,7 +366,7 @@ def _propose(call: ToolCall, runtime: Runtime) -> Proposal:
             " characters, or truncated output. Retry with valid JSON."
         )
     if not isinstance(arguments, Mapping):
-        text = f"InputValidationError: {call.name} was called with no object of JSON"
+        text = f"InputValidationError: {call.name} was called with input that is not a JSON object"
         raise _make_input_error(text)
     return call.tool.propose(arguments, runtime.place)
 

@@ -621,7 +621,7 @@ def scheduled_environment() -> dict[str, str]:
 def _find_default_roots(env: Mapping[str, str], config: Mapping[str, Any]) -> tuple[Path, ...]:
     """Return the folders of Claude Code and of the other agents on this machine.
 
-    Claude Code's stands alone where it is the only one, whether it exists or not.
+    Claude Code's comes first, whether it exists or not: sessions are written to it.
     """
     claude = expand_user(claude_folder_setting(env), env)
     wanted = env.get("PLAIT_AGENTS")
@@ -633,7 +633,8 @@ def _find_default_roots(env: Mapping[str, str], config: Mapping[str, Any]) -> tu
 
     found = find_default_roots(env, Path(home), agents)
     is_wanted = agents is None or "claude" in agents
-    return tuple(found) if found or not is_wanted else (claude,)
+    others = [root for root in found if root != claude]
+    return (claude, *others) if is_wanted or not others else tuple(others)
 
 
 def claude_folder_setting(env: Mapping[str, str]) -> str:

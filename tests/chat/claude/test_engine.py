@@ -262,7 +262,7 @@ read line
 echo '{ANSWERED}'
 echo '{ASKING}'
 read line; one=$line; read line
-case "$one$line" in *"nobody here answers to 'hook_callback'"*)
+case "$one$line" in *"nothing here answers 'hook_callback'"*)
     echo '{{"type":"result","result":"told"}}';;
 esac
 """

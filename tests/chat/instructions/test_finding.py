@@ -104,8 +104,8 @@ def test_a_project_brings_in_nothing_from_outside(tmp_path: Path) -> None:
     assert names(load_instructions(grounds, reader), tmp_path) == ["project/CLAUDE.md"]
     assert len(reader.notices) == 3
     assert reader.notices[0] == (
-        f"'{tmp_path}/secret.md' is left out of the instructions: '{project}' names it, and it"
-        " lies outside of the directory"
+        f"'{tmp_path}/secret.md' is not included in the instructions: '{project}' imports it, but it"
+        " is outside the project"
     )
     write(tmp_path / "config/CLAUDE.md", f"@~/notes.md @{tmp_path}/secret.md")
     assert counted(tmp_path)[:3] == ["config/CLAUDE.md", "home/notes.md", "secret.md"]

@@ -171,7 +171,7 @@ def test_a_server_that_dies_is_started_again(tmp_path: Path) -> None:
         ("dies", "it cannot work here"),
         ("hangs", "not ready after 1 seconds"),
         ("floods", "a message was too long"),
-        ("garbage", "what it says is no message"),
+        ("garbage", "it sent something that is not a message"),
     ],
 )
 def test_a_server_that_is_no_good_is_left_out(tmp_path: Path, way: str, why: str) -> None:

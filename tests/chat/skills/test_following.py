@@ -246,7 +246,7 @@ def test_a_command_without_a_shell_says_so(tmp_path: Path) -> None:
     words = Words(tmp_path)
     words.write(".claude/commands/say.md", f"{BASH}!`echo x`\n")
     [ended] = [one for one in words.ask("/say", forbidden=("Bash",)) if isinstance(one, TurnEnded)]
-    assert ended.text.endswith("there is no tool that runs commands")
+    assert ended.text.endswith("no tool can run commands")
 
 
 def test_a_command_given_nothing_leaves_the_words_of_the_one_before(tmp_path: Path) -> None:

@@ -353,7 +353,7 @@ async def _context(client: Engine, rest: str) -> list[str]:
     lines, fill = ["the context size is not known"], client.context_fill
     if fill:
         share = round(100 * fill.tokens / fill.window)
-        used = f"{format_tokens(fill.tokens)} of {format_tokens(fill.window)} tokens ({share} %)"
+        used = f"{format_tokens(fill.tokens)} of {format_tokens(fill.window)} tokens ({share}%)"
         threshold = format_tokens(fill.compaction_threshold)
         lines = [used, f"from {threshold} on it is compacted automatically"]
     return _log_unless_busy(client, "context", rest, lines)

@@ -147,7 +147,7 @@ class StatusLine:
         return join_dotted(
             client.model,
             "" if client.mode == "default" else client.mode,
-            f"context {self.context_percent} %" if self.context_percent is not None else "",
+            f"context {self.context_percent}%" if self.context_percent is not None else "",
             format_money(spent) if spent else "",
             *more,
             self.price(),

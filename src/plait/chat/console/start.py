@@ -54,7 +54,7 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
     found = load_settings(root, directory, is_trusted=is_trusted, is_active=True)
     if not is_trusted and not choice.is_printed and (warnings := found.trust_warnings):
         if sys.stdin is not None and sys.stdin.isatty():
-            note(f"settings of the project in {directory} say:", no_wrap=True)
+            note(f"settings of the project in {directory}:", no_wrap=True)
             for line in warnings[:MAX_SHOWN]:
                 note(f"  {safe_line(line)}", no_wrap=True)
             if len(warnings) > MAX_SHOWN:
@@ -66,7 +66,7 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
     notices = [*found.notices, *load_permission_rules(found).notices, *load_hooks(found).notices]
     if not is_trusted and not found.is_active and found.trust_warnings:
         notices.append(
-            "the project is not trusted: its hooks, environment and what it allows are left out"
+            "the project is not trusted: its hooks, environment and permissions are not used"
         )
     elif not is_trusted and found.is_active:
         shared = [file for file in found.files if file.source == "projectSettings"]
@@ -75,8 +75,8 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
         if left := sum(map(len, lists)):
             rules = format_count(left, "rule")
             notices.append(
-                f"{rules} of .claude/settings.json left out: `plait chat` there asks whether to"
-                " trust it"
+                f"{rules} of .claude/settings.json not used: start `plait chat` there to trust the"
+                " project"
             )
     for notice in notices:
         note(f"warning: {notice}")
@@ -308,15 +308,15 @@ GREETING = (
     "Files and commands are real, in a temporary folder.",
 )
 LAST_ANSWER = """\
-`nmae` was meant to be `name`; with that, it says hello.
+`nmae` was a typo for `name`; greet.py now says hello.
 
-That was the demo. All of it is in a log as Claude Code writes it:
+That was the demo. The session is logged as Claude Code would log it:
 
-- `/context` and `/cost` tell what it took, `/rename` gives it a title
-- once you have left, `plait show` and `plait log` show it
+- `/context` and `/cost` show its size and cost, `/rename` gives it a title
+- after you exit, `plait show` and `plait log` show it
 
 With a key in `ANTHROPIC_API_KEY`, `plait chat` does the same with a real model."""
-NO_MORE_ANSWERS = "This demo has no more answers. `/exit` exits."
+NO_MORE_ANSWERS = "The demo is over. `/exit` exits."
 
 
 def make_demo_opener(request: Request, choice: ChatOptions) -> ApiOpener:
@@ -332,15 +332,15 @@ def make_demo_opener(request: Request, choice: ChatOptions) -> ApiOpener:
     first_run = {"name": "Bash", "input": {**command, "description": "Run it"}}
     answers: list[dict[str, Any]] = [
         {
-            "thinking": "Look at the file, and at what it does now.",
-            "text": "I look at it first.",
+            "thinking": "Read the file, and run it to see what it does.",
+            "text": "I'll look at it first.",
             "calls": [{"name": "Read", "input": {"file_path": file}}, first_run],
         },
         {
-            "text": "A slip of the pen in line 2. I mend it.",
+            "text": "There is a typo in line 2. I'll fix it.",
             "calls": [{"name": "Edit", "input": edit}],
         },
-        {"text": "Does it work now?", "calls": [{"name": "Bash", "input": command}]},
+        {"text": "Let's see whether it works now.", "calls": [{"name": "Bash", "input": command}]},
         {"text": LAST_ANSWER},
     ]
     script = {

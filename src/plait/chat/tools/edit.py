@@ -296,12 +296,12 @@ class Write(BuiltInTool):
     name = "Write"
     effect = "write"
     description = (
-        "Writes a file of the workspace, replacing what it held. Read a file that is there before"
-        " writing it. For a change in a file, Edit says less and shows more."
+        "Writes a file in the workspace, replacing its content. Read an existing file before"
+        " writing it. Prefer Edit for changes."
     )
     fields = (
-        Field("file_path", "string", "The file to write, as an absolute path", is_required=True),
-        Field("content", "string", "What the file will hold", is_required=True),
+        Field("file_path", "string", "Absolute path of the file", is_required=True),
+        Field("content", "string", "New content of the file", is_required=True),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
@@ -375,17 +375,14 @@ class Edit(BuiltInTool):
     name = "Edit"
     effect = "write"
     description = (
-        "Replaces a text in a file of the workspace. The text has to stand there exactly, and once,"
-        " unless all of them are to be replaced. The numbers that Read shows are not part of the"
-        " file."
+        "Replaces text in a file in the workspace. The text must match exactly, and only once unless"
+        " replace_all is set. The line numbers that Read shows are not part of the file."
     )
     fields = (
-        Field("file_path", "string", "The file to change, as an absolute path", is_required=True),
-        Field(
-            "old_string", "string", "The text to replace, exactly as it stands", is_required=True
-        ),
-        Field("new_string", "string", "The text to put in its place", is_required=True),
-        Field("replace_all", "boolean", "Replace it wherever it stands", default=False),
+        Field("file_path", "string", "Absolute path of the file", is_required=True),
+        Field("old_string", "string", "The exact text to replace", is_required=True),
+        Field("new_string", "string", "The replacement", is_required=True),
+        Field("replace_all", "boolean", "Replace all occurrences", default=False),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
@@ -536,16 +533,16 @@ class NotebookEdit(BuiltInTool):
 
     name = "NotebookEdit"
     effect = "write"
-    description = "Replaces, inserts or deletes a cell of a notebook (.ipynb) of the workspace."
+    description = "Replaces, inserts or deletes a cell of a notebook (.ipynb) in the workspace."
     fields = (
-        Field("notebook_path", "string", "The notebook, as an absolute path", is_required=True),
-        Field("cell_id", "string", "The cell to change, or the one to insert behind"),
-        Field("new_source", "string", "What the cell will hold", is_required=True),
-        Field("cell_type", "string", "The kind of the cell", choices=("code", "markdown")),
+        Field("notebook_path", "string", "Absolute path of the notebook", is_required=True),
+        Field("cell_id", "string", "Cell to change, or cell to insert after"),
+        Field("new_source", "string", "New source of the cell", is_required=True),
+        Field("cell_type", "string", "Type of the cell", choices=("code", "markdown")),
         Field(
             "edit_mode",
             "string",
-            "What is done, replacing it as usual",
+            "What to do; default: replace",
             choices=("replace", "insert", "delete"),
         ),
     )

@@ -270,15 +270,15 @@ class Read(BuiltInTool):
     name = "Read"
     effect = "read"
     description = (
-        "Reads a file of this machine. Lines come with their numbers. Images, PDFs and notebooks are"
-        " shown as what they are. Long files can be read in parts with offset and limit."
+        "Reads a file. Lines are numbered. Images, PDFs and notebooks are shown as such. Read long"
+        " files in parts with offset and limit."
     )
     fields = (
-        Field("file_path", "string", "The file to read, as an absolute path", is_required=True),
-        Field("offset", "integer", "The line to begin with, for files that are long"),
-        Field("limit", "integer", "How many lines to read, for files that are long"),
+        Field("file_path", "string", "Absolute path of the file", is_required=True),
+        Field("offset", "integer", "Line to start from, for long files"),
+        Field("limit", "integer", "Number of lines to read, for long files"),
         Field("pages", "string", 'Pages of a PDF, such as "3" or "1-5"'),
-        Field("allow_large", "boolean", "Read a file that is larger than usual, as far as it fits"),
+        Field("allow_large", "boolean", "Read a file above the size limit, as far as it fits"),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:

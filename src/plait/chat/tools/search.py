@@ -646,12 +646,12 @@ class Glob(BuiltInTool):
     name = "Glob"
     effect = "read"
     description = (
-        'Finds files by a pattern such as "**/*.py" or "src/**/*.{ts,tsx}"; those that were changed'
-        " longest ago come first."
+        'Finds files by a pattern such as "**/*.py" or "src/**/*.{ts,tsx}", sorted by modification'
+        " time, oldest first."
     )
     fields = (
-        Field("pattern", "string", "The pattern that paths are to match", is_required=True),
-        Field("path", "string", "The folder to look in; the working directory where none is given"),
+        Field("pattern", "string", "Pattern that paths must match", is_required=True),
+        Field("path", "string", "Directory to search; default: the working directory"),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
@@ -724,34 +724,34 @@ class Grep(BuiltInTool):
     name = "Grep"
     effect = "read"
     description = (
-        "Looks for a regular expression in files, with ripgrep where there is one. What git ignores"
-        " is left out. Shows the files that hold it, the lines, or how often it is there."
+        "Searches files for a regular expression, with ripgrep if it is installed. Skips files that"
+        " git ignores. Shows matching files, lines or counts."
     )
     fields = (
-        Field("pattern", "string", "The regular expression to look for", is_required=True),
+        Field("pattern", "string", "Regular expression to search for", is_required=True),
         Field(
             "path",
             "string",
-            "The file or folder to look in; the working directory if none is given",
+            "File or directory to search; default: the working directory",
         ),
-        Field("glob", "string", 'Which files to look in, such as "*.py" or "*.{ts,tsx}"'),
+        Field("glob", "string", 'Files to search, such as "*.py" or "*.{ts,tsx}"'),
         Field(
             "output_mode",
             "string",
-            "Lines, files (as usual) or counts",
+            "What to show: lines, files (the default) or counts",
             choices=("content", "files_with_matches", "count"),
         ),
         Field("-B", "number", "Lines to show before each match"),
         Field("-A", "number", "Lines to show after each match"),
-        Field("-C", "number", "The same as context"),
+        Field("-C", "number", "Same as context"),
         Field("context", "number", "Lines to show before and after each match"),
-        Field("-n", "boolean", "Whether lines have their numbers, as usual"),
-        Field("-i", "boolean", "Whether upper and lower case are the same"),
-        Field("-o", "boolean", "Show only what matches, each on its own line"),
-        Field("type", "string", "The kind of files to look in, such as py, js, rust"),
-        Field("head_limit", "number", "How many lines or files to show: 250 as usual, 0 for all"),
-        Field("offset", "number", "How many lines or files to pass over first"),
-        Field("multiline", "boolean", "Whether a match may go over several lines"),
+        Field("-n", "boolean", "Show line numbers; default: true"),
+        Field("-i", "boolean", "Ignore case"),
+        Field("-o", "boolean", "Show only the matching parts, one per line"),
+        Field("type", "string", "File type to search, such as py, js, rust"),
+        Field("head_limit", "number", "Maximum number of lines or files; default: 250, 0 for all"),
+        Field("offset", "number", "Number of lines or files to skip"),
+        Field("multiline", "boolean", "Let matches span several lines"),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:

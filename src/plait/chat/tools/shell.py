@@ -386,16 +386,16 @@ class Bash(BuiltInTool):
     effect = "execute"
     title = "{command}"
     description = (
-        "Runs a command in bash and returns what it says. Each command starts anew in the working"
-        " directory that the last one left; variables are not kept. It has no terminal and nothing"
-        " to read from. One that takes longer than its timeout goes on in the background."
+        "Runs a command in bash and returns its output. The working directory persists between"
+        " commands; variables do not. There is no terminal and no input. A command that exceeds its"
+        " timeout continues in the background."
     )
     fields = (
         Field("command", "string", "The command to run", is_required=True),
-        Field("timeout", "number", "Milliseconds it may take, at most 600000 in the foreground"),
-        Field("description", "string", "What the command does, in a few words for the user"),
-        Field("run_in_background", "boolean", "Go on without waiting for it to end"),
-        Field("dangerouslyDisableSandbox", "boolean", "Taken and ignored: there is no sandbox"),
+        Field("timeout", "number", "Timeout in milliseconds, at most 600000 in the foreground"),
+        Field("description", "string", "What the command does, in a few words"),
+        Field("run_in_background", "boolean", "Run it in the background"),
+        Field("dangerouslyDisableSandbox", "boolean", "Ignored: there is no sandbox"),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
@@ -571,11 +571,11 @@ class TaskOutput(BuiltInTool):
     """The tool that shows the output of a background task."""
 
     name = "TaskOutput"
-    description = "Shows what a command or agent in the background said, and whether it has ended."
+    description = "Shows the output of a background command or agent, and whether it has finished."
     fields = (
-        Field("task_id", "string", "The id of what runs in the background", is_required=True),
-        Field("block", "boolean", "Whether to wait for its end", default=True),
-        Field("timeout", "number", "Milliseconds to wait at most"),
+        Field("task_id", "string", "ID of the background task", is_required=True),
+        Field("block", "boolean", "Wait until it finishes", default=True),
+        Field("timeout", "number", "Maximum wait in milliseconds"),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
@@ -626,10 +626,10 @@ class TaskStop(BuiltInTool):
     """The tool that stops a background task."""
 
     name = "TaskStop"
-    description = "Ends a command or agent in the background, with all that it started."
+    description = "Stops a background command or agent and everything it started."
     fields = (
-        Field("task_id", "string", "The id of what runs in the background"),
-        Field("shell_id", "string", "The same, by its older name"),
+        Field("task_id", "string", "ID of the background task"),
+        Field("shell_id", "string", "Older name of task_id"),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:

@@ -39,11 +39,13 @@ class TodoWrite(BuiltInTool):
 
     name = "TodoWrite"
     description = (
-        "Writes the list of things to do, as a whole: what each is, how far it is, and what it is"
-        " called while it is being done. One should be in progress at a time."
+        "Replaces the to-do list: for each item its title, its status, and its title while it is in"
+        " progress. Keep one item in progress at a time."
     )
     fields = (
-        Field("todos", "array", "All things to do", is_required=True, extra={"items": TODO_SCHEMA}),
+        Field(
+            "todos", "array", "The complete list", is_required=True, extra={"items": TODO_SCHEMA}
+        ),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
@@ -53,7 +55,7 @@ class TodoWrite(BuiltInTool):
                 raise _make_todo_error(index, None, "expected an object")
             for name in TODO_TEXTS:
                 if not isinstance(todo.get(name), str) or not todo[name]:
-                    raise _make_todo_error(index, name, "expected a text that is not empty")
+                    raise _make_todo_error(index, name, "expected a non-empty string")
             if todo.get("status") not in TODO_STATUSES:
                 offered = "|".join(f'"{status}"' for status in TODO_STATUSES)
                 raise _make_todo_error(index, "status", f"expected one of {offered}")
@@ -104,13 +106,13 @@ class TaskCreate(BuiltInTool):
     """The tool that adds a task."""
 
     name = "TaskCreate"
-    description = "Puts a task on the list."
+    description = "Adds a task to the list."
     title = "{subject}"
     fields = (
-        Field("subject", "string", "What the task is, in a few words", is_required=True),
-        Field("description", "string", "What is to be done", is_required=True),
-        Field("activeForm", "string", "What it is called while it is being done"),
-        Field("metadata", "object", "Anything to keep with it", extra=ANY_OBJECT),
+        Field("subject", "string", "Title of the task", is_required=True),
+        Field("description", "string", "What to do", is_required=True),
+        Field("activeForm", "string", "Title while it is in progress"),
+        Field("metadata", "object", "Arbitrary data to store with it", extra=ANY_OBJECT),
     )
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
@@ -148,7 +150,7 @@ class TaskGet(BuiltInTool):
     """The tool that shows a task."""
 
     name = "TaskGet"
-    description = "Shows a task of the list by its number."
+    description = "Shows one task."
     fields = (TASK_ID,)
     title = "#{taskId}"
 
@@ -172,7 +174,7 @@ class TaskList(BuiltInTool):
     """The tool that shows the task list."""
 
     name = "TaskList"
-    description = "Shows all tasks of the list."
+    description = "Shows all tasks."
     title = "all tasks"
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
@@ -197,20 +199,18 @@ class TaskUpdate(BuiltInTool):
     """The tool that changes a task."""
 
     name = "TaskUpdate"
-    description = "Changes a task of the list, or takes it away."
+    description = "Updates or deletes a task."
     title = "#{taskId}"
     fields = (
         TASK_ID,
-        Field("subject", "string", "What the task is"),
-        Field("description", "string", "What is to be done"),
-        Field("activeForm", "string", "What it is called while it is being done"),
-        Field("status", "string", "How far it is", choices=(*TODO_STATUSES, "deleted")),
-        Field("addBlocks", "array", "Tasks that wait for this one", extra=STRING_ITEMS),
-        Field("addBlockedBy", "array", "Tasks that this one waits for", extra=STRING_ITEMS),
-        Field("owner", "string", "Who does it"),
-        Field(
-            "metadata", "object", "What to keep with it; null takes a key away", extra=ANY_OBJECT
-        ),
+        Field("subject", "string", "Title of the task"),
+        Field("description", "string", "What to do"),
+        Field("activeForm", "string", "Title while it is in progress"),
+        Field("status", "string", "Status of the task", choices=(*TODO_STATUSES, "deleted")),
+        Field("addBlocks", "array", "Tasks that this one blocks", extra=STRING_ITEMS),
+        Field("addBlockedBy", "array", "Tasks that block this one", extra=STRING_ITEMS),
+        Field("owner", "string", "Owner of the task"),
+        Field("metadata", "object", "Data to store with it; null removes a key", extra=ANY_OBJECT),
     )
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:

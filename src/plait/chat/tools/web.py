@@ -69,7 +69,7 @@ def parse_url(url: str) -> SplitResult:
     if not is_right or len(url) > MAX_URL_LENGTH or any(ord(letter) < 33 for letter in url):
         raise ToolError(f"Invalid URL: {url[:200]!r}", is_misuse=True)
     if parts.username or parts.password:
-        raise ToolError("An address with a name and a password is not fetched.", is_misuse=True)
+        raise ToolError("URLs with a user name and password are not fetched.", is_misuse=True)
     return parts
 
 
@@ -217,11 +217,11 @@ class WebFetch(BuiltInTool):
     name = "WebFetch"
     effect = "network"
     description = (
-        "Fetches a page of the public web and returns its text, or what it says to a prompt. A page"
-        " that moved to another host is not followed: fetch the new address if it is the right one."
+        "Fetches a public web page and returns its text, or an answer to a prompt about it."
+        " Redirects to another host are not followed: fetch the new URL if it is the right one."
     )
     fields = (
-        Field("url", "string", "The address to fetch", is_required=True, extra={"format": "uri"}),
+        Field("url", "string", "URL to fetch", is_required=True, extra={"format": "uri"}),
         Field("prompt", "string", "What to find out from the page", is_required=True),
     )
 
@@ -281,7 +281,7 @@ async def _build_result(answer: HttpResponse, arguments: Arguments, place: Workp
     if len(text) > MAX_PAGE_TEXT:
         text = text[:MAX_PAGE_TEXT] + "\n\n[Content truncated due to length...]"
     if place.side_query is None:
-        return text or "(The page holds no text.)"
+        return text or "(The page has no text.)"
     blocks = await place.side_query(
         f"Web page content:\n---\n{text}\n---\n\n{arguments['prompt']}", ()
     )
@@ -294,12 +294,12 @@ class WebSearch(BuiltInTool):
     name = "WebSearch"
     effect = "network"
     description = (
-        "Searches the web and returns links with a summary. Name the sources in the answer."
+        "Searches the web and returns links with a summary. Cite the sources in the answer."
     )
     fields = (
         Field("query", "string", "What to search for", is_required=True, extra={"minLength": 2}),
-        Field("allowed_domains", "array", "Only results of these domains", extra=STRING_ITEMS),
-        Field("blocked_domains", "array", "No results of these domains", extra=STRING_ITEMS),
+        Field("allowed_domains", "array", "Only results from these domains", extra=STRING_ITEMS),
+        Field("blocked_domains", "array", "No results from these domains", extra=STRING_ITEMS),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
