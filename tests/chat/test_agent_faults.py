@@ -87,7 +87,7 @@ def test_no_more_than_so_many_are_at_work(tmp_path: Path) -> None:
     play.client.runtime.agents.max_concurrent = 2
     play.ask("[go]")
     told = [one for one in play.lines if "toolUseResult" in one]
-    refused = [one for one in told if "are at work already" in str(one["toolUseResult"])]
+    refused = [one for one in told if "are running already" in str(one["toolUseResult"])]
     assert (len(told), len(refused), len(play.agents)) == (5, 3, 2)
 
 

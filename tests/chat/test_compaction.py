@@ -112,7 +112,7 @@ def test_a_person_has_the_conversation_summed_up(tmp_path: Path) -> None:
     )
     asked = texts(room.model.asked[-1])
     assert asked[:3] == ["First?", "One.", "Second?"]
-    assert asked[3].startswith(TASK) and asked[3].endswith("above all at this:\nthe numbers")
+    assert asked[3].startswith(TASK) and asked[3].endswith("focus on this:\nthe numbers")
     boundary = room.of("compact_boundary")[0]
     named = [line["uuid"] for line in room.lines if "uuid" in line]
     assert boundary["logicalParentUuid"] == named[5]

@@ -138,8 +138,8 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ("[]", "has no settings"),
-        ('{"permissions": 7}', "no list of what is allowed"),
-        ('{"permissions": {"allow": 7}}', "no list of what is allowed"),
+        ('{"permissions": 7}', "no list of allowed tools"),
+        ('{"permissions": {"allow": 7}}', "no list of allowed tools"),
     ],
 )
 def test_a_broken_file_is_left_alone(tmp_path: Path, text: str, told: str) -> None:

@@ -95,9 +95,9 @@ def test_a_system_prompt_tells_where_and_when(tmp_path: Path) -> None:
     assert found[0]["text"] == ROLE
     told = found[1]["text"].splitlines()
     assert told[:4] == [
-        "Where you are:",
+        "Environment:",
         f"- Working directory: {tmp_path}",
-        f"- Further directory: {other}",
+        f"- Additional directory: {other}",
         "- Git repository: yes, on branch topic",
     ]
     assert told[4].startswith("- Platform: ")

@@ -144,7 +144,7 @@ def test_what_is_no_file_is_words(tmp_path: Path) -> None:
     assert not [line for line in words.lines if line["type"] == "attachment"]
     told = [event.text for event in events if isinstance(event, Notice)]
     assert [one.partition(":")[0] for one in told] == [
-        f"'{name}' does not go along" for name in ("bad.png", "x.zip", "huge.png")
+        f"'{name}' was not attached" for name in ("bad.png", "x.zip", "huge.png")
     ]
     assert "Make a smaller copy" in told[-1]
 

@@ -188,9 +188,9 @@ def test_a_rule_of_a_script_comes_first_and_goes_by_steps() -> None:
         ("", "is no script"),
         ("[1]", "no 'answers'"),
         ('{"answers": 5}', "'answers' of a script is a list"),
-        ('{"answers": ["x"]}', "a table with 'text'"),
+        ('{"answers": ["x"]}', "needs 'text'"),
         ('{"answers": [{"txt": "x"}]}', "has no 'txt'"),
-        ('{"answers": [{"calls": [5]}]}', "a call of a script is a table"),
+        ('{"answers": [{"calls": [5]}]}', "a call of a script needs"),
     ],
 )
 def test_a_script_that_is_none_says_so(tmp_path: Path, text: str, complaint: str) -> None:
@@ -207,5 +207,5 @@ def test_a_script_may_be_toml(tmp_path: Path) -> None:
 
 
 def test_a_script_that_is_not_there_says_so(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no script can be read"):
+    with pytest.raises(UserError, match="cannot read a script"):
         ScriptModel.from_file(tmp_path / "none.json")

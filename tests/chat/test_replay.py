@@ -88,5 +88,5 @@ def test_beyond_its_end_a_recording_is_over(tmp_path: Path) -> None:
 def test_a_session_without_answers_is_not_played(tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.write_text("{}\n")
-    with pytest.raises(UserError, match="nothing is answered"):
+    with pytest.raises(UserError, match="no answers to replay"):
         ReplayModel(empty)

@@ -77,6 +77,11 @@ TOLD = [
     ("He lives at 221 Maple Avenue.", "221 Maple Avenue"),
     ("48 rue Oberkampf, Paris", "48 rue Oberkampf"),
     ("contact: ada [dot] byron [at] firm [dot] org", "byron [at] firm"),
+    # names of people in settings and tables
+    ("first_name: Wanda\nlast_name: x", "Wanda"),
+    ("User(first_name='Wanda', age=3)", "Wanda"),
+    (" * @author Wanda Nowak", "Wanda Nowak"),
+    ("id,name,email\n1,Wanda Nowak,wanda@firm.org", "Wanda Nowak"),
     # telephones
     ("call me: +49 171 2345678", "+49 171 2345678"),
     ("reach (415) 555-2671 today", "(415) 555-2671"),
@@ -98,6 +103,8 @@ TOLD = [
 ]
 UNTOLD = [
     "User guide\n  Part one",
+    "firstName: String\nlastName: Optional[str]",
+    "| name | email |\n|---|---|\n| Build Service | x |",
     "Owner: Platform Team\nName: Build Service",
     "0 3 * * * certbot renew",
     "https://news.example/u/top/new",

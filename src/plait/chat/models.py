@@ -539,7 +539,7 @@ class ReplayModel:
         self._pause = pause
         self._turns = [turn for turn in _iter_turns(read(path)) if turn.replies]
         if not self._turns:
-            raise UserError(f"no answers to replay in '{path.name}' that could be played")
+            raise UserError(f"no answers to replay in '{path.name}'")
         self._next_turn = 0
         self._next_step = 0
 

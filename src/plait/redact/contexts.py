@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+from collections.abc import Iterator
 
 from plait.redact.command_lines import COMMANDS, INPUTS, is_name_of_secret, line_start
 from plait.redact.likelihood import (
@@ -46,7 +47,15 @@ from plait.redact.likelihood import (
     is_weak,
     is_wordy,
 )
-from plait.redact.model import Family, SecondLook, TextSpan, command_secret, setting_secret
+from plait.redact.model import (
+    Family,
+    SecondLook,
+    TextSpan,
+    command_secret,
+    setting_secret,
+    user_name,
+)
+from plait.redact.people import TITLED, is_person
 from plait.redact.tokens import PRIVATE_KEYS
 
 __all__ = ["CONTEXTS", "NOUNS"]
@@ -771,21 +780,19 @@ def _broken_credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[T
 NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.-]{2,40}:([^\x00-\x20\"'`\\<>/@:(){}]{6,80})\Z")
 
 
-def _login_before_at(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the password between a name and a place, where no scheme comes before them."""
-    found = NAME_BEFORE.search(text, max(0, match.start - 130), match.start)
-    return _paired(text, match, TextSpan(*found.span(1))) if found else NOTHING
-
-
 ORACLE_BEFORE = re.compile(
     rb"(?:thin:|oci:|\A|[\s\"'=])[A-Za-z0-9_]{2,30}/([^\x00-\x20\"'`\\<>/@:(){}]{6,80})\Z"
 )
 
 
-def _oracle(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the password between a name with a slash and a place with a port."""
-    found = ORACLE_BEFORE.search(text, max(0, match.start - 130), match.start)
-    return _paired(text, match, TextSpan(*found.span(1))) if found else NOTHING
+def take_login_before(form: re.Pattern[bytes]) -> SecondLook:
+    """Return a look at the name and the password before a place, where no scheme comes first."""
+
+    def look(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+        found = form.search(text, max(0, match.start - 130), match.start)
+        return _paired(text, match, TextSpan(*found.span(1))) if found else NOTHING
+
+    return look
 
 
 def _parameter(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -903,12 +910,15 @@ ADDRESSES: tuple[Family, ...] = (
         label="token in an address",
     ),
     Family(
-        "place-password", r"@(?:tcp|unix|udp)\(", _login_before_at, label="password in an address"
+        "place-password",
+        r"@(?:tcp|unix|udp)\(",
+        take_login_before(NAME_BEFORE),
+        label="password in an address",
     ),
     Family(
         "oracle-password",
         r"@(?://)?[A-Za-z0-9.-]+:[0-9]{4,5}[/:]",
-        _oracle,
+        take_login_before(ORACLE_BEFORE),
         label="password in an address",
     ),
     Family("azure-sas", r"[?&]sig=(?P<v>[A-Za-z0-9%+/=]{40,})", anywhere, label="azure signature"),
@@ -1002,7 +1012,6 @@ def _value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
 HEAD = re.compile(
     rb"(?i)pass|secret|token|(?:api|access)[_ -]?key|credential|kennwort|contrase|senha|mot de passe|\bpw\b|\bpwd\b"
 )
-CELL = re.compile(rb"[^,;\t|\n\r\\]+|(?<=[,;\t|])(?=[,;\t|])")
 
 
 RULE = re.compile(rb"-{3}[-+|:= \\]*\Z")
@@ -1011,6 +1020,31 @@ RULE = re.compile(rb"-{3}[-+|:= \\]*\Z")
 
 def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the cells of a table below the head that says `password`."""
+    cells = _iter_cells(text, match, value, HEAD)
+    return tuple(
+        span for span in cells if _is_worth(text[slice(*span)]) and b" " not in text[slice(*span)]
+    )
+
+
+NAME_HEAD = re.compile(
+    rb"(?i)(?:first|last|full|given|family|sur|middle|customer|contact|employee|display|real)?[ _-]?name|customer|employee|assignee|contact"
+)
+NAME_CELL = re.compile(rf"{TITLED}(?:[ ]{TITLED}){{0,3}}".encode())
+
+
+def _name_column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the names in a table that has a column for what people have, such as an address."""
+    cells = list(_iter_cells(text, match, value, NAME_HEAD))
+    names = [
+        span for span in cells if NAME_CELL.fullmatch(text, *span) and is_person(text[slice(*span)])
+    ]
+    return tuple(names) if len(names) == len(cells) else NOTHING
+
+
+def _iter_cells(
+    text: bytes, match: TextSpan, value: TextSpan, wanted: re.Pattern[bytes]
+) -> Iterator[TextSpan]:
+    """Yield the cells of a table below the heads that are wanted; `value` is a sign between cells."""
     sign = text[value.start : value.end]
     start = line_start(text, match.start)
     end = _end_of_line(text, match.start)
@@ -1019,9 +1053,9 @@ def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     if text.count(sign, start, end) != count:  # it may begin within a line of JSON
         start = max(start, text.rfind(b'"', start, match.start) + 1)
     heads = [item.strip(b" \t\"'`*") for item in text[start:end].split(sign)]
-    columns = [n for n, head in enumerate(heads) if HEAD.search(head) and len(head) < 30]
-    found: list[TextSpan] = []
-    for _ in range(50):
+    search = wanted.search if wanted is HEAD else wanted.fullmatch
+    columns = [n for n, head in enumerate(heads) if len(head) < 30 and search(head)]
+    for _ in range(50 if columns else 0):
         start = _next_line(text, end)
         end = _end_of_line(text, start)
         cells = text[start:end].split(sign)
@@ -1034,9 +1068,8 @@ def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
             cell = cells[column]
             bare = cell.strip(b" \t\"'`*")
             place += cell.find(bare)
-            if _is_worth(bare) and b" " not in bare and bare.strip(b"-:"):
-                found.append(TextSpan(place, place + len(bare)))
-    return tuple(found)
+            if bare.strip(b"-:"):
+                yield TextSpan(place, place + len(bare))
 
 
 def _end_of_line(text: bytes, place: int) -> int:
@@ -1292,6 +1325,14 @@ FILES: tuple[Family, ...] = (
         is_many=True,
         trigger=r"(?:[,;\t|]|\\t)[ \"'`*]{0,40}(?:(?:[a-zA-Z]{2,12}[ _-])?(?:[pP]assword|[sS]ecret|[tT]oken|[kK]ey)|PASSWORD|[pP]asswd|[aA]pi[kK]ey|API[ _-]?[kK](?:ey|EY)|[pP]asswort|[pP]wd|[pP]ass)"
         r"[ \"'`*]{0,40}(?:[,;\t|]|\\t|\r?\n|\\{1,7}n)",
+    ),
+    user_name(
+        "name-column",
+        r"(?P<v>[,;\t|]|\\{1,7}t)[ \"'`*]{0,40}(?:[lL]ast[_ ]?[nN]ame|[sS]urname|[eE]-?[mM]ail(?:[_ ][aA]ddress)?|[pP]hone(?:[_ ][nN]umber)?|[aA]ddress|[bB]irth[a-z]{0,8})"
+        r"[ \"'`*]{0,40}(?:(?:[,;\t|]|\\{1,7}t)[^\x00-\x08\x0a-\x1f]*?)?(?:\r?\n|\\{1,7}n)",
+        _name_column,
+        is_many=True,
+        trigger=r"(?:[,;\t|]|\\t)[ \"'`*]{0,40}(?:[lL]ast[_ ]?[nN]ame|[sS]urname|[eE]-?[mM]ail|[pP]hone|[aA]ddress|[bB]irth)",
     ),
     setting_secret(
         "user-row",

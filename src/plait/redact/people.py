@@ -286,18 +286,44 @@ def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
 
 # What stands behind "Owner:" and names nobody.
 OF_NOBODY = re.compile(
-    rb"\b(?:Team|Group|Platform|Service|Services|Engineering|Support|Inc|Ltd|GmbH|Corp|Unknown|None|Not|Admin|Systems?|Test|Example|User|Build|Page|App|Project|New|The|My|Your)\b"
+    rb"\b(?:Team|Group|Platform|Service|Services|Engineering|Support|Inc|Ltd|GmbH|Corp|Unknown|None|Not|Admin|Systems?|Test|Example|User|Build|Page|App|Project|New|The|My|Your|String|Optional|Column|Text|Varchar|Char|Field|True|False|Null|Value|Integer|Any|Required|First|Last|Full|Name|Enter|Please)\b"
 )
 
 
 def _person(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the name of a person after a word for what they do."""
-    return (
-        NOTHING if OF_NOBODY.search(text, value.start, value.end) else _people(text, match, value)
+    return _people(text, match, value) if is_person(text[slice(*value)]) else NOTHING
+
+
+def is_person(name: bytes) -> bool:
+    """Return whether a capitalised name is a person's rather than a team's or a program's."""
+    return OF_NOBODY.search(name) is None and PROGRAM.search(name) is None
+
+
+PERSON_KEYS = (
+    "|".join(
+        f"{first}{sign}{last}"
+        for first in (
+            "first",
+            "last",
+            "full",
+            "given",
+            "family",
+            "middle",
+            "maiden",
+            "customer",
+            "contact",
+            "employee",
+            "patient",
+            "guest",
+            "student",
+            "card[_ ]?holder",
+        )
+        for sign, last in (("[_ -]?", "name"), ("", "Name"))
     )
-
-
-TITLED = r"[A-Z][a-z\x80-\xff'-]{1,20}"
+    + "|surname|Surname|First name|Last name|Full name|Given name"
+)
+TITLED = r"[A-Z](?:[a-z\x80-\xff-]|'[A-Za-z]){1,20}"
 
 
 def _apart(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -328,6 +354,13 @@ AUTHORS: tuple[Family, ...] = (
         rf"[ ]?:[ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE}",
         _people,
     ),
+    user_name(
+        "name-of-person",
+        rf"(?:{PERSON_KEYS})(?:{QUOTE})?[ ]?(?:=>|[:=])[ ]?(?:{QUOTE})?(?P<v>{TITLED}(?:[ ]{TITLED}){{0,2}})(?={QUOTE}|[ \t]*(?:\r?\n|\\{{1,7}}n|[,;}})]|│|\Z))",
+        _person,
+        trigger=rf"(?:{PERSON_KEYS})(?:{QUOTE})?[ ]?(?:=>|[:=])[ ]?(?:{QUOTE})?[A-Z][a-z\x80-\xff]",
+    ),
+    user_name("code-author", rf"@author[ ]+(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})", _person),
     user_name(
         "name-and-mail",
         rf"{QUOTE}?name{QUOTE}?[ ]?[:=][ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE},(?:[ \t\r\n]|\\{{1,7}}[nt])*{QUOTE}?e?mail",

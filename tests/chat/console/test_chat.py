@@ -109,7 +109,7 @@ def test_the_demo_needs_nothing(
     assert run(["chat", "--demo"]) == 0
     out = capsys.readouterr().out
     assert "Hello, world!" in out
-    assert "has no more answers" in out
+    assert "The demo is over" in out
     (made,) = tmp_path.glob("plait-demo-*")
     assert "{name}" in (made / "greetings" / "greet.py").read_text()
     assert f"`plait show latest --root {made.resolve() / 'claude'}` shows the session" in out
@@ -316,7 +316,7 @@ def test_commands_at_the_keyboard(
         "Session renamed to: a b\n",
         "a title cannot be empty\n",
         "1 response · price unknown\n",
-        " of 200k tokens (0 %)\n",
+        " of 200k tokens (0%)\n",
         "unknown command '/nope': /help lists them\n",
     ):
         assert words in out

@@ -116,7 +116,7 @@ Done:
 
 3 responses · TOKENS
 >
-script:script.json · context 0 % · /help
+script:script.json · context 0% · /help
 """
 ENDED = """\
 ▌ /exit
@@ -162,7 +162,7 @@ I heard you.
 
 TOKENS
 > half ty
-script:script.json · context 0 % · /help
+script:script.json · context 0% · /help
 """
 
 

@@ -50,7 +50,7 @@ def test_what_a_project_allows_that_nobody_trusts_is_told_and_not_done(
     assert chat("-p", "run", script={"rules": [{"when": "run", **RUN}]}) == 0
     assert not (project / "made.p").exists()
     err = capsys.readouterr().err
-    assert "1 rule of .claude/settings.json left out" in err
+    assert "1 rule of .claude/settings.json not used" in err
 
 
 def test_what_the_persons_own_files_allow_needs_no_trust(chat: Chat, project: Path) -> None:

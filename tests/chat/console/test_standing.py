@@ -110,7 +110,7 @@ def test_the_line() -> None:
     spent = Meter(Prices())
     spent.dollars = 1.5
     shown = found.render(held(mode="plan", meter=spent), "2 agents")
-    assert shown == f"{MODEL} · plan · context 25 % · $1.50 · 2 agents · next $0.03 · /help"
+    assert shown == f"{MODEL} · plan · context 25% · $1.50 · 2 agents · next $0.03 · /help"
 
 
 def test_an_engine_that_does_not_count_says_nothing() -> None:

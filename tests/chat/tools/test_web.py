@@ -179,7 +179,7 @@ def test_what_is_no_address(online: Desk, address: str) -> None:
 
 def test_an_address_with_a_password_is_not_fetched(online: Desk) -> None:
     told = online.told("WebFetch", url="https://me:word@a.example/", prompt="read")
-    assert "a name and a password" in told
+    assert "a user name and password" in told
 
 
 def test_the_network_is_off_unless_it_is_allowed(desk: Desk, url: str) -> None:
