@@ -46,14 +46,16 @@ ACTION_KEYS = (
 )
 
 
-def bindings_for(*names: str, hidden: Sequence[str] = ()) -> list[BindingType]:
+def bindings_for(
+    *names: str, hidden: Sequence[str] = (), filter_label: str = "Filter"
+) -> list[BindingType]:
     """Return the bindings of a screen in the order of the footer, which has not room for all."""
     wanted = {*names, *VIEW_KEYS, *ACTION_KEYS}
     return TAB_KEYS + [
         Binding(
             key.keys,
             key.name,
-            key.label or key.help,
+            filter_label if key.name == "filter" else key.label or key.help,
             show=bool(key.label) and key.name not in hidden,
             id=key.name,
         )
@@ -275,7 +277,8 @@ class TextScreen(PlaitScreen, inherit_bindings=False):
     """Lines of a session that scroll and can be searched."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for(
-        *("next_turn", "previous_turn", "next_match", "previous_match", "back")
+        *("next_turn", "previous_turn", "next_match", "previous_match", "back"),
+        filter_label="Search",
     )
     DEFAULT_CSS = """
     TextScreen .title { text-style: bold; height: 1; }
@@ -444,6 +447,7 @@ class ReaderScreen(TextScreen, inherit_bindings=False):
         *("next_turn", "previous_turn", "next_match", "previous_match", "back"),
         *("previous_branch", "next_branch", "unfold"),
         hidden=("graph", "copy"),
+        filter_label="Search",
     )
 
     def __init__(self, row: Row, words: str = "", hit: "Hit | None" = None) -> None:
