@@ -1,8 +1,8 @@
-"""One path through the graph, as people and tools took turns.
+"""One path through the graph, as a conversation of user and model.
 
 `model` has the values: conversations, turns, items, responses. `build` makes them from a graph:
-`items` (records to items), `results` (what tools answered), `turns`; `walk` goes through them.
+`items` (records to items), `results` (what tools answered), `turns`; `walk` iterates over them.
 
-What a conversation comes to: `usage` (tokens, responses counted once), `prices`, `costs`,
-`statistics`. What happened in it: `patches`, `questions`, `changes`. `tools` describes each tool.
+Figures: `usage` (tokens, responses counted once), `prices`, `costs`, `statistics`. What happened:
+`patches`, `questions`, `changes`. `tools` describes each tool.
 """

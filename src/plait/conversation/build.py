@@ -1,14 +1,15 @@
 """Conversations built from a graph, and a quick check whether a session needs one.
 
-A graph takes longer than all the counting, and most sessions are straight: each prompt hangs on
-the record before it, and what answers it hangs within its turn. Such a session has one line.
-Anything else may have a branch, and only the graph can say.
+Building a graph takes longer than all the counting, and most sessions are linear: each prompt
+follows
+the record before it, and what answers it stays within its turn. Such a session has one line.
+Anything else may have a branch, and only the graph can tell.
 
-    U₁ ── A ── U₂ ── A ┬ A ── R        straight: the calls of a turn may run side by side
+    U₁ ── A ── U₂ ── A ┬ A ── R        linear: the calls of a turn may run in parallel
                        └── R
     U₁ ── A ── U₂ ── A                 may branch: U₃ goes back
           └── U₃ ── A
-    U₁ ┬─ A                            may branch: U₂ goes back, by way of a note
+    U₁ ┬─ A                            may branch: U₂ goes back, through a note
        └── N ── U₂
 """
 
@@ -52,13 +53,13 @@ BOUNDARY = "compact_boundary"
 
 @dataclass(slots=True)
 class BranchDetector:
-    """Takes the records of a session's own file in their order."""
+    """Checks the records of a session's own file in order."""
 
     may_branch: bool = False
     before: Record | None = None
     """The last record of the main line."""
     after: str = ""
-    """What the last record that people or the model made was: a prompt, a result, an answer."""
+    """What the last message was: a prompt, a result, a response."""
     session: str | None = None
     turn: set[str] = field(default_factory=set)
     """The records since the last prompt."""
@@ -69,12 +70,12 @@ class BranchDetector:
     responses: set[str] = field(default_factory=set)
     """All responses before that."""
     last: str | None = None
-    """The last record that people or the model made."""
+    """The last message of the user or the model."""
     hosts: dict[str, str] = field(default_factory=dict)
-    """The notes of this turn, with the records that they hang on."""
+    """The notes of this turn, with the records they follow."""
 
     def add(self, record: Record) -> None:
-        """Take in one record."""
+        """Add one record."""
         uuid = record.uuid
         if uuid is None or self.may_branch:
             return
@@ -108,17 +109,17 @@ class BranchDetector:
         return is_next and (role != "answer" or self._is_new(record))
 
     def _is_at_the_end(self, before: Record) -> bool:
-        """Return whether what hangs on the last record follows all that was said."""
+        """Return whether a child of the last record follows everything so far."""
         host = self.hosts.get(before.uuid or "")
         return self.after != "result" and (host is None or self.last in (None, host))
 
     def _goes_on(self, record: Record) -> bool:
-        """Return whether a compaction goes on from the turn that it follows."""
+        """Return whether a compaction continues the turn that it follows."""
         is_boundary = record.parent_uuid is None and record.subtype == BOUNDARY
         return is_boundary and record.logical_parent_uuid in self.turn
 
     def _is_new(self, record: Record) -> bool:
-        """Return whether a response belongs to this turn alone."""
+        """Return whether a response belongs to this turn only."""
         name = record.message_id or record.request_id
         if name is None:
             return True
@@ -127,7 +128,7 @@ class BranchDetector:
 
 
 def get_line_role(record: Record) -> str:
-    """Return what a record is to the line: a prompt, a result, an answer, or nothing."""
+    """Return what a record is to the line: a prompt, a result, a response, or nothing."""
     if record.kind == "assistant":
         return "answer"
     if record.kind != "user":
@@ -138,7 +139,7 @@ def get_line_role(record: Record) -> str:
 
 
 def may_branch(records: Iterable[Record]) -> bool:
-    """Return whether a session may have branches; where it says no, it has none."""
+    """Return whether a session may have branches; if not, it certainly has none."""
     branching = BranchDetector()
     for record in records:
         branching.add(record)
@@ -148,14 +149,14 @@ def may_branch(records: Iterable[Record]) -> bool:
 
 
 RecordAt: TypeAlias = Callable[[Place], Record | None]
-"""Gives the record at a place of the graph's files, None where it has gone."""
+"""Returns the record at a place of the graph's files; None if it is gone."""
 QUEUED = "queued_command"
 BuildItems: TypeAlias = Callable[[Record, Responses, int], list[Item]]
-"""Gives what a record of a file is in a conversation."""
+"""Returns the conversation items of a record."""
 
 
 def build_conversations(graph: SessionGraph, session: str, record_at: RecordAt) -> Conversations:
-    """Return all conversations of a session's graph, those of sessions inside its file too."""
+    """Return all conversations of a session's graph, including those of sessions inside its file."""
     builder = ConversationBuilder(graph, record_at)
     found = {line.id: builder.conversation(line) for line in list_conversation_lines(graph)}
     trunk = graph.sessions[session].trunk
@@ -166,7 +167,9 @@ def build_conversations(graph: SessionGraph, session: str, record_at: RecordAt) 
 
 
 def list_conversation_lines(graph: SessionGraph) -> list[DagLine]:
-    """Return the DAG-lines that are told; a session outside any chain has one without records."""
+    """Return the DAG-lines that become conversations; a session outside any chain has an empty
+    one.
+    """
     bare = (name for name, known in graph.sessions.items() if not known.lines)
     return [*graph.lines.values(), *(DagLine(name, "trunk", name, ()) for name in bare)]
 
@@ -186,7 +189,7 @@ def build_recovered(records: Iterable[tuple[int, Record]], session: str) -> Conv
 
 
 def _mark_unsent(turns: tuple[Turn, ...], unseen: frozenset[str]) -> tuple[Turn, ...]:
-    """Return turns with what the client will not send of each."""
+    """Return turns with the records that the client will not send."""
     if not unseen:
         return turns
     found: list[Turn] = []
@@ -199,20 +202,20 @@ def _mark_unsent(turns: tuple[Turn, ...], unseen: frozenset[str]) -> tuple[Turn,
 
 @dataclass(frozen=True)
 class ConversationBuilder:
-    """Tells the conversations of one graph; what several of them need is made once."""
+    """Builds the conversations of one graph; what several of them need is computed once."""
 
     graph: SessionGraph
     record_at: RecordAt
     build_items: BuildItems = build_items
 
     def items(self, line: DagLine, responses: Responses) -> list[Item]:
-        """Return what stands on a DAG-line and beside it, in reading order, calls answered."""
+        """Return what is on a DAG-line and beside it, in reading order, calls with results."""
         items = attach_expansions(self._with_agents(self._iter_items(line, responses)))
         return pair_results(items, self._source, self._calls.__contains__)
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:
-        """Where all files lie: one value, however many conversations there are."""
+        """The paths of all files: one value shared by all conversations."""
         return tuple(file.path for file in self.graph.files)
 
     @cached_property
@@ -250,7 +253,7 @@ class ConversationBuilder:
         )
 
     def _iter_items(self, line: DagLine, responses: Responses) -> Iterator[Item]:
-        """Yield all that stands on a line, in reading order."""
+        """Yield all items of a line, in reading order."""
         loose, leaving = dict(self._loose.get(line.id, {})), self._leaving.get(line.id, {})
         yield from self._iter_loose_items(loose.pop(None, ()), responses)
         yield from leaving.get(None, ())
@@ -274,7 +277,7 @@ class ConversationBuilder:
         return self.build_items(record, responses, node.file)
 
     def _build_folds(self, line: DagLine, uuid: str, responses: Responses) -> list[FoldedItems]:
-        """Return what is folded under a record, what is folded under that before it."""
+        """Return what is folded under a record; what is folded under that comes first."""
         found: list[FoldedItems] = []
         waiting = [uuid]
         while waiting:
@@ -317,7 +320,7 @@ class ConversationBuilder:
                 yield from (replace(i, **place) for i in self.build_items(record, responses, 0))
 
     def _with_agents(self, items: Iterable[Item]) -> list[Item]:
-        """Return the items, calls with the conversations that they sent out."""
+        """Return the items, calls with the conversations of agents they started."""
         if not self._agents_of_calls:
             return list(items)
         return [
@@ -338,7 +341,7 @@ class ConversationBuilder:
 
     @cached_property
     def _agents_of_calls(self) -> dict[tuple[str | None, str], tuple[str, ...]]:
-        """The agents that each call sent out, those of workflows too."""
+        """The agents that each call started, including those of workflows."""
         found: dict[tuple[str | None, str], tuple[str, ...]] = {}
         for link in self.graph.agents.values():
             if link.call and link.node:
@@ -352,7 +355,7 @@ class ConversationBuilder:
 
     @cached_property
     def _loose(self) -> dict[str, dict[str | None, list[PlacedLine]]]:
-        """The lines outside the chain, by the DAG-line and the record that they follow."""
+        """The lines outside the chain, by the DAG-line and the record they follow."""
         found: dict[str, dict[str | None, list[PlacedLine]]] = {}
         homes = {
             file: session.trunk or next(iter(session.lines), session.id)
@@ -366,7 +369,7 @@ class ConversationBuilder:
 
     @cached_property
     def _leaving(self) -> dict[str, dict[str | None, list[BranchPoint]]]:
-        """The conversations that leave each line, by the record that they leave from."""
+        """The conversations that leave each line, by the record where they leave."""
         found: dict[str, dict[str | None, list[BranchPoint]]] = {}
         for line in self.graph.lines.values():
             if line.parent and line.kind in SPOKEN:
@@ -383,7 +386,7 @@ class ConversationBuilder:
 
     @cached_property
     def _prompts(self) -> set[str]:
-        """The words of everything that was told on a line, so that the queue's are known."""
+        """The texts of all prompts on a line, to recognise those of the queue."""
         nodes = filter(_is_shown, self.graph.nodes.values())
         records = ((node, self.record_at(node.place)) for node in nodes)
         waiting = (
@@ -397,7 +400,7 @@ class ConversationBuilder:
 def collect_prompt_texts(
     shown: Iterable[tuple[Node, Record | None]], waiting: Iterable[Record | None]
 ) -> set[str]:
-    """Return the words that were told, and those of the queue that were sent as one prompt."""
+    """Return the texts of prompts, and those of the queue that were sent as one prompt."""
     found: set[str] = set()
     several: list[str] = []
     for node, record in shown:
@@ -418,7 +421,7 @@ def _is_shown(node: Node) -> bool:
 
 
 def _queued(records: Iterable[Record | None]) -> list[str]:
-    """Return the words that waited in the queue, in their order."""
+    """Return the texts that waited in the queue, in order."""
     contents = [
         content.content
         for content in records

@@ -21,8 +21,8 @@ from plait.record.codec import as_mapping, get_count, get_text
 
 ChangeKind: TypeAlias = Literal[
     "title",
-    "mode",  # of the client: normal, coordinator, …
-    "permissions",  # how much it may do without asking
+    "mode",  # of the client: normal, coordinator …
+    "permissions",  # what it may do without asking
     "plan mode",  # on or off
     "auto mode",  # on or off
     "pull request",
@@ -36,21 +36,21 @@ ChangeKind: TypeAlias = Literal[
 
 
 class Change(Struct, frozen=True):
-    """Something that is from here on not what it was."""
+    """A change that holds from here on."""
 
     kind: ChangeKind
     value: str
     before: str | None = None
     turn: int | None = None
-    """None where it was taken from records alone."""
+    """None if it was taken from records alone."""
     time: str | None = None
     uuid: str | None = None
     by: str | None = None
-    """Who says so: the kind of line, or of the note."""
+    """The kind of line or note that says so."""
 
 
 class Fact(Struct, frozen=True):
-    """What a note says of one of these."""
+    """A value that a note reports."""
 
     kind: ChangeKind
     value: str | None
@@ -58,9 +58,9 @@ class Fact(Struct, frozen=True):
 
 
 def changes_of(conversation: Conversation) -> tuple[Change, ...]:
-    """Return what changed, in reading order: titles, modes, pull requests, worktrees, models.
+    """Return the changes in reading order: titles, modes, pull requests, worktrees, models.
 
-    Directories, git branches and versions stand on records and not in a conversation: see
+    Directories, git branches and versions are on records and not in a conversation: see
     `surroundings_of`.
     """
     changed = ChangeLog()
@@ -83,11 +83,11 @@ def changes_of(conversation: Conversation) -> tuple[Change, ...]:
 
 
 def list_setting_changes(records: Iterable[Record]) -> tuple[Change, ...]:
-    """Return where records say that the client stood, wherever that changed."""
+    """Return the client's working environment by records, wherever it changed."""
     changed = ChangeLog()
     for record in records:
         envelope = record.envelope
-        # Looked for in the bytes first: few records name a mode, and the rest stay undecoded.
+        # Searched in the bytes first: few records name a mode, and the rest stay undecoded.
         mode = None
         if isinstance(record, User) and b'"permissionMode"' in record.raw:
             mode = record.permission_mode
@@ -102,15 +102,15 @@ def list_setting_changes(records: Iterable[Record]) -> tuple[Change, ...]:
 
 
 class ChangeLog:
-    """Keeps what is not what it was before."""
+    """Collects what differs from before."""
 
     def __init__(self) -> None:
         self.found: list[Change] = []
         self._last: dict[str, str] = {}
 
     def note(self, fact: Fact, turn: int | None, time: str | None, uuid: str | None) -> None:
-        """Take in one thing that was said."""
-        # titles by hand, by the model and by summaries stand side by side, written again and again
+        """Note a value."""
+        # titles by the user, by the model and by summaries coexist, and are written repeatedly
         key = f"{fact.kind} {fact.by}" if fact.kind == "title" else fact.kind
         value, before = fact.value, self._last.get(key)
         if value and value != before:
@@ -158,7 +158,7 @@ ATTACHED: Mapping[str, tuple[Fact, ...]] = {
 
 
 CompactionKind: TypeAlias = Literal[
-    "whole",  # a summary took the place of the conversation
+    "whole",  # a summary replaced the conversation
     "results",  # results of old calls were left out, nothing else
 ]
 MICRO = "microcompact_boundary"
@@ -168,19 +168,19 @@ class Compaction(Struct, frozen=True, kw_only=True):
     """A place where the context became smaller."""
 
     turn: int
-    """The turn that it stands in."""
+    """The turn that it is in."""
     kind: CompactionKind = "whole"
     uuid: str | None = None
     time: str | None = None
     trigger: str | None = None
-    """By hand (`manual`) or by the client (`auto`)."""
+    """By the user (`manual`) or by the client (`auto`)."""
     pre_tokens: int | None = None
     post_tokens: int | None = None
     duration_ms: float | None = None
     preserved: tuple[str, ...] = ()
     """The records that stay in the context word by word."""
     summary: str | None = None
-    """What took the place of the rest; None where none followed."""
+    """What replaced the rest; None if nothing followed."""
     summary_uuid: str | None = None
 
 
@@ -236,11 +236,11 @@ def _make_compaction(turn: int, point: CompactionItem, summary: UserMessage | No
 FileAction: TypeAlias = Literal[
     "read",
     "created",
-    "written",  # all of it, over what was there
+    "written",  # a complete write over existing content
     "edited",
-    "attached",  # named by the person, or brought along by the client
+    "attached",  # mentioned by the user, or attached by the client
     "opened",  # or selected in the editor
-    "changed",  # by someone else, as the client noticed
+    "changed",  # by someone else, as noticed by the client
     "backed up",  # before a change
 ]
 CHANGING: frozenset[FileAction] = frozenset({"created", "written", "edited"})
@@ -271,7 +271,7 @@ class Touch(Struct, frozen=True):
 
 
 class TouchedFile(Struct, frozen=True):
-    """A file with all that happened to it, in order."""
+    """A file with everything that happened to it, in order."""
 
     path: str
     touches: tuple[Touch, ...]
@@ -282,11 +282,11 @@ class TouchedFile(Struct, frozen=True):
     added: int = 0
     removed: int = 0
     is_new: bool = False
-    """True where the conversation made it."""
+    """Whether the conversation created it."""
 
 
 def files_of(conversation: Conversation) -> tuple[TouchedFile, ...]:
-    """Return the files of a conversation, in the order in which they were first touched."""
+    """Return the files of a conversation, in the order they were first touched."""
     by_path: dict[str, list[Touch]] = {}
     for touch in iter_touches(conversation):
         by_path.setdefault(touch.path, []).append(touch)
@@ -309,7 +309,7 @@ def files_of(conversation: Conversation) -> tuple[TouchedFile, ...]:
 
 
 def iter_touches(conversation: Conversation) -> Iterator[Touch]:
-    """Yield all that happened to files, in reading order."""
+    """Yield everything that happened to files, in reading order."""
     backups: set[tuple[str, str | None]] = set()
     for turn, item in iter_items(conversation):
         if isinstance(item, ToolCall) and not item.is_intermediate:
@@ -359,7 +359,7 @@ def _iter_backup_touches(
     else:
         backups = as_mapping(as_mapping(value.get("snapshot")).get("trackedFileBackups"))
     for path, backup in backups.items():
-        # format: before backups had files of their own, the text itself stood here
+        # format: before backups had files of their own, the text itself was here
         name = backup if isinstance(backup, str) else get_text(as_mapping(backup), "backupFileName")
         if (name or backup == "") and (path, name) not in known:
             known.add((path, name))

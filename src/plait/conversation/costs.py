@@ -1,7 +1,8 @@
 """Tokens and cost of conversations: totals, of a turn with its agents, and response by response.
 
-Each response counts once, also where several conversations share it. What the agents of a turn
-spent is part of what the turn spent.
+Each response counts once, also if several conversations share it. The usage of a turn's agents is
+part
+of the turn's usage.
 """
 
 from collections import Counter
@@ -35,14 +36,14 @@ MOST_TASK_CHARACTERS = 120
 Requester: TypeAlias = Literal["main", "agents", "service", "abandoned"]
 REQUESTERS: tuple[Requester, ...] = ("main", "agents", "service", "abandoned")
 CostFunction: TypeAlias = Callable[[Response], float | None]
-"""Gives the cost of a response; None where it is not known."""
+"""Returns the cost of a response; None if unknown."""
 
 
 class Pricing(Protocol):
     """Prices responses."""
 
     def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
-        """Return the dollars of one response, or None where it has no price."""
+        """Return the cost of one response in dollars; None if it has no price."""
 
 
 class Totals(Struct, frozen=True, kw_only=True):
@@ -51,24 +52,24 @@ class Totals(Struct, frozen=True, kw_only=True):
     conversations: int = 0
     turns: int = 0
     prompts: int = 0
-    """Typed by a person, queued ones included."""
+    """Typed by the user, queued ones included."""
     responses: int = 0
-    """Of models; messages that the client made up are not counted."""
+    """Of models; messages that the client added are not counted."""
     calls: int = 0
     failed: int = 0
     rejected: int = 0
     tokens: Tokens = NO_TOKENS
     cost_usd: float | None = None
-    """Of the responses that have a price; None where no prices were given."""
+    """Of the responses with a price; None if no prices were given."""
     unpriced: Mapping[str, int] = {}
     """Responses without a price, by model."""
     duration_ms: float = 0
-    """Of the turns of people: an agent works within the turn that launched it."""
+    """Of the main conversation's turns: an agent works within the turn that started it."""
     working_ms: float = 0
     asking_ms: float = 0
-    """How long the model waited for a person within turns."""
+    """How long the model waited for the user within turns."""
     waiting_ms: float = 0
-    """How long the conversation waited for the next prompt."""
+    """Time between turns, until the next prompt."""
     first: str | None = None
     last: str | None = None
 
@@ -81,13 +82,13 @@ def sum_conversation(conversation: Conversation, prices: Pricing | None = None) 
 def sum_with_agents(
     conversations: Conversations, name: str, prices: Pricing | None = None
 ) -> Totals:
-    """Return the totals of a conversation and all its descendant agents."""
+    """Return the totals of a conversation with all its agents, nested ones included."""
     names = [name, *list_descendant_agents(conversations, name)]
     return sum_conversations([conversations.by_line[line] for line in names], prices)
 
 
 def list_descendant_agents(conversations: Conversations, name: str) -> list[str]:
-    """Return the agents that a conversation launched, and those that they launched."""
+    """Return the agents that a conversation started, and those that they started."""
     children: dict[str | None, list[str]] = {}
     for conversation in conversations.by_line.values():
         if conversation.kind in ("agent", "service"):
@@ -192,16 +193,16 @@ class CostFigures(Struct, frozen=True, kw_only=True):
 
     duration_ms: float | None = None
     asking_ms: float = 0
-    """The part of the duration in which a person was asked something."""
+    """The part of the duration spent waiting for the user."""
     calls: int = 0
     tokens: int = 0
     """Input and output."""
     written: int = 0
-    """Output."""
+    """Output tokens."""
     cost: float | None = None
-    """In US dollars; None where no response has a price."""
+    """In US dollars; None if no response has a price."""
     is_partly_priced: bool = False
-    """True where some response has no price."""
+    """True if some response has no price."""
 
 
 class SessionCosts:
@@ -230,7 +231,7 @@ class SessionCosts:
         return add_agent_figures(own, map(self.for_agent, agents))
 
     def for_agent(self, line: str) -> CostFigures:
-        """Return the figures of one agent, without the agents that it launched."""
+        """Return the figures of one agent, without the agents that it started."""
         figures = self._agents.get(line)
         if figures is None:
             agent = self._by_line[line]
@@ -269,7 +270,7 @@ class SessionCosts:
 def iter_agents_launched(
     items: Iterable[Item], by_line: Mapping[str, Conversation]
 ) -> Iterator[str]:
-    """Yield every agent that calls launched, each followed by those that it launched itself."""
+    """Yield every agent that calls started, each followed by those that it started itself."""
     seen: set[str] = set()
     waiting = list(iter_agents_called(items))[::-1]
     while waiting:
@@ -281,14 +282,14 @@ def iter_agents_launched(
 
 
 def iter_agents_called(items: Iterable[Item]) -> Iterator[str]:
-    """Yield the agents that the calls among some items launched."""
+    """Yield the agents started by the calls among some items."""
     for item in items:
         if isinstance(item, ToolCall):
             yield from item.agents
 
 
 def add_agent_figures(own: CostFigures, agents: Iterable[CostFigures]) -> CostFigures:
-    """Return figures with the tokens and cost of agents added; time and calls stay one's own."""
+    """Return figures with the tokens and cost of agents added; time and calls stay separate."""
     parts = [own, *agents]
     costs = [part.cost for part in parts if part.cost is not None]
     return CostFigures(
@@ -303,7 +304,7 @@ def add_agent_figures(own: CostFigures, agents: Iterable[CostFigures]) -> CostFi
 
 
 def make_cost_function(prices: Pricing | None) -> CostFunction:
-    """Return a function that gives the cost of a response by some prices, or None without any."""
+    """Return a function for the cost of a response by some prices; None without any."""
 
     def get_cost(response: Response) -> float | None:
         if prices is None or response.usage is None or response.is_synthetic:
@@ -320,20 +321,20 @@ class ResponseCost(Struct, frozen=True, kw_only=True):
     who: Requester
     line: str
     by: str | None
-    """The agent's task; None in a conversation of people."""
+    """The agent's task; None in a main conversation."""
     turn: int
     model: str | None
     time: str | None
     uuid: str | None
     tokens: Tokens
     cost: float | None
-    """None where it has no price."""
+    """None if it has no price."""
     stop_reason: str | None = None
     is_error: bool = False
 
 
 class CostSum(Struct, frozen=True, kw_only=True):
-    """Several responses together."""
+    """The sum of several responses."""
 
     name: str
     responses: int
@@ -396,7 +397,7 @@ def compute_session_cost(conversations: Conversations, get_cost: CostFunction) -
 
 
 def _format_task(agent: Conversation) -> str:
-    """Return the task of an agent on one line, cut between words where it is long."""
+    """Return the task of an agent on one line, truncated between words."""
     task, most = agent.label or agent.agent or agent.id, MOST_TASK_CHARACTERS
     words = " ".join(task[: 4 * most].split())
     if len(words) <= most and len(task) <= 4 * most:

@@ -1,11 +1,13 @@
-"""The items of a conversation that records become, and its responses.
+"""The items of a conversation built from records, and its responses.
 
-A response is all blocks of one `message.id`. Older clients write partial figures and no stop
-reason on all its lines but the last, newer ones the final ones on each.
+A response is all blocks of one `message.id`. Older clients write partial figures and no stop reason
+on
+all its lines but the last, newer ones the final ones on each.
 
-What stands in the user's place is classified first: a prompt, a command, a notice, a summary and
-so on. Kinds are tried in order, and the first that recognises the text decides; what no kind
-claims and no mark of the client denies was typed by a person.
+User messages are classified first: a prompt, a command, a notice, a summary and so on. Kinds are
+tried
+in order, and the first that recognises the text decides; what no kind matches and no mark of the
+client excludes was typed by the user.
 """
 
 import re
@@ -78,11 +80,11 @@ SENT = re.compile(
     r"(?:Another Claude session|A peer session|The coordinator) sent a message[^\n:]*:\s*"
 )
 SAYING = ("summary", "description", "message", "content")
-"""Where a notice that is an object has its words."""
+"""Fields with the text of a notice that is an object."""
 SENDERS = ("from-name", "from", "from-session-id", "source")
 TEAMMATE = re.compile(r"<teammate-message([^>]*)>(.*?)(?:</teammate-message>|\Z)", re.DOTALL)
 NAMED = re.compile(r"<([a-z][\w-]*)>([^<>]+)</\1>")
-"""What a notice says by its name, such as the file that holds the output of a task."""
+"""Named values in a notice, such as the output file of a task."""
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 TAGS: dict[str, re.Pattern[str]] = {
     name: re.compile(rf"<{name}>(.*?)(?:</{name}>|\Z)", re.DOTALL)
@@ -94,7 +96,7 @@ TAGS: dict[str, re.Pattern[str]] = {
 
 
 def classify_user_message(record: Record, text: str | None = None, **place: Any) -> UserMessage:
-    """Return what a record says in the user's place; other words than its own where given."""
+    """Return the user message in a record; with another text than its own if given."""
     words = record.text if text is None else text
     found = next((found for match in MATCHERS if (found := match(record, words.strip()))), None)
     enclosures = _get_enclosures(record) if text is None else ()
@@ -119,7 +121,7 @@ def _get_enclosures(record: Record) -> tuple[Enclosure, ...]:
 
 
 def _match_by_sign(record: Record, text: str) -> ItemFields | None:
-    """Recognise what one mark or the first words tell."""
+    """Recognise a message by one mark or its first words."""
     if record.is_compact_summary:
         return _make_fields("summary", text)
     if text.startswith(INTERRUPTED):
@@ -169,7 +171,7 @@ def _match_shell(record: Record, text: str) -> ItemFields | None:
 
 
 def _match_notice(record: Record, text: str) -> ItemFields | None:
-    """Recognise the notice of a task that went on in the background."""
+    """Recognise the notification of a background task."""
     if not text.startswith("<task-notification") and _origin(record) != "task-notification":
         if not isinstance(record, QueueOperation | Attachment) or _origin(record) is not None:
             return None
@@ -222,7 +224,7 @@ def _match_teammate(record: Record, text: str) -> ItemFields | None:
 
 
 def _match_peer(record: Record, text: str) -> ItemFields | None:
-    """Recognise the words of another session, within whatever the client sets around them."""
+    """Recognise a message from another session, without the text that the client adds around it."""
     kind, sent = _origin(record), SENT.match(text)
     wrapped = parse_tagged_text(text[sent.end() :] if sent else text)
     if kind in (None, "human") and not text.startswith(MESSAGES):
@@ -267,7 +269,7 @@ def _match_skill(record: Record, text: str) -> ItemFields | None:
 
 
 def _match_meta(record: Record, text: str) -> ItemFields | None:
-    """Recognise everything else that the client marks as its own words."""
+    """Recognise everything else that the client marks as its own text."""
     if record.is_meta or record.is_visible_in_transcript_only:
         return _make_fields("meta", text)
     return None
@@ -306,7 +308,7 @@ def classify_queued(record: Attachment, **place: Any) -> UserMessage:
 
 
 def classify_waiting(record: Record, content: object, **place: Any) -> UserMessage:
-    """Return words that waited in the queue of prompts."""
+    """Return a text that waited in the queue of prompts."""
     blocks = make_blocks(content)
     text = "\n".join(block.text for block in blocks if isinstance(block, Text))
     found = classify_user_message(record, text, **place)
@@ -320,14 +322,14 @@ def classify_waiting(record: Record, content: object, **place: Any) -> UserMessa
 
 
 def classify_local_command(record: System, **place: Any) -> UserMessage | None:
-    """Return the command, or its output, that a system record holds; None for other words."""
+    """Return the command, or its output, in a system record; None for other texts."""
     text = (record.content or "").strip()
     found = _match_command(record, text) or _match_command_output(record, text)
     return UserMessage(**place, **found) if found else None
 
 
 def classify_blocked_prompt(record: System, **place: Any) -> UserMessage | None:
-    """Return what is said of a prompt that a hook did not let through; None for other words."""
+    """Return the message about a prompt that a hook blocked; None for other texts."""
     text = (record.content or "").strip()
     found = BLOCKED.match(text)
     if not found and "promptSubmitEnding" not in record.fields:
@@ -337,7 +339,7 @@ def classify_blocked_prompt(record: System, **place: Any) -> UserMessage | None:
 
 
 def attach_expansions(items: Iterable[Item]) -> list[Item]:
-    """Return the items; what the client says right after a command is what that stands for."""
+    """Return the items with each command's expansion attached to it."""
     found: list[Item] = []
     command: UserMessage | None = None
     for item in items:
@@ -354,7 +356,7 @@ def _make_fields(kind: UserMessageKind, text: str | None, **more: Any) -> ItemFi
 
 
 def _get_tag(text: str, name: str) -> str | None:
-    """Return what stands in a machine tag, None where it is absent or empty."""
+    """Return the text in a machine tag; None if it is absent or empty."""
     found = TAGS[name].search(text)
     return found[1].strip() or None if found else None
 
@@ -376,7 +378,7 @@ def _origin(record: Record) -> str | None:
 
 @dataclass(slots=True)
 class ResponseDraft:
-    """A response while its blocks come in, other records between them notwithstanding."""
+    """A response while its blocks arrive, possibly with other records between them."""
 
     first: Record
     uuids: list[str] = field(default_factory=list)
@@ -388,7 +390,7 @@ class ResponseDraft:
     is_error: bool = False
 
     def add(self, record: Record) -> None:
-        """Take in one more record of the response."""
+        """Add one more record of the response."""
         message, stamp = record.message, record.timestamp
         if record.uuid:
             self.uuids.append(record.uuid)
@@ -406,7 +408,7 @@ class ResponseDraft:
             self.usage = message.usage
 
     def response(self) -> Response:
-        """Return the response as it stands."""
+        """Return the response so far."""
         first = self.first
         message_line = first.message_line or (first if isinstance(first, Assistant) else None)
         return Response(
@@ -437,7 +439,7 @@ class Responses:
         return len(self._drafts)
 
     def number_of(self, record: Record) -> int:
-        """Return the number of the response that a record belongs to, and takes it in."""
+        """Return the number of the response that a record belongs to, and add the record."""
         name = record.message_id or record.request_id
         number = self._numbers.get(name) if name else None
         if number is None:
@@ -465,7 +467,7 @@ WAITING = frozenset({None, "prompt", "bash", "task-notification"})
 
 
 def build_items(record: Record, responses: Responses, file: int = 0) -> list[Item]:
-    """Return the items of a conversation that a record becomes."""
+    """Return the conversation items of a record."""
     place: dict[str, Any] = {
         "uuid": record.uuid,
         "file": file,
@@ -553,27 +555,27 @@ def _build_system_item(record: System, place: dict[str, Any]) -> Item:
 
 
 def build_queue_item(record: QueueOperation, place: dict[str, Any], known: set[str]) -> Item:
-    """Return a prompt that stands in the queue alone; a note where it stands elsewhere too."""
+    """Return a prompt that exists in the queue only; a note if it is elsewhere too."""
     content = record.content
     if record.operation != "enqueue" or not content:
         return _build_note(record, place)
     message = classify_waiting(record, content, **place)
-    # format: commands are queued too, and written as what they do
+    # format: commands are queued too, logged as their action
     if not message.text or message.text.startswith("/") or make_text_key(message) in known:
         return _build_note(record, place)
     return replace(message, is_only_queued=True)
 
 
 def make_text_key(message: UserMessage) -> str:
-    """Return what the same words share wherever they stand; a notice is of one task."""
+    """Return a key for equal texts in different places; a notice belongs to one task."""
     task = message.name if message.kind == "notice" else None
     return collapse_whitespace(f"{task} {message.text}" if task else message.text)
 
 
 def split_joined_prompts(prompt: str, queued: Sequence[str]) -> list[str]:
-    """Return the prompts of the queue that the client has sent as one, [] for other words.
+    """Return the prompts of the queue that the client sent as one, [] for other texts.
 
-    All that waits when a turn ends is sent together, a line break between one and the next.
+    Everything that waits when a turn ends is sent together, separated by line breaks.
     """
     rest, found = prompt.strip(), list[str]()
     for part in queued:

@@ -1,8 +1,8 @@
 """Conversations as plain values: turns, items, responses and calls.
 
-Every record of a DAG-line becomes one item of its conversation, or several: a `UserMessage` in
-the user's place, `AssistantText` and `AssistantThinking` by the model, a `ToolCall` and a
-`LateResult` by tools, a `ClientNote` by the client. Each item names the record that it comes from.
+Every record of a DAG-line becomes one item of its conversation, or several: a `UserMessage`,
+`AssistantText` and `AssistantThinking` by the model, a `ToolCall` and a `LateResult` by tools, a
+`ClientNote` by the client. Each item names the record that it comes from.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,53 +16,53 @@ from plait.record.message import Usage
 from plait.record.time import Interval, compute_elapsed_ms, make_interval
 
 UserMessageKind: TypeAlias = Literal[
-    "prompt",  # typed by a person; in an agent's conversation by who sent it out
+    "prompt",  # typed by the user; in an agent's conversation by whoever started it
     "queued",  # typed while the model worked
     "command",  # a slash command
     "command-output",
     "bash",  # a shell line typed after `!`
     "bash-output",
-    "skill",  # what a skill or a command of the user's own expands to
+    "skill",  # the expansion of a skill or a custom command
     "interruption",
-    "summary",  # what a compaction left of the conversation
+    "summary",  # the summary of a compaction
     "notice",  # of a background task
     "teammate",
     "peer",  # another session or its coordinator
-    "ide",  # what the editor shows, without words of a person
+    "ide",  # the editor's selection, without a text of the user
     "reminder",
-    "hook",  # what a hook has to say
-    "document",  # a picture or a file that a tool read
-    "meta",  # anything else that the client says in the user's place
+    "hook",  # output of a hook
+    "document",  # an image or a file that a tool read
+    "meta",  # any other text by the client in a user message
     "empty",
 ]
 Outcome: TypeAlias = Literal[
     "ok",
     "failed",
-    "rejected",  # the person said no
+    "rejected",  # rejected by the user
     "interrupted",
-    "launched",  # goes on in the background
+    "launched",  # continues in the background
     "missing",  # no result is in the log
 ]
 SUCCESSFUL: frozenset[Outcome] = frozenset({"ok", "launched"})
 NotableOutcome: TypeAlias = Literal["failed", "rejected", "interrupted", "launched"]
-"""Outcomes that a reader asks for, in search and in a conversation."""
+"""Outcomes that can be filtered for, in search and in a conversation."""
 ResultOrigin: TypeAlias = Literal[
     "own",  # answers a call of this conversation
     "repeat",  # the call was answered before
-    "foreign",  # the call stands in another conversation
+    "foreign",  # the call is in another conversation
     "orphan",  # the call is in no file that was read
 ]
 
 
 class Enclosure(Struct, frozen=True):
-    """A picture, a document or a block of unknown kind, as the log has it."""
+    """An image, a document or a block of unknown kind, as logged."""
 
     kind: str
     value: Any
     media_type: str | None = None
     title: str | None = None
     size: int = 0
-    """The length of its data in bytes, 0 where it is not known."""
+    """The length of its data in bytes; 0 if unknown."""
 
 
 class PersistedOutput(Struct, frozen=True):
@@ -80,15 +80,15 @@ class Result(Struct, frozen=True):
     outcome: Outcome
     enclosures: tuple[Enclosure, ...] = ()
     detail: Any = None
-    """The client's own view of it, as the log has it; see `plait.record.types`."""
+    """The client's own view of it, as logged; see `plait.record.types`."""
     persisted: PersistedOutput | None = None
     feedback: str | None = None
-    """What the person said who rejected the call."""
+    """The user's words when rejecting the call."""
     exit_code: int | None = None
 
 
 class ItemBase(Struct, frozen=True, kw_only=True, tag_field="item"):
-    """Where an item comes from, and when."""
+    """The origin and time of an item."""
 
     uuid: str | None = None
     """None for lines outside the chain."""
@@ -98,16 +98,16 @@ class ItemBase(Struct, frozen=True, kw_only=True, tag_field="item"):
 
 
 class UserMessage(ItemBase, frozen=True, kw_only=True, tag="told"):
-    """What stands in the user's place, be it typed or made by the client."""
+    """A message in the user role, typed or made by the client."""
 
     kind: UserMessageKind
     text: str
-    """As a person would read it, without machine tags."""
+    """As shown to a reader, without machine tags."""
     name: str | None = None
-    """Of the command, the skill, the teammate, the task or the hook."""
+    """The name of the command, skill, teammate, task or hook."""
     arguments: str | None = None
     output: str | None = None
-    """Of a command that carries its own, or of the task that a notice tells of."""
+    """The output of a command that carries its own, or of the task in a notice."""
     errors: str | None = None
     status: str | None = None
     context: str | None = None
@@ -116,18 +116,18 @@ class UserMessage(ItemBase, frozen=True, kw_only=True, tag="told"):
     prompt: str | None = None
     """The client's id of the prompt that it belongs to; None in older logs."""
     is_typed: bool = False
-    """True where a person wrote it."""
+    """Whether the user typed it."""
     is_only_queued: bool = False
-    """True where it stands in the queue of prompts and nowhere else."""
+    """Whether it is only in the queue of prompts."""
 
 
 class AssistantText(ItemBase, frozen=True, kw_only=True, tag="said"):
-    """Words of the model."""
+    """Text of the model."""
 
     response: int
     text: str
     is_intermediate: bool = False
-    """True where the same response says it again, in full."""
+    """Whether the same response repeats it in full."""
 
 
 class AssistantThinking(ItemBase, frozen=True, kw_only=True, tag="thought"):
@@ -135,13 +135,13 @@ class AssistantThinking(ItemBase, frozen=True, kw_only=True, tag="thought"):
 
     response: int
     text: str
-    """Empty where it was not recorded."""
+    """Empty if it was not recorded."""
     is_encrypted: bool = False
     is_intermediate: bool = False
 
 
 class ToolCall(ItemBase, frozen=True, kw_only=True, tag="called"):
-    """A call of a tool, with its result wherever that stands."""
+    """A tool call, with its result wherever that is."""
 
     response: int
     call: str
@@ -155,23 +155,23 @@ class ToolCall(ItemBase, frozen=True, kw_only=True, tag="called"):
     answered_in: tuple[int, int] | None = None
     """The file and the line of that record."""
     agents: tuple[str, ...] = ()
-    """The conversations that it sent out."""
+    """The conversations of agents that it started."""
     is_server_side: bool = False
     is_intermediate: bool = False
 
     @property
     def interval(self) -> Interval:
-        """From when it was asked for to its result."""
+        """From the call to its result."""
         return make_interval(self.time, self.answered_at)
 
     @property
     def duration_ms(self) -> float | None:
-        """How long it took; None where the log does not say."""
+        """How long it took; None if the log does not say."""
         return compute_elapsed_ms(self.time, self.answered_at)
 
     @property
     def succeeded(self) -> bool:
-        """Whether it did what it was asked for, as far as is known yet."""
+        """Whether it succeeded, as far as is known yet."""
         return self.outcome in SUCCESSFUL
 
 
@@ -185,14 +185,14 @@ class LateResult(ItemBase, frozen=True, kw_only=True, tag="answered"):
 
 
 class OtherBlock(ItemBase, frozen=True, kw_only=True, tag="shown"):
-    """A block of a response that is neither words nor a call."""
+    """A block of a response that is neither text nor a call."""
 
     response: int
     enclosure: Enclosure
 
 
 class CompactionItem(ItemBase, frozen=True, kw_only=True, tag="compacted"):
-    """The place where a summary took the place of the conversation before it."""
+    """The place where a summary replaced the conversation before it."""
 
     text: str
     trigger: str | None = None
@@ -222,7 +222,7 @@ class BranchPoint(ItemBase, frozen=True, kw_only=True, tag="left"):
 
 
 class FoldedItems(ItemBase, frozen=True, kw_only=True, tag="folded"):
-    """Records kept under the one that replaced them, out of the reading order."""
+    """Records folded under the one that replaced them, out of the reading order."""
 
     reason: FoldReason
     under: str
@@ -244,7 +244,7 @@ Item: TypeAlias = (
 
 
 class Response(Struct, frozen=True):
-    """One answer of the model: all blocks of one `message.id`, with its final figures."""
+    """One response of the model: all blocks of one `message.id`, with its final figures."""
 
     id: str | None
     request: str | None
@@ -257,75 +257,75 @@ class Response(Struct, frozen=True):
     is_synthetic: bool = False
     """Made by the client, not by a model."""
     is_error: bool = False
-    """The API's error in the place of an answer."""
+    """Whether it is an API error in place of a response."""
     is_meta: bool = False
-    """Put there by the client, not part of what was said."""
+    """Whether the client added it, outside of the conversation."""
     logged_cost: float | None = None
     effort: str | None = None
 
     @property
     def key(self) -> str | None:
-        """What it is known by in all conversations and files."""
+        """Its key in all conversations and files."""
         return make_response_key(self.id, self.request, next(iter(self.uuids), None))
 
     @property
     def tokens(self) -> Tokens:
-        """What it took; nothing where it does not say."""
+        """Its usage; empty if not recorded."""
         return parse_tokens(self.usage) if self.usage else NO_TOKENS
 
     @property
     def output_tokens(self) -> int:
-        """What decides which of its copies counts."""
+        """Its output tokens, which decide which of its copies counts."""
         return self.usage.output_tokens if self.usage else 0
 
 
 class Turn(Struct, frozen=True):
-    """A prompt and all that answers it."""
+    """A prompt and everything that answers it."""
 
     number: int
-    """From 1; 0 for what stands before the first prompt."""
+    """From 1; 0 for what comes before the first prompt."""
     opener: UserMessage | None
     items: tuple[Item, ...]
     """In reading order, the opener first."""
     responses: tuple[int, ...]
-    """Those that begin here, by their places in the conversation's."""
+    """Those that begin here, by their positions among the conversation's."""
     started: str | None
     ended: str | None
-    """Of the last answer or result: what follows is none of the turn's time."""
+    """The time of the last response or result: later records do not count."""
     duration_ms: float | None = None
-    """From the prompt to the last answer or result, waiting for a person included."""
+    """From the prompt to the last response or result, waiting for the user included."""
     working_ms: float | None = None
-    """The duration without the time in which a person was asked something."""
+    """The duration without waiting for the user."""
     waited_ms: float | None = None
     """How long the conversation waited for this prompt."""
     is_interrupted: bool = False
     unseen: tuple[str, ...] = ()
-    """The records in it that are beside the client's chain: not sent on resume."""
+    """Its records that are not on the client's chain: not sent on resume."""
 
     @property
     def prompt(self) -> str | None:
-        """What began it, None before the first prompt."""
+        """Its prompt; None before the first prompt."""
         return self.opener.text if self.opener else None
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The calls of tools, in reading order, each with its result."""
+        """Tool calls, in reading order, each with its result."""
         found = (item for item in self.items if isinstance(item, ToolCall))
         return tuple(call for call in found if not call.is_intermediate)
 
     @property
     def is_answered(self) -> bool:
-        """Whether the model said something, be it an error."""
+        """Whether the model answered, even with an error."""
         return bool(self.responses)
 
     @property
     def asking_ms(self) -> float:
-        """The part of the duration in which the model waited for a person."""
+        """The part of the duration in which the model waited for the user."""
         return (self.duration_ms or 0) - (self.working_ms or 0)
 
 
 class Conversation(Struct, frozen=True):
-    """One DAG-line as people and tools took turns."""
+    """One DAG-line as a conversation."""
 
     id: str
     kind: LineKind
@@ -335,16 +335,16 @@ class Conversation(Struct, frozen=True):
     turns: tuple[Turn, ...]
     responses: tuple[Response, ...]
     files: tuple[str, ...]
-    """The files of the graph; items name them by number."""
+    """The files of the graph; items refer to them by number."""
     is_active: bool = True
     parent: str | None = None
-    """The conversation that it leaves or was sent out by."""
+    """The conversation that it leaves, or whose call started it."""
     attachment: str | None = None
     """The record where it leaves its parent."""
     label: str | None = None
     agent: str | None = None
     call: str | None = None
-    """The call that sent the agent out."""
+    """The call that started the agent."""
     started: str | None = None
     ended: str | None = None
 
@@ -355,26 +355,26 @@ class Conversation(Struct, frozen=True):
 
     @property
     def duration_ms(self) -> float:
-        """How long its turns took together."""
+        """The sum of its turns' durations."""
         return sum(turn.duration_ms or 0 for turn in self.turns)
 
     def items(self) -> Iterator[Item]:
-        """Yield everything in reading order, folded records within what folds them."""
+        """Yield everything in reading order, folded records inside their folds."""
         for turn in self.turns:
             yield from turn.items
 
 
 class Conversations(Struct, frozen=True):
-    """All conversations of a session: its trunk, its branches, its agents."""
+    """All conversations of a session: its main line, its branches, its agents."""
 
     session: str
     main: str
-    """The one that Claude Code would go on with."""
+    """The one that Claude Code would resume."""
     by_line: Mapping[str, Conversation]
     recovered: Conversation | None = None
-    """What could still be read from broken lines; the client never sees it."""
+    """What could be read from broken lines; the client never sees it."""
 
     @property
     def active(self) -> Conversation:
-        """The one that Claude Code would go on with."""
+        """The one that Claude Code would resume."""
         return self.by_line[self.main]

@@ -1,9 +1,10 @@
 """What the next prompt of a session sends: its tokens, and its cost with and without a cache.
 
-The usage of the last answer says exactly how many tokens stood before it and how many it added.
-What came after it, and what a trim removed before it, is estimated from characters. The estimate
-is calibrated by the session itself: each answer says by how many tokens the request had grown
-since the one before, and the median of growth by estimate is the session's own measure.
+The usage of the last response says exactly how many tokens preceded it and how many it added. What
+came after it, and what a trim removed before it, is estimated from characters. The estimate is
+calibrated by the session itself: each response says by how many tokens the request had grown since
+the
+one before, and the median ratio of growth to estimate is the session's own factor.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,42 +25,44 @@ from plait.record import Record
 from plait.record.prompts import is_human_prompt
 
 LEAST_WEIGHED = 100
-"""What weighs less says nothing of the measure."""
+"""Smaller estimates do not count for the factor."""
 FEWEST = 3
-"""With fewer answers to learn from, weights stand as they are."""
+"""With fewer responses to learn from, the factor is 1."""
 LOWEST, HIGHEST = 0.5, 2.0
-"""No tokenizer is further from the weights: what is, has another cause."""
+"""Limits of the factor: no tokenizer is further from the estimates, so larger deviations have
+another cause.
+"""
 HOUR, MINUTES = timedelta(hours=1), timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class NextPrompt:
-    """What is sent before the words of the next prompt, and what that costs."""
+    """What is sent before the text of the next prompt, and its cost."""
 
     tokens: int | None
-    """None where no answer says what it read."""
+    """None if no response has usage."""
     weight: int
-    """Of the messages, as they are weighed: neither set right nor with what no log holds."""
+    """The estimated tokens of the messages, without correction and without what no log contains."""
     trimmed: int
-    """What a trim took from them, weighed likewise."""
+    """What a trim removed from them, estimated the same way."""
     measure: float
-    """Tokens by usage to one that is weighed."""
+    """Tokens by usage per estimated token."""
     requests_per_turn: float
     """The median of its turns."""
     model: str | None = None
     used: Tokens | None = None
-    """By the last answer."""
+    """Tokens used by the last response."""
     time: datetime | None = None
-    """When it was given."""
+    """The time of the last response."""
     lasts: timedelta = MINUTES
-    """How long the cache holds what is written."""
+    """How long the cache keeps what is written."""
 
     def warm_usd(self, prices: Prices) -> float | None:
-        """Return what it costs while the cache holds all of it; None where nothing says."""
+        """Return its cost while the cache holds all of it; None if unknown."""
         return self._cost(prices, Tokens(cache_read=self.tokens or 0))
 
     def cold_usd(self, prices: Prices) -> float | None:
-        """Return what it costs when all of it is written to the cache again."""
+        """Return its cost when all of it is written to the cache again."""
         is_hour = self.lasts == HOUR
         written = self.tokens or 0
         tokens = Tokens(cache_write_1h=written) if is_hour else Tokens(cache_write_5m=written)
@@ -74,11 +77,11 @@ class NextPrompt:
 
     @property
     def cold_at(self) -> datetime | None:
-        """When the cache will have forgotten what the last answer read; None where nothing says."""
+        """When the cache expires for what the last response read; None if unknown."""
         return self.time + self.lasts if self.time else None
 
     def is_cold(self, now: datetime) -> bool:
-        """Return whether the cache no longer holds what the last answer read."""
+        """Return whether the cache of the last response has expired."""
         return self.cold_at is None or now > self.cold_at
 
 
@@ -87,9 +90,9 @@ def estimate_next_prompt(
     size: int,
     written: Iterable[tuple[Record, list[Block]]] | None = None,
 ) -> NextPrompt:
-    """Return what the next prompt of a session sends, whose file has that many bytes.
+    """Return what the next prompt of a session sends, for a file of this size.
 
-    What each record has sent may be known already.
+    What each record sends may be given.
     """
     held = list(records)
     sent = list_contributions(held, size) if written is None else written
@@ -118,7 +121,7 @@ def estimate_next_prompt(
     since = sum(link.weight for link in chain[last.end :])
     tokens = last.in_context + round(measure * (since - gone))
     if _begins_after_gap(chain, held):
-        # the last answer read what the client no longer finds
+        # the last response read what the client no longer sends
         tokens = min(tokens, _least_input(held) + round(measure * weight))
     return NextPrompt(
         tokens=max(tokens, 0),
@@ -134,9 +137,9 @@ def estimate_next_prompt(
 
 
 def _after_compaction(found: NextPrompt, records: Iterable[Record]) -> NextPrompt:
-    """Return what is sent where nobody has answered it yet, but earlier requests were answered.
+    """Return what is sent if only requests before the compaction were answered.
 
-    The smallest of them held little besides what every request of the session holds.
+    The smallest of them contained little more than what every request of the session contains.
     """
     held = list(records)
     answers = _all_answers(held)
@@ -159,12 +162,12 @@ def _all_answers(records: Iterable[Record]) -> list["_Answer"]:
 
 
 def _least_input(records: Iterable[Record]) -> int:
-    """Return what the smallest request of a session held: little besides what all of them hold."""
+    """Return the tokens of the smallest request: little more than what all requests contain."""
     return min((answer.used.total_input for answer in _all_answers(records)), default=0)
 
 
 def _begins_after_gap(chain: Sequence["_Link"], records: Sequence[Record]) -> bool:
-    """Return whether the client finds no way to earlier answers, since a parent is missing.
+    """Return whether the client cannot reach earlier responses because a parent is missing.
 
     U1 ── A1 ── (lost)      U2 ── A2      U2 names the lost record: U1 A1 are not sent again
     """
@@ -192,11 +195,11 @@ def compute_break_even_turns(
     cold_after: float | None,
     now: datetime,
 ) -> float | None:
-    """Return after how many turns a cut has paid for the cache that it spends.
+    """Return after how many turns a cut has paid for rewriting the cache.
 
-    It costs one write of what remains to the cache; each turn then saves, request for request,
-    what the cache would have been asked for besides. Nothing is spent where the cache is cold
-    anyway; None where the cut never pays, or nothing says what it costs.
+    It costs one cache write of what remains; each later request then saves reading what was
+    removed. If the
+    cache has expired anyway, nothing is spent; None if the cut never pays, or costs are unknown.
     """
     if warm is None or warm_after is None or cold_after is None or warm_after >= warm:
         return None
@@ -207,7 +210,7 @@ def compute_break_even_turns(
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """A record of the chain, weighed."""
+    """A record of the chain with its estimated tokens."""
 
     record: Record
     weight: int
@@ -220,16 +223,16 @@ class _Link:
 
 @dataclass(slots=True)
 class _Answer:
-    """A response of the chain that says what it took."""
+    """A response of the chain with usage."""
 
     key: str | None
     model: str | None
     used: Tokens
     time: datetime | None
     start: int
-    """The place of its first record."""
+    """The position of its first record."""
     end: int
-    """The place behind its last."""
+    """The position after its last."""
 
     @property
     def in_context(self) -> int:
@@ -239,7 +242,7 @@ class _Answer:
 def _answers(chain: Sequence[_Link], since: int | None = None) -> list[_Answer]:
     """Return the responses that read what is sent now: those since the last compaction.
 
-    What a compaction preserved was answered before it, and says how much stood there then.
+    A response that a compaction preserved came before it, and says how much was sent then.
     """
     boundaries = (link.record.line for link in chain if is_boundary(link.record))
     first = max(boundaries, default=0) if since is None else since
@@ -265,7 +268,7 @@ def _answers(chain: Sequence[_Link], since: int | None = None) -> list[_Answer]:
 
 
 def _measure(chain: Sequence[_Link], answers: Sequence[_Answer]) -> float:
-    """Return how many tokens the usage of a session has for one that is weighed."""
+    """Return the session's factor: tokens by usage per estimated token."""
     shares: list[float] = []
     for answer, following in pairwise(answers):
         grown = following.used.total_input - answer.used.total_input
@@ -279,7 +282,7 @@ def _measure(chain: Sequence[_Link], answers: Sequence[_Answer]) -> float:
 
 
 def _lasts(answers: Sequence[_Answer]) -> timedelta:
-    """Return how long the cache holds what was written to it last: all of it, not a part."""
+    """Return how long the cache keeps what was last written to it, if all of it was."""
     for answer in reversed(answers):
         if answer.used.cache_write:
             return MINUTES if answer.used.cache_write_5m else HOUR

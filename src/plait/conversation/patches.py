@@ -11,11 +11,11 @@ from plait.record.codec import as_count, as_mapping, get_text
 
 CONTEXT = 3
 MOST_COMPARED = 1_000_000
-"""Pairs of lines that are looked at; larger changes are told as one block out, one block in."""
+"""The most pairs of lines to compare; larger changes become one removed and one added block."""
 
 
 class Hunk(Struct, frozen=True):
-    """Lines that changed together, with a few around them."""
+    """Lines that changed together, with some context."""
 
     old_start: int
     old_lines: int
@@ -26,7 +26,7 @@ class Hunk(Struct, frozen=True):
 
 
 def diff_texts(old: str, new: str, offset: int = 0) -> tuple[Hunk, ...]:
-    """Return what changed from one text to the other; line numbers begin after the offset."""
+    """Return the difference of two texts; line numbers begin after the offset."""
     before, after = _text_lines(old), _text_lines(new)
     most = min(len(before), len(after))
     head = 0
@@ -47,7 +47,7 @@ def _text_lines(text: str) -> list[str]:
 
 
 Swap = tuple[int, int, int, int]
-"""A stretch of the old lines and the stretch of the new ones that took its place."""
+"""A range of old lines and the range of new lines that replaced it."""
 
 
 def _grouped_swaps(
@@ -103,7 +103,7 @@ def _hunk_of(
 
 
 MOST_DECODED = 8 << 20
-"""Bytes of a notebook that are looked into for the cell that was there before."""
+"""Size of a notebook up to which the previous cell is looked up in it."""
 
 
 class Patch(Struct, frozen=True):
@@ -114,22 +114,22 @@ class Patch(Struct, frozen=True):
     added: int
     removed: int
     is_new: bool = False
-    """True where the file was not there before."""
+    """Whether the file did not exist before."""
     is_computed: bool = False
-    """True where the log holds no patch and the given texts were compared."""
+    """Whether the log has no patch, so that the given texts were compared."""
     is_placed: bool = True
-    """False where nothing tells at which lines of the file it stands."""
+    """False if its line numbers in the file are unknown."""
     is_user_modified: bool = False
-    """True where the person changed the proposal before it was written."""
+    """Whether the user changed the proposal before it was written."""
 
 
 def get_patch(called: ToolCall) -> Patch | None:
-    """Return what a call changed in a file, None where it failed or changed nothing."""
+    """Return what a call changed in a file; None if it failed or changed nothing."""
     return get_proposed_patch(called) if called.outcome == "ok" else None
 
 
 def get_proposed_patch(called: ToolCall) -> Patch | None:
-    """Return what a call would change, whatever became of it; None for other calls."""
+    """Return what a call would change, whatever its outcome; None for other calls."""
     view = as_mapping(called.result.detail if called.result else None)
     given = as_mapping(called.input)
     path = get_file_path(view) or get_file_path(given)
@@ -167,7 +167,7 @@ def get_file_path(value: Mapping[str, Any]) -> str | None:
 
 
 def parse_logged_hunks(value: object) -> Iterator[Hunk]:
-    """Yield the stretches of a patch as the client logged it."""
+    """Yield the hunks of a patch as the client logged it."""
     for hunk in value if isinstance(value, list) else ():
         view = as_mapping(hunk)
         lines = view.get("lines")
@@ -191,7 +191,7 @@ def format_unified_diff(path: str, hunks: Iterable[Hunk], *, is_new: bool = Fals
 
 
 class Computed(Struct, frozen=True):
-    """Hunks that were found by comparing."""
+    """Hunks computed by comparing."""
 
     hunks: tuple[Hunk, ...]
     is_placed: bool = True

@@ -1,4 +1,4 @@
-"""What the model asked the person, the plans it proposed, and its task lists."""
+"""Questions of the model to the user, the plans it proposed, and its task lists."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ class Option(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """A question with what was offered and what was chosen."""
+    """A question with the offered and the chosen answers."""
 
     text: str
     turn: int
@@ -30,11 +30,11 @@ class Question(Struct, frozen=True):
     options: tuple[Option, ...] = ()
     is_multiple: bool = False
     answer: str | None = None
-    """As the log has it; None where none was given."""
+    """As logged; None if there was none."""
     chosen: tuple[str, ...] = ()
-    """The offered labels that the answer names; empty where the person used own words."""
+    """The offered labels in the answer; empty if the user typed another answer."""
     notes: str | None = None
-    """What the person added."""
+    """Notes added by the user."""
     outcome: Outcome = "ok"
     feedback: str | None = None
     time: str | None = None
@@ -119,7 +119,7 @@ VERDICTS: dict[Outcome, Verdict] = {"ok": "accepted", "rejected": "rejected"}
 
 
 class ProposedPlan(Struct, frozen=True):
-    """A plan, as it was put to the person."""
+    """A plan as it was proposed to the user."""
 
     text: str
     verdict: Verdict
@@ -131,9 +131,9 @@ class ProposedPlan(Struct, frozen=True):
     path: str | None = None
     """The file that it was written to."""
     feedback: str | None = None
-    """What the person said who rejected it."""
+    """The user's words when rejecting it."""
     is_edited: bool = False
-    """True where what was accepted is not what was proposed."""
+    """Whether the accepted plan differs from the proposed one."""
     is_of_agent: bool = False
 
 
@@ -176,7 +176,7 @@ def _find_approved_plan(called: ToolCall) -> str | None:
 
 
 ListKind: TypeAlias = Literal[
-    "todos",  # written anew as a whole
+    "todos",  # rewritten as a whole
     "tasks",  # numbered, changed one by one
 ]
 CREATED = re.compile(r"Task #(\S+) created")
@@ -184,38 +184,38 @@ LISTED = re.compile(r"^#(\S+) \[(\w+)\] (.*)$", re.MULTILINE)
 
 
 class Task(Struct, frozen=True):
-    """One thing to do."""
+    """One task of a list."""
 
     text: str
     status: str = "pending"
     id: str | None = None
-    """None for those of a list that is written as a whole, and older ones."""
+    """None for older lists and those that are rewritten as a whole."""
     doing: str | None = None
-    """How it is called while it is being done."""
+    """Its name while it is in progress."""
     description: str | None = None
     owner: str | None = None
     blocked_by: tuple[str, ...] = ()
 
 
 class ListState(Struct, frozen=True):
-    """A list as it stood after a change."""
+    """A list after a change."""
 
     kind: ListKind
     tasks: tuple[Task, ...]
     turn: int | None
-    """None where it was taken from records alone."""
+    """None if it was taken from records alone."""
     time: str | None = None
     uuid: str | None = None
     call: str | None = None
 
     @property
     def done(self) -> int:
-        """How many of its tasks are completed."""
+        """The number of completed tasks."""
         return sum(task.status == "completed" for task in self.tasks)
 
 
 def lists_of(conversation: Conversation) -> tuple[ListState, ...]:
-    """Return every state of the lists, in order; what changed nothing is left out."""
+    """Return every state of the lists, in order; unchanged ones are left out."""
     known: dict[ListKind, tuple[Task, ...]] = {"todos": (), "tasks": ()}
     found: list[ListState] = []
     for turn, item in iter_items(conversation):
@@ -233,7 +233,7 @@ def last_lists(states: Iterable[ListState]) -> dict[ListKind, ListState]:
 
 
 def recorded_todos(records: Iterable[Record]) -> Iterator[ListState]:
-    """Yield the lists that prompts of older clients carry, where they changed."""
+    """Yield the lists in prompts of older clients, where they changed."""
     known: tuple[Task, ...] = ()
     for record in records:
         if record.kind == "user" and b'"todos"' in record.raw:
@@ -257,7 +257,7 @@ def _iter_list_changes(
             yield "tasks", CHANGES[item.name](item, tasks)
     elif isinstance(item, ClientNote) and item.subtype in ("task_reminder", "todo_reminder"):
         content = as_mapping(as_mapping(item.value).get("attachment")).get("content")
-        if isinstance(content, list) and content:  # else the tool has not been used of late
+        if isinstance(content, list) and content:  # otherwise the tool has not been used recently
             if item.subtype == "task_reminder":
                 yield "tasks", _read_task_list(content, tasks)
             else:

@@ -91,7 +91,7 @@ RUNNING = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 def parse_result(
     record: Record, block: ToolResult | AdvisorToolResult, detail: Any = None
 ) -> Result:
-    """Return the answer that a block gives, with the client's own view of it."""
+    """Return the result in a block, with the client's own view of it."""
     if isinstance(block.content, str):
         blocks: tuple[Block, ...] = ()
         text = block.content
@@ -116,7 +116,7 @@ def parse_result(
 def determine_outcome(
     text: str, detail: Any, *, is_error: bool, denial: str | None = None
 ) -> Outcome:
-    """Return what became of a call by its result, the client's view of it, and who said no."""
+    """Return the outcome of a call by its result, the client's view, and who rejected it."""
     view = detail if isinstance(detail, Mapping) else {}
     if denial == "interrupted":
         return "interrupted"
@@ -139,7 +139,7 @@ NOTABLE: dict[Outcome, NotableOutcome] = {name: name for name in get_args(Notabl
 
 
 def get_notable_outcome(item: Item) -> NotableOutcome | None:
-    """Return the outcome by which a reader asks for an item, None for one that is as usual."""
+    """Return the outcome by which an item can be filtered; None for an ordinary one."""
     match item:
         case ToolCall(outcome=outcome) | LateResult(result=Result(outcome=outcome)):
             return NOTABLE.get(outcome)
@@ -180,7 +180,7 @@ def _find_persisted_output(text: str, detail: Any) -> PersistedOutput | None:
 
 
 def get_extra_text(called: ToolCall) -> dict[str, str]:
-    """Return what only the client's view of a result says, by the names of its fields."""
+    """Return what only the client's view of a result says, by field name."""
     if called.result is None or called.result.detail is None:
         return {}
     result = called.result
@@ -188,7 +188,7 @@ def get_extra_text(called: ToolCall) -> dict[str, str]:
 
 
 def make_call_of_result(answer: LateResult, called: ToolCall | None) -> ToolCall:
-    """Return a result that stands apart with what its call was given, where that is known."""
+    """Return a result without its call, with the call's input if known."""
     given = called.input if called else None
     name = answer.name or ""
     return ToolCall(response=0, call=answer.call, name=name, input=given, result=answer.result)
@@ -200,7 +200,7 @@ FORBIDDEN = frozenset({"", ".", ".."})
 
 
 def read_full_result(session_folder: Path, called: ToolCall, most: int = MOST_OUTPUT) -> str | None:
-    """Return all that a tool answered, the part in the log where the rest is gone."""
+    """Return the complete result, or the part in the log if the rest is gone."""
     result = called.result
     if result is None or result.persisted is None:
         return result.text if result else None
@@ -211,10 +211,10 @@ def read_full_result(session_folder: Path, called: ToolCall, most: int = MOST_OU
 def read_persisted_output(
     session_folder: Path, persisted: PersistedOutput, most: int = MOST_OUTPUT
 ) -> str | None:
-    """Return the words of an output that lies beside the log, None where it cannot be read.
+    """Return the text of an output beside the log; None if it cannot be read.
 
-    A name of the log is not trusted: it must be that of a plain file in the folder of tool
-    results, and no link may lead out of it. Not more than so many bytes are read.
+    A name in a log is not trusted: it must be that of a regular file in the folder of tool results,
+    and no link may lead out of it. At most `limit` bytes are read.
     """
     path = find_output_file(session_folder, persisted.name)
     if path is None:
@@ -226,31 +226,31 @@ def read_persisted_output(
 
 
 def find_output_file(session_folder: Path, name: str) -> Path | None:
-    """Return where an output lies, None where its name leads anywhere else."""
+    """Return the path of an output; None if its name leads anywhere else."""
     if name in FORBIDDEN or any(mark in name for mark in "/\\\0:"):
         return None
     try:
         path = Path(os.path.realpath(session_folder / OUTPUTS / name))
         home = Path(os.path.realpath(session_folder))
         return path if path.parent == home / OUTPUTS and path.is_file() else None
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # not a possible file name
         return None
 
 
 SourceOf: TypeAlias = Callable[[str], str | None]
-"""The record whose call a result says that it answers."""
+"""The record whose call a result says it answers."""
 IsKnown: TypeAlias = Callable[[str], bool]
-"""Whether a call stands in another conversation."""
+"""Returns whether a call is in another conversation."""
 
 WORDS = (AssistantText, AssistantThinking)
 
 
 class Placed(NamedTuple):
-    """An item at its place in the story."""
+    """An item at its place in the reading order."""
 
     item: Item
     has_result: bool = False
-    """True for a call whose result is read together with it."""
+    """Whether it is a call whose result is shown with it."""
 
 
 def pair_results(items: Sequence[Item], source_of: SourceOf, is_known: IsKnown) -> list[Item]:
@@ -265,7 +265,7 @@ def pair_results(items: Sequence[Item], source_of: SourceOf, is_known: IsKnown) 
             asked = calls.get(item.call, [])
             if len(asked) > 1:
                 # An id that was used twice: the record that the result names is meant, else the
-                # newest call that waits for an answer.
+                # newest call without a result.
                 source = source_of(item.uuid) if item.uuid else None
                 named = [call for call in asked if source and call[1].uuid == source]
                 asked = named or [call for call in asked if call[0] not in answers] or asked
@@ -347,7 +347,7 @@ def _find_calls_with_result(items: Iterable[Item]) -> set[tuple[str, str | None]
 
 
 def get_call_key(item: ToolCall | LateResult) -> tuple[str, str | None]:
-    """Return what a call and its own result share."""
+    """Return the key that a call and its own result share."""
     if isinstance(item, ToolCall):
         return item.call, item.answered_by
     return item.call, item.uuid

@@ -1,7 +1,7 @@
 """The counts of one session for the statistics of an archive, and which session owns a record.
 
 A session that was resumed or forked holds copies of records: only the first session with a record
-counts it. Sums and index rows are made of the same counts.
+counts it. Totals and index rows are computed from the same counts.
 """
 
 from array import array
@@ -32,7 +32,7 @@ from plait.record.time import format_sortable, format_timestamp
 
 
 class ToolFigures(Struct, frozen=True):
-    """How often a tool was called, how that went, how long it took."""
+    """Number, outcomes and durations of a tool's calls."""
 
     name: str
     calls: int
@@ -42,12 +42,12 @@ class ToolFigures(Struct, frozen=True):
     missing: int
     """Calls without a result in the log."""
     total_ms: float
-    """From the call to its result, a person's permission among it; parallel calls each count."""
+    """From the call to its result, including time for permission; parallel calls each count."""
     median_ms: float | None
 
 
 class ModelFigures(Struct, frozen=True):
-    """What a model answered."""
+    """The responses of a model."""
 
     model: str
     responses: int
@@ -55,7 +55,7 @@ class ModelFigures(Struct, frozen=True):
 
 
 class AgentFigures(Struct, frozen=True):
-    """What the agents of one kind did."""
+    """The agents of one kind."""
 
     type: str
     agents: int
@@ -85,7 +85,7 @@ class DayFigures(Struct, frozen=True):
 
 
 class LongTurn(Struct, frozen=True):
-    """One of the turns that took longest."""
+    """One of the longest turns."""
 
     session: str
     conversation: str
@@ -93,11 +93,11 @@ class LongTurn(Struct, frozen=True):
     started: str | None
     working_ms: int | float
     words: str
-    """How its prompt begins."""
+    """The beginning of its prompt."""
 
 
 class LongSession(Struct, frozen=True):
-    """One of the sessions that were worked in longest."""
+    """One of the sessions with the most work time."""
 
     session: str
     project: str
@@ -107,20 +107,20 @@ class LongSession(Struct, frozen=True):
 
 
 class ArchiveFigures(Struct, frozen=True, kw_only=True):
-    """All that an archive, or a part of it, comes to; every record counts once."""
+    """The figures of an archive or a part of it; every record counts once."""
 
     sessions: int = 0
-    """Those that hold something of their own."""
+    """Sessions with content of their own."""
     all_sessions: int = 0
-    """Those that were looked at."""
+    """Sessions that were read."""
     copied_sessions: int = 0
-    """Those of which others hold all, or that have nothing in this time."""
+    """Sessions whose content others contain, or without content in this period."""
     projects: int = 0
     first: str | None = None
     last: str | None = None
     turns: int = 0
     prompts: int = 0
-    """Typed by a person, those in the queue and those taken back among them."""
+    """Typed by the user, including queued and retracted ones."""
     queued: int = 0
     retracted: int = 0
     commands: int = 0
@@ -132,7 +132,7 @@ class ArchiveFigures(Struct, frozen=True, kw_only=True):
     failed: int = 0
     rejected: int = 0
     api_errors: int = 0
-    """Errors in the place of an answer."""
+    """Errors in place of a response."""
     api_retries: int = 0
     rewinds: int = 0
     compactions: int = 0
@@ -147,21 +147,21 @@ class ArchiveFigures(Struct, frozen=True, kw_only=True):
     tools: tuple[ToolFigures, ...] = ()
     models: tuple[ModelFigures, ...] = ()
     agent_types: tuple[AgentFigures, ...] = ()
-    """Those that were sent out; the client's own service agents come last, as one."""
+    """Agents by kind; the client's background requests come last, as one kind."""
     files: tuple[FileFigures, ...] = ()
     hours: tuple[int, ...] = (0,) * 24
     """Prompts by the hour of the day."""
     weekdays: tuple[int, ...] = (0,) * 7
     """Prompts by the day of the week, Monday first."""
     days: tuple[DayFigures, ...] = ()
-    """The days on which something happened."""
+    """The days with activity."""
     longest_turns: tuple[LongTurn, ...] = ()
     longest_sessions: tuple[LongSession, ...] = ()
 
 
 DayEvent: TypeAlias = Literal["prompt", "response", "call", "failed"]
 QUARTER = 15 * 60
-"""Clocks go by quarters of an hour everywhere: so do hours and days."""
+"""Time zones differ by quarters of an hour: so hours and days are sums of quarters."""
 UNNAMED = "unnamed"
 
 
@@ -170,10 +170,10 @@ class ToolCounts(Struct, array_like=True):
 
     outcomes: dict[str, int] = field(default_factory=dict)
     times: bytes = b""
-    """How long each took in milliseconds, as an array of floats."""
+    """The duration of each in milliseconds, as an array of floats."""
 
     def durations(self) -> "array[float]":
-        """Return how long each call took."""
+        """Return the duration of each call."""
         return array("f", self.times)
 
 
@@ -184,13 +184,13 @@ class AgentCounts(Struct, gc=False, array_like=True):
     calls: int = 0
 
     def add(self, other: "AgentCounts") -> None:
-        """Take in the agents of another session."""
+        """Add the agents of another session."""
         self.agents += other.agents
         self.calls += other.calls
 
 
 class FileCounts(Struct, gc=False, array_like=True):
-    """What happened to one file."""
+    """The touches of one file."""
 
     changes: int = 0
     reads: int = 0
@@ -198,7 +198,7 @@ class FileCounts(Struct, gc=False, array_like=True):
     removed: int = 0
 
     def add(self, other: "FileCounts") -> None:
-        """Take in what another session did to it."""
+        """Add the touches of another session."""
         self.changes += other.changes
         self.reads += other.reads
         self.added += other.added
@@ -206,26 +206,26 @@ class FileCounts(Struct, gc=False, array_like=True):
 
 
 class ResponseCount(Struct, frozen=True, gc=False, array_like=True):
-    """A response, or several that need not be told apart."""
+    """A response, or several that need not be distinguished."""
 
     key: int | None
-    """What it is known by; None for one that nothing names, and for several."""
+    """Its key; None for a response without any, and for several."""
     model: str = UNNAMED
     agents: str | None = None
     """The kind of agent that it belongs to."""
     tokens: Tokens = NO_TOKENS
     quarter: int | None = None
-    """When it began; None where that is not known, or counted already."""
+    """When it began; None if unknown or already counted."""
     responses: int = 1
 
     @property
     def output_tokens(self) -> int:
-        """What decides which of its copies counts."""
+        """Its output tokens, which decide which of its copies counts."""
         return self.tokens.output
 
 
 class SessionCounts(Struct, array_like=True):
-    """What a session adds; nothing of it counts where it owns no record."""
+    """What a session adds; nothing of it counts if it owns no record."""
 
     counts: dict[str, int] = field(default_factory=dict)
     spent: dict[str, int | float] = field(default_factory=dict)
@@ -236,29 +236,29 @@ class SessionCounts(Struct, array_like=True):
     moments: dict[int, dict[DayEvent, int]] = field(default_factory=dict)
     """What happened in each quarter of an hour since 1970."""
     turns: list[LongTurn] = field(default_factory=list)
-    """Those that took longest."""
+    """The longest turns."""
     session: LongSession | None = None
-    """None where it owns nothing."""
+    """None if it owns nothing."""
     first: str | None = None
     last: str | None = None
     earliest: str | None = None
-    """Of all that stands in it, its own or not."""
+    """The time of its first record, its own or not."""
     latest: str | None = None
     has_records: bool = False
-    """True where there is any record of a conversation in it, its own or not."""
+    """Whether it has any record of a conversation, its own or not."""
 
     def note(self, what: DayEvent, quarter: int | None) -> None:
-        """Take in something that happened; one without a time belongs to no day."""
+        """Add something that happened; without a time it belongs to no day."""
         if quarter is not None:
             counts = self.moments.setdefault(quarter, {})
             counts[what] = counts.get(what, 0) + 1
 
 
 class SessionPart(Struct, frozen=True, kw_only=True, gc=False):
-    """The part that one session has in the figures of many: all parts add up to them."""
+    """The share of one session in the figures of many: all shares add up to them."""
 
     session: LongSession | None
-    """None where it owns nothing."""
+    """None if it owns nothing."""
     counts: dict[str, int]
     spent: dict[str, int | float]
     tools: dict[str, dict[str, int]]
@@ -268,23 +268,23 @@ class SessionPart(Struct, frozen=True, kw_only=True, gc=False):
     prompts: dict[int, int]
     """By the quarter of an hour in which they were typed."""
     models: dict[str, tuple[int, Tokens]] = {}
-    """Responses and what they took, by model."""
+    """Responses and their usage, by model."""
     agent_tokens: dict[str, Tokens] = {}
     """By the kind of agent."""
 
 
 class SessionShare(Struct, frozen=True, array_like=True):
-    """What a session adds if it shares nothing with others, and what tells whether it does."""
+    """What a session adds if it shares nothing with others, and how to tell whether it does."""
 
     counts: SessionCounts
     marks: bytes
-    """Of its records, as an array of numbers that are the same in every run."""
+    """Hashes of its records, stable between runs."""
     is_copy: bool
-    """Some of its records were copied under other ids."""
+    """Whether some of its records were copied under other ids."""
 
 
 def hash_text(text: str) -> int:
-    """Return a number that stands for a text, the same in every run."""
+    """Return a hash of a text that is stable between runs."""
     data = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(data, "little", signed=True)
 
@@ -297,15 +297,15 @@ STARTED: Mapping[LineKind, str] = {
     "service": "service_agents",
     "branch": "rewinds",
 }
-"""What a conversation counts as, besides what stands in it."""
+"""The figure that a conversation itself adds to."""
 
 
 class Ownership:
-    """Knows which records were met before, and which lie between two moments.
+    """Knows which records were seen before, and which are in a period.
 
-    A session that was resumed or forked in another file carries copies of records of the
-    earlier one: whoever comes first owns them. A copy under another id is the record that it
-    says it was copied from, and that one what it was copied from itself.
+    A session that was resumed or forked in another file contains copies of earlier records: the
+    first session owns them. A copy under another id is the record it was copied from, and that in
+    turn its own original.
     """
 
     def __init__(
@@ -317,7 +317,7 @@ class Ownership:
         self._since, self._until = format_timestamp(since), format_timestamp(until) or END_OF_TIME
         self._mark_of = mark_of
         self.seen: set[int] = set()
-        """The marks of all records so far."""
+        """The hashes of all records so far."""
         self._renamed: set[int] = set()
         """Those of records that were copied under other ids."""
         self._own: set[str] = set()
@@ -330,23 +330,23 @@ class Ownership:
         self._renamed.update(map(self._mark_of, copied))
         self._origins.update({uuid: self._origin(origin) for uuid, origin in copied.items()})
         self.first: str | None = None
-        """Of what the session at hand owns."""
+        """The first time of what the current session owns."""
         self.last: str | None = None
         self.earliest: str | None = None
-        """Of all that stands in it."""
+        """The first time of everything in it."""
         self.latest: str | None = None
 
     def are_new(self, marks: Iterable[int]) -> bool:
-        """Return whether no session so far has anything of another, under whatever id."""
+        """Return whether no earlier session has any of its records, under whatever id."""
         return self.seen.isdisjoint(marks) and self._renamed.isdisjoint(marks)
 
     @property
     def owns_anything(self) -> bool:
-        """Return whether the session at hand owns anything."""
+        """Return whether the current session owns anything."""
         return bool(self._own)
 
     def owns(self, item: Item) -> bool:
-        """Return whether the session at hand is the first with the record of an item."""
+        """Return whether the current session is the first with the record of an item."""
         if item.uuid:
             key = self._origin(item.uuid)
         elif isinstance(item, UserMessage):
@@ -359,14 +359,14 @@ class Ownership:
         return True
 
     def owns_response(self, response: Response) -> bool:
-        """Return whether the session at hand owns the records of a response."""
+        """Return whether the current session owns the records of a response."""
         return any(self._origin(uuid) in self._own for uuid in response.uuids)
 
     def _origin(self, uuid: str) -> str:
         return self._origins.get(uuid, uuid)
 
     def is_in_time(self, time: str | None) -> bool:
-        """Return whether something lies between the moments; what has no time does."""
+        """Return whether a time is in the period; no time counts as inside."""
         stamp = format_sortable(time)
         if stamp is None:
             return True
@@ -375,10 +375,10 @@ class Ownership:
         return self._since <= stamp < self._until
 
     def _is_first(self, key: str, time: str | None) -> bool:
-        """Return whether something lies in time and was not met before; from now on it was."""
+        """Return whether something is in the period and new; remember it."""
         if not self.is_in_time(time):
             return False
-        mark = self._mark_of(key)  # takes a third of the room; two that clash are not to be met
+        mark = self._mark_of(key)  # a third of the memory; collisions are too improbable to matter
         if mark in self.seen:
             return False
         self.seen.add(mark)
@@ -394,7 +394,7 @@ class CountedItem(NamedTuple):
     turn: Turn
     item: Item
     is_own: bool
-    """Whether no session before has it."""
+    """Whether no earlier session has it."""
     is_first: bool
     """Whether it is the first in its conversation that counts."""
     adds: Mapping[str, int]
@@ -404,7 +404,7 @@ class CountedItem(NamedTuple):
 def iter_counted_items(
     conversation: Conversation, agents: str | None, ownership: Ownership
 ) -> Iterator[CountedItem]:
-    """Yield all that stands in a conversation, of a kind of agents or of the person."""
+    """Yield all items of a conversation, with the kind of agent or none."""
     begun = False
     for turn in conversation.turns:
         for item in _unfold_turn(turn):
@@ -421,7 +421,7 @@ def iter_counted_items(
 def iter_counted_errors(
     conversation: Conversation, ownership: Ownership
 ) -> Iterator[tuple[int, Response]]:
-    """Yield the errors that stand in the place of an answer, once all items were gone through."""
+    """Yield the errors in place of responses, after all items were iterated."""
     for number, response in enumerate(conversation.responses):
         if response.is_error and ownership.owns_response(response):
             yield number, response
@@ -430,7 +430,7 @@ def iter_counted_errors(
 def iter_counted_responses(
     conversation: Conversation, ownership: Ownership
 ) -> Iterator[tuple[int, Response]]:
-    """Yield the responses of models, copies too: whoever adds them up counts each once."""
+    """Yield the responses of models, including copies: whoever adds them up counts each once."""
     for number, response in enumerate(conversation.responses):
         if not response.is_synthetic and ownership.is_in_time(response.started):
             yield number, response
@@ -439,7 +439,7 @@ def iter_counted_responses(
 def iter_counted_turns(
     conversation: Conversation, ownership: Ownership
 ) -> Iterator[tuple[Turn, UserMessage]]:
-    """Yield the turns whose prompt is the session's own, once all items were gone through."""
+    """Yield the turns whose prompt is the session's own, after all items were iterated."""
     for turn in conversation.turns:
         if turn.opener and ownership.owns(turn.opener):
             yield turn, turn.opener

@@ -1,7 +1,8 @@
 """Statistics of sessions, one after the other, in which every record counts once.
 
-What an earlier session has already is left out. Responses are told one by one: a copy of one
-may stand in any session, and whoever adds up counts each once.
+What an earlier session contains is left out. Responses are listed one by one: a copy of one may be
+in
+any session, and whoever adds them up counts each once.
 """
 
 from array import array
@@ -60,7 +61,7 @@ WORKING_TIME = attrgetter("working_ms")
 
 
 class SessionCounter:
-    """Takes sessions one by one; only what lies between two moments, where they are given."""
+    """Counts sessions one by one, optionally within a period."""
 
     def __init__(
         self,
@@ -73,7 +74,7 @@ class SessionCounter:
     def count_session(
         self, conversations: Conversations, copied: Mapping[str, str] = NOTHING_COPIED
     ) -> SessionCounts:
-        """Return what all conversations of a session add that no session before it has."""
+        """Return what all conversations of a session add that no earlier session has."""
         self._ownership.start_session(copied)
         counting = SessionCounting(self._ownership)
         types = find_agent_types(conversations)
@@ -82,7 +83,7 @@ class SessionCounter:
         return counting.counts(conversations.active)
 
     def can_add(self, share: SessionShare) -> bool:
-        """Take a session that was counted alone, if no session so far has anything of it."""
+        """Add a session that was counted alone, if no earlier session shares anything with it."""
         marks = array("q", share.marks)
         if share.is_copy or not self._ownership.are_new(marks):
             return False
@@ -96,7 +97,7 @@ def compute_share(
     since: datetime | None,
     until: datetime | None,
 ) -> SessionShare:
-    """Return what a session adds where no other has anything of it, and what tells whether."""
+    """Return what a session adds if no other shares anything with it, and how to tell."""
     counter = SessionCounter(since, until, hash_text)
     counts = counter.count_session(conversations, copied)
     return SessionShare(counts, array("q", counter._ownership.seen).tobytes(), bool(copied))
@@ -110,10 +111,10 @@ class SessionCounting:
     found: SessionCounts = field(default_factory=SessionCounts)
     times: dict[str, "array[float]"] = field(default_factory=dict)
     working: list[float] = field(default_factory=list)
-    """How long each turn took."""
+    """The durations of turns."""
 
     def counts(self, active: Conversation) -> SessionCounts:
-        """Return what was counted, under the name of the session."""
+        """Return the counts, under the name of the session."""
         found, owned = self.found, self.ownership
         for name, times in self.times.items():
             found.tools[name].times = times.tobytes()
@@ -127,7 +128,7 @@ class SessionCounting:
         return found
 
     def add(self, conversation: Conversation, agents: str | None) -> None:
-        """Count a conversation, of a kind of agents or of the person."""
+        """Count a conversation, with the kind of agent or none."""
         found = self.found
         for counted in iter_counted_items(conversation, agents, self.ownership):
             item = counted.item
@@ -192,7 +193,7 @@ class SessionCounting:
 
 
 def count_response(response: Response, agents: str | None) -> ResponseCount:
-    """Return a response as it is counted."""
+    """Return a response in the form for counting."""
     key = response.key
     return ResponseCount(
         hash_text(key) if key else None,
@@ -204,14 +205,14 @@ def count_response(response: Response, agents: str | None) -> ResponseCount:
 
 
 def _quarter_of(stamp: str | None) -> int | None:
-    """Return the quarter of an hour that a time lies in; None where it is none."""
+    """Return the quarter of an hour of a time; None if it is invalid."""
     time = parse_time(stamp)
     return int(time.timestamp() // QUARTER) if time else None
 
 
-# Sessions, one after the other, to statistics in which every record counts once.
+# Adds up sessions, one after the other, so that every record counts once.
 #
-# What is kept of a session is numbers, so that an archive of any size can be counted.
+# Of a session only numbers are kept, so that an archive of any size can be counted.
 
 
 F = TypeVar("F")
@@ -227,12 +228,12 @@ class ToolCount:
     times: "array[float]" = field(default_factory=lambda: array("f"))
 
     def add(self, counted: ToolCounts) -> None:
-        """Take in the calls of a session."""
+        """Add the calls of a session."""
         self.outcomes.update(counted.outcomes)
         self.times.extend(counted.durations())
 
     def figures(self, name: str) -> ToolFigures:
-        """Return what they come to."""
+        """Return the sums."""
         outcomes = self.outcomes
         return ToolFigures(
             name,
@@ -248,13 +249,13 @@ class ToolCount:
 
 @dataclass(slots=True)
 class ResponseSum:
-    """Responses that belong together."""
+    """Responses that are added up together."""
 
     responses: int = 0
     tokens: Tokens = NO_TOKENS
 
     def add(self, answer: ResponseCount) -> None:
-        """Take in one response, or several."""
+        """Add one response, or several."""
         self.responses += answer.responses
         self.tokens += answer.tokens
 
@@ -267,7 +268,7 @@ class ResponseCounts:
         self._owners: dict[int | str, int] = {}
 
     def add(self, answer: ResponseCount, owner: int = 0) -> bool:
-        """Take in a response of a session, the how-many-th, and tell whether it is new."""
+        """Add a response of a session, given by its number, and return whether it is new."""
         mark = f"{len(self._known)}" if answer.key is None else answer.key
         known = self._known.get(mark)
         if known is None:
@@ -278,7 +279,7 @@ class ResponseCounts:
         return known is None
 
     def settled(self) -> list[ResponseCount]:
-        """Return them added up by model and agent, as one that no other session shares."""
+        """Return them added up by model and agent, as belonging to no other session."""
         summed = self.by(lambda answer: (answer.model, answer.agents))
         return [
             ResponseCount(None, model, agents, count.tokens, None, count.responses)
@@ -286,7 +287,7 @@ class ResponseCounts:
         ]
 
     def owned(self, name_of: Callable[[ResponseCount], K]) -> dict[int, dict[K, ResponseSum]]:
-        """Return them added up by session and by what a function says of each."""
+        """Return them added up by session and by the result of a function."""
         found: dict[int, dict[K, ResponseSum]] = {}
         for mark, answer in self._known.items():
             named = found.setdefault(self._owners[mark], {})
@@ -294,7 +295,7 @@ class ResponseCounts:
         return found
 
     def by(self, name_of: Callable[[ResponseCount], K]) -> dict[K, ResponseSum]:
-        """Return them added up by what a function says of each."""
+        """Return them added up by the result of a function."""
         found: dict[K, ResponseSum] = {}
         for answer in self._known.values():
             found.setdefault(name_of(answer), ResponseSum()).add(answer)
@@ -302,7 +303,7 @@ class ResponseCounts:
 
 
 class Calendar:
-    """Moments to hours of the day, days of the week and days, in one time zone."""
+    """Converts moments to hours of the day, days of the week and days, in one time zone."""
 
     def __init__(self, zone: tzinfo | None) -> None:
         self.zone = zone
@@ -312,11 +313,11 @@ class Calendar:
         self._known: dict[int, datetime | None] = {}
 
     def add(self, quarter: int, happened: Mapping[DayEvent, int]) -> None:
-        """Take in what happened in a quarter of an hour."""
+        """Add what happened in a quarter of an hour."""
         if quarter not in self._known:
             try:
                 start = (EPOCH + timedelta(seconds=quarter * QUARTER)).astimezone(self.zone)
-            except (OverflowError, ValueError, OSError):  # a year that no clock knows
+            except (OverflowError, ValueError, OSError):  # a year beyond the calendar
                 start = None
             self._known[quarter] = start
         here = self._known[quarter]
@@ -328,7 +329,7 @@ class Calendar:
         self.weekdays[here.weekday()] += prompts
 
     def days(self) -> tuple[DayFigures, ...]:
-        """Return the days on which something happened, in order."""
+        """Return the days with activity, in order."""
         return tuple(
             DayFigures(
                 day.isoformat(), what["prompt"], what["response"], what["call"], what["failed"]
@@ -346,7 +347,7 @@ SERVICE = "service"
 
 
 class Statistics:
-    """Counts sessions one by one; only what lies between two moments, where they are given."""
+    """Adds up sessions one by one, optionally within a period."""
 
     def __init__(
         self,
@@ -373,9 +374,9 @@ class Statistics:
         return SessionCounter(self.since, self.until)
 
     def add(self, conversations: Conversations, copied: Mapping[str, str] = {}) -> None:
-        """Count all conversations of a session; what an earlier one had is left out.
+        """Count all conversations of a session; what an earlier one has is left out.
 
-        Of records that were copied under other ids it is said which they are copies of.
+        `copied` gives the originals of records that were copied under other ids.
         """
         self.add_counts(self._counter.count_session(conversations, copied))
 
@@ -420,7 +421,7 @@ class Statistics:
             self._counts["copied_sessions"] += 1
 
     def figures(self) -> ArchiveFigures:
-        """Return what has been counted so far."""
+        """Return the figures so far."""
         answers = self._answers.by(lambda _: "all").get("all", ResponseSum())
         models = self._answers.by(lambda answer: answer.model).items()
         return ArchiveFigures(
@@ -451,7 +452,7 @@ class Statistics:
         )
 
     def parts(self) -> tuple[SessionPart, ...]:
-        """Return the part of each session in the figures, in the order in which they came."""
+        """Return the share of each session in the figures, in the order they were added."""
         models = self._answers.owned(lambda answer: answer.model)
         agents = self._answers.owned(lambda answer: answer.agents)
         return tuple(
@@ -475,7 +476,7 @@ class Statistics:
 
 
 def settle_counts(counted: SessionCounts) -> SessionCounts:
-    """Return the counted of a session that shares nothing with others, its responses added up."""
+    """Return the counts of a session that shares nothing with others, its responses added up."""
     answers = ResponseCounts()
     moments = {quarter: dict(happened) for quarter, happened in counted.moments.items()}
     found = replace(counted, moments=moments)

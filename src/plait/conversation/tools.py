@@ -1,7 +1,8 @@
 """What is known of each tool, by name: one row per tool.
 
-How a view shows the input and result of a call is in the view, by the same names; a tool without
-a row is shown as any other.
+How the input and result of a call are shown is decided in `view`, by the same names; a tool without
+a
+row is shown generically.
 """
 
 from functools import lru_cache
@@ -12,17 +13,17 @@ from msgspec import Struct
 from plait.graph.facts import SPAWNERS
 
 ToolKind: TypeAlias = Literal[
-    "read",  # looks into a file
+    "read",  # reads a file
     "edit",  # changes one
-    "shell",  # runs commands, or tells of those that run
+    "shell",  # runs commands, or reports on them
     "find",
     "web",
-    "agent",  # sends agents out, or speaks to them
-    "list",  # keeps things to do
+    "agent",  # starts agents, or sends them messages
+    "list",  # task lists
     "ask",
     "plan",
     "skill",
-    "mcp",  # of a server that the person added
+    "mcp",  # of an MCP server
     "other",
 ]
 
@@ -33,20 +34,20 @@ class Tool(Struct, frozen=True):
     name: str
     kind: ToolKind = "other"
     nouns: tuple[str, str] | None = None
-    """What one call of it is called among others, and what several are."""
+    """Singular and plural noun for one call among others."""
     action: Literal["read", "written", "edited"] | None = None
     """What it does to the file that it names."""
     is_terminal: bool = False
-    """True where its result is what a terminal printed."""
+    """Whether its result is terminal output."""
     is_answered_by_person: bool = False
     is_prose: bool = False
-    """True where its result is written for a reader."""
+    """Whether its result is written for a reader."""
     agent: str | None = None
-    """The kind of agent that it sends out where a call names none."""
+    """The kind of agent that it starts if a call names none."""
 
     @property
     def sends_agents(self) -> bool:
-        """Whether it sends agents out, be their conversations in the log or not."""
+        """Whether it starts agents, whether their conversations are logged or not."""
         return self.name in SPAWNERS
 
 
@@ -93,11 +94,11 @@ TOOLS = {
 
 @lru_cache(maxsize=256)
 def get_tool(name: str) -> Tool:
-    """Return what is known of a tool, its name alone where nothing is."""
+    """Return the row of a tool; only its name if there is none."""
     return TOOLS.get(name) or Tool(name, "mcp" if name.startswith("mcp__") else "other")
 
 
 def is_plan_tool(name: str) -> bool:
-    """Return whether a tool puts a plan to the person."""
+    """Return whether a tool proposes a plan to the user."""
     tool = get_tool(name)
     return tool.kind == "plan" and tool.is_answered_by_person

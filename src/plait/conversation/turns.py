@@ -1,11 +1,11 @@
-"""Turns: a prompt and everything that answers it, and how long that took.
+"""Turns: a prompt and everything that answers it, and their durations.
 
-    prompt ─ model, tools ─┬─ a person is asked ─┬─ model ─ last answer      a caveat, a notice …
+    prompt ─ model, tools ─┬─ the user is asked ─┬─ model ─ last answer      a caveat, a notice …
     │                                                     │
     ├──────────────────── duration ───────────────────────┤   work time = duration − waiting
 
-A caveat, a command that nobody answered, a notice or a note of the client is not an answer: what
-comes after the last answer or result is not part of the turn's time, be it days later.
+A caveat, an unanswered command, a notice or a note of the client is not an answer: what comes after
+the last response or result is not part of the turn's time, even days later.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ from plait.record.message import NO_RESPONSE
 from plait.record.time import compute_elapsed_ms, sum_covered_time
 
 WORKED = (AssistantText, AssistantThinking, ToolCall, OtherBlock, LateResult)
-"""What the model and its tools did. A tuple: it is asked for each item."""
+"""Items made by the model and its tools. A tuple: it is tested for each item."""
 CLIENT_NOTE = "turn_duration"
 
 
@@ -55,8 +55,9 @@ def _with_times(
 ) -> Turn:
     """Return a turn with its times.
 
-    A compaction writes the records that it keeps anew, with its own time: what is later than
-    the next prompt says nothing of this turn.
+    A compaction writes the preserved records again, with its own time: times later than the next
+    prompt
+    say nothing about this turn.
     """
     answers = (
         item.time
@@ -83,7 +84,9 @@ def _within(stamps: Iterable[str], after: str | None) -> Iterator[str]:
 
 
 def _is_stand_in(item: Item, responses: Sequence[Response]) -> bool:
-    """Return whether the client wrote something where no model spoke, at times days later."""
+    """Return whether the client added a message without a response of the model, at times days
+    later.
+    """
     number: int | None = getattr(item, "response", None)
     if number is None or number >= len(responses):
         return False
@@ -102,7 +105,7 @@ def _find_first_time(items: Iterable[Item], after: str | None) -> str | None:
 
 
 def find_noted_end(turn: Turn, after: str | None = None) -> str | None:
-    """Return when the client says that a turn ended, for answers without a time."""
+    """Return when the client says that a turn ended, for responses without a time."""
     if not turn.responses:
         return None
     stamps = (note.time for note in _client_notes(turn.items) if note.time)
@@ -120,9 +123,9 @@ def _measure_work(
 ) -> tuple[float | None, float | None]:
     """Return the work time and the duration.
 
-    The client's own figure leaves out the time in which a person was asked anything, be it a
-    leave to run a tool, and goes on while hooks run after the last answer: it can only take
-    from what the times of the records say.
+    The client's own figure leaves out the time in which the user was asked anything, including
+    permissions, and continues while hooks run after the last response: it can only reduce what the
+    times of the records say.
     """
     figures = (note.value.get("durationMs") for note in _client_notes(items))
     numbers = [figure for figure in figures if isinstance(figure, int | float) and figure > 0]
@@ -142,8 +145,8 @@ def _measure_work(
     return (working if noted is None else min(noted, working)), duration
 
 
-# A person's prompt always opens a turn. A command, a shell line, a notice or a message opens one
-# if the model was at rest and answers it; everything else belongs to the turn it stands in.
+# A prompt of the user always begins a turn. A command, a shell line, a notice or a message begins
+# one if the model was idle and answers it; everything else belongs to the current turn.
 
 
 ASKING: tuple[UserMessageKind, ...] = (
@@ -155,17 +158,17 @@ ASKING: tuple[UserMessageKind, ...] = (
     "notice",
     "prompt",
 )
-"""What can open a turn without being a person's prompt, if it is answered."""
+"""What can begin a turn without being a prompt of the user, if it is answered."""
 LAST_RESORTS: tuple[UserMessageKind, ...] = ("meta", "summary")
 OUTPUTS = frozenset({"command-output", "bash-output"})
 SPOKEN = (AssistantText, AssistantThinking, ToolCall, OtherBlock)
-"""What a response is made of. A tuple: it is asked for each item."""
+"""What a response consists of. A tuple: it is tested for each item."""
 
 
 def build_turns(
     items: Sequence[Item], responses: Sequence[Response] = (), *, is_agent: bool = False
 ) -> tuple[Turn, ...]:
-    """Return the turns of a conversation; number 0 holds what stands before the first."""
+    """Return the turns of a conversation; number 0 has what comes before the first prompt."""
     openers = set(find_openers(items, is_agent=is_agent))
     parts: list[list[Item]] = [[]]
     for place, item in enumerate(items):
@@ -188,7 +191,7 @@ def build_turns(
 
 
 def iter_response_numbers(items: Iterable[Item]) -> Iterator[int]:
-    """Yield the responses that items belong to, folded ones too."""
+    """Yield the responses of items, including folded ones."""
     for item in items:
         if isinstance(item, SPOKEN):
             yield item.response
@@ -198,14 +201,14 @@ def iter_response_numbers(items: Iterable[Item]) -> Iterator[int]:
 
 @dataclass(slots=True)
 class Gap:
-    """What stands between two things the model did."""
+    """What is between two actions of the model."""
 
     places: list[int] = field(default_factory=list)
     was_at_rest: bool = True
 
 
 def find_openers(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
-    """Yield the places where turns begin."""
+    """Yield the positions where turns begin."""
     gap, is_any_open, waiting = Gap(), False, set[str]()
     prompts: set[str | None] = {None}
     for place, item in enumerate(items):

@@ -1,12 +1,15 @@
 """Token usage, and the responses of all files with each counted once.
 
-A response is known by its message id, else by its request, else it is the record alone. All its
-figures come from one of its lines: the one with the most output, the last among equals. Older
-clients write growing numbers, and only the last line has the final ones.
+A response is identified by its message id, else by its request id, else by its record. All its
+figures
+come from one of its lines: the one with the most output, the last among equals. Older clients write
+growing numbers, and only the last line has the final ones.
 
-A copy that a resume left in another file has the same id, so it is the same response, whatever
-its request is called there; a request that was retried has an id of its own, and was paid for.
-What the client made up itself (`<synthetic>`) is not a response.
+A copy in another file after a resume has the same id, so it is the same response, whatever its
+request
+id there; a request that was retried has an id of its own, and was paid for. Messages that the
+client
+added (`<synthetic>`) are not responses.
 """
 
 from collections import Counter
@@ -25,19 +28,19 @@ from plait.record.message import Usage
 from plait.record.time import parse_time
 
 SYNTHETIC = "<synthetic>"
-"""The model of what the client made up itself: no response of anybody."""
+"""The model name of messages that the client added: they are not responses."""
 PLAIN_TIERS = frozenset({None, "", "standard", "default"})
 PLAIN_SPEEDS = frozenset({None, "", "standard", "normal"})
 PLAIN_PLACES = frozenset({None, "", "global", "not_available"})
 
 UsageFigures: TypeAlias = Usage | Figures
-"""Usage as a record or a bill has it."""
+"""Usage as in a record or a bill."""
 DECIMALS = 9
-"""Of dollars in JSON: sums agree, and floating-point noise is cut off."""
+"""Decimals of dollars in JSON, so that sums agree and floating-point noise is cut off."""
 
 
 class Tokens(Struct, frozen=True, gc=False):
-    """What one response took; what is none of it is counted in another part."""
+    """The usage of one response; no token counts in two fields."""
 
     input: int = 0
     """Neither written to the cache nor read from it."""
@@ -48,11 +51,11 @@ class Tokens(Struct, frozen=True, gc=False):
     web_searches: int = 0
     web_fetches: int = 0
     tier: str | None = None
-    """None for the ordinary one."""
+    """None for the standard tier."""
     speed: str | None = None
-    """None for the ordinary one."""
+    """None for the standard speed."""
     geo: str | None = None
-    """None where it may run anywhere."""
+    """None if it may run in any region."""
 
     @property
     def cache_write(self) -> int:
@@ -61,16 +64,16 @@ class Tokens(Struct, frozen=True, gc=False):
 
     @property
     def total_input(self) -> int:
-        """All that the model read, cached or not."""
+        """Everything the model read, cached or not."""
         return self.input + self.cache_write_5m + self.cache_write_1h + self.cache_read
 
     @property
     def total(self) -> int:
-        """All tokens there are."""
+        """All tokens."""
         return self.total_input + self.output
 
     def __add__(self, other: "Tokens") -> "Tokens":
-        """Return both together; what they do not share of tier, speed and place is dropped."""
+        """Return the sum; tier, speed and region are dropped where they differ."""
         return Tokens(
             self.input + other.input,
             self.output + other.output,
@@ -89,7 +92,7 @@ NO_TOKENS = Tokens()
 
 
 def tokens_to_json(tokens: Tokens) -> dict[str, int]:
-    """Return tokens under the names that they have in all JSON."""
+    """Return tokens under their names in JSON."""
     return {
         "input_tokens": tokens.input,
         "output_tokens": tokens.output,
@@ -103,10 +106,10 @@ def tokens_to_json(tokens: Tokens) -> dict[str, int]:
 
 
 def parse_tokens(figures: UsageFigures) -> Tokens:
-    """Return the tokens that a line says a response took.
+    """Return the usage that a line reports for a response.
 
-    The hour's share of the cache is a part of all that was written; where a line gives only
-    the shares, their sum is what was written. Less than nothing is nothing.
+    The one-hour part of cache writes is included in their total; if a line gives only the parts,
+    their sum is the total. Negative numbers count as 0.
     """
     if isinstance(figures, Usage):
         figures = convert_leniently(to_builtins(figures), Figures)
@@ -132,7 +135,7 @@ def parse_tokens(figures: UsageFigures) -> Tokens:
 
 
 def make_response_key(message_id: str | None, request: str | None, uuid: str | None) -> str | None:
-    """Return what a response is known by, None for one that nothing names."""
+    """Return the key of a response; None if it has no id."""
     return message_id or request or uuid
 
 
@@ -141,11 +144,11 @@ class HasOutput(Protocol):
 
     @property
     def output_tokens(self) -> int | None:
-        """How much it says was written."""
+        """The output tokens it reports."""
 
 
 def supersedes(newer: HasOutput, older: HasOutput) -> bool:
-    """Return whether a later line or copy of a response has its figures, rather than an earlier."""
+    """Return whether a later line or copy of a response replaces the figures of an earlier one."""
     return (newer.output_tokens or 0) >= (older.output_tokens or 0)
 
 
@@ -154,11 +157,11 @@ ResponseKey: TypeAlias = str | tuple[int, int]
 Stamp: TypeAlias = str | int | float | None
 Rank: TypeAlias = tuple[bool, bool, bool, str, bool, int, str, int]
 UNKNOWN = "\uffff"
-"""Sorts behind every time."""
+"""Sorts after every time."""
 
 
 class Origin(Struct, frozen=True, gc=False):
-    """The file that bills are from, and whose it is."""
+    """The file that responses are from, and its session."""
 
     session: str
     project: str
@@ -167,41 +170,41 @@ class Origin(Struct, frozen=True, gc=False):
 
 
 class BilledResponse(Struct, frozen=True, gc=False):
-    """One answer of a model, and what it took."""
+    """One response of a model, and its usage."""
 
     model: str | None
     time: datetime | None
-    """When its first line was written; None where no line says."""
+    """When its first line was written; None if no line says."""
     tokens: Tokens
     session: str
     project: str
     kind: RunKind
     agent: str | None
     file: int
-    """The one of its owner, by its number among all."""
+    """The file of its owner, by its number among all."""
     uuid: str | None
-    """Of its line in that file."""
+    """The uuid of its line in that file."""
     logged: float | None = None
-    """The dollars that the log itself says it cost."""
+    """The cost in dollars that the log itself reports."""
     source: str = "claude"
-    """The coding agent whose log it stands in."""
+    """The coding agent whose log it is in."""
     units: float | None = None
     """What that agent charged for it in a unit of its own."""
 
 
 class BilledDraft:
-    """A response while its lines are still being met."""
+    """A response while its lines are being collected."""
 
     __slots__ = ("bill", "figures", "file", "line", "owner", "stamp")
 
     def __init__(self, bill: Bill, figures: Figures, file: int, line: int) -> None:
         self.bill = self.owner = bill
-        """The line that has its figures, and the one that says whose it is."""
+        """The line with its figures, and the one that decides its owner."""
         self.figures, self.file, self.line = figures, file, line
         self.stamp = bill.timestamp
 
     def add(self, bill: Bill, figures: Figures) -> None:
-        """Take in another line of the same response."""
+        """Add another line of the same response."""
         if supersedes(figures, self.figures):
             self.bill, self.figures = bill, figures
         known, stamp = self.stamp, bill.timestamp
@@ -216,24 +219,24 @@ class BilledDraft:
 
 
 class Ledger:
-    """Takes the bills of one file after the other, and counts each response once."""
+    """Collects the usage of one file after the other, and counts each response once."""
 
     def __init__(self) -> None:
         self.origins: list[Origin] = []
         self.drafts: dict[ResponseKey, BilledDraft] = {}
         self.client_costs: dict[str, float] = {}
-        """What the client itself says that sessions have cost so far."""
+        """The cost of sessions according to the client itself."""
         self._totals: dict[int, list[Bill]] = {}
-        """What it said in each file, from the first time on."""
+        """What it reported in each file, in order."""
         self._starts: list[str] = []
-        """When the first response of each file was written."""
+        """The time of the first response in each file."""
         self._openings: dict[int, tuple[int, Bill]] = {}
-        """By file: the first note among its records, and when it was begun."""
+        """By file: the first note among its records, and when it was started."""
         self._holders: dict[ResponseKey, dict[int, tuple[int, Bill]]] = {}
-        """The files that hold a response, where those are several, with its last line in each."""
+        """The files that contain a response, if several, with its last line in each."""
 
     def add(self, origin: Origin, bills: Iterable[tuple[int, Bill]]) -> None:
-        """Take in the bills of a file, with the numbers of their lines."""
+        """Add the usage of a file, with line numbers."""
         file, drafts = len(self.origins), self.drafts
         self.origins.append(origin)
         self._starts.append("")
@@ -261,7 +264,7 @@ class Ledger:
                         self._holders.setdefault(key, first)[file] = line, bill
 
     def responses(self) -> Iterator[BilledResponse]:
-        """Yield what was counted, in the order in which it was met."""
+        """Yield the counted responses, in the order they were found."""
         if self._holders:
             self._choose_owners()
         for draft in self.drafts.values():
@@ -283,7 +286,7 @@ class Ledger:
             )
 
     def _choose_owners(self) -> None:
-        """Give each response that several files hold to one of them, as the graph does."""
+        """Assign each response that several files contain to one of them, as the graph does."""
         copies, went_on = self._copies(), self._find_first_own_responses()
         for key, holders in self._holders.items():
             ranks = {
@@ -294,8 +297,9 @@ class Ledger:
             draft.file, (draft.line, draft.owner) = owner, holders[owner]
 
     def _copies(self) -> set[tuple[int, int]]:
-        """Return the pairs of a file and the one that it was copied from: all it shares with
-        that one stands there in one go, and not here.
+        """Return the pairs of a file and the one it was copied from: everything they share is
+        consecutive in
+        one and not in the other.
         """
         is_copy: dict[tuple[int, int], bool] = {}
         for holders in self._holders.values():
@@ -309,7 +313,7 @@ class Ledger:
         }
 
     def _find_first_own_responses(self) -> dict[int, str]:
-        """Return when each file had its first response that no other has."""
+        """Return the time of each file's first response that no other has."""
         found: dict[int, str] = {}
         for key, draft in self.drafts.items():
             if key not in self._holders:
@@ -327,7 +331,7 @@ class Ledger:
         copies: set[tuple[int, int]],
         went_on: Mapping[int, str],
     ) -> Rank:
-        """Return what decides whose a response is that several files hold; the least owns."""
+        """Return the rank that decides who owns a shared response; the least owns it."""
         origin = self.origins[file]
         return (
             origin.kind != "main",
@@ -341,12 +345,12 @@ class Ledger:
         )
 
     def own_costs(self) -> dict[str, float]:
-        """Return what the client says that each session has cost itself.
+        """Return what each session itself cost according to the client.
 
-        It counts on over all runs of a session. A fork goes on from what its origin had come to,
-        unless it was made by `/branch`: what it took over is the last that another file with the
-        same responses had said by then, and where none is known all that it first said. A copy
-        under other ids begins with what its origin said, word by word.
+        The client adds up over all runs of a session. A fork continues its origin's total, unless
+        it was made by `/branch`: what it inherited is the last total that another file with the
+        same responses had reported by then, or, if none is known, all that it first reported. A
+        copy under other ids begins with its origin's totals, word by word.
         """
         found: dict[str, float] = {}
         for file, totals in self._totals.items():
@@ -373,7 +377,7 @@ class Ledger:
         return max((cost for cost in costs if cost <= first), default=first)
 
     def _iter_related_totals(self, file: int) -> Iterator[list[float]]:
-        """Yield what other sessions said that hold the same responses."""
+        """Yield the totals of other sessions that contain the same responses."""
         related = {other for held in self._holders.values() if file in held for other in held}
         for other in related - {file}:
             if self.origins[other].session != self.origins[file].session:
@@ -391,12 +395,12 @@ class Ledger:
 
 
 def _is_later(opening: Bill, bill: Bill) -> bool:
-    """Return whether a file was begun after a line of it was written: it is a copy."""
+    """Return whether a file was started after one of its lines was written: it is a copy."""
     begun, stamp = opening.timestamp, bill.timestamp
     return isinstance(begun, str) and isinstance(stamp, str) and begun > stamp
 
 
 def parse_known_time(stamp: Stamp) -> datetime | None:
-    """Return the moment of a timestamp; None at the ends of all time, where no zone reaches."""
+    """Return the moment of a timestamp; None at the ends of the calendar, beyond any time zone."""
     time = parse_time(stamp)
     return time if time and MINYEAR < time.year < MAXYEAR else None

@@ -1,7 +1,8 @@
-"""Walking through conversations: their items at a depth, their paths and their responses.
+"""Iterating over conversations: their items at a depth, their paths and their responses.
 
-A reader asks for as much as they want to see. What is not shown never separates a call from its
-result: `iter_story` takes what is left.
+A reader chooses how much to see. What is hidden never separates a call from its result:
+`iter_story`
+handles what is left.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,9 +42,9 @@ from plait.record.time import Interval, parse_time
 
 
 def iter_items(conversation: Conversation) -> Iterator[tuple[int, Item]]:
-    """Yield every item with the number of its turn, what is folded in the place of its fold.
+    """Yield every item with the number of its turn, folded items in the place of their fold.
 
-    What was written twice is yielded once: replays stay folded.
+    Repeated records are yielded once: replays stay folded.
     """
     for turn in conversation.turns:
         for item in unfold_items(turn.items):
@@ -51,7 +52,7 @@ def iter_items(conversation: Conversation) -> Iterator[tuple[int, Item]]:
 
 
 def unfold_items(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items in order, those of folds in the place of the fold, replays left out."""
+    """Yield items in order, folded ones in the place of their fold, without replays."""
     waiting = [iter(items)]
     while waiting:
         item = next(waiting[-1], None)
@@ -64,7 +65,9 @@ def unfold_items(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def iter_calls(conversation: Conversation) -> Iterator[tuple[int, ToolCall]]:
-    """Yield every call with the number of its turn, once where it was written as it came in."""
+    """Yield every call with the number of its turn, once if it was logged repeatedly while
+    streaming.
+    """
     for number, item in iter_items(conversation):
         if isinstance(item, ToolCall) and not item.is_intermediate:
             yield number, item
@@ -73,7 +76,7 @@ def iter_calls(conversation: Conversation) -> Iterator[tuple[int, ToolCall]]:
 def filter_turns_by_call(
     turns: Iterable[Turn], outcome: NotableOutcome | None = None, tool: str | None = None
 ) -> tuple[Turn, ...]:
-    """Return the turns with a call that ended so, or of a tool: their openers and such calls."""
+    """Return the turns with a call of this outcome or tool: their prompts and such calls."""
     names = {name.strip().casefold() for name in tool.split(",")} if tool else None
     found: list[Turn] = []
     for turn in turns:
@@ -106,9 +109,9 @@ def _is_repeated(item: Item) -> bool:
 
 
 Depth: TypeAlias = Literal[
-    "prompts",  # what people typed
-    "answers",  # and what the model said
-    "agents",  # and whom it sent out, with their prompts and answers
+    "prompts",  # what the user typed
+    "answers",  # and what the model answered
+    "agents",  # and the agents it started, with their prompts and answers
     "tools",  # and every call, with its outcome
     "all",  # and everything else
 ]
@@ -124,7 +127,7 @@ HEARD: frozenset[UserMessageKind] = TYPED | {
     "peer",
 }
 OBJECTIONS = frozenset({"feedback", "blocked", "stopped", "error"})
-"""Of a hook: why the model went on, or a prompt did not come through."""
+"""Events of hooks that made the model continue, or blocked a prompt."""
 TROUBLE = frozenset(
     {
         "api_error",
@@ -136,11 +139,11 @@ TROUBLE = frozenset(
         "error",
     }
 )
-"""Notes of the client that tell why an answer took long, or did not come."""
+"""Notes of the client that explain a late or missing response."""
 
 
 def filter_visible(items: Iterable[Item], depth: Depth, *, thinking: bool = False) -> list[Item]:
-    """Return the items that a depth shows, in their order; everything includes the thinking."""
+    """Return the items that a depth shows, in order; `all` includes the thinking."""
     seen = list(items)
     if depth == "all":
         return seen
@@ -179,11 +182,11 @@ def _is_visible(item: Item, level: int, sending: Collection[str], *, thinking: b
 
 
 ConversationOf: TypeAlias = Callable[[str], Conversation | None]
-"""Gives the conversation of a DAG-line, None where it was not read."""
+"""Returns the conversation of a DAG-line; None if it was not read."""
 
 
 def build_path(end: Conversation, conversation_of: ConversationOf) -> Conversation:
-    """Return a conversation with all that it goes on from, as one."""
+    """Return a conversation joined with all that it continues."""
     way = [end]
     while above := find_parent(way[-1], conversation_of):
         way.append(above)
@@ -194,7 +197,7 @@ def build_path(end: Conversation, conversation_of: ConversationOf) -> Conversati
 
 
 def find_parent(line: Conversation, conversation_of: ConversationOf) -> Conversation | None:
-    """Return the conversation that another leaves, None for one with a root of its own."""
+    """Return the conversation that another leaves; None for one with a root of its own."""
     above = conversation_of(line.parent) if line.parent and line.kind in SPOKEN else None
     is_left = above is not None and above.kind in SPOKEN and _leaves(above, line.id)
     return above if is_left else None
@@ -261,7 +264,7 @@ UNKNOWN = "unknown"
 
 
 def find_agent_types(conversations: Conversations) -> dict[str, str]:
-    """Return the type of each agent by its line; "unknown" where no call names it."""
+    """Return the type of each agent by its line; "unknown" if no call names it."""
     known = {
         name: _agent_type(call)
         for conversation in conversations.by_line.values()
@@ -283,9 +286,9 @@ def _agent_type(called: ToolCall) -> str:
     return asked or get_tool(called.name).agent or called.name
 
 
-# Responses as they were spoken. A response lasts until the next of its turn starts, the last one
-# until its last block or result; traces and the Timeline draw the same intervals from here. Lines
-# without any id join the response that is open, as in `documents.group_turns`.
+# Responses in time. A response lasts until the next of its turn starts, the last one until its last
+# block or result; traces and the Timeline draw the same intervals from here. Lines without any id
+# join the open response, as in `documents.group_turns`.
 
 
 Spoken: TypeAlias = AssistantText | AssistantThinking | ToolCall | OtherBlock
@@ -294,34 +297,34 @@ UNKNOWN_INTERVAL = Interval(None, None)
 
 @dataclass(frozen=True, slots=True)
 class TurnResponse:
-    """A response that begins in a turn, with all that belongs to it."""
+    """A response that begins in a turn, with everything that belongs to it."""
 
     numbers: tuple[int, ...]
-    """Its places in the conversation's responses: several where lines without an id joined it."""
+    """Its positions among the conversation's responses: several if lines without an id joined it."""
     parts: tuple[Response, ...]
     blocks: tuple[Spoken, ...]
     folded: str | None
-    """Why it is out of the reading order, where it is."""
+    """Why it is out of the reading order, if it is."""
     interval: Interval
 
     @property
     def response(self) -> Response:
-        """What is said of it: the metadata of its first part."""
+        """The metadata of its first part."""
         return self.parts[0]
 
     @property
     def is_error(self) -> bool:
-        """Whether it is the API's error in the place of an answer."""
+        """Whether it is an API error in place of a response."""
         return self.response.is_error
 
     @property
     def text(self) -> str:
-        """Its words, a line break between two blocks."""
+        """Its text, a line break between two blocks."""
         return "\n".join(block.text for block in self.blocks if isinstance(block, AssistantText))
 
     @property
     def thinking(self) -> str | None:
-        """Its thoughts, None where none were recorded."""
+        """Its thinking; None if none was recorded."""
         texts = [
             block.text
             for block in self.blocks
@@ -331,7 +334,7 @@ class TurnResponse:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """Its calls of tools."""
+        """Its tool calls."""
         return tuple(block for block in self.blocks if isinstance(block, ToolCall))
 
     @property
@@ -361,11 +364,11 @@ class TurnResponses:
                     held.append(inner)
 
     def has(self, turn: Turn) -> bool:
-        """Return whether a response begins in a turn; what the client put in is none."""
+        """Return whether a response begins in a turn; one added by the client does not count."""
         return any(True for _ in self._numbers(turn))
 
     def starting_in(self, turn: Turn) -> list[TurnResponse]:
-        """Return the responses that begin in a turn, in their order."""
+        """Return the responses that begin in a turn, in order."""
         known = self._by_turn.get(turn.number)
         if known is None:
             groups: list[list[int]] = []
@@ -414,7 +417,7 @@ class TurnResponses:
 
 
 def _add_interval(response: TurnResponse, after: TurnResponse | None, turn: Turn) -> TurnResponse:
-    """Return a response with its times: it gives way to the next."""
+    """Return a response with its times: it ends when the next one begins."""
     start = parse_time(response.response.started)
     end = parse_time(after.response.started) if after else None
     if end is None:

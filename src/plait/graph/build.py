@@ -1,4 +1,4 @@
-"""Building a graph in stages, and its balance: where every node and every tool result is."""
+"""Building a graph in stages, and its accounts: where every node and every tool result went."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,7 +48,7 @@ from plait.graph.tree import (
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a graph or of one of its sessions, in the making."""
+    """Counts of a graph or of one of its sessions, while it is built."""
 
     numbers: Counter[str] = field(default_factory=Counter)
     """By the names of the fields of `GraphCounts`."""
@@ -173,14 +173,14 @@ def build(given: Iterable[Readable], *, leaf_of: LeafOf = client_leaf) -> Sessio
 
 
 class Builder:
-    """Builds a graph from files, and again when lines were added to them."""
+    """Builds a graph from files, and rebuilds it when lines were added to them."""
 
     def __init__(self, *, leaf_of: LeafOf = client_leaf) -> None:
         self.facts: dict[str, FileFacts] = {}
         self.leaf_of = leaf_of
 
     def add(self, source: Source) -> None:
-        """Add the records of a file, or those that follow the ones it has."""
+        """Add the records of a file, or those that follow the known ones."""
         path = source.file.path
         known = self.facts.get(path)
         if known is None:
@@ -215,7 +215,7 @@ class Stages:
 
 
 def run_stages(index: Index, leaf_of: LeafOf) -> Stages:
-    """Take an index through the stages up to its DAG-lines."""
+    """Run all stages on an index, up to its DAG-lines."""
     parents = resolve_parents(index)
     walks = build_walks(index, parents)
     anchors, spawns = join_agents(index, parents, walks)

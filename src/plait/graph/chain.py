@@ -1,7 +1,8 @@
 """The chain of a session's file as the client loads it, and the leaf it would resume from.
 
 The rules are the same for records and for the nodes of a graph, which hold no texts:
-`EntryAccessors` says how an entry of either sort is asked.
+`EntryAccessors`
+has the functions that read an entry of either kind.
 """
 
 from bisect import bisect_right
@@ -27,7 +28,7 @@ MISSING = -2
 
 
 class EntryAccessors(NamedTuple, Generic[E]):
-    """What an entry tells of itself, without its texts."""
+    """Functions that read an entry without its texts."""
 
     kind: Callable[[E], str | None]
     subtype: Callable[[E], str | None]
@@ -42,7 +43,7 @@ class EntryAccessors(NamedTuple, Generic[E]):
     """The calls that an entry answers."""
     is_result: Callable[[E], bool]
     is_note: Callable[[E], bool]
-    """Only accompanies others: an attachment, a notice, a meta prompt."""
+    """Whether it only accompanies others: an attachment, a notice, a meta prompt."""
     attends: Callable[[E], str | None]
     """The call that an attachment belongs to."""
     is_boundary: Callable[[E], bool]
@@ -65,21 +66,21 @@ class Entries(Generic[E]):
     is_read: list[bool] = field(default_factory=list)
     """False where a later compaction that preserved messages left the entry out."""
     lines: list[int] = field(default_factory=list)
-    """The entries of the main conversation, line by line: a repeated one stands again."""
+    """The entries of the main conversation, line by line, including repeats."""
     newest: int | None = None
     """The first of those lines with the latest time."""
     pointer: str | None = None
-    """Where the last `last-prompt` line points."""
+    """The target of the last `last-prompt` line."""
     is_explicit: bool = False
-    """The pointer cuts exactly there, and no entry followed it."""
+    """Whether the pointer resumes exactly there, and no entry followed it."""
     was_explicit: bool = False
     """The pointer was written as an explicit one, whatever followed."""
     has_pointer: bool = False
     """Some `last-prompt` line names a leaf, even if it is null."""
     is_cleared: bool = False
-    """An explicit pointer to nothing: the session starts anew."""
+    """Whether an explicit pointer has no target: the session starts anew."""
     is_relinked: bool = False
-    """A compaction preserved messages, and they hang on its summary now."""
+    """Whether a compaction preserved messages, which then follow its summary."""
 
     def readable(self, uuid: str | None) -> int | None:
         """Return the number of an entry that the client reads."""
@@ -87,15 +88,15 @@ class Entries(Generic[E]):
         return number if number is not None and self.is_read[number] else None
 
     def point(self, leaf: str | None, *, explicit: bool) -> None:
-        """Move the pointer to the leaf: the last line that names one counts."""
+        """Move the pointer to the leaf; the last line with a target counts."""
         if leaf:
-            # format: the same pointer written again plainly is still the explicit one
+            # format: if the same pointer is repeated plainly, it is still the explicit one
             is_same = leaf == self.pointer
             self.is_explicit = explicit or (self.is_explicit and is_same)
             self.was_explicit = explicit or (self.was_explicit and is_same)
             self.pointer, self.is_cleared = leaf, False
         elif explicit:
-            # format: explicit null is a rewind to the start; a plain null says nothing
+            # format: explicit null is a rewind to the start; a plain null has no effect
             self.is_cleared = True
             self.forget_pointer()
 
@@ -191,11 +192,11 @@ def _find_preserved(entries: Entries[E], preserved: Preserved) -> list[int] | No
 
 
 WINDOW = 5000.0
-"""Milliseconds within which an older entry stands in for a missing parent."""
+"""Milliseconds within which an older entry may replace a missing parent."""
 
 
 def walk_up(loaded: Entries[E], leaf: int) -> list[int]:
-    """Return the chain from a root to the leaf, without what parallel calls left aside."""
+    """Return the chain from a root to the leaf, without parallel calls off that path."""
     chain = [leaf]
     seen = {leaf}
     stand_ins: dict[bool | None, StandIns[E]] = {}
@@ -224,12 +225,14 @@ class StandIns(Generic[E]):
             for number, record in enumerate(loaded.records)
             if loaded.is_read[number] and loaded.accessors.side(record) is side
         ]
-        # among equals the first of the file is tried first
+        # of several with equal times the first in the file is tried first
         self.timed = sorted(
             pair for pair in timed if pair[0] == pair[0] and pair[0] > float("-inf")
         )
         self.below = list(range(len(self.timed)))
-        """For each place the next one down that may be free: skips grow as places are used."""
+        """For each position the next lower one that may be free, so that used ones are skipped
+        quickly.
+        """
 
     def nearest(self, number: int, seen: set[int]) -> int:
         """Return the newest unused entry up to five seconds older, else ROOT."""
@@ -242,7 +245,7 @@ class StandIns(Generic[E]):
         return -self.timed[place][1]
 
     def free(self, place: int, seen: set[int]) -> int:
-        """Return the highest place at or below one whose entry is not in use."""
+        """Return the highest free position at or below one."""
         passed: list[int] = []
         while place >= 0:
             if self.below[place] != place:
@@ -257,8 +260,8 @@ class StandIns(Generic[E]):
         return place
 
 
-# The leaf that the client resumes from. The client asks its records, a graph its nodes: building
-# a graph must not hold the texts.
+# The leaf that the client resumes from. The same rules run on the client's records and on a graph's
+# nodes: building a graph must not keep the texts.
 
 
 POINTER = "last-prompt"
@@ -267,7 +270,7 @@ OFF_CHAIN = Trait.SIDECHAIN | Trait.MUTE
 
 
 def find_leaf(facts: FileFacts) -> str | None:
-    """Return the uuid of the record that the client continues, None where there is none."""
+    """Return the uuid of the record that the client resumes from; None if there is none."""
     if facts.nodes and _ends_plainly(facts):
         return facts.nodes[-1].uuid
     entries = load_entries(facts)
@@ -276,7 +279,7 @@ def find_leaf(facts: FileFacts) -> str | None:
 
 
 def find_chain_end(entries: Entries[E]) -> int | None:
-    """Return the last entry of the chain that the client continues, notes included."""
+    """Return the last entry of the chain that the client resumes, notes included."""
     found = None if entries.is_cleared else choose_leaf(entries)
     if found is None:
         return None
@@ -286,7 +289,9 @@ def find_chain_end(entries: Entries[E]) -> int | None:
 
 
 def _ends_plainly(facts: FileFacts) -> bool:
-    """Return whether the last record alone decides, as in most files: a tenth of the time."""
+    """Return whether the last record alone decides, as in most files; this takes a tenth of the
+    time.
+    """
     last = facts.nodes[-1]
     if last.kind not in SPOKEN or last.traits & OFF_CHAIN:
         return False
@@ -574,7 +579,7 @@ def list_trailing_notes(entries: Entries[E], message: int, seen: set[int]) -> li
 
 
 def load_entries(facts: FileFacts) -> Entries[Node]:
-    """Return the links of a file's chain, as the client loads them, by what the graph knows."""
+    """Return the links of a file's chain, as the client loads them, from the graph's facts."""
     links = [node for node in facts.nodes if node.kind in CHAIN_TYPES]
     traits = reduce(or_, [node.traits for node in links], 0)
     dropped: dict[str, str | None] = {}
@@ -592,7 +597,7 @@ def load_entries(facts: FileFacts) -> Entries[Node]:
         index = {node.uuid: number for number, node in enumerate(records)}
     named = [node.parent for node in records]
     if any(node.kind == "progress" for node in facts.nodes):
-        bridges: dict[str, str | None] = {}  # what the children of progress attach to
+        bridges: dict[str, str | None] = {}  # what children of progress records attach to
         for node in facts.nodes:
             if node.kind == "progress":
                 bridges[node.uuid] = bridges.get(node.parent or "", node.parent)
@@ -616,7 +621,7 @@ def load_entries(facts: FileFacts) -> Entries[Node]:
             if any(node.kind in CHAIN_TYPES and not node.traits & OFF_CHAIN for node in followers):
                 entries.follow()
         if any(pointer.after <= at < end for at in boundaries):
-            entries.forget_pointer()  # format: what was pointed to is over
+            entries.forget_pointer()  # format: earlier pointers no longer count
     if traits & Trait.BOUNDARY:
         keep_preserved(entries)
     return entries
@@ -647,11 +652,11 @@ NODES: EntryAccessors[Node] = EntryAccessors(
 
 # Messages of a line that the client does not send when it resumes the session:
 #
-#     U1 ── A1    U2<? ── A2              U2 names a parent that is nowhere: U1 A1 are unseen
-#     U1 ── T1 ── R1 ──┬── A1 ── A2       a notice below R1 was answered: A1 A2 are unseen
+#     U1 ── A1    U2<? ── A2              U2 names a missing parent: U1 A1 are not sent
+#     U1 ── T1 ── R1 ──┬── A1 ── A2       a notice below R1 was answered: A1 A2 are not sent
 #                      └── N1 ── A3
 #
-# What stands before a compaction or a cleared context is not meant: that is shown there.
+# What is before a compaction or a cleared context is not included: that is shown there.
 
 
 SPOKEN_KINDS = frozenset({"user", "assistant"})
@@ -675,7 +680,7 @@ def find_unsent(
         return ()
     numbers = list(map(known.at.__getitem__, line.nodes))
     chain = _walk_by_parents(known, parents, known.at[leaf])
-    # what a compaction preserved forgets all else before it, on other branches too
+    # a compaction that preserves messages drops everything else before it, on other branches too
     held = known.facts[known.nodes[known.at[leaf]].file].nodes
     if chain is None or any(node.preserved for node in held):
         entries = load_entries(known.facts[known.nodes[known.at[leaf]].file])
@@ -693,9 +698,9 @@ def find_unsent(
 
 
 def _walk_by_parents(known: Index, parents: Parents, leaf: int) -> list[int] | None:
-    """Return the records from the leaf up, None where the client looks for one by time.
+    """Return the records from the leaf up; None if the client searches for a parent by time.
 
-    What hangs where it says has no edge of its own, and what it names is there.
+    A record with its named parent has no special edge, and that parent exists.
     """
     nodes, up, edges = known.nodes, parents.up, parents.edges
     found: list[int] = []

@@ -1,7 +1,8 @@
 """The facts of records that graphs are built from: one node per record, one value per file.
 
 The facts of a file that has grown are the old ones and those of its new lines, so a graph can
-follow a file without reading it twice. Records and side files also say which call sent an agent:
+follow
+a file without reading it twice. Records and side files also say which call started an agent:
 
     call      {"name":"Agent","input":{"prompt":…,"name":…}}      the prompt and the name
     result    "toolUseResult":{"agentId":…} or {"runId":…}        the agent or the workflow run
@@ -79,9 +80,9 @@ SYNTHETIC = "<synthetic>"
 
 
 def make_node(record: Record, file: int, line: int, before: str = "") -> Node | None:
-    """Return the node for a record at a line of a file, None where it has no uuid.
+    """Return the node for a record at a line of a file; None if it has no uuid.
 
-    The uuid before it is mostly its parent: one string for both saves a tenth of the memory.
+    The previous uuid is usually its parent: sharing the string saves a tenth of the memory.
     """
     envelope = record.envelope
     uuid = envelope.uuid
@@ -161,7 +162,7 @@ def _get_heads(record: Record) -> str | list[BlockHead] | None:
     content = get_content(record.envelope)
     if content is not None:
         return content
-    # something among the blocks is none: the others still say what they are
+    # one invalid block: the others still count
     return [
         BlockHead(**{key: block[key] for key in HEAD if isinstance(block.get(key), str)})
         for block in get_content_blocks(record)
@@ -224,7 +225,7 @@ def _make_calls(record: Record, content: str | list[BlockHead] | None) -> tuple[
     heads = [head for head in content if head.type in CALLS and head.id]
     if not heads:
         return ()
-    # What calls that send out agents were given; the input of others says nothing of agents.
+    # Inputs of calls that start agents; other tools' inputs say nothing about agents.
     inputs: dict[str, dict[str, Any]] = {}
     if any(head.name in SPAWNERS for head in heads):
         blocks = record.message.content if record.message else []
@@ -285,7 +286,7 @@ def _system_facts(record: Record) -> dict[str, Any]:
 
 
 def list_preserved(record: Record) -> tuple[str, ...]:
-    """Return the records that a compaction keeps in the context, the last first."""
+    """Return the records that a compaction preserves, last first."""
     found = record.preserved if isinstance(record, System) else None
     return found.uuids if found else ()
 
@@ -323,7 +324,7 @@ def _make_preview(text: str) -> str | None:
 
 
 def _compute_digest(record: Record, text: str) -> int | None:
-    """Return a number that equal contents share; None where there is nothing to compare."""
+    """Return a number that equal contents share; None if there is nothing to compare."""
     if all(head.type == "text" for head in record.block_heads):
         return _text_digest(text)
     message = record.fields.get("message")
@@ -352,30 +353,30 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Records with the name of the file that they are from."""
+    """Records with the name of their file."""
 
     file: SourceFile
     records: Iterable[Record]
     meta: AgentMeta | None = None
     title: str | None = None
-    """The one that lies beside a session's file."""
+    """The title from the file beside a session's log."""
 
 
 Name: TypeAlias = LogFile | SourceFile | PurePath | str
 Readable: TypeAlias = Source | LogFile | Record | tuple[Name, Iterable[Record]]
 LOOSE = SourceFile("", "session", None)
-"""Where records are from that came without a file."""
+"""The file name of records that came without one."""
 
 
 class LooseLine(Struct, frozen=True, gc=False):
-    """A line without uuid, with what it says of the graph."""
+    """A line without uuid, and what it says about the graph."""
 
     kind: str
     line: int
     offset: int
     length: int
     after: int
-    """How many records with a uuid stand before it in the file."""
+    """How many records with a uuid precede it in the file."""
     session: str | None = None
     leaf: str | None = None
     text: str | None = None
@@ -396,10 +397,10 @@ class FileFacts:
     lines: int = 0
     titles: TitleSearch = field(default_factory=TitleSearch)
     title_file: str | None = None
-    """The title that lies beside the file."""
+    """The title from the file beside the log."""
 
     def add(self, records: Iterable[Record], number: int) -> None:
-        """Take in the records that follow."""
+        """Add the records that follow."""
         before = ""
         for record in records:
             self.lines = record.line or self.lines + 1
@@ -412,14 +413,14 @@ class FileFacts:
                 before = node.uuid
 
     def renumbered(self, number: int) -> "FileFacts":
-        """Return itself under the number of its file among others."""
+        """Return the same under the number of its file among others."""
         if self.nodes and self.nodes[0].file != number:
             self.nodes = [replace(node, file=number) for node in self.nodes]
         return self
 
     @property
     def session(self) -> str:
-        """The session that the file is about: by its name, else by its first records."""
+        """The session of the file: by its name, else by its first records."""
         own = self.file.session or ""
         if UUID.fullmatch(own):
             return own
@@ -430,7 +431,7 @@ class FileFacts:
         return first if self.file.kind == "session" else first.partition("#")[0]
 
     def place(self, loose_line: LooseLine, number: int) -> Place:
-        """Return where a line without uuid lies."""
+        """Return the place of a line without uuid."""
         return Place(number, loose_line.line, loose_line.offset, loose_line.length)
 
 
@@ -457,7 +458,7 @@ def _make_loose_line(record: Record, line: int, after: int) -> LooseLine:
 
 
 def iter_sources(given: Iterable[Readable]) -> Iterator[Source]:
-    """Yield what was given as records with the name of their file; bare ones form one file."""
+    """Yield records with the name of their file; bare records form one file."""
     for item in given:
         if isinstance(item, Source):
             yield item
@@ -470,14 +471,14 @@ def iter_sources(given: Iterable[Readable]) -> Iterator[Source]:
 
 
 def make_source(file: LogFile, records: Iterable[Record]) -> Source:
-    """Return records with the name of their file and what lies beside it."""
+    """Return records with the name of their file and what is beside it."""
     meta = read_agent_meta(file.path) if file.kind == "agent" else None
     title = read_title_file(file.folder) if file.kind == "session" else None
     return Source(make_source_file(file), records, meta, title)
 
 
 def make_source_file(name: Name) -> SourceFile:
-    """Return the file that a name stands for, named by where it would lie."""
+    """Return the file for a name, placed where it would be."""
     if isinstance(name, SourceFile):
         return name
     file = name if isinstance(name, LogFile) else make_log_file(Path(name))

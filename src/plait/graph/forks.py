@@ -1,14 +1,16 @@
 """Forks: which children of a record branch off, which are folded, and which stay on its line.
 
-What one response is, with its calls and their results, becomes one step first:
+A response with its calls and their results is first contracted to one step:
 
     A₁ call x ──┬── A₂ call y ── U result y ── A₃        one step: A₁ A₂ and both results
                 └── U result x                          its child: A₃
 
-Progress, attachments and notes are bridged: they have a host, the nearest ancestor that is more
+Progress, attachments and notes are bridged: they belong to a host, the nearest ancestor that is
+more
 than structure, and never make a fork. Then the children of each host are judged by a ladder of
-rules, and each step is assigned to a DAG-line. The side of a fork that the client would resume
-from keeps the line of its host; the others become branches.
+rules,
+and each step is assigned to a DAG-line. The side of a fork that the client would resume from keeps
+the line of its host; the others become branches.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,30 +24,30 @@ from plait.graph.model import FoldReason, LineKind, Node, RungName, Trait, Verdi
 from plait.graph.parents import NO_NODE, Parents, Walk, Walks
 
 NEAR = 64
-"""How far up one looks before everything is numbered: few forks lie deeper."""
+"""How far up to look before numbering everything: few forks are deeper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What is known of each step and of the part below it."""
+    """What is known of each step and of its descendants."""
 
     first: list[int]
     """Its first record in the file."""
     last: list[int]
-    """The last record in it or below it, as the file has them."""
+    """The last record of it and its descendants, in file order."""
     is_answered: bytearray
-    """1 where the model says something in it or below it."""
+    """1 if it or a descendant contains text of the model."""
     holds_leaf: bytearray
-    """1 where the record that the client goes on from is in it or below it."""
+    """1 if it or a descendant contains the record that the client resumes from."""
     went_on: bytearray
-    """1 where a person's prompt was answered in it or below it."""
+    """1 if a prompt of the user was answered in it or a descendant."""
 
 
 @dataclass(frozen=True)
 class Steps:
     """The contracted graph of all sessions; a parent has a smaller number than its children.
 
-    Not slotted: what lies below is worked out where something forks, which most do not.
+    No slots: `reach` is computed only where something forks, which is rare.
     """
 
     index: Index
@@ -58,7 +60,7 @@ class Steps:
     of: list[int]
     """By node: its step; NOWHERE for structure and for agents."""
     after_error: bytearray
-    """By node: 1 where an API error stands between it and its host."""
+    """By node: 1 if an API error is between it and its host."""
     top: list[int]
     """By step: its first record from the root down."""
     parent: list[int]
@@ -87,14 +89,16 @@ def build_steps(index: Index, parents: Parents, walks: Walks, leaves: set[int]) 
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """What hangs on what, by number: no lists, so a million nodes are four arrays."""
+    """The children of nodes or steps by number, as arrays: lists for a million nodes would be too
+    large.
+    """
 
     first: list[int]
     following: list[int]
     """The next child of the same parent."""
 
     def __call__(self, number: int) -> Iterator[int]:
-        """Yield the children of a node or step in their order."""
+        """Yield the children of a node or step in order."""
         child = self.first[number]
         while child >= 0:
             yield child
@@ -115,7 +119,7 @@ def build_children(up: list[int]) -> Children:
 def _downward(up: list[int], is_side: bytearray) -> list[int]:
     """Return the nodes of all sessions, parents before children.
 
-    That is the order of the files; where it is not, those nearer to a root come first.
+    Usually that is the order of the files; otherwise those nearer to a root come first.
     """
     if _is_in_order(up):
         return [node for node, is_agent in enumerate(is_side) if not is_agent]
@@ -132,7 +136,7 @@ def _downward(up: list[int], is_side: bytearray) -> list[int]:
 
 
 def _is_in_order(up: list[int]) -> bool:
-    """Return whether all parents stand before their children."""
+    """Return whether all parents come before their children."""
     return all(map(lt, up, range(len(up))))
 
 
@@ -140,7 +144,7 @@ def _hosts(index: Index, up: list[int], order: list[int]) -> tuple[list[int], by
     nodes = index.nodes
     after_error = bytearray(len(nodes))
     is_bridge = bytearray([node.traits & Trait.STRUCTURAL for node in nodes])
-    is_bridge.append(0)  # for NOWHERE, which is the last place
+    is_bridge.append(0)  # for NOWHERE, which is the last index
     host = [NO_NODE] * len(nodes) if len(order) < len(nodes) else list(up)
     if len(order) < len(nodes):
         for number in order:
@@ -199,7 +203,7 @@ def _find_call(
 ) -> int:
     """Return the record that holds the call of a result, in the same walk.
 
-    Where a call's id is used twice, the record that the result names or hangs on is meant.
+    If a call's id is used twice, the record that the result names or follows is meant.
     """
     wanted = node.results[0]
     named = index.at.get(node.source, NO_NODE) if node.source else NO_NODE
@@ -216,8 +220,8 @@ def _find_call(
 def _number_steps(order: list[int], stands: list[int]) -> tuple[list[int], list[int]]:
     """Number the steps from the roots down, so that a parent always comes before its child.
 
-    The first record of a step hangs outside of it, and what it hangs on came even before:
-    steps cannot lead in circles.
+    The parent of a step's first record is outside of the step and earlier: steps cannot form
+    circles.
     """
     of, numbers = [NO_NODE] * len(stands), [NO_NODE] * len(stands)
     top: list[int] = []
@@ -236,7 +240,7 @@ def _number_steps(order: list[int], stands: list[int]) -> tuple[list[int], list[
 def _look_inside(steps: Steps, found: Reach) -> None:
     of, up, first, last = steps.of, steps.up, found.first, found.last
     # By node: whether the model speaks in or below it, and whether a leaf is there. By the parents
-    # that records name: a response that goes on below a prompt answers it, though its step began
+    # that records name: a response that continues below a prompt answers it, though its step began
     # above.
     speaks, leads = bytearray(len(up)), bytearray(len(up))
     for leaf in steps.leaves:
@@ -291,11 +295,11 @@ def is_opener(index: Index, steps: Steps, step: int) -> bool:
 
 
 class Descent:
-    """Tells which nodes hang below which, by the parents that records name.
+    """Which nodes descend from which, by the parents that records name.
 
-        A ── U₁ ── A (the same response) ── U₂      U₂ stands beside U₁, and yet below it
+        A ── U₁ ── A (the same response) ── U₂      U₂ is beside U₁, and yet below it
 
-    The numbers are made when they are first needed: few files have such a response.
+    The numbers are computed when first needed: few files have such a response.
     """
 
     __slots__ = ("_ends", "_is_ordered", "_starts", "_up")
@@ -336,41 +340,41 @@ def _intervals(up: list[int]) -> tuple[list[int], list[int]]:
     return starts, [start + size for start, size in zip(starts, sizes, strict=True)]
 
 
-# The ladder: rungs are tried in order, and the first that answers decides. A rung answers with the
-# name of a rung or declines with None. It never raises and never looks at another rung. The last
-# cannot decline: what no rung explains is a rewind.
+# The ladder: rules are tried in order, and the first that answers decides. A rule returns the name
+# of a verdict or declines with None. It never raises and never looks at another rule. The last
+# cannot decline: what no rule explains is a rewind.
 #
 # What documents call artifacts (parallel calls, early and late results, continued responses, hooks
-# and progress beside the conversation) never comes here: steps have dissolved it.
+# and progress beside the conversation) never gets here: contraction to steps has removed it.
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A step that hangs on a host, as the rungs see it."""
+    """A step and its host, as the rules see it."""
 
     step: int
     host: int
-    """The record it hangs on; below none, and in another session's file, they can differ."""
+    """The record it follows; under none, and in another session's file, it may differ."""
     stamp: str | None
     digest: int | None
-    """Of its words, where it is a prompt."""
+    """A digest of its text, if it is a prompt."""
     is_opener: bool
     is_prompt: bool
-    """Typed by a person."""
+    """Typed by the user."""
     is_reply: bool
-    """Said by the model, or returned to it by a call."""
+    """Text of the model, or the result of a call."""
     is_answered: bool
     holds_leaf: bool
-    """The client would go on from here or from below."""
+    """Whether the client would resume from it or from a descendant."""
     went_on: bool
-    """A person's prompt was answered in it or below it."""
+    """Whether a prompt of the user was answered in it or a descendant."""
     is_after_error: bool
-    """An API error stands between it and its host."""
+    """Whether an API error is between it and its host."""
     is_below_prompt: bool
-    """Its host is what somebody asked, not an answer or a result."""
+    """Whether its host is a prompt, not a response or a result."""
     first: int
     last: int
-    """Positions in the file: its first record, and the last in it or below it."""
+    """Positions in the file: its first record, and the last of it and its descendants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +384,7 @@ class Siblings:
     older: Child
     newer: Child
     is_rootless: bool = False
-    """Both hang on nothing: the file may not say what follows what."""
+    """Both are roots: the file may not say what follows what."""
 
     @property
     def is_same_place(self) -> bool:
@@ -388,7 +392,7 @@ class Siblings:
 
     @property
     def answers_same(self) -> bool:
-        """Whether both answer one thing: a prompt, though it was written twice."""
+        """Whether both answer one thing: a prompt, even if it was written twice."""
         is_prompted = self.older.is_below_prompt and self.newer.is_below_prompt
         return self.is_same_place or is_prompted
 
@@ -401,17 +405,17 @@ Rung: TypeAlias = Callable[[Siblings], RungName | None]
 
 
 def _replay(pair: Siblings) -> RungName | None:
-    """The same words at the same instant: written twice, the second is folded.
+    """The same text at the same time: written twice, the second is folded.
 
     A ──┬── U₁ "go on" 10:02 ── A …
-        └── U₂ "go on" 10:02            folded under U₁; what hangs on it hangs on U₁
+        └── U₂ "go on" 10:02            folded under U₁; its children move to U₁
     """
     same_time = pair.older.stamp is not None and pair.older.stamp == pair.newer.stamp
     return "replay" if same_time and pair.has_same_words and pair.is_same_place else None
 
 
 def _retry(pair: Siblings) -> RungName | None:
-    """The model answered again, or its answer stands beside an error of the API.
+    """The model answered again, or its answer is beside an API error.
 
     U ──┬── A₁ "…"                      U ──┬── A₁ "…"
         └── A₂ "…" ── U …                   └── api_error ── U₂ …
@@ -424,10 +428,11 @@ def _retry(pair: Siblings) -> RungName | None:
 
 
 def _other_writer(pair: Siblings) -> RungName | None:
-    """An answer beside a conversation that went on: nobody can rewind to it, another client's.
+    """An answer beside a conversation that continued: nobody can rewind to it, so another client
+    wrote it.
 
     A ──┬── result ── U₂ ── A …             resumed while the first client still waits
-        └── result ── A₃                    its call comes back, and it goes on
+        └── result ── A₃                    its call returns, and it continues
     """
     if pair.is_rootless or not pair.newer.is_reply or not pair.newer.is_answered:
         return None
@@ -435,23 +440,23 @@ def _other_writer(pair: Siblings) -> RungName | None:
 
 
 def _sent_again(pair: Siblings) -> RungName | None:
-    """A command that got no answer was sent once more, with the same words.
+    """A command without an answer was sent once more, with the same text.
 
     A ──┬── "/review src"                   unanswered, folded
-        └── "/review src" ── A …            goes on
+        └── "/review src" ── A …            continues
     """
     is_command = not pair.older.is_opener and pair.newer.is_opener and not pair.is_rootless
     return "resent" if is_command and _retracted(pair) == "resent" else None
 
 
 def _note(pair: Siblings) -> RungName | None:
-    """What begins no turn stays on the line, and so does what nothing can have rewound.
+    """What begins no turn stays on the line, and so does what cannot be a rewind.
 
     A ──┬── U "next" ── A …             ∅ ── U    ∅ ── A    ∅ ── U     no parents at all
         └── "/model" (no answer)
 
     R ──┬── A …                         R ──┬── A ── U ── A …
-        └── notice ── A …  stays            └── notice ── A …   leaves a person's words behind
+        └── notice ── A …  stays            └── notice ── A …   leaves the user's text behind
     """
     older, newer = pair.older, pair.newer
     if not newer.is_opener:
@@ -464,10 +469,10 @@ def _note(pair: Siblings) -> RungName | None:
 
 
 def _retracted(pair: Siblings) -> RungName | None:
-    """The earlier prompt got no answer: it folds under the one that replaced it.
+    """The earlier prompt got no answer: it is folded under the one that replaced it.
 
     A ──┬── U₁ "fix teh bug"                unanswered, folded
-        └── U₂ "fix the bug" ── A …         goes on
+        └── U₂ "fix the bug" ── A …         continues
     """
     older = pair.older
     if older.is_answered or older.holds_leaf or not pair.is_same_place:
@@ -485,7 +490,7 @@ def _parallel(pair: Siblings) -> RungName | None:
 
 
 def rewind(pair: Siblings) -> RungName:
-    """The conversation was taken back to the host and went another way.
+    """The conversation went back to the host and took another course.
 
     A ──┬── U₁ 10:02 ── A …
         └── U₂ 10:35 ── A …
@@ -506,7 +511,7 @@ LADDER: tuple[Rung, ...] = (
 
 
 def judge(pair: Siblings) -> RungName:
-    """Return the name of the first rung that answers."""
+    """Return the name of the first rule that answers."""
     for rung in LADDER:
         if name := rung(pair):
             return name
@@ -524,12 +529,12 @@ class Judgement:
 
 @dataclass(slots=True)
 class Outcome:
-    """What becomes of the children of one host."""
+    """What happens to the children of one host."""
 
     staying: list[int] = field(default_factory=list)
-    """Steps that stay on the host's line whichever way the conversation went."""
+    """Steps that stay on the host's line whichever side continues."""
     sides: list[list[int]] = field(default_factory=list)
-    """The ways it went, oldest first; one of them stays on the host's line."""
+    """The sides of the fork, oldest first; one of them stays on the host's line."""
     folded: list[Judgement] = field(default_factory=list)
     """Prompts folded under the newer one; the newest verdict is the last."""
     replayed: list[Judgement] = field(default_factory=list)
@@ -538,19 +543,19 @@ class Outcome:
 
 
 IsBelow: TypeAlias = Callable[[Child, Child], bool]
-"""Whether the first hangs below the second."""
+"""Returns whether the first descends from the second."""
 
 
 def judge_children(
     children: Iterable[Child], is_below: IsBelow, *, is_rootless: bool = False
 ) -> Outcome:
-    """Judge the children of a host in file order, each against what came before it."""
+    """Judge the children of a host in file order, each against the earlier ones."""
     outcome = Outcome()
     open_children: list[Child] = []
     unanswered: dict[tuple[int, int | None], Child] = {}
     for newer in _without_replays(children, outcome):
         _fold_sent_again(outcome, unanswered, newer, is_rootless)
-        if open_children and is_below(newer, open_children[-1]):  # the same way, no fork
+        if open_children and is_below(newer, open_children[-1]):  # the same side, no fork
             _keep_open(outcome, open_children, newer)
         else:
             rung: RungName | None = None
@@ -579,7 +584,9 @@ def _fold_sent_again(
     newer: Child,
     is_rootless: bool,
 ) -> None:
-    """Fold a command under the same one, answered; what stays on the line is remembered."""
+    """Fold an unanswered command under the same one, answered; what stays on the line is
+    remembered.
+    """
     older = unanswered.get((newer.host, newer.digest))
     if older and judge(Siblings(older, newer, is_rootless)) == "resent":
         del unanswered[newer.host, newer.digest]
@@ -627,12 +634,12 @@ def _keep_open(outcome: Outcome, open_children: list[Child], newer: Child) -> No
 
 @dataclass(slots=True)
 class LineDraft:
-    """A DAG-line in the making, its nodes by number."""
+    """A DAG-line while it is built, its nodes by number."""
 
     kind: LineKind
     walk: Walk
     root: int
-    """The node that it begins with; NOWHERE for a session's own line."""
+    """Its first node; NOWHERE for a session's own line."""
     nodes: list[int] = field(default_factory=list)
     folded: dict[int, list[int]] = field(default_factory=dict)
 
@@ -647,7 +654,7 @@ class Folding:
 
 @dataclass(slots=True)
 class LineDrafts:
-    """All lines in the making, and what was decided on the way."""
+    """All lines while they are built, and the decisions on the way."""
 
     lines: list[LineDraft] = field(default_factory=list)
     of: list[int] = field(default_factory=list)
@@ -670,7 +677,7 @@ def assign_lines(index: Index, parents: Parents, walks: Walks, steps: Steps) -> 
 
 
 class Assignment:
-    """One pass over the steps from the roots down, with a line for each."""
+    """One pass over the steps from the roots down that assigns a line to each."""
 
     def __init__(
         self, index: Index, parents: Parents, walks: Walks, steps: Steps, drafts: LineDrafts
@@ -689,7 +696,7 @@ class Assignment:
         self.waiting: list[int] = []
 
     def run(self) -> None:
-        """Give every step its line, then every node."""
+        """Assign a line to every step, then to every node."""
         for walk, roots in self.roots().items():
             self.divide(roots, walk, NO_NODE)
         line, fold, adopted, waiting = self.line, self.fold, self.adopted, self.waiting
@@ -714,26 +721,26 @@ class Assignment:
         return roots
 
     def descend(self, step: int) -> None:
-        """Hand a line down from a step to its children."""
+        """Pass a line down from a step to its children."""
         children = [*self.below(step), *self.adopted.get(step, ())]
         if not children:
             return
         folding = self.fold.get(step)
         if folding is None:
             self.divide(children, self.line[step], step)
-        elif folding.reason != "replay":  # what hangs on a replay hangs on the original
+        elif folding.reason != "replay":  # children of a replay move to the original
             for child in children:
                 self.fold[child] = folding
                 self.settle(child, self.line[step])
 
     def settle(self, step: int, line: int) -> None:
-        """Put a step on a line and lets its children wait."""
+        """Put a step on a line and queue its children."""
         self.line[step] = line
         self.waiting.append(step)
 
     def divide(self, children: list[int], line: int, host: int) -> None:
-        """Judge several children of a host and puts each on its line."""
-        if not children[1:]:  # one way alone: nothing to judge
+        """Judge several children of a host and put each on its line."""
+        if not children[1:]:  # only one side: nothing to judge
             self.settle(children[0], line)
             return
         children.sort(key=self.steps.reach.first.__getitem__)
@@ -754,7 +761,7 @@ class Assignment:
             for step in side:
                 self.settle(step, target)
         top = self.steps.top
-        for judged in reversed(outcome.folded):  # a replacement can have been replaced itself
+        for judged in reversed(outcome.folded):  # a replacement may itself have been replaced
             reason: FoldReason = "resent" if judged.rung == "resent" else "retracted"
             self.fold[judged.older] = Folding(reason, top[judged.newer])
             self.settle(judged.older, self.line[judged.newer])
@@ -766,7 +773,7 @@ class Assignment:
                 self.adopted.setdefault(judged.older, []).extend(moved)
 
     def child(self, step: int) -> Child:
-        """Show a step to the rungs."""
+        """Return a step in the form the rules see it."""
         steps, reach = self.steps, self.steps.reach
         top = steps.top[step]
         node = self.index.nodes[top]
@@ -804,12 +811,12 @@ class Assignment:
         return replace(child, host=steps.top[step], digest=digest)
 
     def is_below(self, newer: Child, older: Child) -> bool:
-        """Return whether one child hangs below another, by way of a record of their host."""
+        """Return whether one child descends from another, through a record of their host."""
         top = self.steps.top
         return self.descent.is_below(top[newer.step], top[older.step])
 
     def record(self, verdicts: Iterable[Judgement], host: int) -> None:
-        """Keep verdicts with the uuids they are about."""
+        """Store verdicts with the uuids they are about."""
         nodes, top = self.index.nodes, self.steps.top
         for judged in verdicts:
             newer = nodes[top[judged.newer]]
@@ -820,7 +827,7 @@ class Assignment:
             self.drafts.verdicts.append(verdict)
 
     def chosen_side(self, outcome: Outcome) -> int:
-        """Return the side that keeps the line: where the client would go on, else the newest."""
+        """Return the side that keeps the line: where the client would resume, else the newest."""
         holds = self.steps.reach.holds_leaf
         for number in range(len(outcome.sides) - 1, -1, -1):
             if any(holds[step] for step in outcome.sides[number]):
@@ -828,7 +835,7 @@ class Assignment:
         return len(outcome.sides) - 1
 
     def place_nodes(self) -> None:
-        """Put every node on the line of its step, or of its host's step, or of its walk."""
+        """Put every node on the line of its step, of its host's step, or of its walk."""
         walk_of, line_of = self.walks.of, self.line
         lines, fold, drafts = self.drafts.lines, self.fold, self.drafts
         of, host = self.steps.of, self.steps.host

@@ -4,14 +4,14 @@
     B.jsonl  a b c f g            forked or resumed: a b c are copies, f g its own
     C.jsonl  a b' d               b' has the uuid of b and other content: a finding
 
-Files that carry one session id are separated if their content differs:
+Files with one session id are separated if their content differs:
 
     S.jsonl          a b c d      the newest: S
-    old/S.jsonl      a b          holds nothing else: a copy of S
-    loose.jsonl      a b e        holds something else: S~2
+    old/S.jsonl      a b          contains nothing else: a copy of S
+    loose.jsonl      a b e        contains something else: S~2
 
-Nodes are numbered in the order of files and lines. That number is the position that "earlier in
-the file" means everywhere in this package.
+Nodes are numbered in the order of files and lines. That number is the position that "earlier in the
+file" means everywhere in this package.
 """
 
 from collections import Counter
@@ -31,8 +31,8 @@ from plait.graph.model import Finding, Node, Place, SourceFile
 LATE = "\uffff"
 """Sorts after every timestamp."""
 SHORT = 2000
-"""Bytes of the notes that tell an original from its copy. Longer ones are not read where only
-money is counted, and both ways must come to the same.
+"""Length of notes that distinguish an original from its copy. Longer ones are not read where only
+usage is counted, and both ways must agree.
 """
 
 
@@ -45,7 +45,7 @@ class Index:
     sessions: tuple[str, ...]
     """The session that each file is about."""
     homes: dict[str, int]
-    """The file that each session is."""
+    """The file of each session."""
     nodes: list[Node]
     at: dict[str, int]
     named: dict[str, Node]
@@ -58,7 +58,7 @@ class Index:
 
 
 def build_index(facts: Iterable[FileFacts]) -> Index:
-    """Build the index of files; the order in which they are given does not matter."""
+    """Build the index of files; their order does not matter."""
     ordered = sorted(facts, key=lambda file: file.file.path)
     files = tuple(file.renumbered(number) for number, file in enumerate(ordered))
     holders = Holders.collect(files)
@@ -73,13 +73,13 @@ def build_index(facts: Iterable[FileFacts]) -> Index:
 
 @dataclass(slots=True)
 class SessionNames:
-    """The session of each file, and the file that each session is."""
+    """The session of each file, and the file of each session."""
 
     sessions: list[str]
     homes: dict[str, int] = field(default_factory=dict)
-    """By session: the file that its leaf and its title come from."""
+    """By session: the file with its leaf and its title."""
     renamed: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """By file: the id that its records carry, and the one that replaces it."""
+    """By file: the id in its records, and the one that replaces it."""
     findings: list[Finding] = field(default_factory=list)
 
     def rename(self, file: int, session: str) -> None:
@@ -89,7 +89,7 @@ class SessionNames:
 
 
 def _name_sessions(files: Sequence[FileFacts]) -> SessionNames:
-    """Name the sessions of files; several different files of one session id become several."""
+    """Name the sessions of files; several different files with one session id become several."""
     names = SessionNames([facts.session for facts in files])
     known = set(names.sessions)
     files_of_sessions: dict[str, list[int]] = {}
@@ -127,8 +127,8 @@ def _name_sessions(files: Sequence[FileFacts]) -> SessionNames:
             if renamed is not None:
                 names.rename(number, renamed)
     for number, facts in enumerate(files):
-        # The client resumes a session by the name of its file, whatever its records say. So a
-        # file whose records all carry other ids is what it is called.
+        # The client resumes a session by the name of its file, whatever its records say. So a file
+        # whose records all have other ids is named after itself.
         if facts.file.kind != "session" or number in names.renamed:
             continue
         own = names.sessions[number]
@@ -143,7 +143,7 @@ def _name_sessions(files: Sequence[FileFacts]) -> SessionNames:
 def _find_differing_copies(
     files: Sequence[FileFacts], shared: Mapping[str, list[Node]], owners: Mapping[str, int]
 ) -> list[Finding]:
-    """Return a finding for each file with records that have other content in the owner."""
+    """Return a finding for each file with records whose content differs from the owner's."""
 
     def content(node: Node) -> tuple[Any, ...]:
         calls = tuple(call.id for call in node.calls)
@@ -165,7 +165,7 @@ def _find_differing_copies(
 
 @dataclass(frozen=True, slots=True)
 class Holders:
-    """Which files hold a uuid, with the node as the last line of each file has it."""
+    """Which files hold a uuid, with the node on the last line of each file."""
 
     first: dict[str, Node]
     """In the first file that holds it."""
@@ -179,7 +179,7 @@ class Holders:
         """Collect the uuids of files."""
         nodes = [node for facts in files for node in facts.nodes]
         first = {node.uuid: node for node in nodes}
-        if len(first) == len(nodes):  # no uuid stands twice
+        if len(first) == len(nodes):  # no uuid is repeated
             return cls(first, {}, {})
         first.clear()
         shared: dict[str, list[Node]] = {}
@@ -205,7 +205,7 @@ class Holders:
 
 Rank = tuple[bool, bool, str, int, bool, int, str, str, str]
 SURE = 6
-"""How many of the first parts of a rank are knowledge; the others are a guess."""
+"""How many of the first parts of a rank are certain; the others are a guess."""
 
 
 def _choose_owners(
@@ -250,9 +250,9 @@ def _choose_owners(
 def _find_copies(
     files: Sequence[FileFacts], sharing: Iterable[int], shared: Mapping[str, list[Node]]
 ) -> set[tuple[int, int]]:
-    """Return the pairs of a file and the one that it was copied from, as far as lines tell.
+    """Return the pairs of a file and the one it was copied from, as far as lines tell.
 
-    A copy is written in one go; whoever wrote a conversation noted things between its records.
+    A copy is written in one go; the original has notes between its records.
     """
     last: dict[tuple[int, int], int] = {}
     for nodes in shared.values():
@@ -261,7 +261,7 @@ def _find_copies(
                 pair = node.file, rival.file
                 last[pair] = max(last.get(pair, 0), node.line)
     ends: dict[int, float] = {}
-    """The line up to which the records of a file follow each other from the first on."""
+    """The line up to which the records of a file are consecutive from the first on."""
     for number in sharing:
         notes = (line for line in files[number].asides if line.after and line.length < SHORT)
         ends[number] = next((line.line for line in notes), inf)
@@ -274,18 +274,18 @@ def _find_copies(
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What decides whether a file owns the uuids it shares; the smallest rank owns."""
+    """Decides which file owns shared uuids: the one with the smallest rank."""
 
     is_agent: bool
     session: str
     started: str
     begun: str
-    """When the first line was written, if that is a note; a fork's own precede its copies."""
+    """When the first line was written, if that is a note; a fork's own notes precede its copies."""
     copies: set[tuple[int, int]]
-    """The pairs of a file and the one that it was copied from."""
+    """The pairs of a file and the one it was copied from."""
     continued: str
-    """The first record that no other file has. A file without one was abandoned; late among files
-    of one session, where it is only an older state.
+    """The first record that no other file has. A file without one was abandoned; among files of one
+    session it ranks late, because there it is only an older state.
     """
     path: str
 

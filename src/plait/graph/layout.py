@@ -43,9 +43,9 @@ def iter_segments(
     forks: Set[str],
     cleared: Set[str] = frozenset(),
 ) -> Iterator[Segment]:
-    """Yield the records of a line, cut where a row begins and behind every fork.
+    """Yield the records of a line, split where a row begins and after every fork.
 
-    Turns are also cut where the context was cleared: a hook can stand before the first prompt.
+    Turns are also split where the context was cleared: a hook can come before the first prompt.
     """
     begins = BEGINNINGS[detail]
     held: list[Node] = []
@@ -77,7 +77,7 @@ def is_opener(node: Node) -> bool:
 
 
 def is_part_of_turn(node: Node) -> bool:
-    """Return whether a person reads a node, as opposed to what only leads up to it."""
+    """Return whether a node is part of a turn that people read, as opposed to what precedes it."""
     return not node.is_structural and not node.traits & Trait.META
 
 
@@ -102,15 +102,15 @@ def is_drawn(line: DagLine, *, everything: bool) -> bool:
 
 LinkShape: TypeAlias = Literal["straight", "fork", "agent-out", "agent-in", "end"]
 Mark: TypeAlias = Literal[
-    "active",  # on the line that the client would go on from
+    "active",  # on the line that the client would resume
     "abandoned",
-    "leaf",  # the client would go on from here
+    "leaf",  # the client would resume here
     "fork",  # other conversations leave here
-    "rewind",  # the conversation was taken back and goes another way here
+    "rewind",  # the conversation was rewound to here
     "parallel",  # two clients wrote at the same time
     "restart",  # the context was cleared before this
     "retry",  # the model answered again
-    "unseen",  # beside the client's chain: not sent on resume
+    "unseen",  # not on the client's chain: not sent on resume
     "compaction",
     "session",  # another session begins here
     "agent",
@@ -126,7 +126,7 @@ Mark: TypeAlias = Literal[
 
 
 class Link(Struct, frozen=True, gc=False, rename={"start": "from", "end": "to", "shape": "kind"}):
-    """How a row joins others: `agent-in` and `end` behind it, the rest before it."""
+    """How a row is connected: `agent-in` and `end` after it, the rest before it."""
 
     start: int
     end: int
@@ -134,31 +134,31 @@ class Link(Struct, frozen=True, gc=False, rename={"start": "from", "end": "to", 
 
 
 class RowShape(Struct, frozen=True, gc=False):
-    """What stands on one row, and where."""
+    """One row of the drawing and its position."""
 
     line: str
     session: str
     uuids: tuple[str, ...]
     head: str
-    """The record that it is known by: a prompt, a compaction, else its first."""
+    """The record that identifies it: a prompt, a compaction, else its first."""
     column: int
     lanes: tuple[int, ...]
-    """Other columns that pass this row and go on below it."""
+    """Other columns that pass this row and continue below it."""
     links: tuple[Link, ...]
     marks: tuple[Mark, ...]
     started: str | None = None
-    """When its head was written."""
+    """The time of its head."""
     ended: str | None = None
-    """When the last answer or result of it was written; notes can be hours later."""
+    """The time of its last response or result; notes can be hours later."""
     words: str | None = None
     """The prompt, or the task of an agent."""
     calls: int = 0
     agents: int = 0
-    """How many agents were sent out on this row."""
+    """How many agents were started on this row."""
     duration_ms: float | None = None
-    """Of the turn that begins here, where it was asked for: the graph does not know turns."""
+    """Of the turn that begins here, if requested: the graph does not know turns."""
     asking_ms: float = 0
-    """The part of the duration in which a person was asked something."""
+    """The part of the duration spent waiting for the user."""
 
 
 StrandKind: TypeAlias = Literal["line", "branch", "agent", "folded"]
@@ -173,7 +173,7 @@ MOST_COLUMNS = 24
 
 @dataclass(slots=True)
 class Strand:
-    """A line on its way down, with what is still to come of it."""
+    """A line being drawn, with the rest of its items."""
 
     line: DagLine
     kind: StrandKind
@@ -186,11 +186,11 @@ class Strand:
     length: int = 0
     """How many rows it has in all."""
     is_awaited: bool = False
-    """An agent that comes back below all that leaves it."""
+    """Whether it is an agent that returns below all that leaves it."""
 
     @property
     def is_passing(self) -> bool:
-        """Whether it goes on below what leaves it."""
+        """Whether it continues below what leaves it."""
         above = self.parent
         return (self.rows > 0 or bool(above and above.column == self.column and above.rows)) and (
             self.next < len(self.items) or self.is_awaited
@@ -215,13 +215,13 @@ def iter_rows(
 ) -> Iterator[RowShape]:
     """Yield the rows of a graph from the top, or those of some roots of its tree.
 
-    Agents stand on one row each and service agents on none, unless everything is wanted.
+    Agents take one row each and background agents none, unless everything is requested.
     """
     return RowDrawing(graph, detail, everything).below(graph.tree.roots if roots is None else roots)
 
 
 class RowDrawing:
-    """Draws strand after strand; what leaves a strand is drawn before it goes on."""
+    """Draws strand after strand; what leaves a strand is drawn before it continues."""
 
     def __init__(self, graph: SessionGraph, detail: Detail, everything: bool) -> None:
         self.graph = graph
@@ -229,7 +229,7 @@ class RowDrawing:
         self.everything = everything
         self.leaving: LinesLeaving = {}
         self.forks: dict[str, set[str]] = {}
-        """The nodes of each line that other conversations leave from."""
+        """The nodes of each line where other conversations leave."""
         for name in chain.from_iterable(graph.tree.children.values()):
             line = graph.lines[name]
             if line.parent and not _is_unsent(line) and is_drawn(line, everything=everything):
@@ -249,7 +249,7 @@ class RowDrawing:
         self.passing: Counter[int] = Counter()
 
     def below(self, roots: Iterable[str]) -> Iterator[RowShape]:
-        """Yield the rows of some roots; agents that nobody sent out come last."""
+        """Yield the rows of some roots; agents without a call come last."""
         tops = tuple(roots)
         found: list[str] = []
         waiting = list(tops)
@@ -264,7 +264,7 @@ class RowDrawing:
             yield from self.descend(self.strand(start, None))
 
     def descend(self, top: Strand) -> Iterator[RowShape]:
-        """Yield the rows of a strand and of all that leaves it."""
+        """Yield the rows of a strand and of everything that leaves it."""
         waiting = [top]
         while waiting:
             strand = waiting[-1]
@@ -283,7 +283,7 @@ class RowDrawing:
                 yield self.row(strand, item)
 
     def strand(self, start: StrandStart, parent: Strand | None) -> Strand:
-        """Begin a strand: in its parent's column where it only goes on."""
+        """Begin a strand: in its parent's column if it only continues it."""
         if parent is None:
             column = int(start.kind == "agent")
         elif start.kind == "line" and parent.next == len(parent.items):
@@ -318,7 +318,7 @@ class RowDrawing:
         return sorted(found, key=lambda line_: line_.kind in SPOKEN)
 
     def starts(self, lines: Iterable[DagLine]) -> Iterator[StrandStart]:
-        """Yield lines as strands to be."""
+        """Yield lines as strands to draw."""
         for line in lines:
             yield StrandStart(line, _get_strand_kind(line), line.nodes)
 
@@ -347,7 +347,7 @@ class RowDrawing:
         )
 
     def marks(self, strand: Strand, segment: Segment) -> tuple[Mark, ...]:
-        """Return what a reader should see at a glance."""
+        """Return the marks of a row."""
         line = strand.line
         if strand.kind == "folded":
             return ("abandoned", "folded", self.graph.folds[segment[0].uuid].reason)
@@ -406,24 +406,24 @@ def _iter_links(strand: Strand) -> Iterator[Link]:
         here = here.parent
 
 
-# The outline: what leaves a line is listed in the order in which it leaves it (compactions, agents,
-# branches); the sessions that continue from it follow in the order of time.
+# The outline: what leaves a line is listed in the order in which it leaves (compactions, agents,
+# branches); the sessions that continue it follow by time.
 
 
 OutlineKind: TypeAlias = LineKind | Literal["compaction", "agents", "summary"]
 
 
 class OutlineItem(Struct, frozen=True, gc=False):
-    """A part of the tree: a line, a compaction on it, its agents together, a lone summary."""
+    """An item of the tree: a line, a compaction on it, its agents together, a lone summary."""
 
     kind: OutlineKind
     id: str
-    """The DAG-line, the record of a compaction, or the one that a summary describes."""
+    """The DAG-line, the record of a compaction, or the target of a summary."""
     session: str
     project: str
     depth: int
     parent: str | None
-    """The DAG-line that it hangs on."""
+    """The DAG-line that it leaves."""
     attachment: str | None
     """The node where it leaves that line."""
     title: str | None = None
@@ -433,13 +433,13 @@ class OutlineItem(Struct, frozen=True, gc=False):
     folded: int = 0
     prompts: int = 0
     bytes: int = 0
-    """Of the records that stand on it."""
+    """The size of its records."""
     is_active: bool = True
     count: int = 1
-    """How many agents, if they are counted together."""
+    """The number of agents, if they are counted together."""
     agent: str | None = None
     junctions: tuple[str, ...] = ()
-    """The nodes that other lines leave it at."""
+    """The nodes where other lines leave it."""
 
 
 def iter_outline(
@@ -473,7 +473,7 @@ def _make_line_item(graph: SessionGraph, line: DagLine, depth: int) -> OutlineIt
     folded = [graph.nodes[uuid] for uuids in line.folded.values() for uuid in uuids]
     if line.kind in SPOKEN:
         title = get_label(graph, line)
-    else:  # an agent whose sender is gone is called by its session
+    else:  # an agent whose parent is gone is named after its session
         session = graph.sessions.get(line.session) if line.parent is None else None
         title = line.label or (session.title if session else None)
     left_at = {graph.lines[name].attachment for name in graph.tree.children.get(line.id, ())}

@@ -1,25 +1,25 @@
-"""The DAG-lines of a graph, and which call sent each agent.
+"""The DAG-lines of a graph, and which call started each agent.
 
-An agent is joined to its call by the surest link that there is:
+An agent is joined to its call by the most reliable link available:
 
     meta      the file beside the agent's log names the call
     context   a forked agent names the last record that it shares
     workflow  its run's journal or folder, started by a call that names the run
     result    the result of a call names the agent
     text      only the text of the result names it
-    prompt    a call passed on the same prompt (and name, if several did)
+    prompt    a call has the same prompt (and name, if several do)
     name      a call or its result gave the agent its name
 
-No agent is joined to itself. One that no link explains is shown, with a finding.
+No agent is joined to itself. One without any link is shown, with a finding.
 
 DAG-lines are named, put in reading order, and attached to the line that they leave:
 
-    {session}                      the line that a session is, with its active branch
+    {session}                      a session's own line, with its active branch
     {session}@{12 of the uuid}     a branch; more of the uuid if two would be the same
     {session}#agent-{id}           an agent
 
-Parents stand before children and calls before results; the file decides the rest. Timestamps
-never do: they step back in real files in which the graph is right.
+Parents come before children and calls before results; the file decides the rest. Timestamps never
+do: they step back in real files in which the graph is right.
 """
 
 from collections import deque
@@ -53,7 +53,7 @@ CONTEXT = "fork-context-ref"
 
 @dataclass(frozen=True, slots=True)
 class Spawn:
-    """A call that may have sent an agent."""
+    """A call that may have started an agent."""
 
     node: int
     call: Call
@@ -106,7 +106,7 @@ class Spawns:
         if facts is None or spawn is None:
             return
         is_spawner = spawn.call.prompt is not None
-        if facts.agent and (is_spawner or not facts.in_text):  # any output can hold such text
+        if facts.agent and (is_spawner or not facts.in_text):  # any output can contain such text
             self.by_agent.setdefault(facts.agent, []).append((spawn, facts.in_text))
         if facts.run:
             self.by_run.setdefault(facts.run, spawn)
@@ -131,12 +131,12 @@ class Anchor:
 
 
 def join_agents(index: Index, parents: Parents, walks: Walks) -> tuple[dict[int, Anchor], Spawns]:
-    """Return the anchors of the agents' walks, by walk, and what was said about agents."""
+    """Return the anchors of the agents' walks, by walk, and what is known about agents."""
     agents = [walk for walk in walks.walks if walk.agent is not None]
     spawns = Spawns.collect(index) if agents else Spawns()
     used_calls: set[str] = set()
     anchors: dict[int, Anchor] = {}
-    for find_links in (_iter_sure_links, _iter_guesses):  # sure links use up their calls first
+    for find_links in (_iter_sure_links, _iter_guesses):  # certain links claim their calls first
         for walk in agents:
             if walk.number in anchors or is_service(index, walk):
                 continue
@@ -150,14 +150,16 @@ def join_agents(index: Index, parents: Parents, walks: Walks) -> tuple[dict[int,
         up = list(parents.up)
         for node, number in first_nodes.items():
             up[node] = anchors[number].node
-        for node in chain.from_iterable(find_cycles(up)):  # agents that would have sent each other
+        for node in chain.from_iterable(
+            find_cycles(up)
+        ):  # agents that would have started each other
             if node in first_nodes:
                 del anchors[first_nodes[node]]
     return anchors, spawns
 
 
 def is_service(index: Index, walk: Walk) -> bool:
-    """Return whether an agent is a background request of the client, which no call sent."""
+    """Return whether an agent is a background request of the client, which no call started."""
     if (walk.agent or "").startswith(SERVICE_IDS):
         return True
     first = _find_first_prompt(index, walk)
@@ -188,7 +190,7 @@ def _iter_sure_links(
             if shared >= 0:
                 yield Anchor("context", shared)
 
-    # The call that sent an agent comes before those that continued it; spawners first.
+    # The call that started an agent comes before those that continued it; starting tools first.
     def rank(item: tuple[Spawn, bool]) -> tuple[bool | int, ...]:
         spawn, is_in_text = item
         is_foreign = index.nodes[spawn.node].session != walk.session
@@ -223,7 +225,7 @@ def _iter_guesses(
 
 
 def _iter_unused(spawns: deque[Spawn] | None, used_calls: set[str]) -> Iterator[Spawn]:
-    """Yield the calls that are not used yet; used ones in front are dropped for good."""
+    """Yield the calls that are not used yet; used ones at the front are dropped for good."""
     while spawns and spawns[0].call.id in used_calls:
         spawns.popleft()
     yield from (spawn for spawn in spawns or () if spawn.call.id not in used_calls)
@@ -261,7 +263,9 @@ def build_agent_links(
 def find_unnamed_agents(
     index: Index, drafts: LineDrafts, anchors: dict[int, Anchor]
 ) -> Iterable[Finding]:
-    """Yield a finding for each agent that nothing names; services are expected to have no call."""
+    """Yield a finding for each agent that nothing names; background requests are expected to have
+    no call.
+    """
     for draft in drafts.lines:
         walk = draft.walk
         if draft.kind != "agent" or walk.number in anchors or is_service(index, walk):
@@ -311,7 +315,7 @@ def build_workflow_runs(
 
 
 FIRST = 8
-"""Records by which a copy is recognised: all that it copied says so."""
+"""The number of records by which a copy is recognised: all of them must be copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +324,7 @@ class BuiltLines:
 
     lines: list[DagLine]
     copied: list[DagLine]
-    """Those of files that hold only copies."""
+    """Lines of files that hold only copies."""
     findings: list[Finding]
 
 
@@ -398,7 +402,7 @@ def build_lines(
 def _find_attachment(
     index: Index, parents: Parents, walks: Walks, draft: LineDraft, anchors: dict[int, Anchor]
 ) -> int:
-    """Return the record of another line that a line leaves from."""
+    """Return the record of another line where a line leaves it."""
     walk = draft.walk
     if draft.root >= 0:
         return parents.up[draft.root]
@@ -440,13 +444,13 @@ class Reader:
     def read(self, members: Sequence[int]) -> tuple[str, ...]:
         """Return the uuids of nodes in reading order."""
         up, nodes = self.up, self.index.nodes
-        # Nearly all lines are in order already: most nodes need nothing but their parent.
+        # Nearly all lines are in order already: most nodes need only their parent.
         answering = [number for number in members if nodes[number].results]
         is_in_order = all(up[number] < number for number in members) and all(
             call < number for number in answering for call in self.before(number)
         )
         order = list(members) if is_in_order else sort_for_reading(members, self.before)
-        if order is None:  # a call stands below its own result
+        if order is None:  # a call that comes below its own result
             node = nodes[members[0]]
             sentence = "some results come before their calls from here on"
             self.findings.append(Finding("order", sentence, node.file, node.line, node.uuid))
@@ -527,7 +531,7 @@ def _iter_candidate_names(index: Index, draft: LineDraft) -> Iterator[str]:
 
 
 def _find_files_of_copies(index: Index, names: Iterable[str]) -> list[int]:
-    """Return the files of sessions that own no record: other files own all that they hold."""
+    """Return the files of sessions that own no record because other files own all of theirs."""
     owners = {node.file for node in index.nodes}
     known = set(names)
     found: list[int] = []
@@ -562,16 +566,11 @@ def _adopt_agents(
 
 
 Before: TypeAlias = Callable[[int], Sequence[int]]
-"""Returns the nodes that have to stand before a node; only those of the same line count."""
+"""Returns the nodes that must come before a node; only those of the same line count."""
 
 
 def sort_for_reading(members: Sequence[int], before: Before) -> list[int] | None:
-    """Return the members, given in file order, with what each needs right before it.
-
-    file  U A₂ A₁ …  with A₂ below A₁      read  U A₁ A₂ …
-
-    None if what they need leads in circles.
-    """
+    """Return the members, given in file order, with what each needs right before it."""
     if all(earlier < member for member in members for earlier in before(member)):
         return list(members)
     inside = set(members)

@@ -1,6 +1,6 @@
 """The graph as plain values: nodes, edges, verdicts, DAG-lines and the tree of sessions.
 
-A graph holds facts and places, never the texts: a node says where its bytes are.
+A graph holds facts and places, never texts: a node says where its bytes are.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ SourceKind: TypeAlias = Literal["session", "agent", "journal"]
 
 
 class Place(NamedTuple):
-    """Where the bytes of a record lie: a file of the graph, its line, its bytes."""
+    """Where the bytes of a record are: a file of the graph, its line, its bytes."""
 
     file: int
     line: int
@@ -29,27 +29,27 @@ class Place(NamedTuple):
 class Trait:
     """What a record is, as far as the graph needs to know.
 
-    Plain numbers: an enumeration costs more than all the rest of a graph.
+    Plain numbers: an enumeration would cost more than all the rest of a graph.
     """
 
-    HUMAN = 1  # a prompt that a person typed
+    HUMAN = 1  # a prompt that the user typed
     QUEUED = 2  # a prompt typed while the model worked
-    ANSWER = 4  # a text or a call of the model, no error
+    ANSWER = 4  # text or a call of the model, no error
     STRUCTURAL = 8  # bridged when forks are judged
     SIDECHAIN = 16
     META = 32
-    SUMMARY = 64  # what a compaction left of the conversation
+    SUMMARY = 64  # the summary of a compaction
     ERROR = 128  # the API's error in the place of an answer
     INTERRUPTION = 256
     BOUNDARY = 512  # a compaction
     CLEAR = 1024  # the command that clears the context
-    ASKS = 2048  # a command, a notice or a meta record: opens a turn where an answer follows
+    ASKS = 2048  # a command, a notice or a meta record: begins a turn if it is answered
     TEAM = 4096
-    MUTE = 8192  # a prompt or an answer without a message that the client could read
+    MUTE = 8192  # a prompt or a response without a message that the client could read
 
 
 class Call(Struct, frozen=True, gc=False):
-    """A call of a tool, with what it says of the agent it may send out."""
+    """A tool call, with what it says about the agent it may start."""
 
     id: str
     name: str
@@ -60,21 +60,21 @@ class Call(Struct, frozen=True, gc=False):
 
 
 class SpawnFacts(Struct, frozen=True, gc=False):
-    """What the result of a call says of the agent, the teammate or the workflow it started."""
+    """What the result of a call says about the agent, teammate or workflow it started."""
 
     agent: str | None = None
     run: str | None = None
     name: str | None = None
     in_text: bool = False
-    """True where only the words of the result name the agent."""
+    """True if only the text of the result names the agent."""
 
 
 class Node(Struct, frozen=True, gc=False):
-    """A record in the graph: who it is, whom it names, where it stands."""
+    """A record in the graph: its id, its references, its place."""
 
     uuid: str
     parent: str | None
-    """As the record says; `SessionGraph.edge_of` says where it really hangs."""
+    """As the record says; `SessionGraph.edge_of` gives its real parent."""
     file: int
     line: int
     offset: int
@@ -83,7 +83,7 @@ class Node(Struct, frozen=True, gc=False):
     """The session that owns it; an agent's is its parent's."""
     kind: str
     subtype: str | None = None
-    """Of a system record, an attachment or progress."""
+    """The subtype of a system record, an attachment or progress."""
     timestamp: str | None = None
     traits: int = 0
     message_id: str | None = None
@@ -92,29 +92,29 @@ class Node(Struct, frozen=True, gc=False):
     results: tuple[str, ...] = ()
     """The calls that it answers."""
     source: str | None = None
-    """The record whose call it answers, where the client says so."""
+    """The record whose call it answers, if the client says so."""
     attends: str | None = None
     """The call that an attachment belongs to."""
     agent: str | None = None
     logical: str | None = None
-    """The record that a compaction goes on from."""
+    """The record that a compaction continues."""
     preserved: Preserved | None = None
-    """What a compaction keeps in the context."""
+    """What a compaction preserves."""
     spawned: SpawnFacts | None = None
     digest: int | None = None
-    """Of the words of a prompt, so that equal ones are known."""
+    """A digest of a prompt's text, to recognise equal ones."""
     preview: str | None = None
     """The first words of a prompt."""
     forked_from: str | None = None
-    """The session that it was copied from, where the client says so."""
+    """The session that it was copied from, if the client says so."""
     copy_of: str | None = None
-    """The record there, where it has another uuid."""
+    """The original record, if it has another uuid."""
     copies: tuple[Place, ...] = ()
     """The other lines that hold this uuid."""
 
     @property
     def place(self) -> Place:
-        """Where its bytes lie."""
+        """Where its bytes are."""
         return Place(self.file, self.line, self.offset, self.length)
 
     @property
@@ -135,7 +135,7 @@ class Node(Struct, frozen=True, gc=False):
 
 
 class SourceFile(Struct, frozen=True, gc=False):
-    """A file that records came from, named by where it lies."""
+    """A file that records came from, named by its place."""
 
     path: str
     kind: SourceKind
@@ -150,13 +150,13 @@ LineKind: TypeAlias = Literal["trunk", "branch", "agent", "service", "foreign"]
 EdgeKind: TypeAlias = Literal[
     "parent",  # as the record says
     "root",  # the record names no parent
-    "repaired",  # its parent is missing: the record before it stands in
-    "lost",  # its parent is missing and nothing could stand in: a root
-    "cut",  # its parent closed a cycle: the record before it stands in
-    "logical",  # a compaction goes on from here
+    "repaired",  # its parent is missing: the record before it replaces it
+    "lost",  # its parent is missing and nothing could replace it: a root
+    "cut",  # its parent closed a cycle: the record before it replaces it
+    "logical",  # a compaction continues from here
     "boundary",  # the record names no parent and follows the boundary of a compaction
     "restart",  # the context was cleared, the conversation goes on
-    "spawn",  # the call that sent the agent out
+    "spawn",  # the call that started the agent
     "fork",  # the record up to which a forked agent shares its parent's context
 ]
 FoldReason: TypeAlias = Literal["replay", "retracted", "resent"]
@@ -169,12 +169,12 @@ LinkKind: TypeAlias = Literal[
 
 
 class Edge(Struct, frozen=True, gc=False):
-    """What a node hangs on, and why."""
+    """The parent of a node, and why."""
 
     parent: str | None
     kind: EdgeKind
     named: str | None = None
-    """The parent that the record names, where another stands in for it."""
+    """The parent that the record names, if another replaces it."""
 
 
 class Finding(Struct, frozen=True, gc=False):
@@ -188,18 +188,18 @@ class Finding(Struct, frozen=True, gc=False):
 
 
 class Verdict(Struct, frozen=True, gc=False):
-    """What a rung of the ladder made of two records that hang on the same host."""
+    """What a rule of the ladder decided about two children of the same host."""
 
     rung: RungName
     session: str
     host: str | None
-    """None where both are roots."""
+    """None if both are roots."""
     older: str | None
     newer: str
 
 
 class Fold(Struct, frozen=True, gc=False):
-    """Why a node is kept under another, out of the reading order."""
+    """Why a node is folded under another, out of the reading order."""
 
     reason: FoldReason
     under: str
@@ -214,13 +214,13 @@ class DagLine(Struct, frozen=True, gc=False):
     nodes: tuple[str, ...]
     """Inline, in reading order."""
     folded: Mapping[str, tuple[str, ...]] = {}
-    """Those folded under a node of this line or under a folded one, in reading order."""
+    """Nodes folded under a node of this line or under a folded one, in reading order."""
     parent: str | None = None
     """The DAG-line that it leaves."""
     attachment: str | None = None
     """The node where it leaves its parent."""
     is_active: bool = True
-    """Holds, or its trunk holds, the leaf that the client would go on from."""
+    """Whether it, or the line it leaves, holds the leaf that the client would resume from."""
     started: str | None = None
     ended: str | None = None
     label: str | None = None
@@ -230,15 +230,15 @@ class DagLine(Struct, frozen=True, gc=False):
 
 
 class AgentLink(Struct, frozen=True, gc=False):
-    """How an agent was joined to the call that sent it out."""
+    """How an agent was joined to the call that started it."""
 
     line: str
     agent: str
     by: LinkKind | None
-    """None where nothing names the agent."""
+    """None if nothing names the agent."""
     call: str | None = None
     node: str | None = None
-    """The record that holds the call, or the last that a forked agent shares."""
+    """The record that holds the call, or the last one that a forked agent shares."""
     answer: str | None = None
     """The record that holds the call's result."""
 
@@ -262,7 +262,7 @@ class PlacedLine(Struct, frozen=True, gc=False):
     kind: str
     place: Place
     line: str | None
-    """The DAG-line; None where the file has no record with a uuid."""
+    """The DAG-line; None if the file has no record with a uuid."""
     after: str | None
     """The last uuid before it."""
 
@@ -294,13 +294,13 @@ class Session(Struct, frozen=True, gc=False):
     trunk: str | None
     lines: tuple[str, ...]
     leaf: str | None
-    """The record that the client would go on from."""
+    """The record that the client would resume from."""
     started: str | None
     ended: str | None
     title: str | None
     project: str
     unseen: tuple[str, ...] = ()
-    """Messages on its trunk that are beside the client's chain: drawn, and not sent on resume."""
+    """Messages on its main line that are not on the client's chain: drawn, and not sent on resume."""
 
 
 class Junction(Struct, frozen=True, gc=False):
@@ -309,22 +309,24 @@ class Junction(Struct, frozen=True, gc=False):
     uuid: str
     line: str
     leaving: tuple[str, ...]
-    """The DAG-lines that leave here, in time order; each names this node as attachment."""
+    """The DAG-lines that leave here, in time order; each has this node as attachment."""
 
 
 class SessionTree(Struct, frozen=True, gc=False):
-    """DAG-lines as a forest: sessions, their branches, their agents, the sessions that go on."""
+    """DAG-lines as a forest: sessions, their branches, their agents, and sessions that continue
+    them.
+    """
 
     roots: tuple[str, ...]
     children: Mapping[str, tuple[str, ...]]
     """In time order."""
     junctions: Mapping[str, Junction]
     lines: Mapping[str, DagLine] = {}
-    """What the names stand for."""
+    """The lines by name."""
 
 
 class GraphCounts(Struct, frozen=True, gc=False):
-    """Where every node and every tool result has gone."""
+    """Where every node and every tool result went."""
 
     nodes: int = 0
     copies: int = 0
@@ -336,13 +338,13 @@ class GraphCounts(Struct, frozen=True, gc=False):
     tool_results: int = 0
     tool_results_reachable: int = 0
     tool_results_orphaned: int = 0
-    """Those whose call is in no file that was read; each is a finding."""
+    """Results whose call is in no file that was read; each is a finding."""
     loose: int = 0
     findings: Mapping[str, int] = {}
 
     @property
     def balanced(self) -> bool:
-        """Every node stands once, every result stands with its call or is listed."""
+        """Whether every node occurs once, and every result is with its call or is listed."""
         return (
             self.nodes == self.inline + sum(self.folded.values())
             and self.tool_results == self.tool_results_reachable + self.tool_results_orphaned
@@ -351,16 +353,16 @@ class GraphCounts(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True)
 class SessionGraph:
-    """Records of one file, one session, a project or an archive, joined by whom they name.
+    """The records of one file, one session, a project or an archive, joined by their references.
 
-    Not slotted: the maps that every reader needs are made on first use and kept.
+    No slots: the maps that every reader needs are computed on first use and kept.
     """
 
     files: tuple[SourceFile, ...]
     nodes: Mapping[str, Node]
     """By uuid, in the order of their files and lines."""
     edges: Mapping[str, Edge]
-    """Only those that are not simply what the record says."""
+    """Only edges that are not simply what the record says."""
     lines: Mapping[str, DagLine]
     sessions: Mapping[str, Session]
     folds: Mapping[str, Fold]
@@ -377,7 +379,7 @@ class SessionGraph:
     """By session."""
 
     def edge_of(self, uuid: str) -> Edge:
-        """Return what a node hangs on."""
+        """Return the parent of a node, and why."""
         changed = self.edges.get(uuid)
         if changed:
             return changed
@@ -386,7 +388,7 @@ class SessionGraph:
 
     @cached_property
     def line_of(self) -> Mapping[str, str]:
-        """The DAG-line that each node stands on, inline or folded."""
+        """The DAG-line of each node, inline or folded."""
         found: dict[str, str] = {}
         for line in self.lines.values():
             for uuid in line.nodes:
@@ -398,7 +400,7 @@ class SessionGraph:
 
     @cached_property
     def children(self) -> Mapping[str, tuple[str, ...]]:
-        """What hangs on each node, in file order; nodes without children are absent."""
+        """The children of each node, in file order; nodes without children are absent."""
         found: dict[str, list[str]] = {}
         for uuid in self.nodes:
             parent = self.edge_of(uuid).parent

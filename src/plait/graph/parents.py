@@ -1,12 +1,12 @@
-"""Parents that exist and never lead in circles, and the walks that they form.
+"""Parents that exist and never form circles, and the walks that they form.
 
-What the records say is followed where possible. Otherwise the record before it in the file takes
-the parent's place, as it does for the client, and a finding keeps the missing uuid. Agents are
-left alone: what their files miss is a root.
+Parents are used as recorded where possible. Otherwise the record before it in the file replaces the
+parent, as it does for the client, and a finding keeps the missing uuid. Agents are left alone: if
+their files miss a parent, the record is a root.
 
 A walk is the records of one session in a file, or of one agent. It becomes one or more DAG-lines:
-its nodes hang on each other, and where one hangs on a node of another walk, the walk leaves that
-other one.
+its
+nodes are connected, and where one follows a node of another walk, the walk leaves that other one.
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from plait.graph.model import Edge, EdgeKind, Finding, Node, Trait
 CHAIN = frozenset({"user", "assistant", "system", "attachment"})
 NO_NODE = -1
 NEAR = 16
-"""How many hooks and caveats may lead up to the command that clears the context."""
+"""How many hooks and caveats may precede the command that clears the context."""
 BEGINS = (
     Trait.STRUCTURAL
     | Trait.HUMAN
@@ -35,18 +35,18 @@ LOUD = ~(Trait.TEAM | Trait.SIDECHAIN | Trait.MUTE)
 
 @dataclass(slots=True)
 class Parents:
-    """Where each node hangs, by number."""
+    """The parent of each node, by number."""
 
     up: list[int]
     """NOWHERE for a root."""
     is_side: bytearray
-    """1 for what an agent wrote: agent files, and the sidechains of older session files."""
+    """1 for records of agents: agent files, and the sidechains of older session files."""
     edges: dict[int, Edge] = field(default_factory=dict)
-    """Those that are not simply what the record says."""
+    """Edges that are not simply what the record says."""
     findings: list[Finding] = field(default_factory=list)
 
     def attach(self, child: int, parent: int, index: Index, kind: EdgeKind) -> None:
-        """Hang a node elsewhere than its record says."""
+        """Give a node another parent than its record says."""
         self.up[child] = parent
         uuid = index.nodes[parent].uuid if parent >= 0 else None
         self.edges[child] = Edge(uuid, kind, index.nodes[child].parent)
@@ -76,14 +76,16 @@ def resolve_parents(index: Index) -> Parents:
         before = _links_before(index, parents)
         for circle in circles:
             _cut_circle(index, parents, min(circle), before[min(circle)])
-        for circle in find_cycles(parents.up):  # a stand-in can close a new one: now it is a root
+        for circle in find_cycles(
+            parents.up
+        ):  # a replacement can close a new circle: now it is a root
             _cut_circle(index, parents, min(circle), NO_NODE)
     return parents
 
 
 @dataclass(slots=True)
 class FileWalk:
-    """One pass through a file, with the records that have just gone by."""
+    """One pass through a file, with the most recent records."""
 
     index: Index
     parents: Parents
@@ -95,9 +97,9 @@ class FileWalk:
     spoken: dict[str, int] = field(default_factory=dict)
     """The last record of each session that is more than structure."""
     compacted: set[str] | None = None
-    """The sessions that were compacted in this file, where that was asked."""
+    """The sessions that were compacted in this file, if that was needed."""
     unexpected: dict[str, list[Node]] = field(default_factory=dict)
-    """By session: answers and results that name no parent, though others stand before them."""
+    """By session: responses and results that name no parent although others precede them."""
 
     def run(self) -> None:
         """Give each node that the file owns its parent."""
@@ -109,7 +111,7 @@ class FileWalk:
         for node in index.facts[file].nodes:
             number = at[node.uuid]
             own = nodes[number]
-            if own.file == file and number > done:  # a repeat has been here before
+            if own.file == file and number > done:  # a repeat was seen before
                 parent = at.get(own.parent or "", NO_NODE)
                 if parent >= 0 and nodes[parent].file == file:
                     up[number] = parent
@@ -133,8 +135,9 @@ class FileWalk:
             self.note("unexpected-root", found[0], sentence)
 
     def hangs_together(self) -> bool:
-        """Give all nodes their parents at once where each but the first hangs in the file, and
-        no other file holds any of them; tells whether it has.
+        """Give all nodes their parents at once if each but the first has its parent in the file and
+        no
+        other file holds any of them; return whether it did.
         """
         index, held = self.index, self.index.facts[self.file].nodes
         if not held:
@@ -171,7 +174,7 @@ class FileWalk:
                 elif node.session in self.spoken and not node.traits & BEGINS:
                     self.unexpected.setdefault(node.session, []).append(node)
         elif parent >= 0 and (
-            # a parent in another file is believed of agents, and of a file's first record
+            # a parent in another file is accepted for agents, and for a file's first record
             self.holds(parent) or self.parents.is_side[number] or self.before < 0
         ):
             self.parents.up[number] = parent
@@ -192,7 +195,7 @@ class FileWalk:
         return node.file == self.file or any(copy.file == self.file for copy in node.copies)
 
     def attach_to_neighbour(self, number: int, node: Node) -> None:
-        """Hang a record whose parent is missing on the one before it, if that is not later."""
+        """Attach a record whose parent is missing to the one before it, if that is not later."""
         before = self.before
         stamp = self.index.nodes[before].timestamp if before >= 0 else None
         if before < 0 or (stamp and node.timestamp and stamp > node.timestamp):
@@ -206,8 +209,8 @@ class FileWalk:
     def is_expected(self, node: Node) -> bool:
         """Return whether it is known why a parent is missing.
 
-        It lies in an agent's file; or a hook was in flight when the context was compacted, and
-        lost its call.
+        It is in an agent's file; or a hook was running when the context was compacted, and lost its
+        call.
         """
         above = self.index.at.get(node.parent or "", NO_NODE)
         if above >= 0 and self.parents.is_side[above]:
@@ -221,15 +224,15 @@ class FileWalk:
         return node.session in self.compacted
 
     def follows_boundary(self, node: Node) -> bool:
-        """Return whether a root is what a compaction goes on with: some writers name no parent.
+        """Return whether a root continues a compaction: some writers name no parent.
 
-        U1 ── A1 ── B1    ∅ ── U2 ── A2      U2 hangs on B1
+        U1 ── A1 ── B1    ∅ ── U2 ── A2      U2 follows B1
         """
         last = self.spoken.get(node.session, NO_NODE)
         return last >= 0 and self.index.nodes[last].is_boundary
 
     def continued(self, node: Node) -> int:
-        """Return the record that a compaction goes on from, or the one before it."""
+        """Return the record that a compaction continues, or the one before it."""
         for uuid in (node.logical, *(node.preserved.uuids if node.preserved else ())):
             target = self.index.at.get(uuid, NO_NODE) if uuid else NO_NODE
             if target >= 0 and self.holds(target) and not self.parents.is_side[target]:
@@ -247,7 +250,7 @@ class FileWalk:
         return bool((last.traits & (Trait.INTERRUPTION | Trait.CLEAR)) or self.clears(node))
 
     def clears(self, node: Node) -> bool:
-        """Return whether a root is the clearing command, or leads up to it: a caveat, a hook."""
+        """Return whether a root is the clearing command, or precedes it: a caveat, a hook."""
         if node.traits & Trait.CLEAR:
             return True
         following = self.index.at[node.uuid] + 1
@@ -261,14 +264,14 @@ class FileWalk:
         return False
 
     def note(self, code: str, node: Node, sentence: str) -> None:
-        """Keep a finding at the place of a node."""
+        """Add a finding at the place of a node."""
         found = Finding(code, sentence, node.file, node.line, node.uuid)
         self.parents.findings.append(found)
 
 
 def find_cycles(up: list[int]) -> list[list[int]]:
-    """Return the circles in which parents lead, each once."""
-    if all(map(lt, up, range(len(up)))):  # parents stand before children nearly everywhere
+    """Return the circles formed by parents, each once."""
+    if all(map(lt, up, range(len(up)))):  # parents come before children nearly everywhere
         return []
     seen = [0] * len(up)
     found: list[list[int]] = []
@@ -299,7 +302,7 @@ def _links_before(index: Index, parents: Parents) -> list[int]:
 
 
 def _cut_circle(index: Index, parents: Parents, first: int, before: int) -> None:
-    """Cut a circle at its first record, which then hangs on the one before it, or is a root.
+    """Cut a circle at its first record, which then follows the one before it, or is a root.
 
     b ── c ── d ──┐          a ── b ── c ── d
     └─────────────┘
@@ -313,7 +316,9 @@ def _cut_circle(index: Index, parents: Parents, first: int, before: int) -> None
 
 SPOKEN_TRAITS = Trait.HUMAN | Trait.QUEUED | Trait.ANSWER
 FARTHEST = 64
-"""How many other walks a session is looked for behind, before it begins anew."""
+"""How many other walks a session's predecessor is searched behind, before it counts as a new
+beginning.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,13 +335,13 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """All walks, with the parents that lie within them."""
+    """All walks, with the parents inside them."""
 
     walks: tuple[Walk, ...]
     of: list[int]
     """The walk of each node."""
     up: list[int]
-    """The parent of each node in its own walk, NOWHERE where the walk begins."""
+    """The parent of each node in its own walk; NOWHERE where the walk begins."""
 
 
 def build_walks(index: Index, parents: Parents) -> Walks:
@@ -374,10 +379,11 @@ def build_walks(index: Index, parents: Parents) -> Walks:
 def _merge_scraps(
     index: Index, parents: Parents, walks: list[Walk], of: list[int]
 ) -> tuple[Walk, ...]:
-    """Return the walks, with what another session left in a file as part of that file's own.
+    """Return the walks with fragments of other sessions merged into the file's own walk.
 
-    Records in which nobody says anything make no session, nor does one that the file's own hang
-    on: a client that is resumed or cleared leaves such at the head of the next file.
+    Records without messages make no session, nor does one that the file's own walk continues: a
+    client
+    that is resumed or cleared leaves such at the beginning of the next file.
     """
     homes = {(walk.file, walk.session): walk for walk in walks if walk.agent is None}
     moved: dict[int, Walk] = {}
@@ -419,9 +425,9 @@ def _sidechain_roots(index: Index, parents: Parents) -> dict[int, int]:
 
 
 def _find_inner_parents(up: list[int], of: list[int]) -> list[int]:
-    """Return the parents within walks; a walk that another interrupts goes on behind it.
+    """Return the parents inside walks; a walk that another interrupts continues after it.
 
-    session X  a ── b           e ── f        e hangs on b
+    session X  a ── b           e ── f        e follows b
     session Y       └── c ── d ─┘
     """
     inner = list(up)

@@ -1,11 +1,11 @@
-"""Paths through a graph, from root to leaf: one for each ending of a conversation.
+"""Paths through a graph, from root to leaf: one for each end of a conversation.
 
     s    a b c ─ g h          path 1   a b c d e f    ABANDONED, leaves at c
     s@d      ╰── d e f        path 2   a b c g h      ACTIVE
 
-A path names the line it ends on; its uuids are made on demand, since a thousand paths may share
-one long beginning. `RawGraph` has every path as the records name their parents: nothing is folded
-and nothing repaired, so parallel calls make dead ends.
+A path names the line it ends on; its uuids are computed on demand, since a thousand paths may share
+one long beginning. `RawGraph` has every path by the recorded parents: nothing is folded and nothing
+repaired, so parallel calls make dead ends.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ from plait.graph.tree import resolve_fold
 Status: TypeAlias = Literal["ACTIVE", "ABANDONED"]
 Place: TypeAlias = tuple[int, int]
 Leaving: TypeAlias = dict[str, dict[int, list[DagLine]]]
-"""By parent and by the position in it: the lines that leave there; -1 is before its start."""
+"""By parent and by position in it: the lines that leave there; -1 is before its start."""
 
 SPOKEN = frozenset({"trunk", "branch", "foreign"})
 MESSAGES = frozenset({"user", "assistant"})
@@ -30,13 +30,13 @@ NEVER = "\uffff"
 
 
 class Path(Struct, frozen=True, gc=False):
-    """One way through a session, from its root to one of its endings."""
+    """One path through a session, from its root to a leaf."""
 
     session: str
     path: int
     """Its number in the session, from 1."""
     of: int
-    """How many the session has."""
+    """How many paths the session has."""
     status: Status
     fork_point: str | None
     """Where an abandoned path leaves the active one; None also for one with a root of its own."""
@@ -44,7 +44,7 @@ class Path(Struct, frozen=True, gc=False):
     line: str
     """The DAG-line that it ends on."""
     label: str | None = None
-    """What it is known by: a summary, a title, its first prompt."""
+    """Its label: a summary, a title, or its first prompt."""
     messages: int = 0
     compactions: int = 0
     unseen: int = 0
@@ -52,7 +52,7 @@ class Path(Struct, frozen=True, gc=False):
 
 
 class Prefix(NamedTuple):
-    """What a path has behind it at some place."""
+    """What precedes a place on a path."""
 
     messages: int = 0
     compactions: int = 0
@@ -60,15 +60,15 @@ class Prefix(NamedTuple):
 
 
 def list_paths(graph: SessionGraph) -> tuple[Path, ...]:
-    """Return one path for each ending of a conversation, session by session.
+    """Return one path for each end of a conversation, session by session.
 
-    Within a session they are in the order of the file: of two, the one whose own records start
+    Within a session they are in file order: of two, the one whose own records start first comes
     first. A path that another session continues is part of that one.
     """
     leaving = _find_leaving_lines(graph)
     prefixes = _build_prefixes(graph, leaving)
     continued: set[str] = set()
-    """Lines that a line of another session continues from the end of."""
+    """Lines whose end a line of another session continues."""
     for name, places in leaving.items():
         line = graph.lines[name]
         last = 0  # notes of the client after the last message (how long the turn took) do not count
@@ -136,7 +136,7 @@ def _has_spoken_parent(graph: SessionGraph, line: DagLine) -> bool:
 
 
 def _get_place(node: Node) -> Place:
-    """Return where a record is, so that earlier ones are less."""
+    """Return a sort key for the place of a record."""
     return node.file, node.line
 
 
@@ -161,10 +161,10 @@ def _find_leaving_lines(graph: SessionGraph) -> Leaving:
 def _iter_in_file_order(
     graph: SessionGraph, tops: Iterable[DagLine], leaving: Leaving
 ) -> Iterator[DagLine]:
-    """Yield the lines of one session in the order in which their paths part.
+    """Yield the lines of one session in the order in which their paths diverge.
 
-    At each parting the sides come in the order of their first records: the line itself is one of
-    them, so it comes last if it continued last.
+    At each fork the sides come in the order of their first records: the line itself is one of them,
+    so it comes last if it continued last.
     """
 
     def start(line: DagLine) -> tuple[Place, DagLine, Iterator[tuple[int, list[DagLine]]]]:
@@ -190,7 +190,7 @@ def _iter_in_file_order(
 
 
 def _build_prefixes(graph: SessionGraph, leaving: Leaving) -> dict[str, Prefix]:
-    """Return what each line has behind it at its end."""
+    """Return what precedes the end of each line."""
     prefixes: dict[str, Prefix] = {}
     lines = [line for line in graph.lines.values() if _is_spoken(line)]
     waiting = [(line, Prefix()) for line in lines if not _has_spoken_parent(graph, line)]
@@ -215,9 +215,9 @@ def _build_prefixes(graph: SessionGraph, leaving: Leaving) -> dict[str, Prefix]:
 
 
 def get_label(graph: SessionGraph, line: DagLine) -> str | None:
-    """Return what a line is known by: a session by its title, others by summary or prompt.
+    """Return the label of a line: a session's title, otherwise a summary or a prompt.
 
-    A session that is known by its first prompt alone has its summary instead.
+    A session that only has its first prompt gets its summary instead.
     """
     session = graph.sessions.get(line.session) if line.kind == "trunk" else None
     if session and not (line.summary and session.title == line.label):
@@ -229,10 +229,10 @@ PLAIN_EDGES = frozenset({"parent", "logical", "boundary"})
 
 
 class Ancestry(NamedTuple):
-    """What a record has above it, itself included."""
+    """A record's ancestors, itself included."""
 
     number: int
-    """In the order depth first: those below a record follow it without a gap."""
+    """In depth-first order: the descendants of a record follow it without a gap."""
     messages: int = 0
     compactions: int = 0
     prompt: str | None = None
@@ -241,19 +241,19 @@ class Ancestry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RawGraph:
-    """The plain graph: a parent for each record, and how far down it stands."""
+    """The plain graph: a parent for each record, and its depth."""
 
     graph: SessionGraph
     parents: Mapping[str, str | None]
     ancestries: Mapping[str, Ancestry]
     ends: Mapping[str, int]
-    """The number behind the last record below each."""
+    """The number after the last descendant of each record."""
     leaves: Mapping[str, list[str]]
     """By session, depth first, children in file order."""
 
     @classmethod
     def of(cls, graph: SessionGraph) -> "RawGraph":
-        """Build the plain graph of a graph."""
+        """Return the plain graph of a graph."""
         edges = {
             uuid: graph.edge_of(uuid)
             for uuid, node in graph.nodes.items()
@@ -292,7 +292,7 @@ class RawGraph:
         return cls(graph, parents, ancestries, ends, leaves)
 
     def paths(self) -> Iterator[Path]:
-        """Yield every path, session by session; their records are made on demand."""
+        """Yield every path, session by session; their records are computed on demand."""
         for session, leaves in self.leaves.items():
             known = self.graph.sessions.get(session)
             goal = known.leaf if known else None
@@ -332,11 +332,11 @@ class RawGraph:
             here = self.parents[here]
 
     def is_above(self, upper: str, lower: str) -> bool:
-        """Return whether a record is another or an ancestor of it."""
+        """Return whether a record is another one or its ancestor."""
         return self.ancestries[upper].number <= self.ancestries[lower].number < self.ends[upper]
 
     def fork_point(self, leaf: str, active: str | None, forks: dict[str, str | None]) -> str | None:
-        """Return the last record that a path shares with the active one; keeps what it met."""
+        """Return the last record that a path shares with the active one; cache what was visited."""
         passed: list[str] = []
         found: str | None = None
         for uuid in self.upwards(leaf) if active else ():

@@ -52,7 +52,7 @@ def _in_time(lines: Iterable[DagLine]) -> tuple[str, ...]:
 
 
 def traverse(tree: SessionTree) -> Iterator[DagLine]:
-    """Yield each DAG-line, depth first: a line, then all that leaves it."""
+    """Yield each DAG-line, depth first: a line, then everything that leaves it."""
     for name in iter_depth_first(tree):
         yield tree.lines[name]
 
@@ -67,10 +67,10 @@ def iter_depth_first(tree: SessionTree) -> Iterator[str]:
 
 
 def mark_abandoned(lines: Sequence[DagLine]) -> dict[str, DagLine]:
-    """Return the lines with what hangs on an abandoned branch marked as abandoned.
+    """Return the lines with descendants of abandoned branches marked as abandoned.
 
-    A session that goes on from an abandoned branch of another is not abandoned itself. One of
-    which a single record is left in another's file is: nothing can go on from it.
+    A session that continues an abandoned branch of another one is not abandoned itself. A single
+    remaining record in another's file is: nothing can continue it.
     """
     found = {line.id: line for line in lines}
     for name in iter_depth_first(build_tree(found)):
@@ -134,7 +134,7 @@ SUMMARY = "summary"
 def resolve_summaries(
     index: Index, names: Sequence[str], of: Sequence[int]
 ) -> tuple[tuple[SummaryLink, ...], list[Finding]]:
-    """Return every summary with what it describes; one that describes nothing is a finding."""
+    """Return every summary with its target; one without a target is a finding."""
     links: list[SummaryLink] = []
     findings: list[Finding] = []
     for number, facts in enumerate(index.facts):
@@ -162,7 +162,7 @@ def add_summaries(lines: Mapping[str, DagLine], links: Sequence[SummaryLink]) ->
 
 
 def label_lines(graph: SessionGraph, others: Sequence[OtherSummary]) -> SessionGraph:
-    """Return a graph with lines labelled by summaries in files that are not in it, too.
+    """Return a graph with lines also labelled by summaries in files outside of it.
 
     As if those files were in it: the last summary of a line counts, in the order of files.
     """
@@ -183,7 +183,7 @@ def label_lines(graph: SessionGraph, others: Sequence[OtherSummary]) -> SessionG
 
 
 def find_summary_files(graph: SessionGraph) -> dict[int, tuple[SummaryLink, ...]]:
-    """Return the files that hold nothing but summaries, with what they point at."""
+    """Return the files that contain only summaries, with their targets."""
     others = {node.file for node in graph.nodes.values()}
     others.update(loose.place.file for loose in graph.loose if loose.kind != SUMMARY)
     found: dict[int, list[SummaryLink]] = {}

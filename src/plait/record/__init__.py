@@ -1,4 +1,4 @@
-"""Typed records over the lines of a log; a record still is the bytes it was."""
+"""Typed records over the lines of a log; a record keeps its original bytes."""
 
 from plait.record.message import Message, Text, Thinking, ToolResult, ToolUse, UnknownBlock, Usage
 from plait.record.reader import (

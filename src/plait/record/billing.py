@@ -1,8 +1,10 @@
 """What the lines of a log say about usage and cost, and about what each request contained.
 
 Almost every line is decoded in one typed pass that skips all texts. A line that does not fit is
-read as any record is, and its figures are taken as a person would read them: `"100"` and
-`100.0` are a hundred. A complete record on a broken line was paid for, so it counts too.
+read
+like any record, and its figures are interpreted leniently: `"100"` and `100.0` are a hundred. A
+complete
+record on a broken line was paid for, so it counts too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,9 +32,9 @@ from plait.record.reader import recover
 ASSISTANT = "assistant"
 COST_STATE = "cost-state"
 LONG = 2000
-"""Shorter lines are decoded sooner than looked at."""
+"""Shorter lines are decoded faster than examined."""
 MOST = 10**15
-"""No response takes more of anything; what says so is not believed."""
+"""No response uses more of anything; larger figures are ignored."""
 EDGE = 400
 TYPE = b',"type":"'
 ANSWER = b'assistant"'
@@ -41,12 +43,14 @@ GLUED = b'"type":"assistant'
 
 
 OPENING = " opening"
-"""The type of the bill that no line says: when the file was begun, and whether by a copy."""
+"""The type of a bill that corresponds to no line: when the file was started, and whether by a
+copy.
+"""
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)] | None
 
 
 class CacheFigures(Struct, frozen=True, gc=False, omit_defaults=True):
-    """Tokens written to the cache, by how long it keeps them."""
+    """Tokens written to the cache, by lifetime."""
 
     ephemeral_5m_input_tokens: Count = None
     ephemeral_1h_input_tokens: Count = None
@@ -74,7 +78,7 @@ class Figures(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class BilledMessage(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What a message says of itself and of what it took."""
+    """What a message says about itself and its usage."""
 
     model: str | None = None
     id: str | None = None
@@ -84,7 +88,7 @@ class BilledMessage(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Bill(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """What one line says of money, and by which ids it is known."""
+    """What one line says about usage and cost, with its ids."""
 
     agent_id: str | None = None
     is_sidechain: bool | None = None
@@ -113,7 +117,7 @@ class Bill(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
 
     @property
     def figures(self) -> Figures | None:
-        """What a response took; None for every other line."""
+        """The usage of a response; None for every other line."""
         if self.message is None or self.message.usage is None or self.kind != ASSISTANT:
             return None
         return self.message.usage
@@ -124,10 +128,10 @@ MISFITS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def iter_bills(path: Path) -> Iterator[tuple[int, Bill]]:
-    """Yield the lines of a file that tell of money, with their numbers; none if it has gone.
+    """Yield the lines of a file with usage or cost, with their numbers; none if it is gone.
 
-    Where notes tell whether its records were copied, one more bill says so: it stands at the
-    first note among them.
+    If notes reveal whether its records were copied, one more bill says so: at the first note among
+    them.
     """
     return iter_bills_in_blocks(iter_blocks(path))
 
@@ -135,7 +139,7 @@ def iter_bills(path: Path) -> Iterator[tuple[int, Bill]]:
 def iter_bills_in_blocks(
     read: Iterable[tuple[bytes | bytearray, int]],
 ) -> Iterator[tuple[int, Bill]]:
-    """Yield the same of a file that is read block by block, as `blocks` does."""
+    """Yield the same for a file that is read block by block, as `blocks` does."""
     opening = Opening()
     try:
         for number, view in _iter_bill_lines(read, opening):
@@ -161,9 +165,9 @@ def iter_bills_in_blocks(
 def _iter_bill_lines(
     read: Iterable[tuple[bytes | bytearray, int]], opening: "Opening"
 ) -> Iterator[tuple[int, memoryview]]:
-    """Yield the lines that may tell of money, each good until the next is asked for.
+    """Yield the lines that may have usage or cost, each valid until the next is requested.
 
-    What is billed says that it is an answer, whoever wrote it and in whatever order.
+    A billed line says that it is an assistant message, whatever the client and the order of fields.
     """
     number = 0
     for buffer, filled in read:
@@ -185,7 +189,7 @@ def _iter_bill_lines(
 
 
 class Opening:
-    """The records that a file begins with, up to the first note among them.
+    """The records at the beginning of a file, up to the first note among them.
 
     A copy is written in one go, and a fork's own notes precede it.
     """
@@ -194,13 +198,13 @@ class Opening:
 
     def __init__(self) -> None:
         self.begun = ""
-        """The time of the first line, where that is a note."""
+        """The time of the first line, if that is a note."""
         self.is_on, self.is_copy = True, False
         self.notes = self.last = 0
-        """How many lines are notes from the first on, and how many there are."""
+        """The number of notes at the beginning, and of all so far."""
 
     def passed(self, number: int, bill: Bill, length: int) -> Iterable[tuple[int, Bill]]:
-        """Take in a line that is no answer; where it is a note among records, that is a bill."""
+        """Process a line that is no response; return a bill if it is a note among records."""
         if bill.uuid is not None:
             if not self.is_copy:
                 self.is_copy = isinstance(bill.timestamp, str) and self.begun > bill.timestamp
@@ -214,7 +218,7 @@ class Opening:
         return () if self.is_on else ((number, self._bill()),)
 
     def ended(self) -> Iterable[tuple[int, Bill]]:
-        """Return what is left to say behind the last line of the file."""
+        """Return what remains to report after the last line of the file."""
         return ((self.last + 1, self._bill()),) if self.is_on and self.begun else ()
 
     def _bill(self) -> Bill:
@@ -222,11 +226,12 @@ class Opening:
 
 
 def _is_plainly_other(buffer: bytes | bytearray, start: int, stop: int) -> bool:
-    """Return whether a long line holds no answer, judged by its ends: only answers are billed.
+    """Return whether a long line contains no response, judged by its ends: only responses are
+    billed.
 
-    A quote inside a string is escaped, so what reads `,"type":"` is a key; with no bracket
-    before it but the first, it is the line's own. An answer that was glued on has a type of
-    its own further along. Tool results, the most of every log, need no more than this look.
+    A quote inside a string is escaped, so `,"type":"` is a key; with no bracket before it but the
+    first, it belongs to the line itself. A response glued to it has a type of its own further
+    along. Tool results, the bulk of every log, need no more than this.
     """
     at = buffer.find(TYPE, start, start + EDGE)
     if at < 0 or buffer.find(b"{", start + 1, at) > 0 or buffer.find(b"[", start + 1, at) > 0:
@@ -236,7 +241,7 @@ def _is_plainly_other(buffer: bytes | bytearray, start: int, stop: int) -> bool:
 
 
 def parse_irregular_bills(data: bytes, number: int) -> Iterator[Bill]:
-    """Yield what a line tells of money that is not written as the client writes it."""
+    """Yield the usage and cost in a line that is not in the client's form."""
     try:
         found = [decode_object(data)]
     except NotAnObject:
@@ -283,7 +288,7 @@ def _make_figures(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_count(value: object) -> int | None:
-    """Return the whole number that a value means; None where it means none."""
+    """Return a value as a whole number; None if it is none."""
     number = _amount(value)
     return int(number) if number is not None and number >= 0 else None
 
@@ -299,7 +304,7 @@ def _amount(value: object) -> float | None:
 
 
 # What tells which context a request was sent with: ids, times, figures and settings. Again one
-# typed pass that skips all texts; a line that does not fit it is read as any record is.
+# typed pass that skips all texts; a line that does not fit is read like any record.
 
 
 SNAPSHOT = b'"prompt_snapshot"'
@@ -312,7 +317,7 @@ BOUNDARY, CLEARING = "compact_boundary", "microcompact_boundary"
 
 
 class Thinking(Struct, frozen=True, gc=False, rename="camel"):
-    """How much the model was to think."""
+    """The thinking settings."""
 
     level: str | None = None
     disabled: bool | None = None
@@ -320,7 +325,7 @@ class Thinking(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Preserved(Struct, frozen=True, gc=False, rename="camel"):
-    """What a compaction left as it was."""
+    """What a compaction preserved."""
 
     head_uuid: str | None = None
     tail_uuid: str | None = None
@@ -328,20 +333,20 @@ class Preserved(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Compaction(Struct, frozen=True, gc=False, rename="camel"):
-    """What a boundary says of itself."""
+    """The metadata of a compaction boundary."""
 
     preserved_segment: Preserved | None = None
     preserved_messages: Preserved | None = None
 
 
 class SentMessage(BilledMessage, frozen=True, gc=False):
-    """What a message says of itself, and what it holds, as long as its line is looked at."""
+    """What a message says about itself, and its content as long as its line is in use."""
 
     content: Raw = NOTHING
 
 
 class SentLine(Struct, frozen=True, gc=False, rename="camel"):
-    """One line, as far as it tells what a request held and what could change that."""
+    """One line, as far as it says what a request contained and what could change that."""
 
     parent_uuid: str | None = None
     logical_parent_uuid: str | None = None
@@ -367,17 +372,17 @@ class SentLine(Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def is_boundary(self) -> bool:
-        """Whether a summary stands for what came before."""
+        """Whether a summary replaces what came before."""
         return self.subtype == BOUNDARY or self.is_compact_summary is True
 
     @property
     def ends_process(self) -> bool:
-        """Whether a client writes it when it is left."""
+        """Whether a client writes it on exit."""
         return self.type == COST_STATE
 
     @property
     def begins_process(self) -> bool:
-        """Whether it is what a client leaves that takes a session up again."""
+        """Whether a client writes it when it resumes a session."""
         return (
             STARTED in bytes(self.attachment)[:LINEAGE_EDGE]
             or STARTED in bytes(self.data)[:LINEAGE_EDGE]
@@ -385,7 +390,7 @@ class SentLine(Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def prompt(self) -> bytes | None:
-        """A digest of instructions and tools, where the line keeps them."""
+        """A digest of instructions and tools, if the line has them."""
         text = bytes(self.attachment)
         return blake2b(text, digest_size=8).digest() if SNAPSHOT in text[:LINEAGE_EDGE] else None
 
@@ -394,7 +399,7 @@ _decode_sent = msgspec.json.Decoder(SentLine).decode
 
 
 def iter_sent_lines(path: Path) -> Iterator[tuple[int, SentLine]]:
-    """Yield the lines of a file with their numbers; none if it has gone."""
+    """Yield the lines of a file with their numbers; none if it is gone."""
     with suppress(SourceError):
         yield from decode_sent_lines(iter_line_views(path))
 
@@ -402,7 +407,7 @@ def iter_sent_lines(path: Path) -> Iterator[tuple[int, SentLine]]:
 def decode_sent_lines(
     found: Iterable[tuple[int, bytes | memoryview]],
 ) -> Iterator[tuple[int, SentLine]]:
-    """Yield lines that were read, or what was recovered of them, with their numbers."""
+    """Yield decoded or recovered lines, with their numbers."""
     for number, view in found:
         try:
             sent = _decode_sent(view)
@@ -417,7 +422,7 @@ def decode_sent_lines(
 
 
 def _odd(data: bytes, number: int) -> Iterator[SentLine]:
-    """Yield what stands on a line that is not written as the client writes it."""
+    """Yield the objects on a line that is not in the client's form."""
     try:
         found = [decode_object(data)]
     except NotAnObject:

@@ -1,12 +1,15 @@
 """Decoding and encoding the JSON of the log, and the envelope of a record.
 
 The envelope is what can be known of a line without reading its content. It is decoded from every
-line, so it holds what graphs, lists and counts need and skips the long texts.
+line,
+so it contains what graphs, lists and counts need and skips the long texts.
 
-Almost every line takes that typed pass. The others are those of real life: wrong types, lone
-surrogates, broken UTF-8, a byte order mark. They are read as the client's own JSON reader would
-read them; what does not fit a type is left out and is never an error. Encoding writes the bytes
-that the client would write. Wire names exist only in this package.
+Almost every line takes that typed pass. The others have wrong types, lone surrogates, broken UTF-8
+or a
+byte order mark. They are read as the client's own JSON reader would read them; what does not fit a
+type
+is left out and is never an error. Encoding writes the bytes that the client would write. Wire names
+exist only in this package.
 """
 
 import json
@@ -22,7 +25,7 @@ from msgspec.structs import fields as struct_fields
 
 
 class BlockHead(Struct, frozen=True, gc=False):
-    """The kind and the ids of one content block."""
+    """The type and the ids of one content block."""
 
     tool_use_id: str | None = None
     type: str | None = None
@@ -31,7 +34,7 @@ class BlockHead(Struct, frozen=True, gc=False):
 
 
 class MessageHead(Struct, frozen=True, gc=False):
-    """What the API message says of itself, with the heads of its blocks."""
+    """What the API message says about itself, with the heads of its blocks."""
 
     model: str | None = None
     id: str | None = None
@@ -43,7 +46,7 @@ class MessageHead(Struct, frozen=True, gc=False):
 
 
 class KindHead(Struct, frozen=True, gc=False):
-    """The kind of an attachment, of progress, or of an origin."""
+    """The type of an attachment, of progress, or of an origin."""
 
     type: str | None = None
     kind: str | None = None
@@ -62,10 +65,10 @@ class ForkedFrom(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Envelope(Struct, frozen=True, gc=False, rename="camel"):
-    """The flat facts of one record; None where the line does not say.
+    """The flat facts of one record; None if the line does not say.
 
-    The fields stand in the order in which the client writes them: a decoder that looks for
-    the next key right after the last one then seldom looks twice.
+    The fields are in the order in which the client writes them: a decoder that looks for the next
+    key right after the last one then seldom searches twice.
     """
 
     parent_uuid: str | None = None
@@ -111,7 +114,7 @@ IRREGULAR = {
 
 
 def wire_name(name: str) -> str:
-    """Return the key of the log for an attribute: camel case but for a few."""
+    """Return the key of the log for an attribute: camel case with a few exceptions."""
     if name in IRREGULAR:
         return IRREGULAR[name]
     first, *others = name.split("_")
@@ -123,7 +126,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 def convert_or_none(value: object, kind: type[T]) -> T | None:
-    """Return the value as that type, or None where it is something else."""
+    """Return a value as a type; None if it is something else."""
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError, UnicodeError):
@@ -131,7 +134,7 @@ def convert_or_none(value: object, kind: type[T]) -> T | None:
 
 
 def convert_leniently(value: Mapping[str, object], kind: type[S]) -> S:
-    """Return a struct of all fields that fit, the others absent."""
+    """Return a struct with all fields that fit; the others are absent."""
     converted = convert_or_none(value, kind)
     if converted is not None:
         return converted
@@ -143,7 +146,7 @@ def convert_leniently(value: Mapping[str, object], kind: type[S]) -> S:
 
 
 def convert_field(value: object, kind: Any) -> Any:
-    """Return one field's value, itself taken leniently where it is a struct."""
+    """Return one field's value, converted leniently if it is a struct."""
     fit = convert_or_none(value, kind)
     if fit is None and isinstance(value, Mapping):
         for choice in getattr(kind, "__args__", (kind,)):
@@ -155,7 +158,7 @@ def convert_field(value: object, kind: Any) -> Any:
 def convert_by_type(
     value: object, kinds: Mapping[str, type[msgspec.Struct]]
 ) -> msgspec.Struct | dict[str, Any] | None:
-    """Return an object in the form that its `type` names, or as it is where none does."""
+    """Return an object as the struct for its `type`; unchanged if there is none."""
     if not isinstance(value, Mapping):
         return None
     kind = kinds.get(value["type"]) if isinstance(value.get("type"), str) else None
@@ -170,11 +173,11 @@ _anything = msgspec.json.Decoder().decode
 
 
 class NotAnObject(ValueError):
-    """The bytes are not one JSON object; the text says why, for a finding."""
+    """The bytes are not one JSON object; the text says why."""
 
 
 def decode_envelope(data: bytes) -> Envelope:
-    """Return the envelope of a line, or raises NotAnObject."""
+    """Return the envelope of a line; raise NotAnObject."""
     try:
         return _envelope(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -182,7 +185,7 @@ def decode_envelope(data: bytes) -> Envelope:
 
 
 def decode_object(data: bytes) -> dict[str, Any]:
-    """Return the JSON object that a line holds, or raises NotAnObject."""
+    """Return the JSON object in a line; raise NotAnObject."""
     try:
         value = _anything(data)
     except RecursionError:
@@ -253,7 +256,7 @@ def _escaped(surrogate: re.Match[str]) -> str:
 
 
 def javascript_number(number: float) -> str:
-    """Write a number as `JSON.stringify` does."""
+    """Return a number as `JSON.stringify` writes it."""
     if not isfinite(number):
         return "null"
     if number == 0:
@@ -265,18 +268,18 @@ def javascript_number(number: float) -> str:
 
 
 def as_mapping(value: object) -> Mapping[str, Any]:
-    """Return an object of the log, an empty one in the place of anything else."""
+    """Return a value as an object; an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
 def get_text(value: Mapping[str, Any], name: str) -> str | None:
-    """Return a text of the log, None where it is something else."""
+    """Return a value as text; None for anything else."""
     found = value.get(name)
     return found if isinstance(found, str) else None
 
 
 def as_count(value: object) -> int:
-    """Return a whole number of the log, 0 where it is none."""
+    """Return a value as a whole number; 0 for anything else."""
     return int(value) if isinstance(value, int | float) and abs(value) < 1 << 53 else 0
 
 
@@ -286,7 +289,7 @@ def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def get_count(value: Mapping[str, Any], name: str) -> int | None:
-    """Return a whole number of the log, None where it is something else."""
+    """Return a value as a whole number; None for anything else."""
     found = value.get(name)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
@@ -297,9 +300,9 @@ WORDLESS = frozenset(
 
 
 def iter_strings(value: Any, untold: Container[str] = WORDLESS) -> Iterator[str]:
-    """Yield the texts in a value of the log, and its plain numbers, in their order.
+    """Yield the texts and plain numbers in a value of the log, in order.
 
-    Fields of the client's own that hold no words are left out; a tool's input has none.
+    Fields of the client without text are left out; in a tool's input all are included.
     """
     waiting = [value]
     while waiting:

@@ -62,12 +62,12 @@ KNOWN_FIELDS = {
     | STATE_FIELDS.names(name)
     for name, kind in RECORD_CLASSES.items()
 }
-# The log of requests repeats whole messages; its own fields are not looked into.
+# The log of requests repeats whole messages; its own fields are not examined.
 OPAQUE = frozenset({"api-request", "api-request-blob", "api-request-shape"})
 
 
 class Drift:
-    """Counts of what no type knows, by where it stood: `types`, `blocks`, `fields` …"""
+    """Counts of unknown things, by place: `types`, `blocks`, `fields` …"""
 
     def __init__(self) -> None:
         self.counts: dict[str, Counter[str]] = {}
@@ -132,14 +132,14 @@ def _struct_names(kind: type[Any]) -> frozenset[str]:
 
 
 class LogFileCounts(Struct, frozen=True, array_like=True):
-    """What was met in one file, in plain values that can be sent."""
+    """The counts of one file, as plain values that can be sent."""
 
     counts: tuple[int, ...]
     types: dict[str, int]
     versions: dict[str, int]
     drift: dict[str, dict[str, int]]
     broken: list[tuple[str, int]]
-    """What is said of each broken line, and its number."""
+    """The message about each broken line, and its number."""
     unread: str | None = None
     """Why it could not be read to its end."""
 
@@ -150,12 +150,12 @@ BROKEN = "broken line"
 
 @dataclass(slots=True)
 class LogCounts:
-    """What was met in some files, in numbers."""
+    """The counts of some files."""
 
     files: int = 0
     bytes: int = 0
     lines: int = 0
-    """Counted by the newlines of the files, apart from all reading."""
+    """Counted by newlines, independently of all decoding."""
     records: int = 0
     blank: int = 0
     broken: int = 0
@@ -171,7 +171,7 @@ class LogCounts:
         return self.lines == self.records + self.blank + self.broken
 
     def add_file(self, path: Path) -> None:
-        """Read a whole file into the account."""
+        """Count a whole file."""
         self.files += 1
         counted, size = count_lines(path)
         self.lines += counted
@@ -180,7 +180,7 @@ class LogCounts:
             self.add(entry, path)
 
     def take(self, found: LogFileCounts, path: Path) -> None:
-        """Take in what was met in a file."""
+        """Add the counts of a file."""
         for name, count in zip(COUNTED, found.counts, strict=True):
             setattr(self, name, getattr(self, name) + count)
         self.types.update(found.types)
@@ -210,13 +210,13 @@ class LogCounts:
 
 
 def make_broken_line_finding(entry: Broken, path: Path) -> Finding:
-    """Return what is said of a broken line."""
+    """Return the finding about a broken line."""
     saved = f"; {len(entry.recovered)} recovered" if entry.recovered else ""
     return Finding(BROKEN, f"{entry.reason}{saved}", path, entry.line.number)
 
 
 def count_file(file: LogFile) -> LogFileCounts:
-    """Return the account of one file; where it has gone meanwhile, that is said."""
+    """Return the counts of one file; if it is gone meanwhile, they say so."""
     account, unread = LogCounts(), None
     try:
         account.add_file(file.path)

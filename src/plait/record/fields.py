@@ -1,8 +1,8 @@
 """The fields that the client writes, by kind of line and of content.
 
-What Plait reads is an attribute of a record. The rest is known by name, so that a new field can
-be distinguished from an unused one. Names are those of the log, with their type after a colon
-where it matters.
+What Plait reads is an attribute of a record. The rest is known by name, so that a new field can be
+distinguished from an unused one. Names are those of the log, with their type after a colon where it
+matters.
 """
 
 import re
@@ -25,7 +25,7 @@ HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
 class FieldTable(Mapping[str, type[Struct]]):
-    """Kinds to structs of their fields, each made when it is first asked for."""
+    """Structs of fields by kind, each built on first use."""
 
     def __init__(self, text: str) -> None:
         rows = re.findall(r"^(\S+): ?(.*)\n((?: .*\n)*)", text, re.MULTILINE)
@@ -41,7 +41,7 @@ class FieldTable(Mapping[str, type[Struct]]):
         return len(self._rows)
 
     def names(self, kind: str) -> frozenset[str]:
-        """Return the fields of a kind by their names in the log; none where it is not known."""
+        """Return the field names of a kind as in the log; empty if it is unknown."""
         _, fields = self._rows.get(kind, ("", ()))
         return frozenset(field.partition(":")[0] for field in fields)
 
@@ -85,7 +85,7 @@ queue-operation:
     commandUuid deliveryId reason
 """
 )
-"""Fields of the chain's entries that no attribute of theirs reads."""
+"""Fields of chain entries that are no attributes."""
 
 STATE_FIELDS = FieldTable(
     """
@@ -158,7 +158,7 @@ tool_use: A tool call, in another agent's log.
     name input output
 """
 )
-"""Lines outside the chain of which no field is read as an attribute."""
+"""Lines outside the chain without attributes."""
 
 PROGRESS_FIELDS = FieldTable(
     """
@@ -178,7 +178,7 @@ waiting_for_task: Waiting for a background task.
     taskDescription taskType
 """
 )
-"""What a `progress` record carries; up to 2.1.81 they were links of the chain."""
+"""Fields of a `progress` record; up to 2.1.81 these were links of the chain."""
 
 ATTACHMENT_FIELDS = FieldTable(
     """
@@ -293,4 +293,4 @@ unknown_command_fallback: A slash command that does not exist.
     commandName availableCommandNames availableCommandCount suggestion
 """
 )
-"""What an `attachment` record carries: what the client told the model besides the prompts."""
+"""Fields of an `attachment` record: what the client sent the model besides prompts."""

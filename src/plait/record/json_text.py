@@ -1,7 +1,8 @@
 """Editing JSON as text: the strings in a line, and values added to or removed from a document.
 
 If a line must keep its bytes except for the ids in it, it cannot be decoded and encoded again:
-numbers, escapes and the order of its fields would change.
+numbers,
+escapes and the order of its fields would change.
 """
 
 import json
@@ -21,37 +22,37 @@ WORDS = frozenset(
     b"lastPrompt mcpMeta originalFile output planContent prompt rendered signature stderr stdout "
     b"summary text thinking title toolUseResult tool_input tool_response userFeedback".split()
 )
-"""What people, the model and tools said: nothing in it names another line."""
+"""Texts of users, the model and tools: ids in them are not references."""
 POINTER = re.compile(rb"(?i)uuids?$|message_?ids?$")
-"""The end of the names of fields that hold ids of records."""
+"""The ending of field names with record ids."""
 USUAL = tuple(
     f'{name}":'.encode()
     for name in ("uuid", "Uuid", "UUID", "essageId", "sessionId", "session_id", "SessionId")
 )
-"""How the names of fields end that hold an id in almost every line, as they are written."""
+"""Endings of field names that contain an id in almost every line, as written."""
 SESSION_FIELD = b"sessionId"
 ORIGIN_FIELD = b"forkedFrom"
 PARENT_FIELD = b"parentUuid"
 
 
 class JsonString(NamedTuple):
-    """Where a string stands."""
+    """The position of a string."""
 
     start: int
     stop: int
-    """Of the string with its quotes."""
+    """The end of the string, including its quotes."""
     field: bytes
-    """The name of the field that holds it, also as one of a list."""
+    """The name of its field, also for an item of a list."""
     depth: int
     """1 for a field of the object itself."""
     is_words: bool
-    """It stands in what somebody said."""
+    """Whether it is part of a message's text."""
     is_name: bool
-    """It is the name of a field itself."""
+    """Whether it is a field name."""
 
 
 def iter_json_strings(data: bytes) -> Iterator[JsonString]:
-    """Yield the strings of a JSON text in their order, names of fields among them."""
+    """Yield the strings of a JSON text in order, including field names."""
     holders: list[tuple[bytes, bool, bool]] = []
     field, is_object, is_words, is_name_next = b"", False, False, False
     for match in TOKEN.finditer(data):
@@ -73,17 +74,17 @@ def iter_json_strings(data: bytes) -> Iterator[JsonString]:
 
 
 def is_session_field(spot: JsonString) -> bool:
-    """Return whether a field holds the id of a session."""
+    """Return whether a field holds a session id."""
     return spot.field.lower().replace(b"_", b"").endswith(b"sessionid") and not spot.is_name
 
 
 def is_pointer_field(spot: JsonString) -> bool:
-    """Return whether a field names records."""
+    """Return whether a field holds record ids."""
     return POINTER.search(spot.field) is not None and not spot.is_name
 
 
 def decode_string(data: bytes, spot: JsonString) -> str:
-    """Return what a string says."""
+    """Return the value of a string."""
     inner = data[spot.start + 1 : spot.stop - 1]
     if b"\\" not in inner:
         return inner.decode("utf-8", "replace")
@@ -94,25 +95,25 @@ def decode_string(data: bytes, spot: JsonString) -> str:
 
 
 def mentions_any(data: bytes, ids: Container[str]) -> bool:
-    """Return whether a line names one of some records, other than in what somebody said."""
+    """Return whether a line refers to one of some records, outside of message texts."""
     return any(
         decode_string(data, spot) in ids for spot in iter_json_strings(data) if not spot.is_words
     )
 
 
 def with_origin(data: bytes, session: str, uuid: str) -> bytes:
-    """Return an object that says where it was copied from, in the place of what it said before."""
+    """Return an object with a note of where it was copied from, replacing an earlier one."""
     origin = encode({"sessionId": session, "messageUuid": uuid})
     return with_field(data, ORIGIN_FIELD, origin)
 
 
 def with_parent(data: bytes, uuid: str) -> bytes:
-    """Return an object that hangs on another record."""
+    """Return an object with another parent."""
     return with_field(data, PARENT_FIELD, msgspec.json.encode(uuid))
 
 
 def with_field(data: bytes, name: bytes, value: bytes) -> bytes:
-    """Return an object one field of which has another value; it is the last where it is new."""
+    """Return an object with one field changed; a new field is added at the end."""
     span = _find_span(data, name) if name in data else None
     if span:
         return data[: span[0]] + value + data[span[1] :]
@@ -121,7 +122,7 @@ def with_field(data: bytes, name: bytes, value: bytes) -> bytes:
 
 
 def _find_span(data: bytes, name: bytes) -> tuple[int, int] | None:
-    """Return where the value of the field begins and ends, None where there is no such field."""
+    """Return the span of a field's value; None if there is no such field."""
     found = None
     for spot in iter_json_strings(data):
         is_next = spot.depth == 1 and spot.is_name
@@ -133,7 +134,7 @@ def _find_span(data: bytes, name: bytes) -> tuple[int, int] | None:
 
 
 JsonPath: TypeAlias = tuple[str | int, ...]
-"""The names and numbers that lead to a value."""
+"""The keys and indices that lead to a value."""
 SPACE = re.compile(r"[ \t\r\n]*")
 NEWLINE = re.compile(r"\r?\n")
 INDENT = re.compile(r"^\s*\{[ \t]*\r?\n([ \t]+)\"")
@@ -142,24 +143,24 @@ MARK = "\ufeff"
 
 
 class JsonMember(NamedTuple):
-    """A member of an object or an element of a list, by its places in a text."""
+    """A member of an object or an element of a list, by its positions in a text."""
 
     name: str | int
     start: int
     value: int
-    """Where its value begins; for an element where it begins itself."""
+    """The start of its value; for an element its own start."""
     end: int
 
 
 class Style(NamedTuple):
-    """How a text is laid out."""
+    """The layout of a text."""
 
     newline: str
     """"" for a text of one line."""
     indent: str
 
     def lead(self, depth: int) -> str:
-        """Return what stands before something at a depth."""
+        """Return the indentation at a depth."""
         return self.newline + self.indent * depth if self.newline else ""
 
 
@@ -170,9 +171,9 @@ def _detect_style(text: str) -> Style:
 
 
 def insert_value(text: str, way: JsonPath, value: Any, name: str | None = None) -> str:
-    """Return a text with a value at the end of the object or list that a way leads to.
+    """Return a text with a value appended to the object or list at a path.
 
-    Into an empty one it goes without line breaks: so it is known later that it was there.
+    Into an empty one it is inserted without line breaks, which later shows that it was there.
     """
     parts = _parts_in(text, way)
     style = _detect_style(text) if parts else Style("", " ")
@@ -190,7 +191,7 @@ def insert_value(text: str, way: JsonPath, value: Any, name: str | None = None) 
 
 
 def replace_value(text: str, way: JsonPath, value: Any) -> str:
-    """Return a text with another value at the end of a way."""
+    """Return a text with the value at a path replaced."""
     part = _part_at(text, way)
     return (
         text[: part.value] + _format_value(value, _detect_style(text), len(way)) + text[part.end :]
@@ -198,8 +199,9 @@ def replace_value(text: str, way: JsonPath, value: Any) -> str:
 
 
 def remove_value(text: str, way: JsonPath) -> str:
-    """Return a text without a value, and without what it leaves empty; an object or list that
-    stands without a space before the value was there before it, and stays.
+    """Return a text without a value, and without containers that become empty; one that is written
+    without
+    a space before the value existed before it, and stays.
     """
     while (
         len(way) > 1

@@ -15,31 +15,31 @@ from msgspec.structs import asdict
 from plait.record.codec import convert_leniently, convert_or_none
 
 NO_RESPONSE = "No response requested."
-"""What the client writes in the place of an answer that nobody waits for any more."""
+"""What the client writes in place of an answer that is no longer awaited."""
 
 
 class Text(Struct, frozen=True, tag="text"):
-    """Words of the user or the model."""
+    """Text of the user or the model."""
 
     text: str
     citations: list[Any] | None = None
 
 
 class Thinking(Struct, frozen=True, tag="thinking"):
-    """The model's reasoning; newer versions often keep the signature alone."""
+    """The model's thinking; newer versions often log only the signature."""
 
     thinking: str
     signature: str | None = None
 
 
 class RedactedThinking(Struct, frozen=True, tag="redacted_thinking"):
-    """Reasoning that the API returned encrypted."""
+    """Thinking that the API returned encrypted."""
 
     data: str
 
 
 class ToolUse(Struct, frozen=True, tag="tool_use"):
-    """A call of a tool."""
+    """A tool call."""
 
     id: str
     name: str
@@ -56,7 +56,7 @@ class ServerToolUse(Struct, frozen=True, tag="server_tool_use"):
 
 
 class ToolResult(Struct, frozen=True, tag="tool_result"):
-    """The answer to a call: a string, or blocks."""
+    """The result of a call: a string, or blocks."""
 
     tool_use_id: str
     content: Any = None
@@ -70,13 +70,13 @@ class ToolReference(Struct, frozen=True, tag="tool_reference"):
 
 
 class Image(Struct, frozen=True, tag="image"):
-    """A picture, mostly as base64 data."""
+    """An image, usually as base64 data."""
 
     source: dict[str, Any]
 
 
 class Document(Struct, frozen=True, tag="document"):
-    """A file handed to the model."""
+    """A file sent to the model."""
 
     source: dict[str, Any]
     title: str | None = None
@@ -97,7 +97,7 @@ class AdvisorToolResult(Struct, frozen=True, tag="advisor_tool_result"):
 
 
 class UnknownBlock(Struct, frozen=True):
-    """A block of a kind not met before, or of a form that does not fit its kind."""
+    """A block of an unknown type, or of a form that does not fit its type."""
 
     type: str | None
     value: Any
@@ -124,7 +124,7 @@ BLOCKS: dict[str, type[Struct]] = {
 
 
 class CacheCreation(Struct, frozen=True):
-    """Tokens written to the cache, by how long it keeps them."""
+    """Tokens written to the cache, by lifetime."""
 
     ephemeral_5m_input_tokens: int = 0
     ephemeral_1h_input_tokens: int = 0
@@ -138,7 +138,7 @@ class ServerTools(Struct, frozen=True):
 
 
 class Usage(Struct, frozen=True):
-    """What a response cost in tokens, as its line says."""
+    """The token usage of a response, as its line says."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -155,13 +155,13 @@ class Usage(Struct, frozen=True):
 
     @property
     def in_context(self) -> int:
-        """The tokens that the response left in the context, its own among them."""
+        """The tokens in the context after the response, including it."""
         cached = self.cache_creation_input_tokens + self.cache_read_input_tokens
         return self.input_tokens + cached + self.output_tokens
 
 
 class MessageFacts(Struct, frozen=True):
-    """What a message says of itself."""
+    """What a message says about itself."""
 
     id: str | None = None
     type: str | None = None
@@ -183,19 +183,19 @@ class Message(MessageFacts, frozen=True):
 
     @property
     def text(self) -> str:
-        """The words of its text blocks, a line break between two."""
+        """The text of its text blocks, separated by line breaks."""
         return "\n".join(block.text for block in self.content if isinstance(block, Text))
 
 
 class WireMessage(MessageFacts, frozen=True):
-    """A message of the expected form, as it is decoded straight from a line."""
+    """A message of the expected form, decoded directly from a line."""
 
     content: str | tuple[KnownBlock, ...] | UnsetType | None = UNSET
     usage: Usage | None = None
 
 
 class WireLine(Struct, frozen=True, rename="camel"):
-    """A line with a message of the expected form, and what is read together with it."""
+    """A line with a message of the expected form, and what is read with it."""
 
     message: WireMessage
     tool_use_result: Any = None
@@ -218,7 +218,7 @@ _line = msgspec.json.Decoder(WireLine).decode
 
 
 def decode_message_line(raw: bytes) -> MessageLine | None:
-    """Return the message of a line in one typed pass, None where its form is not as expected."""
+    """Return the message of a line in one typed pass; None if it has another form."""
     try:
         line = _line(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -241,7 +241,7 @@ _facts = attrgetter(*MessageFacts.__struct_fields__)
 
 
 def make_message(value: Mapping[str, Any]) -> Message:
-    """Return the typed message; what does not fit is left out of it."""
+    """Return the typed message; what does not fit is left out."""
     facts = convert_leniently(value, MessageFacts)
     usage = value.get("usage")
     return Message(

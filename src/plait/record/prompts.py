@@ -1,9 +1,12 @@
-"""What a person typed, and the title of a session.
+"""Prompts typed by the user, and the title of a session.
 
 The title is the one that the user gave, else the model's, else the newest prompt, else a summary
-whose leaf is in the same file, else the first prompt. If nobody typed a prompt: what waited in
-the queue, a command with its arguments, the first line of a brief from another session, the
-first answer, the first call; at last what the file holds instead of a conversation.
+whose
+leaf is in the same file, else the first prompt. If nobody typed a prompt: what waited in the queue,
+a
+command with its arguments, the first line of a brief from another session, the first answer, the
+first
+call; finally what the file contains instead of a conversation.
 """
 
 import re
@@ -24,10 +27,10 @@ EDITOR_NOTES = re.compile(r"\A(?:\s*<(ide_\w+)>.*?</\1>)+", re.DOTALL)
 
 
 def is_human_prompt(record: Record) -> bool:
-    """Return whether a user record is a prompt that a person typed.
+    """Return whether a user record is a prompt that was typed.
 
-    Tool results, meta records, compaction summaries, commands, notices and whatever a
-    machine wrote in the user's place are not.
+    Tool results, meta records, compaction summaries, commands, notices and other machine-written
+    messages are not.
     """
     if not isinstance(record, User) or is_marked_as_client_text(record.envelope):
         return False
@@ -37,25 +40,25 @@ def is_human_prompt(record: Record) -> bool:
     if b'"toolUseResult"' in record.raw and "toolUseResult" in record.fields:
         return False
     if types and "text" not in types:
-        return True  # a picture or a document alone
+        return True  # only an image or a document
     text = get_prompt_text(record)
     return bool(text) and not is_machine_text(text)
 
 
 def get_prompt_text(record: Record) -> str:
-    """Return what was typed, without what the editor added before it."""
+    """Return the typed text, without what the editor added before it."""
     return strip_editor_notes(record.text)
 
 
 def strip_editor_notes(text: str) -> str:
-    """Return a text without the notes of the editor that it begins with."""
-    if EDITORS not in text:  # the expression would be tried at every letter
+    """Return a text without the editor's notes at its beginning."""
+    if EDITORS not in text:  # the expression would be tried at every character
         return text.strip()
     return EDITOR_NOTES.sub("", text).strip()
 
 
 def is_marked_as_client_text(envelope: Envelope) -> bool:
-    """Return whether the client says that no person typed this."""
+    """Return whether the client marks a record as not typed."""
     kind, waiting = get_origin(envelope), envelope.attachment
     return bool(
         envelope.is_meta
@@ -68,14 +71,14 @@ def is_marked_as_client_text(envelope: Envelope) -> bool:
 
 
 def get_origin(envelope: Envelope) -> str | None:
-    """Return who wrote a record, or what waited in it, where the client says so."""
+    """Return who wrote a record, or what waited in it, if the client says so."""
     waiting = envelope.attachment
     head = envelope.origin or (waiting.origin if waiting else None)
     return head.kind if head else None
 
 
 def is_typed_in_queue(envelope: Envelope, text: str) -> bool:
-    """Return whether a person typed what waited in the queue of prompts."""
+    """Return whether a queued prompt was typed."""
     mode = envelope.attachment.command_mode if envelope.attachment else None
     if mode == "task-notification" or is_marked_as_client_text(envelope):
         return False
@@ -110,7 +113,7 @@ LONGEST = 400
 
 @dataclass(slots=True)
 class FallbackTitles:
-    """What a session is called by that nobody prompted."""
+    """Titles for sessions without a typed prompt."""
 
     queued: str | None = None
     command: str | None = None
@@ -124,7 +127,7 @@ class FallbackTitles:
     call: str | None = None
 
     def add(self, record: Record) -> None:
-        """Take one record into account."""
+        """Add one record."""
         kind = record.envelope.type
         if kind == "user" or kind == "system":
             self._add_user_text(record)
@@ -181,7 +184,7 @@ WAITING = frozenset({"queue-operation", "attachment"})
 
 
 def get_queued_text(record: Record) -> str | None:
-    """Return what began to wait in the queue of prompts, None for any other record."""
+    """Return the text that was queued; None for any other record."""
     head = record.envelope.attachment
     if head is not None:
         value = record.fields.get("attachment") if head.type == "queued_command" else None
@@ -221,20 +224,20 @@ class TitleSearch:
     last_prompt: str | None = None
     first_prompt: str | None = None
     summaries: dict[str, str] = field(default_factory=dict)
-    """Summaries by the leaf they describe: most are strays of other sessions."""
+    """Summaries by their leaf: most belong to other sessions."""
     uuids: set[str] = field(default_factory=set)
     standins: FallbackTitles = field(default_factory=FallbackTitles)
     others: dict[str, None] = field(default_factory=dict)
-    """The kinds of records where there is no conversation."""
+    """The kinds of records, if there is no conversation."""
 
     def add(self, record: Record) -> None:
-        """Take one record into account; of lines that repeat, the last counts."""
+        """Add one record; of repeated lines the last counts."""
         if record.envelope.uuid is not None:
             self.uuids.add(record.envelope.uuid)
         self.add_words(record)
 
     def add_words(self, record: Record) -> None:
-        """Take one record into account, for somebody who knows the uuids of the file."""
+        """Add one record, for callers who know the uuids of the file."""
         envelope = record.envelope
         if envelope.type in TITLE_TYPES:
             self.custom = envelope.custom_title or self.custom
@@ -251,7 +254,7 @@ class TitleSearch:
                 self.others[envelope.type or ""] = None
 
     def title(self, uuids: Container[str] | None = None) -> tuple[str, TitleKind] | None:
-        """Return the title and where it came from; the uuids of the file, where not taken."""
+        """Return the title and its source; `uuids` are those of the file if not collected here."""
         if self.custom:
             return collapse_whitespace(self.custom), "custom"
         if self.ai:
@@ -266,7 +269,7 @@ class TitleSearch:
         return self.standins.title() or self._contents()
 
     def _contents(self) -> tuple[str, TitleKind] | None:
-        """Return what a file without a conversation holds."""
+        """Return a description of a file without a conversation."""
         if not self.others.keys().isdisjoint(SPEAKING):
             return None
         if self.summaries:
@@ -281,7 +284,7 @@ SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
 
 
 def merge_title_searches(searches: Iterable[TitleSearch]) -> TitleSearch:
-    """Return the search that has seen what several have, one after the other."""
+    """Return the combination of several searches, in order."""
     found = TitleSearch()
     for search in searches:
         found.custom = search.custom or found.custom
@@ -296,7 +299,7 @@ def merge_title_searches(searches: Iterable[TitleSearch]) -> TitleSearch:
 
 
 def format_agents_only_title(words: str | None) -> str:
-    """Return the title of a session of which nothing but agents is left."""
+    """Return the title of a session of which only agents are left."""
     return f"agents only: {words}" if words else "agents only"
 
 

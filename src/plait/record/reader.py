@@ -3,14 +3,15 @@
 A broken line yields what can still be read of it:
 
     {"type":"user",…}{"type":"assistant",…}      glued: both are read
-    {"type":"user","mess{"type":"assistant",…}   torn, then written on: the second is read
+    {"type":"user","mess{"type":"assistant",…}   torn, then continued: the second is read
     ␀␀␀␀{"type":"user",…}                        padded by a crash: the record is read
     …he text"}]},"uuid":"…","timestamp":"…"}     the tail of a line: its last fields are read
     {"uuid":"…","timestamp":"…","mess            the head of a line: its first fields are read
 
 What is recovered keeps its place, is counted separately and is never part of a conversation. The
-client reads the object that a line starts with and skips the rest: that one alone is part of
-what it sends.
+client
+reads the object at the beginning of a line and skips the rest: only that object is part of what it
+sends.
 """
 
 import re
@@ -39,14 +40,14 @@ from plait.record.types import RECORD_CLASSES, Record, get_record_class
 
 BLANK = b" \t\r\xef\xbb\xbf"
 NAMES = (b'"type"', b'"uuid"', b'"sessionId"', b'"message"')
-"""Of which every record has one, be it torn."""
+"""Fields that every record has, even a torn one."""
 FAR = 16_000_000
 
 
 def is_log(path: Path) -> bool:
-    """Return whether a file may be a log: a line of it begins as a record does, or all are blank.
+    """Return whether a file may be a log: a line of it begins like a record, or all are blank.
 
-    Far down in a large file nobody looks for the first one.
+    In a large file only the beginning is examined.
     """
     is_blank = True
     for line in iter_lines(path, end=FAR):
@@ -74,16 +75,16 @@ class Recovered:
     data: bytes
     fields: dict[str, Any]
     is_whole: bool
-    """False where only some of its fields were left."""
+    """False if only some of its fields were left."""
     is_first: bool = False
-    """Its line begins with it: the client reads it, whatever follows."""
+    """Whether its line begins with it, so that the client reads it."""
 
 
 def recover(line: Line) -> tuple[Recovered, ...]:
-    """Return the whole objects on a line, else the fields that are left of a cut one."""
+    """Return the complete objects on a line, else the remaining fields of a truncated one."""
     text = line.data.decode("utf-8", "surrogateescape")
     found = tuple(_records_on(line, text))
-    if found or not line.is_ended:  # a live file's last line is only half written
+    if found or not line.is_ended:  # a live file's last line may be half written
         return found
     partial = _last_fields(line, text) or _first_fields(line, text)
     return (partial,) if partial else ()
@@ -93,7 +94,7 @@ def _records_on(line: Line, text: str) -> Iterator[Recovered]:
     end = len(text) - len(text.lstrip("\0 \t\ufeff"))
     for start, stop in _objects_on(text):
         recovered = _recovered(line, text, start, stop)
-        # An object inside a torn record is no record itself.
+        # An object inside a torn record is not itself a record.
         stands_alone = (
             start == end
             or not text[stop:].strip()
@@ -119,9 +120,9 @@ def _objects_on(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _last_fields(line: Line, text: str) -> Recovered | None:
-    """Return the fields behind the cut, where the line is the tail of an object.
+    """Return the fields after the cut, if the line is the tail of an object.
 
-    A field of a nested object ends before the line does; only the outermost reaches its end.
+    A nested object ends before the line does; only the outermost reaches its end.
     """
     position, tries = 0, _tries_for(text)
     length = len(text.rstrip("\0 \t\r"))
@@ -156,7 +157,7 @@ def _tries_for(text: str) -> int:
 
 
 def _value_end(text: str, start: int) -> int | None:
-    """Return where the JSON value at a place ends, None where none is complete there."""
+    """Return the end of the JSON value at a position; None if none is complete there."""
     try:
         return _decoder.raw_decode(text, start)[1]
     except (JSONDecodeError, RecursionError):
@@ -181,14 +182,14 @@ def _in_bytes(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A line with nothing on it."""
+    """An empty line."""
 
     line: Line
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A line that is not one JSON object, with what can still be read of it."""
+    """A line that is not one JSON object, with what can be read of it."""
 
     line: Line
     reason: str
@@ -199,7 +200,7 @@ Entry: TypeAlias = Record | Blank | Broken
 
 
 def read(path: Path | str) -> Iterator[Record]:
-    """Yield the records of a file in order; blank and broken lines are passed over."""
+    """Yield the records of a file in order; blank and broken lines are skipped."""
     for line in iter_lines(Path(path)):
         entry = parse_entry(line)
         if isinstance(entry, Record):
@@ -207,7 +208,9 @@ def read(path: Path | str) -> Iterator[Record]:
 
 
 def get_client_record(entry: Entry) -> Record | None:
-    """Return what the client reads on a line: its record, or what a broken line begins with."""
+    """Return what the client reads on a line: its record, or the object that a broken line begins
+    with.
+    """
     if isinstance(entry, Record):
         return entry
     found = entry.recovered if isinstance(entry, Broken) else ()
@@ -223,7 +226,7 @@ def iter_client_records(source: Iterable[Line]) -> Iterator[Record]:
 
 
 def read_if_exists(path: Path) -> Iterator[Record]:
-    """Yield the records of a file that was found a moment ago; none where it has gone."""
+    """Yield the records of a file that existed a moment ago; none if it is gone."""
     try:
         yield from read(path)
     except SourceError:
@@ -237,7 +240,7 @@ def entries(source: Iterable[Line]) -> Iterator[Entry]:
 
 
 def parse_entry(line: Line) -> Entry:
-    """Return what a line holds."""
+    """Return the content of a line."""
     try:
         return parse_record(line.data, line.number, line.offset)
     except NotAnObject as error:
@@ -248,7 +251,7 @@ def parse_entry(line: Line) -> Entry:
 
 
 def parse_record(data: bytes, line: int = 0, offset: int = 0) -> Record:
-    """Return the record in the bytes of one line, or raises NotAnObject."""
+    """Return the record in the bytes of one line; raise NotAnObject."""
     envelope = decode_envelope(data)
     kind = RECORD_CLASSES.get(envelope.type or "") or get_record_class(envelope)
     return kind(envelope, data, line, offset)
@@ -275,9 +278,9 @@ def _describe_fault(line: Line, error: str, found: tuple[Recovered, ...]) -> str
     return f"not an object: {error}"
 
 
-# An envelope skips the texts, so that a line is decoded twice for them. Here both come from one
-# typed pass, at half the cost; of what the client keeps beside a message only the few facts that
-# matter are read. A line of any other form is read as every record is.
+# An envelope skips texts, so a line is decoded twice for them. Here both come from one typed pass,
+# at half the cost; of the client's own view of a result only the few necessary facts are read. A
+# line of any other form is read like every record.
 
 
 UNUSUAL = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -292,7 +295,7 @@ class InnerBlock(Struct, frozen=True, gc=False):
 
 
 class BlockWithText(BlockHead, frozen=True, gc=False):
-    """A block with its words; the fields are as strict as those of the typed blocks."""
+    """A block with its text; the fields are as strict as those of the typed blocks."""
 
     text: str | None = None
     thinking: str | None = None
@@ -305,13 +308,13 @@ class BlockWithText(BlockHead, frozen=True, gc=False):
 
 
 class MessageWithText(MessageHead, frozen=True, gc=False):
-    """A message with its words."""
+    """A message with its text."""
 
     content: str | list[BlockWithText] | None = None  # type: ignore[assignment]
 
 
 class ResultFacts(Struct, frozen=True, gc=False):
-    """What matters of the client's own view of a result."""
+    """The necessary facts of the client's own view of a result."""
 
     agent: Any = field(default=None, name="agentId")
     agent_too: Any = field(default=None, name="agent_id")
@@ -322,20 +325,20 @@ class ResultFacts(Struct, frozen=True, gc=False):
 
 
 class EnvelopeWithText(Envelope, frozen=True, gc=False, rename="camel"):
-    """An envelope that holds the words of its message too."""
+    """An envelope with the text of its message."""
 
     message: MessageWithText | None = None
     tool_use_result: Raw = Raw()
 
     @property
     def has_view(self) -> bool:
-        """Whether the client has a view of its own of a result."""
+        """Whether the client has its own view of a result."""
         view = memoryview(self.tool_use_result)
         return len(view) > 0 and bytes(view[:4]) != b"null"
 
     @property
     def view_facts(self) -> ResultFacts | None:
-        """What matters of it, None where it is no object."""
+        """Its necessary facts; None if it is no object."""
         if bytes(memoryview(self.tool_use_result)[:1]) != b"{":
             return None
         try:
@@ -345,7 +348,7 @@ class EnvelopeWithText(Envelope, frozen=True, gc=False, rename="camel"):
 
     @property
     def view(self) -> Any:
-        """All of it; UNSET where it is not as usual, None where there is none."""
+        """All of it; UNSET if it is unusual, None if there is none."""
         try:
             return msgspec.json.decode(self.tool_use_result) if self.has_view else None
         except UNUSUAL:
@@ -357,7 +360,7 @@ _facts = msgspec.json.Decoder(ResultFacts).decode
 
 
 def decode_with_text(data: bytes) -> EnvelopeWithText | None:
-    """Return the envelope of a line with its words, None where its form is not as expected."""
+    """Return the envelope of a line with its text; None if it has another form."""
     try:
         return _worded(data)
     except UNUSUAL:
@@ -365,7 +368,7 @@ def decode_with_text(data: bytes) -> EnvelopeWithText | None:
 
 
 def read_with_text(path: Path) -> tuple[list[Record], int]:
-    """Return the records of a file and how many lines it has; none where it has gone."""
+    """Return the records of a file and its number of lines; none if it is gone."""
     try:
         return _with_words(iter_lines(path))
     except SourceError:
@@ -387,7 +390,7 @@ def _with_words(found: Iterable[Line]) -> tuple[list[Record], int]:
 
 
 def parse_with_text(data: bytes) -> tuple[list[Record], int]:
-    """Return the same of a file whose bytes are given."""
+    """Return the same for given bytes."""
     raw_lines = data.split(b"\n")
     rest = raw_lines.pop()
     records: list[Record] = []

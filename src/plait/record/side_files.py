@@ -14,11 +14,11 @@ S = TypeVar("S", bound=Struct)
 
 CLEANUP_DAYS = 30
 IN_PROJECT = ("settings.local.json", "settings.json")
-"""The settings of a project, the nearest first."""
+"""The settings of a project, nearest first."""
 
 
 class AgentMeta(Struct, frozen=True, rename=wire_name):
-    """What `agent-<id>.meta.json` says of a sub-agent."""
+    """The content of `agent-<id>.meta.json`."""
 
     agent_type: str | None = None
     description: str | None = None
@@ -29,13 +29,13 @@ class AgentMeta(Struct, frozen=True, rename=wire_name):
 
 
 class TitleFile(Struct, frozen=True, rename=wire_name):
-    """What `custom-title.json` says of a session."""
+    """The content of `custom-title.json`."""
 
     custom_title: str | None = None
 
 
 class RunningClient(Struct, frozen=True, rename=wire_name):
-    """What `sessions/<pid>.json` says of a client; it may have ended since."""
+    """The content of `sessions/<pid>.json`; the client may have exited since."""
 
     pid: int | None = None
     session_id: str | None = None
@@ -44,18 +44,18 @@ class RunningClient(Struct, frozen=True, rename=wire_name):
 
 
 class ClientSettings(Struct, frozen=True, rename=wire_name):
-    """The settings of the client that bear on its logs."""
+    """The client's settings that affect its logs."""
 
     cleanup_period_days: int | float | None = None
 
 
 def read_agent_meta(log: Path) -> AgentMeta | None:
-    """Return what is known of the agent whose log this is."""
+    """Return what is known of the agent with this log."""
     return _sidecar(log.with_suffix(".meta.json"), AgentMeta)
 
 
 def read_title_file(folder: Path) -> str | None:
-    """Return the title that lies beside a session, in its folder."""
+    """Return the title in the file beside a session."""
     found = _sidecar(folder / "custom-title.json", TitleFile)
     return found.custom_title if found else None
 
@@ -70,7 +70,7 @@ def read_running_clients(config: Path) -> tuple[RunningClient, ...]:
 
 
 def list_running_sessions(config: Path) -> list[str]:
-    """Return the sessions of the clients that say they run and do."""
+    """Return the sessions of clients that say they are running and are."""
     return [
         client.session_id
         for client in read_running_clients(config)
@@ -79,7 +79,7 @@ def list_running_sessions(config: Path) -> list[str]:
 
 
 def _is_running(pid: int) -> bool:
-    if os.name == "nt":  # there, signal 0 would end it
+    if os.name == "nt":  # on Windows, signal 0 would kill it
         return True
     try:
         os.kill(pid, 0)
@@ -93,8 +93,8 @@ def _is_running(pid: int) -> bool:
 def read_cleanup_days(config: Path, directory: Path | None = None) -> float:
     """Return after how many days a client deletes sessions, by its own settings.
 
-    Where it is started in a directory, the settings there go before its own. A number below 1 is
-    no setting that it takes: it deletes nothing then.
+    The settings of its working directory take precedence. The client does not accept a number below
+    1: it deletes nothing then.
     """
     places = [config / "settings.json"]
     if directory is not None:
@@ -108,7 +108,7 @@ def read_cleanup_days(config: Path, directory: Path | None = None) -> float:
 
 
 def _sidecar(path: Path, kind: type[S]) -> S | None:
-    """Return a small JSON file as far as it fits, None where there is none."""
+    """Return a small JSON file as far as it fits; None if there is none."""
     data = read_small(path)
     if data is None:
         return None

@@ -1,7 +1,8 @@
-"""Text written by machines: what stands in the user's place, and what only a tool's view says.
+"""Text written by machines: user messages nobody typed, and what only a tool's view says.
 
 Newer clients say who wrote something (`origin`, `commandMode`, `isMeta`) and are believed.
-Otherwise machines are recognised by how they wrap their text: in tags named by several words
+Otherwise
+machine-written text is recognised by its form: in tags with names of several words
 (`<task-notification>`) or, in the queue of prompts, as an object on one line.
 """
 
@@ -22,7 +23,7 @@ MESSAGES = (
     "A peer session sent a message",
     "The coordinator sent a message while you were working:",
 )
-"""What the words of other sessions begin with."""
+"""Beginnings of messages from other sessions."""
 BEGINNINGS = (
     "<command-name>",
     "<command-message>",
@@ -36,40 +37,40 @@ BEGINNINGS = (
     "[Request interrupted",
     *MESSAGES,
 )
-"""What machines are known to begin with, whatever follows."""
+"""Known beginnings of machine-written text."""
 STOPPED = re.compile(r"Operation stopped by hook(?::|\s*\Z)")
 NAME = r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)+"
 OPENING = re.compile(rf"\s*<({NAME}|channel)(\s[^<>]*)?>")
 EDITOR = "ide_"
-"""What the tags begin with that an editor sets before a prompt."""
+"""Beginnings of the tags that an editor adds before a prompt."""
 IDS = ("_id", "Id", "ID")
 MOST_LOOKED_AT = 1 << 20
 
 
 class TaggedText(NamedTuple):
-    """Words in a tag."""
+    """Text in a tag."""
 
     tag: str
     head: str
-    """The attributes as they stand."""
+    """The attributes as written."""
     text: str
     rest: str
-    """What follows behind it."""
+    """What follows after it."""
 
 
 def is_machine_text(text: str) -> bool:
-    """Return whether a message of the user begins as only a machine's does."""
+    """Return whether a user message begins like a machine-written one."""
     return text.startswith(BEGINNINGS) or STOPPED.match(text) is not None
 
 
 def is_machine_notice(text: str) -> bool:
-    """Return whether queued words were typed by no person: all in tags, or an object of ids."""
+    """Return whether a queued text was not typed: all in tags, or an object with ids."""
     text = text.strip()
     return is_machine_text(text) or is_only_tagged_text(text) or parse_notice(text) is not None
 
 
 def is_only_tagged_text(text: str) -> bool:
-    """Return whether a text is nothing but tagged words, one tag after another."""
+    """Return whether a text consists of tagged texts only."""
     found = parse_tagged_text(text)
     while found and not found.tag.startswith(EDITOR):
         if not found.rest.strip():
@@ -79,7 +80,7 @@ def is_only_tagged_text(text: str) -> bool:
 
 
 def parse_tagged_text(text: str) -> TaggedText | None:
-    """Return the words in the tag that a text begins with, None where it begins otherwise."""
+    """Return the text in the tag at the beginning; None if there is none."""
     start = OPENING.match(text) if "<" in text[:80] else None
     if start is None:
         return None
@@ -92,7 +93,7 @@ def parse_tagged_text(text: str) -> TaggedText | None:
 
 
 def parse_notice(text: str) -> dict[str, Any] | None:
-    """Return an object on one line that names an id, as a machine writes it; else None."""
+    """Return an object on one line that has an id, as machines write it; else None."""
     if not text.startswith('{"') or not text.endswith("}") or len(text) > MOST_LOOKED_AT:
         return None
     if "\n" in text:
@@ -111,19 +112,19 @@ def parse_notice(text: str) -> dict[str, Any] | None:
 
 
 ECHOES = frozenset("originalFile oldString newString prompt".split())
-"""Texts of the input, and files as they were: a patch has what was taken out of them."""
+"""Texts of the input, and former contents of files: a patch has what was removed from them."""
 FACTS = frozenset("filePath mode status".split())
-"""Words of the client's own, and the path that the tool was given."""
+"""Texts of the client, and the path that the tool was given."""
 WRITTEN = frozenset({"create", "update"})
 NUMBERED = re.compile(r"\s*\d+[→\t]")
 FAILED = "Error: "
 FEW = 4
-"""Lines from which on a text is compared by its ends and its middle alone."""
+"""Lines from which a text is compared by its ends and its middle only."""
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")
 
 
 def extract_extra_text(view: Any, *known_texts: str) -> dict[str, str]:
-    """Return the words of a view that are told nowhere, by the names that lead to them."""
+    """Return the texts of a view that are nowhere else, by the names that lead to them."""
     if view is None or (isinstance(view, str) and view in known_texts):
         return {}
     known = _KnownText(known_texts)
@@ -135,7 +136,7 @@ def extract_extra_text(view: Any, *known_texts: str) -> dict[str, str]:
 
 
 class _KnownText:
-    """Lines that are told already; what is said once is known from then on."""
+    """Lines that are known already; each new one is added."""
 
     def __init__(self, texts: tuple[str, ...]) -> None:
         self._text = "\n".join(texts)
@@ -147,7 +148,7 @@ class _KnownText:
         return {NUMBERED.sub("", line, count=1).strip() for line in lines}
 
     def is_known(self, text: str) -> bool:
-        """Return whether a text is told as it is, or with the number of each line before it."""
+        """Return whether a text is known as it is, or with line numbers."""
         words = text.strip()
         if words in self._text:
             return True
@@ -159,7 +160,7 @@ class _KnownText:
         return all(line.strip() in self._text for line in (*ends, middle))
 
     def is_new(self, line: str) -> bool:
-        """Return whether a line is told nowhere yet."""
+        """Return whether a line is nowhere else yet."""
         words = line.strip().removeprefix(FAILED)
         if not words or words in self._seen or words in self._text or words in self._lines:
             return False

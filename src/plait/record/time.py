@@ -10,7 +10,7 @@ TIMESTAMP_LENGTH = len("2026-11-15T10:00:00.000Z")
 
 
 def parse_time(stamp: str | int | float | None) -> datetime | None:
-    """Return the moment a timestamp names: ISO 8601, or seconds or milliseconds since 1970."""
+    """Return the moment of a timestamp: ISO 8601, or seconds or milliseconds since 1970."""
     try:
         if isinstance(stamp, str):
             parsed = datetime.fromisoformat(stamp)
@@ -24,14 +24,14 @@ def parse_time(stamp: str | int | float | None) -> datetime | None:
 
 
 def format_sortable(time: str | None) -> str | None:
-    """Return a time in the one form that sorts as text."""
+    """Return a time in a form that sorts as text."""
     if time is None or (len(time) == TIMESTAMP_LENGTH and time[-1] == "Z" and time[10] == "T"):
         return time
     return format_timestamp(parse_time(time)) or None
 
 
 def format_timestamp(time: datetime | None) -> str:
-    """Return a moment in the form that the log has, and "" for none."""
+    """Return a moment in the form of the log; "" for none."""
     if time is None:
         return ""
     utc = time.astimezone(UTC)
@@ -39,21 +39,21 @@ def format_timestamp(time: datetime | None) -> str:
 
 
 class Interval(NamedTuple):
-    """From when to when something was done; None where the log does not say."""
+    """Start and end of something; None if the log does not say."""
 
     start: datetime | None
     end: datetime | None
-    """Never before the start: clocks step back at times."""
+    """Never before the start: clocks sometimes step back."""
 
 
 def make_interval(start: str | None, end: str | None) -> Interval:
-    """Return the stretch between two times."""
+    """Return the interval between two times."""
     first, last = parse_time(start), parse_time(end)
     return Interval(first, max(first, last) if first and last else last)
 
 
 def compute_elapsed_ms(earlier: str | None, later: str | None) -> float | None:
-    """Return the milliseconds between two times, 0 where the clock stepped back."""
+    """Return the milliseconds between two times; 0 if the clock stepped back."""
     first, last = parse_time(earlier), parse_time(later)
     if first is None or last is None:
         return None
@@ -61,7 +61,7 @@ def compute_elapsed_ms(earlier: str | None, later: str | None) -> float | None:
 
 
 def sum_covered_time(stretches: Iterable[tuple[float, float]]) -> float:
-    """Return how long any of some stretches lasted; side by side counts once."""
+    """Return the total time covered by some intervals; parallel ones count once."""
     total, until = 0.0, float("-inf")
     for first, last in sorted(stretches):
         total += max(last - max(first, until), 0)
@@ -74,14 +74,15 @@ NONSENSE = float("nan")
 
 ISO = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?")
 LOOSE = re.compile(r"(?:[^\W\d_]+[\W_]+)*\d+(?!\d*:)[\s\d:/,.+-]*(?:[AaPp][Mm])?\s*(?:Z|UTC|GMT)?")
-"""Words, then numbers: what the engine still takes for a date."""
+"""Words, then numbers: what JavaScript still accepts as a date."""
 
 
 def parse_javascript_time(stamp: str | int | float | None) -> float:
-    """Return a time as a JavaScript `Date` reads it, NO_TIME for none, NONSENSE for no time.
+    """Return a time as a JavaScript `Date` parses it, NO_TIME for none, NONSENSE for an invalid
+    one.
 
-    The client leans on that reader: it decides which leaf can be resumed and which entry is
-    near enough to stand in for a missing parent.
+    The client depends on that parser: it decides which leaf can be resumed and which entry is near
+    enough to replace a missing parent.
     """
     if isinstance(stamp, str):
         if ISO.fullmatch(stamp):

@@ -1,7 +1,8 @@
-"""Records: one class per type of line, with the fields that its kind has.
+"""Records: one class per type of line, with the fields of its kind.
 
-The envelope is decoded at once, the rest on demand; a record keeps its bytes for ever. Every
-attribute is None if the line does not have it or has something else there.
+The envelope is decoded at once, the rest on demand; a record always keeps its bytes. Every
+attribute is
+None if the line does not have it or has another type there.
 """
 
 from collections.abc import Mapping
@@ -29,15 +30,15 @@ from plait.record.time import parse_time
 
 T = TypeVar("T")
 TRIMMED = "trimmedTokens"
-"""The field in which an edited log notes what went: the client does not know it."""
+"""The field in which an edited log notes removed tokens: the client does not know it."""
 NOTED_TRIM = f'"{TRIMMED}"'.encode()
 
 
 class Record:
     """One JSON object of a log.
 
-    `raw` is the line as it was read. `fields` is all of it, decoded on first use: what no
-    attribute names is there.
+    `raw` is the line as it was read. `fields` is all of it, decoded on first use, including what
+    has no attribute.
     """
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
@@ -50,9 +51,9 @@ class Record:
         self.envelope = envelope
         self.raw = raw
         self.line = line
-        """The number of its line, from 1; 0 for a record that came from no file."""
+        """The number of its line, from 1; 0 for a record without a file."""
         self.offset = offset
-        """Where its bytes begin in the file."""
+        """The offset of its bytes in the file."""
 
     def __repr__(self) -> str:
         place = f" at line {self.line}" if self.line else ""
@@ -60,25 +61,25 @@ class Record:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """All of the object by its wire names. Not to be changed: see `replace`."""
+        """All of the object by wire names. Do not modify: see `replace`."""
         try:
             return self._fields
-        except AttributeError:  # not asked for yet
+        except AttributeError:  # not decoded yet
             self._fields = decode_object(self.raw)
             return self._fields
 
     def replace(self, **changes: object) -> Self:
-        """Return a record with other values for some wire fields, newly encoded."""
+        """Return a record with some wire fields changed, encoded again."""
         return self.with_fields({**self.fields, **changes})
 
     def with_fields(self, fields: Mapping[str, Any]) -> Self:
-        """Return a record of other fields at the same place, newly encoded."""
+        """Return a record with other fields at the same place, encoded again."""
         raw = encode(fields)
         return type(self)(decode_envelope(raw), raw, self.line, self.offset)
 
     @property
     def type(self) -> str | None:
-        """The `type` of the line, None where it has none."""
+        """The `type` of the line; None if it has none."""
         return self.envelope.type
 
     @property
@@ -179,29 +180,29 @@ class Record:
 
     @property
     def timestamp(self) -> str | None:
-        """The time as the line gives it: its own, else its message's."""
+        """The time in the line: its own, else its message's."""
         return get_timestamp(self.envelope)
 
     @property
     def time(self) -> datetime | None:
-        """The moment that the timestamp names, None where it names none."""
+        """The moment of the timestamp; None if it is invalid."""
         return parse_time(self.timestamp) or parse_time(self.envelope.timestamp)
 
     @property
     def trimmed_tokens(self) -> int:
-        """About how many tokens a trim took here, or before here: later usage still counts them."""
+        """Estimated tokens that a trim removed here or before: later usage still counts them."""
         if NOTED_TRIM not in self.raw:
             return 0
         return max(convert_or_none(self.fields.get(TRIMMED), int) or 0, 0)
 
     @property
     def message_id(self) -> str | None:
-        """The id that all blocks of one response share."""
+        """The id shared by all blocks of one response."""
         return self.envelope.message.id if self.envelope.message else None
 
     @property
     def block_heads(self) -> tuple[BlockHead, ...]:
-        """Kinds and ids of its content blocks; none where the content is a string."""
+        """Types and ids of its content blocks; empty if the content is a string."""
         content = get_content(self.envelope)
         return tuple(content) if isinstance(content, list) else ()
 
@@ -210,7 +211,7 @@ class Record:
         """The message with typed blocks; also of the plain form that has no `message`."""
         try:
             return self._message
-        except AttributeError:  # not asked for yet
+        except AttributeError:  # not decoded yet
             if self.message_line:
                 self._message = self.message_line.message
             else:
@@ -227,16 +228,16 @@ class Record:
 
     @property
     def message_line(self) -> MessageLine | None:
-        """The message with what stands beside it, None where its form is not as expected."""
+        """The message with what is beside it; None if it has another form."""
         try:
             return self._spoken
-        except AttributeError:  # not asked for yet
+        except AttributeError:  # not decoded yet
             self._spoken = decode_message_line(self.raw)
             return self._spoken
 
     @property
     def text(self) -> str:
-        """The words of its message, or of its own content."""
+        """The text of its message, or of its own content."""
         content = get_content(self.envelope)
         if isinstance(content, str):  # nothing is left to decode
             return content
@@ -245,7 +246,7 @@ class Record:
 
 
 def get_role(envelope: Envelope) -> str | None:
-    """Return who speaks: the message's role, or the line's own in the plain form."""
+    """Return the role: the message's, or the line's own in the plain form."""
     role = envelope.message.role if envelope.message else None
     return role or envelope.role
 
@@ -257,7 +258,7 @@ def get_content(envelope: Envelope) -> str | list[BlockHead] | None:
 
 
 def get_timestamp(envelope: Envelope) -> str | None:
-    """Return the line's own timestamp where it is text, else its message's."""
+    """Return the line's own timestamp if it is text, else its message's."""
     stamp = envelope.timestamp
     if not isinstance(stamp, str):
         stamp = envelope.message.timestamp if envelope.message else None
@@ -265,7 +266,7 @@ def get_timestamp(envelope: Envelope) -> str | None:
 
 
 def has_message(record: Record) -> bool:
-    """Return whether a prompt or an answer holds something that can be read as a message."""
+    """Return whether a prompt or a response has a readable message."""
     content = record.envelope.message.content if record.envelope.message else None
     if isinstance(content, str):
         return record.kind != "assistant" or bool(content.strip())
@@ -295,7 +296,7 @@ def get_content_blocks(record: Record) -> list[dict[str, Any]]:
 
 
 class WireField(Generic[T]):
-    """A typed attribute that reads one wire field, None where it is absent or misfits."""
+    """A typed attribute for one wire field, None if it is absent or has another type."""
 
     __slots__ = ("kind", "name")
 
@@ -315,7 +316,7 @@ class WireField(Generic[T]):
 
 
 # `toolUseResult` never reaches the model: the client keeps it for its screens. Failures are plain
-# strings ("Error: …"), some tools give lists; what no form fits stays a plain value.
+# strings ("Error: …"), some tools give lists; what fits no form stays a plain value.
 
 
 RESULT_FIELDS = FieldTable(
@@ -390,7 +391,7 @@ WakeupResult: A time to wake up.
     scheduledFor clampedDelaySeconds:number wasClamped:bool
 """
 )
-# The first form whose keys are all there is taken: the more telling forms stand first.
+# The first form whose keys all exist is used: the more specific forms come first.
 FORMS: tuple[tuple[frozenset[str], str], ...] = tuple(
     (frozenset(keys.split()), form)
     for keys, form in (
@@ -451,7 +452,7 @@ def find_result_form(value: Mapping[str, Any]) -> type[Struct] | None:
 
 
 class PreservedSegment(Struct, frozen=True, rename=wire_name):
-    """A stretch of the old chain that stays in the context, by its ends."""
+    """A segment of the old chain that stays in the context, by its ends."""
 
     head_uuid: str | None = None
     tail_uuid: str | None = None
@@ -464,17 +465,17 @@ class PreservedMessages(Struct, frozen=True, rename=wire_name):
 
 
 class Preserved(Struct, frozen=True, gc=False):
-    """What a compaction keeps in the context: listed messages, else a segment by its ends."""
+    """What a compaction preserves: listed messages, else a segment by its ends."""
 
     anchor: str | None = None
-    """The record that it hangs on from now on."""
+    """The record that it follows from now on."""
     listed: tuple[str, ...] | None = None
     head: str | None = None
     tail: str | None = None
 
     @property
     def uuids(self) -> tuple[str, ...]:
-        """All that it names, the last first."""
+        """All records in it, last first."""
         return tuple(uuid for uuid in (*reversed(self.listed or ()), self.tail, self.head) if uuid)
 
 
@@ -493,7 +494,7 @@ class CompactMetadata(Struct, frozen=True, rename=wire_name):
 
 
 class User(Record):
-    """A prompt, a tool's result, or anything else that speaks in the user's place."""
+    """A prompt, a tool result, or anything else in the user role."""
 
     __slots__ = ()
     __match_args__ = ("text",)
@@ -506,7 +507,7 @@ class User(Record):
 
     @property
     def tool_use_result(self) -> ToolUseResult | None:
-        """The client's own view of a tool's result."""
+        """The client's own view of a tool result."""
         return parse_tool_use_result(self.fields.get("toolUseResult"))
 
 
@@ -549,7 +550,7 @@ class System(Record):
 
     @property
     def preserved(self) -> Preserved | None:
-        """What a compaction keeps in the context, None where it names nothing."""
+        """What a compaction preserves; None if it names nothing."""
         metadata = self.fields.get("compactMetadata")
         messages = _object_in(metadata, "preservedMessages")
         segment = _object_in(metadata, "preservedSegment")
@@ -573,7 +574,7 @@ def _is_text(value: object) -> bool:
 
 
 class Attachment(Record):
-    """What the client told the model besides the prompts; a link of the chain."""
+    """What the client sent the model besides prompts; a link of the chain."""
 
     __slots__ = ()
     __match_args__ = ("attachment_type",)
@@ -585,12 +586,12 @@ class Attachment(Record):
 
     @property
     def attachment(self) -> Struct | dict[str, Any] | None:
-        """The attachment in its typed form, or as it is where its kind is unknown."""
+        """The typed attachment, or the plain value if its type is unknown."""
         return convert_by_type(self.fields.get("attachment"), ATTACHMENT_FIELDS)
 
 
 class Progress(Record):
-    """News of running work; a link of the chain up to 2.1.81."""
+    """Progress of running work; a link of the chain up to 2.1.81."""
 
     __slots__ = ()
     __match_args__ = ("progress_type",)
@@ -604,12 +605,12 @@ class Progress(Record):
 
     @property
     def data(self) -> Struct | dict[str, Any] | None:
-        """The news in their typed form, or as they are where their kind is unknown."""
+        """The typed data, or the plain value if its type is unknown."""
         return convert_by_type(self.fields.get("data"), PROGRESS_FIELDS)
 
 
 class FileBackup(Struct, frozen=True, rename=wire_name):
-    """A copy of a file as it was before an edit."""
+    """A copy of a file before an edit."""
 
     backup_file_name: str | None = None
     version: int | None = None
@@ -626,7 +627,7 @@ class Snapshot(Struct, frozen=True, rename=wire_name):
 
 
 class WorktreeSession(Struct, frozen=True, rename=wire_name):
-    """A git worktree and where it came from."""
+    """A git worktree and its origin."""
 
     original_cwd: str | None = None
     worktree_path: str | None = None
@@ -651,7 +652,7 @@ class Summary(Record):
 
 
 class LastPrompt(Record):
-    """The newest prompt and the leaf the client stood on."""
+    """The newest prompt and the client's current leaf."""
 
     __slots__ = ()
     __match_args__ = ("last_prompt",)
@@ -660,12 +661,12 @@ class LastPrompt(Record):
 
     @property
     def leaf_uuid(self) -> str | None:
-        """The leaf that the client stood on."""
+        """The client's current leaf."""
         return self.envelope.leaf_uuid
 
 
 class QueueOperation(Record):
-    """A prompt that began or ended waiting."""
+    """A prompt that was queued or dequeued."""
 
     __slots__ = ()
     __match_args__ = ("operation",)
@@ -675,7 +676,7 @@ class QueueOperation(Record):
 
 
 class FileHistorySnapshot(Record):
-    """The backups of edited files as they were at a message."""
+    """The backups of edited files at a message."""
 
     __slots__ = ()
     __match_args__ = ("message_id",)
@@ -705,7 +706,7 @@ class WorktreeState(Record):
 
 
 class PrLink(Record):
-    """A pull request that came of the session."""
+    """A pull request created in the session."""
 
     __slots__ = ()
     __match_args__ = ("pr_url",)
@@ -725,13 +726,13 @@ class ForkContextRef(Record):
 
 
 class State(Record):
-    """Any other line of state: its fields are known, and none is read as an attribute."""
+    """Any other line of state: its fields are known, and none is an attribute."""
 
     __slots__ = ()
 
 
 class Other(Record):
-    """A record of a type not met before, or of none: kept, shown and counted like any other."""
+    """A record of an unknown type or none: kept, shown and counted like any other."""
 
     __slots__ = ()
 

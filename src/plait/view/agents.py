@@ -1,4 +1,4 @@
-"""What each agent of a session was asked and what it used.
+"""The task and the usage of each agent of a session.
 
 The figures are those of the session's responses, each counted once: the part of the parent
 conversation that an agent's log repeats is not counted as the agent's.
@@ -38,17 +38,17 @@ class AgentCost(Struct, frozen=True, kw_only=True):
 
     line: str
     type: str
-    """As the call says that sent it out; `service` of one that the client sent by itself."""
+    """As in the call that started it; `service` for a background request of the client."""
     who: Requester
     prompt: str
-    """What it was asked."""
+    """Its task."""
     models: tuple[str, ...]
-    """The one that it began with first."""
+    """In order of first use."""
     responses: int
     calls: int
     tokens: Tokens
     cost: float | None
-    """In US dollars; None where nothing of it has a price."""
+    """In US dollars; None if no price is known."""
     unpriced: int
     """Responses without a price."""
     duration_ms: float
@@ -111,7 +111,7 @@ def _compute_agent_cost(agent: Conversation, type_: str, paid: list[ResponseCost
 
 
 def sum_agent_costs(agents: Iterable[AgentCost]) -> AgentCost:
-    """Return the combined cost of several agents; they run side by side, so times are not added."""
+    """Return the combined cost of several agents; they run in parallel, so times are not added."""
     agent_list = list(agents)
     costs = [agent.cost for agent in agent_list if agent.cost is not None]
     return AgentCost(
@@ -142,6 +142,6 @@ def format_agent_usage(agent: AgentCost, *, has_time: bool = True) -> str:
 
 
 def format_agent_cost(agent: AgentCost) -> str:
-    """Format an agent's cost; a star says that some of it has no price, "" that nothing has."""
+    """Format an agent's cost; a star marks a partly unpriced one, empty if unpriced."""
     star = "*" if agent.unpriced else ""
     return f"{format_money(agent.cost)}{star}" if agent.cost is not None else ""

@@ -1,8 +1,8 @@
-"""Tool calls as readers see them: one line, and the parts behind it, for every output format.
+"""Tool calls as shown to readers: one line, and the parts behind it, for every output format.
 
-`CallView` reads a call's input and result without assuming their form. Each known tool has one
-row in `TOOLS`: how its line and its parts are made; unknown tools show the first text of their
-input.
+`CallView` reads a call's input and result without assuming their form. Each known tool has one row
+in
+`TOOLS`: how its line and its parts are made; unknown tools show the first text of their input.
 """
 
 import json
@@ -23,7 +23,7 @@ from plait.view.formats import format_bytes, format_count, format_line_count, fo
 from plait.view.text import strip_escapes
 
 MOST_NAMES = 6
-"""Names that lead to a value; those deeper down are not told."""
+"""Nesting depth of names; deeper values are left out."""
 DATA = re.compile(r"(?:.*\.)?(?:data|base64)")
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")
 
@@ -35,11 +35,11 @@ class CallView:
     called: ToolCall
     directory: str | None = None
     is_output_missing: bool = False
-    """True where an output was kept beside the log and is not there."""
+    """Whether an output was saved beside the log and is missing."""
 
     @cached_property
     def input(self) -> Mapping[str, Any]:
-        """What the tool was called with."""
+        """The input of the call."""
         arguments = self.called.input
         return arguments if isinstance(arguments, Mapping) else {}
 
@@ -51,7 +51,7 @@ class CallView:
 
     @property
     def answer(self) -> str:
-        """The words of the result."""
+        """The text of the result."""
         return self.called.result.text if self.called.result else ""
 
     def input_text(self, *names: str) -> str:
@@ -81,14 +81,14 @@ class CallView:
 
 
 def to_int(value: object) -> int | None:
-    """Return a number from a log as an integer, None where it is none."""
+    """Return a number from a log as an integer; None if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if abs(value) < 1 << 53 else None
 
 
 def relative_path(path: str, directory: str | None) -> str:
-    """Return a path relative to a directory, unchanged where it lies elsewhere."""
+    """Return a path relative to a directory; unchanged if it is elsewhere."""
     if not directory or not path.startswith(directory):
         return path
     tail = path[len(directory) :]
@@ -142,7 +142,7 @@ def _format_leaf(name: str, value: object) -> str:
 
 
 def get_text(value: object, name: str) -> str:
-    """Return a text field of an object from a log, "" where there is none."""
+    """Return a text field of an object from a log; empty if there is none."""
     field = value.get(name) if isinstance(value, Mapping) else None
     return field if isinstance(field, str) else ""
 
@@ -151,8 +151,8 @@ Form: TypeAlias = Literal[
     "value",  # fits on a line
     "code",
     "diff",
-    "prose",  # Markdown that the model wrote
-    "list",  # things to do
+    "prose",  # Markdown written by the model
+    "list",  # to-do lists
 ]
 COMMANDS = {"Bash": "bash", "PowerShell": "powershell"}
 PROSE = frozenset({"plan", "prompt"})
@@ -172,7 +172,7 @@ class InputPiece(NamedTuple):
 
 
 def iter_input_pieces(called: ToolCall) -> Iterator[InputPiece]:
-    """Yield a call's input in its order; old and new text of a change become one diff."""
+    """Yield a call's input in order; old and new text of a change become one diff."""
     arguments = called.input
     if not isinstance(arguments, Mapping):
         if arguments is not None:
@@ -291,12 +291,12 @@ class Caption(Struct, frozen=True):
 
 
 class Output(Struct, frozen=True):
-    """Text that a tool was given or answered."""
+    """Text of a tool's input or result."""
 
     text: str
     kind: Literal["answer", "command", "report"] = "answer"
     is_fallback: bool = False
-    """Drawn only where nothing of the other parts is."""
+    """Whether it is drawn only if there are no other parts."""
 
 
 class RawInput(Struct, frozen=True):
@@ -352,18 +352,18 @@ PartsFunction: TypeAlias = Callable[[CallView], Iterator[Part]]
 
 
 def iter_default_parts(call: CallView) -> Iterator[Part]:
-    """Yield the input as JSON and the answer."""
+    """Yield the input as JSON and the result."""
     yield RawInput()
     yield Output(call.answer)
 
 
 def iter_answer_parts(call: CallView) -> Iterator[Part]:
-    """Yield the answer alone; the line says the rest."""
+    """Yield the result alone; the line says the rest."""
     yield Output(call.answer)
 
 
 def iter_shell_parts(call: CallView) -> Iterator[Part]:
-    """Yield the command where the line cannot hold it, and its output."""
+    """Yield the command if the line cannot hold it, and its output."""
     command, description = call.input_text("command"), call.input_text("description")
     if description:
         yield Caption(description)
@@ -389,7 +389,7 @@ def iter_read_parts(call: CallView) -> Iterator[Part]:
 
 
 def iter_change_parts(call: CallView) -> Iterator[Part]:
-    """Yield the patch, or what went wrong."""
+    """Yield the patch, or the error."""
     patch, is_ok = get_proposed_patch(call.called), call.called.outcome == "ok"
     if patch:
         yield Change(patch)
@@ -454,7 +454,7 @@ def iter_search_parts(call: CallView) -> Iterator[Part]:
 
 
 def iter_page_parts(call: CallView) -> Iterator[Part]:
-    """Yield what a web page answered."""
+    """Yield the answer about a web page."""
     if call.input_text("url"):
         yield Caption(call.input_text("url"), is_address=True)
     if call.input_text("prompt"):
@@ -463,7 +463,7 @@ def iter_page_parts(call: CallView) -> Iterator[Part]:
 
 
 def iter_agent_parts(call: CallView) -> Iterator[Part]:
-    """Yield an agent's task and answer where its own conversation does not show them."""
+    """Yield an agent's task and answer unless its own conversation shows them."""
     agents, task = call.called.agents, call.input_text("prompt")
     if task and not agents:
         yield Prose(task, "task")
@@ -493,7 +493,7 @@ class CallLine(Struct, frozen=True, kw_only=True):
     """A file or an address that the subject names."""
     duration_ms: float | None = None
     is_late: bool = False
-    """True for a result that stands apart from its call."""
+    """Whether it is a result shown apart from its call."""
 
 
 class ToolLine(NamedTuple):
@@ -510,7 +510,7 @@ LineFunction: TypeAlias = Callable[[CallView], ToolLine]
 
 
 def format_call_line(view: CallView, *, has_result: bool = True) -> CallLine:
-    """Return a call as one line, without its result where that is shown elsewhere."""
+    """Return a call as one line, without its result if that is shown elsewhere."""
     call = view.called
     line = get_tool_view(call.name).line(view)
     result = _format_outcome(call, line.result) if has_result else "answered below"
@@ -711,7 +711,7 @@ def _agent_line(call: CallView) -> ToolLine:
     words = call.input_text("description") or take_first_line(call.input_text("prompt", "script"))
     parts = [call.input_text("subagent_type", "name")]
     calls, tokens = call.detail_number("total_tool_use_count"), call.detail_number("total_tokens")
-    if not call.called.agents:  # else their own conversations tell
+    if not call.called.agents:  # otherwise their own conversations show it
         parts += [format_count(calls, "call")] if calls is not None else []
         parts += [f"{format_tokens(tokens)} tokens"] if tokens else []
     return ToolLine(f"“{words}”" if words else "", ", ".join(filter(None, parts)))
@@ -723,7 +723,7 @@ class ToolView(NamedTuple):
     line: LineFunction
     body: PartsFunction = iter_default_parts
     is_open: bool = False
-    """True for calls that are read rather than looked up."""
+    """Whether calls are shown open because their content is meant to be read."""
 
 
 TOOLS = {

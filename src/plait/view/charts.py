@@ -13,7 +13,7 @@ Step: TypeAlias = Literal["day", "week", "month"]
 
 
 class GroupedCounts(NamedTuple):
-    """Counts by day, week or month, with no day between the first and the last left out."""
+    """Counts by day, week or month, without gaps between the first and the last day."""
 
     span: Step
     counts: tuple[int, ...]
@@ -50,7 +50,7 @@ def draw_columns(
 
 
 def group_counts(counts: Mapping[date, int], width: int) -> GroupedCounts | None:
-    """Group counts by day where they fit the width, else by week, else by month."""
+    """Group counts by day if they fit the width, else by week, else by month."""
     if not counts:
         return None
     first, last = min(counts), max(counts)
@@ -93,6 +93,6 @@ def draw_axis(labels: Mapping[int, str], width: int) -> str:
 
 
 def justify_ends(left: str, right: str, width: int) -> str:
-    """Return a line with a label at each end, only the left one where both do not fit."""
+    """Return a line with a label at each end, or only the left one if both do not fit."""
     room = width - len(left)
     return left + right.rjust(room) if room > len(right) else left

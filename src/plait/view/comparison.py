@@ -28,11 +28,11 @@ class Side(Struct, frozen=True):
 
     line: str
     path: Conversation
-    """Its turns are numbered through."""
+    """Its turns are numbered consecutively."""
     totals: Totals
-    """Of what it does not share with the other."""
+    """Of the part that it does not share with the other."""
     files: Mapping[str, tuple[int, int]]
-    """The files changed there, with the lines that came and went."""
+    """The files changed there, with lines added and removed."""
 
 
 class Comparison(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Comparison(Struct, frozen=True):
     first: Side
     second: Side
     shared: int
-    """How many turns stand on both, what comes before the first prompt among them."""
+    """The number of turns on both, including what precedes the first prompt."""
 
     def own_turns(self, side: Side) -> Sequence[Turn]:
         """Return the turns that only this branch has."""

@@ -1,9 +1,11 @@
 """What Claude will see of a session: the window's parts, its messages and what fills it.
 
-There is no tokenizer, so the tokens of a message are estimated from its characters. The input of
-the last response is known exactly; the difference is what logs do not hold: the system prompt
-and the descriptions of tools. Every block counts to one kind of `Fill`, so kinds add up to all
-messages; files that were read more than once are listed as well.
+Without a tokenizer, the tokens of a message are estimated from its characters. The input of the
+last
+response is known exactly; the difference is what logs do not contain: the system prompt and the
+descriptions of tools. Every block counts to one kind of `Fill`, so kinds add up to all messages;
+files
+that were read more than once are listed as well.
 """
 
 from collections import Counter
@@ -30,10 +32,10 @@ FillKind: TypeAlias = Literal[
     "results", "reports", "thinking", "pictures", "reminders", "calls", "answers", "prompts"
 ]
 SentRecord: TypeAlias = tuple[Record, list[Block]]
-"""A record, and what it has sent."""
+"""A record and the blocks sent of it."""
 REREADS: Literal["rereads"] = "rereads"
 MOST = 25
-"""Things of one kind that are listed, the largest first."""
+"""Items of one kind that are listed, largest first."""
 WORDS = 160
 REMINDER = "<system-reminder>"
 
@@ -51,18 +53,18 @@ NO_COST = NextCost(None, None)
 
 
 class FillItem(Struct, frozen=True, kw_only=True):
-    """Something that is sent, and about how many tokens it takes."""
+    """Something that is sent, with its estimated tokens."""
 
     words: str
     tokens: int
     message: int
-    """The number of the message that it stands in."""
+    """The number of the message that contains it."""
     turn: int | None = None
-    """Since when it is there; None for what stands before the first turn."""
+    """The turn it was added in; None if before the first turn."""
     uuid: str | None = None
     line: int | None = None
     calls: tuple[str, ...] = ()
-    """The calls that it is the result of."""
+    """The calls it is the result of."""
     times: int = 1
     """How often it is sent."""
 
@@ -73,7 +75,7 @@ class Fill(Struct, frozen=True):
     kind: Literal[FillKind, "rereads"]
     count: int
     tokens: int
-    """Of repeated reads those of all but the last."""
+    """Of repeated reads, those of all but the last."""
     largest: tuple[FillItem, ...]
 
 
@@ -89,7 +91,7 @@ class _Call:
     name: str
     words: str
     path: str | None
-    """Of the file that it reads, where it reads one."""
+    """The file that it reads, if it reads one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def measure_fills(
 ) -> tuple[Fill, ...]:
     """Return what fills a context, the largest kind first, then repeated reads.
 
-    `sent_records` say where each block is written, `turns` since which turn a record is there.
+    `sent_records` say where each block was written, `turns` in which turn a record was added.
     """
     places: dict[str, _Place] = {}
     for record, blocks in sent_records:
@@ -211,7 +213,7 @@ def _iter_block_items(
         pictures = [estimate_block_tokens(part) for part in parts if is_picture(part)]
         remaining = estimate_block_tokens(block) - sum(pictures)
         if pictures and len(pictures) == len(parts):
-            pictures[0] += remaining  # what is around them
+            pictures[0] += remaining  # their surroundings
         else:
             item = FillItem(words=call.words, tokens=remaining, calls=(name,), **fields)
             yield _SentItem(kind, item, call)
@@ -290,7 +292,7 @@ MOST_LISTED = 200
 
 
 class Weight(Struct, frozen=True, gc=False):
-    """One message and about how many tokens it takes."""
+    """One message and its estimated tokens."""
 
     number: int
     role: str
@@ -314,7 +316,7 @@ class NextSent(Struct, frozen=True):
     tokens: int
     cost_usd: NextCost
     cold_at: datetime | None = None
-    """When the cache will have forgotten it; None where nothing says."""
+    """When the cache expires; None if unknown."""
 
     @property
     def sentence(self) -> str:
@@ -330,7 +332,7 @@ class NextSent(Struct, frozen=True):
         return self.cold_at is not None and now <= self.cold_at
 
     def describe_cache(self, now: datetime) -> str:
-        """Describe whether the cache is warm, "" where that is unknown."""
+        """Describe whether the cache is warm; empty if unknown."""
         if self.cold_at is None or self.cost_usd.warm is None:
             return ""
         if not self.is_warm(now):
@@ -347,23 +349,23 @@ class Weighed(Struct, frozen=True, kw_only=True):
     why_not: str | None
     leaf: str | None
     records: int
-    """That the messages are made from."""
+    """The records that the messages are made from."""
     tokens: int | None
-    """What the last answer left in the window, exactly; None where none says."""
+    """The exact number of tokens after the last response; None if unknown."""
     estimated: int
     """Of all messages."""
     window: int
-    """The ordinary one, or the large one where more is in it; the log does not say."""
+    """The standard one, or the large one if more is in it; the log does not say."""
     parts: dict[WindowPart, int]
-    """Estimates by what fills them; `system` is what the log does not hold."""
+    """Estimates by part; `system` is what the log does not contain."""
     messages: tuple[Weight, ...]
     left_out: tuple[Omitted, ...]
     fills: tuple[Fill, ...] = ()
-    """The same by what it is, the largest of each kind named."""
+    """The same by kind, with the largest items named."""
     turns: int = 0
-    """Of the conversation that goes on."""
+    """Of the active conversation."""
     next_prompt: NextSent | None = None
-    """None where nothing says how many tokens it sends."""
+    """None if the number of tokens is unknown."""
 
 
 def describe_next_prompt(next_prompt: NextPrompt, prices: Prices) -> NextSent | None:

@@ -1,14 +1,15 @@
-"""Numbers, dates, models and token kinds in the one form that each has everywhere.
+"""Numbers, dates, models and token kinds, each in one form everywhere.
 
     a day           2026-11-15              up to two weeks back, `3 days ago`
-    a time          2026-11-15 10:00        with seconds where they are asked for
+    a time          2026-11-15 10:00        with seconds where requested
     a month         2026-11                 along the top of a year, `Nov`
-    a model         opus-5-5                its full name where two would read the same
+    a model         opus-5-5                its full name where two would look the same
     tokens          input, output, cache write, cache read; in a narrow table `write` and `read`;
-                    in a row `in` for everything sent and `out` for everything written
+                    in a row `in` for all input and `out` for all output
 
-JSON, CSV and other output for programs keep timestamps as the logs have them, full model names
-and the token names of the API.
+JSON, CSV and other output for programs keep timestamps as the logs have them, full model names and
+the
+token names of the API.
 """
 
 import re
@@ -28,7 +29,7 @@ def format_count(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def format_count_of(count: int, total: int, noun: str) -> str:
-    """Format "3 of 5 calls", or "5 calls" where both counts are equal."""
+    """Format "3 of 5 calls", or "5 calls" if both counts are equal."""
     return (
         format_count(count, noun)
         if count == total
@@ -57,7 +58,7 @@ def format_bytes(count: int) -> str:
 
 
 def format_log_sizes(own: int, everything: int) -> str:
-    """Format the size of sessions' own logs, and with their agents' where that is more."""
+    """Format the size of sessions' own logs, and with their agents' if that is more."""
     if format_bytes(own) == format_bytes(everything):
         return format_bytes(own)
     return f"{format_bytes(own)} ({format_bytes(everything)} with agents)"
@@ -80,7 +81,7 @@ def format_thousands(count: int | None) -> str:
 
 
 def format_duration(milliseconds: float | None) -> str:
-    """Format a duration, "" where it is unknown or below a second."""
+    """Format a duration; empty if unknown or below a second."""
     seconds = (milliseconds or 0) / THOUSAND
     if seconds < 1:
         return ""
@@ -111,7 +112,7 @@ def format_hours(milliseconds: float) -> str:
 
 
 def format_latency(milliseconds: float | None) -> str:
-    """Format a typical duration down to milliseconds, "" where it is unknown."""
+    """Format a typical duration down to milliseconds; empty if unknown."""
     if milliseconds is None:
         return ""
     return f"{milliseconds:.0f} ms" if milliseconds < THOUSAND else format_hours(milliseconds)
@@ -170,16 +171,16 @@ def format_days_until(time: datetime, now: datetime) -> str:
 def _local_day(time: datetime) -> date:
     try:
         return time.astimezone().date()
-    except (OverflowError, ValueError):  # a year that the system's clock does not know
+    except (OverflowError, ValueError):  # a year beyond the calendar
         return time.date()
 
 
 INPUT, OUTPUT, CACHE_WRITE, CACHE_READ = "input", "output", "cache write", "cache read"
-"""What was neither written to the cache nor read from it; what a model wrote; and those two."""
+"""Names of the token kinds: `input` is neither written to the cache nor read from it."""
 TOKEN_KINDS = (INPUT, CACHE_WRITE, CACHE_READ, OUTPUT)
-"""All of them, as they stand in a table: what was sent, then what came back."""
+"""All kinds in the order of tables."""
 WRITE, READ = "write", "read"
-"""Those two where there is little room."""
+"""Short names for narrow tables."""
 MODEL_DATE = re.compile(r"[-@]20\d{6}.*$|-v\d+(?::\d+)?$")
 MOST_MODELS = 2
 
@@ -234,7 +235,7 @@ def format_utc(time: datetime) -> str:
 
 
 def format_age(time: datetime, now: datetime) -> str:
-    """Format how long ago a time was, or its date where that is more than two weeks."""
+    """Format how long ago a time was, or its date if that is more than two weeks."""
     return format_recent_age(time, now) or format_day(time.astimezone())
 
 

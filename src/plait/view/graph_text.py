@@ -6,7 +6,7 @@
 ├─◇        |-> agent                an agent starts and returns
 ◆          # compaction             a compaction
 ├─◌        |-x prompt               folded
-◉          @ prompt                 the client would resume from here
+◉          @ prompt                 the client would resume here
 
 ● a session
 ├─ ○ a branch
@@ -33,8 +33,8 @@ class Cell(Enum):
     LANE = "lane"
     ACROSS = "across"
     CROSS = "cross"
-    FORK = "fork"  # goes on, and something leaves
-    LEAVE = "leave"  # something leaves, and it ends
+    FORK = "fork"  # continues, and something branches off
+    LEAVE = "leave"  # something branches off, and it ends
     TURN = "turn"  # from the left, down
     BACK = "back"  # from above, to the left
     ACTIVE = "active"
@@ -46,13 +46,13 @@ class Cell(Enum):
 
 
 NODES = ("compaction", "folded", "agent", "service", "leaf", "abandoned")
-"""What a node is drawn as; one that is several things is the first of them."""
+"""The symbol of a node; the first that applies."""
 BOX = dict(zip(Cell, " │─┼├╰╮╯●○◉◆◇◌", strict=True))
 ASCII = dict(zip(Cell, " |-+|`.'*o@#>x", strict=True))
 
 
 class Prefix(NamedTuple):
-    """The cells of one line of text: columns at even places, gaps between them."""
+    """The cells of one line of text: columns at even positions, gaps between them."""
 
     part: LinePart
     cells: tuple[Cell, ...]
@@ -60,13 +60,13 @@ class Prefix(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GraphLine:
-    """A line of the drawing: the row it belongs to, and the characters before its words."""
+    """A line of the drawing: the row it belongs to, and the characters before its text."""
 
     row: RowShape
     part: LinePart
     text: str
     node: int | None
-    """Where the node stands in the text."""
+    """The position of the node in the text."""
 
 
 def draw_graph(rows: Iterable[RowShape], *, ascii_only: bool = False) -> Iterator[GraphLine]:
@@ -148,7 +148,7 @@ def draw_tree(items: Sequence[OutlineItem]) -> Iterator[tuple[str, OutlineItem]]
     """Yield each item with the lines drawn before it."""
     last_siblings: set[int] = set()
     seen: list[bool] = []
-    """For each depth, whether one was met since a shallower one, from the end backwards."""
+    """For each depth, whether one occurred since a shallower one, from the end backwards."""
     for number in range(len(items) - 1, -1, -1):
         depth = items[number].depth
         del seen[depth + 1 :]
@@ -157,7 +157,7 @@ def draw_tree(items: Sequence[OutlineItem]) -> Iterator[tuple[str, OutlineItem]]
             last_siblings.add(number)
             seen[depth] = True
     open_: list[bool] = []
-    """For each depth above, whether more of it is still to come."""
+    """For each depth above, whether more of it follows."""
     for number, item in enumerate(items):
         del open_[max(item.depth - 1, 0) :]
         prefix = "".join(PASSES if more else BLANK for more in open_[:DEEPEST])

@@ -1,8 +1,9 @@
 """A conversation as a stream of passages, shared by every output format.
 
 Formats differ in how they write a passage. Which passages there are is decided here, once: what a
-depth shows, which results are read with their calls, where agents and folds start and whether they
-are shown.
+depth
+shows, which results are shown with their calls, where agents and folds start and whether they are
+shown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,9 +38,9 @@ from plait.view.summaries import format_prompt, to_single_line
 from plait.view.text import format_log_time, shorten_clean
 
 AgentPlacement: TypeAlias = Literal[
-    "inline",  # where they were sent out
+    "inline",  # where they were started
     "files",  # in files of their own
-    "apart",  # wherever the sink puts them
+    "apart",  # wherever the writer puts them
 ]
 
 
@@ -50,13 +51,13 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
     has_thinking: bool = True
     has_tools: bool = True
     is_simple: bool = False
-    """One line a call."""
+    """One line per call."""
     agents: AgentPlacement = "inline"
     has_front_matter: bool = False
 
 
 class Passage(Struct, frozen=True, gc=False):
-    """Something shown of a conversation, nested as deep as its agents and folds."""
+    """A displayed part of a conversation, nested like its agents and folds."""
 
     conversation: Conversation
     level: int
@@ -67,7 +68,7 @@ class TurnStart(Passage, frozen=True, gc=False):
 
     turn: Turn
     first: Item
-    """What is told first: not its opener where the depth does not show that."""
+    """What is shown first: not the prompt if the depth does not show it."""
 
 
 class ItemPassage(Passage, frozen=True, gc=False):
@@ -75,9 +76,9 @@ class ItemPassage(Passage, frozen=True, gc=False):
 
     item: Item
     has_result: bool = False
-    """True for a call whose result is read together with it."""
+    """Whether it is a call shown together with its result."""
     called: ToolCall | None = None
-    """The call that a result apart from it answers, where that is told as well."""
+    """The call of a result shown apart from it, if that is shown as well."""
 
 
 class AgentStart(Passage, frozen=True, gc=False):
@@ -85,9 +86,9 @@ class AgentStart(Passage, frozen=True, gc=False):
 
     agent: Conversation
     is_called: bool = True
-    """False where no call names it."""
+    """False if no call names it."""
     siblings: int = 1
-    """Agents that the same call sent out, itself among them."""
+    """Agents that the same call started, including itself."""
 
 
 class AgentReference(Passage, frozen=True, gc=False):
@@ -104,7 +105,7 @@ class FoldStart(Passage, frozen=True, gc=False):
 
 
 class SectionEnd(Passage, frozen=True, gc=False):
-    """The agent or fold that started last is over."""
+    """The agent or fold that started last ends."""
 
 
 AnyPassage: TypeAlias = (
@@ -114,23 +115,23 @@ AnyPassage: TypeAlias = (
 
 @dataclass(frozen=True)
 class PassageStream:
-    """Shows the conversations of a session once; agents already shown are not repeated."""
+    """Yields the conversations of a session once; agents already shown are not repeated."""
 
     by_line: Mapping[str, Conversation]
     options: RenderOptions
     names: Mapping[str, str] = field(default_factory=dict)
-    """By DAG-line: the file that holds its conversation."""
+    """By DAG-line: the file with its conversation."""
     shown_agents: dict[str, None] = field(default_factory=dict)
-    """Agents that were met already, in their order."""
+    """Agents shown so far, in order."""
     has_closed_folds: bool = False
-    """Folded records are one passage, what they hold is not told."""
+    """Whether folded records are one passage without their content."""
     has_agents_by_time: bool = False
-    """Several agents of a call in the order they began, not as the call names them."""
+    """Whether several agents of a call come in the order they started, not as the call names them."""
 
     summaries: dict[str, dict[str | None, str | None]] = field(default_factory=dict)
 
     def find_summary(self, conversation: Conversation, compacted: CompactionItem) -> str | None:
-        """Return the summary that a compaction left; all of a conversation are found at once."""
+        """Return the summary of a compaction; all of a conversation are found at once."""
         summaries = self.summaries.get(conversation.id)
         if summaries is None:
             summaries = {point.uuid: point.summary for point in compactions_of(conversation)}
@@ -138,13 +139,13 @@ class PassageStream:
         return summaries.get(compacted.uuid)
 
     def iter_turn(self, conversation: Conversation, turn: Turn) -> Iterator[AnyPassage]:
-        """Yield the passages of one turn, none where nothing of it is shown."""
+        """Yield the passages of one turn; none if nothing of it is shown."""
         return self._expand(self._iter_turn_passages(conversation, turn, 0))
 
     def iter_unnamed_agents(
         self, conversation: Conversation, names: Sequence[str]
     ) -> Iterator[AnyPassage]:
-        """Yield agents that no call names, where the depth shows calls of agents."""
+        """Yield agents that no call names, if the depth shows agents' calls."""
         if self.options.has_tools and self.options.depth in ("tools", "all"):
             for name in names:
                 yield from self._expand(
@@ -235,7 +236,7 @@ def filter_items(items: Sequence[Item], options: RenderOptions) -> list[Item]:
 
 
 def sort_agents_by_time(call: ToolCall, by_line: Mapping[str, Conversation]) -> list[str]:
-    """Return a call's agents that have conversations, the first started first."""
+    """Return a call's agents with conversations, in the order they started."""
     agents = [name for name in call.agents if name in by_line]
     return sorted(agents, key=lambda name: by_line[name].started or "")
 
@@ -249,7 +250,7 @@ DETACHED_RESULTS: dict[ResultOrigin, str] = {
     "foreign": "result of a call in another conversation",
     "orphan": "result of a call missing from the log",
 }
-"""What is said of a result that stands apart from its call."""
+"""Notes about results shown apart from their calls."""
 
 
 CONTEXT_LABELS: dict[UserMessageKind, str] = {
@@ -266,7 +267,7 @@ def get_context_label(entry: UserMessage) -> str:
 
 
 def format_turn_title(turn: Turn) -> str:
-    """Return what a turn is about: the text it was opened with."""
+    """Return the title of a turn: the text of its prompt."""
     opener = turn.opener
     if opener is None:
         return "(continues)"
@@ -280,7 +281,7 @@ def format_turn_title(turn: Turn) -> str:
 
 
 def format_unsent(turn: Turn) -> str:
-    """Say that the client will not send a turn or part of it, "" where it will."""
+    """Return the note that the client will not send a turn or part of it; empty if it will."""
     if not turn.unseen:
         return ""
     shown = {item.uuid for item in turn.items if isinstance(item, MESSAGES) and item.uuid}
@@ -335,7 +336,7 @@ def format_enclosure(enclosure: Enclosure) -> str:
 
 
 def format_note(note: ClientNote, times: int = 1) -> str:
-    """Format a client note in a line; the same API error several times as one."""
+    """Format a client note in a line; repeated API errors as one."""
     if note.subtype == "api_error":
         suffix = f", {times} times" if times > 1 else _describe_retry(note.value)
         error = note.value.get("error") if isinstance(note.value, Mapping) else None
@@ -371,7 +372,7 @@ def get_note_body(note: ClientNote) -> Mapping[str, object]:
 
 
 def _describe_note(note: ClientNote) -> str:
-    """Return the text of a note, that of a hook after its name and exit code."""
+    """Return the text of a note, for hooks after name and exit code."""
     body = get_note_body(note)
     name, code = get_text(body, "hookName"), to_int(body.get("exitCode"))
     if name:

@@ -46,14 +46,14 @@ class RawLine(Struct, frozen=True, kw_only=True):
     uuid: str | None = None
     time: str | None = None
     words: str = ""
-    """A record in a few words."""
+    """A short description of the record."""
     text: str
-    """As it lies, or its beginning."""
+    """The raw text, or its beginning."""
     finding: str | None = None
 
 
 def format_row_title(row: RowShape) -> str:
-    """Return what a graph row is about: its prompt where it has one."""
+    """Return the title of a graph row: its prompt if it has one."""
     if row.words:
         return format_prompt(row.words)
     if "compaction" in row.marks:
@@ -79,7 +79,7 @@ def format_prompt(text: str) -> str:
 
 
 def list_row_notes(row: RowShape) -> list[str]:
-    """Return the marks of a row that need words."""
+    """Return the marks of a row that are shown as text."""
     return [note for mark, note in MARK_NOTES.items() if mark in row.marks]
 
 
@@ -132,7 +132,7 @@ def format_block_kinds(blocks: list[dict[str, Any]]) -> str:
 
 
 class RecordSummary(NamedTuple):
-    """What a record is called in a list, and its first words."""
+    """The name of a record's kind in a list, and its first words."""
 
     kind: str
     text: str

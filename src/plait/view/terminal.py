@@ -1,9 +1,4 @@
-"""A session as blocks that a terminal draws: speech, calls, output, diffs and remarks.
-
-Each block is drawn by itself, one below the other; `level` says how deep it is nested in agents.
-Texts are the log's own: whoever draws them makes them safe. Long texts are folded to their first
-and last lines.
-"""
+"""A session as blocks for the terminal: speech, calls, output, diffs and remarks."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -100,9 +95,9 @@ Voice: TypeAlias = Literal[
     "queued",
     "command",
     "bash",
-    "task",  # what an agent was sent out with
+    "task",  # the task of an agent
     "answer",
-    "synthetic",  # words of the client in the model's place
+    "synthetic",  # text of the client in the model's place
     "error",  # of the API, in the model's place
     "thinking",
     "plan",
@@ -127,20 +122,20 @@ class TurnHeaderBlock(Block, frozen=True, kw_only=True):
     spent: CostFigures
     is_interrupted: bool = False
     unseen: str = ""
-    """What the client will not send of it, in words."""
+    """A note about what the client will not send of it."""
 
 
 class SpeechBlock(Block, frozen=True, kw_only=True):
-    """What somebody said, as far as it is shown."""
+    """A text of the user or the model, as far as it is shown."""
 
     voice: Voice
     text: str
     name: str | None = None
     note: str | None = None
-    """What a reader should know of it, in a few words."""
+    """A short note for the reader."""
     is_markdown: bool = False
     hidden: int = 0
-    """Lines that are left out at the end."""
+    """Number of lines left out at the end."""
     hidden_size: int = 0
 
 
@@ -150,11 +145,11 @@ class OutputBlock(Block, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     last: tuple[str, ...] = ()
     hidden: int = 0
-    """Lines that are left out between them."""
+    """Number of lines left out between them."""
     hidden_size: int = 0
     tone: Tone = "quiet"
     has_full_lines: bool = False
-    """True where lines are shown to their ends, however long they are."""
+    """Whether lines are shown in full, however long."""
 
 
 class DiffLine(Struct, frozen=True):
@@ -172,18 +167,18 @@ class DiffBlock(Block, frozen=True, kw_only=True):
     path: str | None = None
     hidden: int = 0
     has_full_lines: bool = False
-    """True where lines are shown to their ends, however long they are."""
+    """Whether lines are shown in full, however long."""
 
 
 class TodoBlock(Block, frozen=True, kw_only=True):
     """To-do items with their status."""
 
     items: tuple[tuple[str, str], ...]
-    """Pairs of status and words."""
+    """Pairs of status and text."""
 
 
 class QuestionBlock(Block, frozen=True, kw_only=True):
-    """Questions with their answers, None where there was none."""
+    """Questions with their answers; None if there was none."""
 
     pairs: tuple[tuple[str, str | None], ...]
 
@@ -197,7 +192,7 @@ class RemarkBlock(Block, frozen=True, kw_only=True):
 
 
 class CompactionBlock(Block, frozen=True, kw_only=True):
-    """A compaction: a summary took the place of what was said before."""
+    """A compaction: a summary replaced the conversation before."""
 
     text: str
     details: tuple[str, ...] = ()
@@ -225,7 +220,7 @@ AnyBlock: TypeAlias = (
 
 
 ALL_LINES = sys.maxsize
-"""So many are shown where everything is."""
+"""Limit when everything is shown."""
 LONGEST_LINE = 500
 MOST_PLACES = 50
 
@@ -260,10 +255,7 @@ def iter_output_blocks(
     tone: Tone = "quiet",
     is_terminal: bool = False,
 ) -> Iterator[OutputBlock]:
-    """Yield lines of a text as a folded block, nothing for an empty text.
-
-    Only output of a terminal is read like one: elsewhere a carriage return hides nothing.
-    """
+    """Yield lines of a text as a folded block; nothing for an empty text."""
     cleaned = strip_except_colours(text) if tone == "quiet" else strip_sequences(text)
     fold = fold_lines(
         apply_carriage_returns(cleaned) if is_terminal else normalize_newlines(cleaned), first, last
@@ -281,7 +273,7 @@ def iter_output_blocks(
 
 
 def cut_line(line: str) -> tuple[str, str]:
-    """Return the beginning of a line, and in words how much more there is."""
+    """Return the beginning of a line, and a note about how much more there is."""
     if len(line) <= LONGEST_LINE:
         return line, ""
     size = len(line[LONGEST_LINE:].encode("utf-8", "replace"))
@@ -289,7 +281,7 @@ def cut_line(line: str) -> tuple[str, str]:
 
 
 class ShownText:
-    """The texts of some blocks, to find what of another text is not among them."""
+    """The texts of some blocks, to find what they do not contain of another text."""
 
     def __init__(self, blocks: Iterable[AnyBlock], *texts: str) -> None:
         block_texts = [text for block in blocks for text in list_block_texts(block)]
@@ -367,7 +359,9 @@ class CallBlocks:
         yield from self.iter_result()
 
     def iter_input(self) -> Iterator[AnyBlock]:
-        """Yield what a call is about: a change, a list, questions, a plan; its input."""
+        """Yield the input that identifies a call: a change, a list, questions, a plan; else its
+        input.
+        """
         parts = list(self._iter_special_input())
         if self.is_full:
             shown = ShownText([format_call_line(self.view), *parts], *self.shown_elsewhere)
@@ -422,7 +416,7 @@ class CallBlocks:
             yield build_diff_block(patch, None if self.is_full else MOST_CHANGED)
 
     def _iter_outcome(self, result: Result) -> Iterator[AnyBlock]:
-        """Yield what the result says: errors and output at first glance."""
+        """Yield the result: errors and output."""
         view, is_terminal = self.view, self._is_terminal
         output = get_shell_output(view) if is_terminal else view.answer
         if result.outcome == "rejected":
@@ -438,7 +432,7 @@ class CallBlocks:
             yield from iter_output_blocks(result.text, 3)
 
     def _iter_failure(self, result: Result) -> Iterator[AnyBlock]:
-        """Yield the error; of a command's output the end, which mostly says why."""
+        """Yield the error; of a command's output the end, which usually has the reason."""
         is_terminal, text = self._is_terminal, _strip_error_marks(result.text)
         first, last = (ALL_LINES, 0) if self.is_full else (2, 6) if is_terminal else (6, 0)
         yield from iter_output_blocks(text, first, last, tone="trouble", is_terminal=is_terminal)
@@ -452,14 +446,14 @@ def _describe_output_file(view: CallView, persisted: PersistedOutput) -> str:
 
 
 def _strip_error_marks(text: str) -> str:
-    """Return the error without the marks that the client puts around it."""
+    """Return the error without the marks that the client adds."""
     for mark in ERROR_TAGS:
         text = text.replace(mark, "")
     return text.partition("\n")[2] if text.startswith(EXIT_LINE) else text
 
 
 def iter_enclosure_blocks(enclosures: tuple[Enclosure, ...]) -> Iterator[AnyBlock]:
-    """Yield a remark for each picture or document, and the content of other blocks."""
+    """Yield a remark for each image or document, and the content of other blocks."""
     for enclosure in enclosures:
         remark = RemarkBlock(text=format_enclosure(enclosure))
         yield remark
@@ -518,9 +512,9 @@ def _iter_hunk_lines(hunk: Hunk, *, is_placed: bool) -> Iterator[DiffLine]:
 
 
 FullOutputReader: TypeAlias = Callable[[ToolCall], str | None]
-"""All of an output that was too large for the log, None where it is not there."""
+"""Returns an output that was too large for the log; None if it is missing."""
 OutputCheck: TypeAlias = Callable[[ToolCall], bool]
-"""Whether an output that was too large for the log is there."""
+"""Returns whether an output that was too large for the log exists."""
 
 
 @dataclass(frozen=True)
@@ -561,7 +555,7 @@ class CallRenderer:
         return CallView(call, self.directory, is_missing)
 
     def _iter_result(self, view: CallView) -> Iterator[AnyBlock]:
-        """Yield a call's result; that of an agent without a conversation stands here."""
+        """Yield a call's result; that of an agent without a conversation is shown here."""
         call = view.called
         has_agents = get_tool(call.name).sends_agents and call.succeeded
         if not has_agents or self.is_full:
@@ -603,11 +597,11 @@ class CallRenderer:
                 is_late=True,
             )
         blocks = CallBlocks(view, self.is_full)
-        # What it was given stands with the call.
+        # Its input is shown with the call.
         yield from blocks.iter_result() if self.is_full else blocks.iter_all()
 
     def _add_figures(self, line: CallLine, call: ToolCall) -> CallLine:
-        """Return a call's line with its duration, and what its agents did."""
+        """Return a call's line with its duration and its agents' figures."""
         took = call.duration_ms
         agents = sort_agents_by_time(call, self.by_line)
         if not agents:
@@ -716,7 +710,7 @@ class TerminalRenderer:
             yield from filter_items(turn.items, self.stream.options)
 
     def _iter_errors(self, passages: Sequence[AnyPassage]) -> Iterator[AnyBlock]:
-        """Yield consecutive API errors, as one block where not everything is wanted."""
+        """Yield consecutive API errors, as one block unless everything is shown."""
         notes = [
             passage.item
             for passage in passages
@@ -810,14 +804,14 @@ class TerminalRenderer:
             yield RemarkBlock(text=f"{turn.opener.kind}{name}: {to_single_line(turn.opener.text)}")
 
     def _iter_note(self, note: ClientNote) -> Iterator[AnyBlock]:
-        """Yield a note, with everything its line does not say where all is wanted."""
+        """Yield a note, with everything its line does not say if all is shown."""
         remark = _create_note_remark(note)
         yield remark
         if self._is_full:
             yield from iter_remaining_values(get_note_body(note), ShownText((), remark.text))
 
     def _iter_user_entry(self, passage: ItemPassage, entry: UserMessage) -> Iterator[AnyBlock]:
-        """Yield what is in the user's place."""
+        """Yield a user message."""
         if entry.kind in VOICES:
             yield self._create_speech(passage, entry)
         elif entry.kind in ("command-output", "bash-output"):
@@ -853,7 +847,7 @@ class TerminalRenderer:
             yield from iter_enclosure_blocks(entry.enclosures)
 
     def _create_speech(self, passage: ItemPassage, entry: UserMessage) -> SpeechBlock:
-        """Return words that somebody wrote; a nested agent's task is folded."""
+        """Return a text block; a nested agent's task is folded."""
         voice = VOICES[entry.kind]
         text, hidden, size = strip_escapes(entry.text), 0, 0
         if passage.conversation.agent is not None and voice == "prompt":

@@ -7,9 +7,9 @@ from plait.record.time import parse_time
 from plait.view.formats import format_second
 
 ESCAPE = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # a control sequence, colours among them
-    r"|\x1b[\]PX^_][^\x07\x1b\r\n]*(?:\x07|\x1b\\)"  # a string: a title, a link, a clipboard
-    r"|\x1b[ -/]*[0-~]?"  # anything shorter, a string that does not end too
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # a control sequence, including colours
+    r"|\x1b[\]PX^_][^\x07\x1b\r\n]*(?:\x07|\x1b\\)"  # a string: a title, a link, a clipboard access
+    r"|\x1b[ -/]*[0-~]?"  # anything shorter, including an unfinished string
     r"|\x9b[0-?]*[ -/]*[@-~]",
 )
 COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
@@ -48,7 +48,7 @@ def _keep_harmless_colours(sequence: str) -> str:
     harmless: list[str] = []
     index = 0
     while index < len(codes):
-        # A colour takes its arguments along: 38;5;n or 38;2;r;g;b.
+        # A colour has arguments: 38;5;n or 38;2;r;g;b.
         is_colour = codes[index] in ("38", "48")
         length = LENGTHS.get("".join(codes[index + 1 : index + 2]), 1) if is_colour else 1
         if is_colour or codes[index] not in HIDDEN:
@@ -63,7 +63,7 @@ def normalize_newlines(text: str) -> str:
 
 
 def apply_carriage_returns(text: str) -> str:
-    """Return lines as a terminal shows them in the end, where a progress bar overwrote them."""
+    """Return lines as a terminal finally shows them, where a progress bar overwrote them."""
     if "\r" not in text:
         return text
     return "\n".join(map(_get_last_state, text.replace("\r\n", "\n").split("\n")))
@@ -75,8 +75,8 @@ def _get_last_state(line: str) -> str:
 
 
 SEQUENCE = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # a control sequence, colours among them
-    r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # a string that ends: a title, a link
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # a control sequence, including colours
+    r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # a complete string: a title, a link
     r"|\x1b[()*+][0-9A-Z]"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
@@ -111,7 +111,7 @@ def format_log_time(stamp: str | None) -> str:
 
 
 def shorten_clean(text: str, most: int) -> str:
-    """Return the cleaned beginning of a text on one line, cut at a word where one ends nearby."""
+    """Return the cleaned beginning of a text on one line, cut at a word if one ends nearby."""
     words = " ".join(clean_text(text[: most * 4]).split())
     if len(words) <= most:
         return words
@@ -156,7 +156,7 @@ def shorten_to_width(text: str, width: int) -> str:
 
 
 def count_columns(text: str) -> int:
-    """Return the terminal columns that a text takes."""
+    """Return the terminal columns of a text."""
     if text.isascii():
         return len(text)
     return sum(map(_count_letter_columns, text))

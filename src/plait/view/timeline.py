@@ -1,7 +1,8 @@
 """A conversation in time: bars for turns, responses and calls, and lanes for agents.
 
 Times equal those of a trace's spans: of turns from `conversation.turns`, of responses and calls
-from their blocks.
+from
+their blocks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,28 +34,28 @@ from plait.view.text import shorten
 BarKind: TypeAlias = Literal[
     "model",  # a response, from its first block until the next begins
     "tool",
-    "person",  # a question that a person answered
+    "person",  # a question that the user answered
     "agent",
 ]
 LONGEST = 300
 
 
 class Bar(Struct, frozen=True, kw_only=True):
-    """Something that took time, in milliseconds since the timeline began."""
+    """A duration, in milliseconds since the timeline began."""
 
     kind: BarKind
     name: str
-    """The model, the tool, or what an agent was sent out for."""
+    """The model, the tool, or an agent's task."""
     words: str = ""
     start: float
     end: float
     outcome: Outcome = "ok"
     uuid: str | None = None
     agents: tuple[str, ...] = ()
-    """The conversations that a call sent out."""
+    """The conversations of agents that a call started."""
     output_tokens: int = 0
     asked: float | None = None
-    """When what a response answers stood there: from then to its last block the model worked."""
+    """When the input of a response was complete: from then to its last block the model worked."""
     spoken: float | None = None
     """When the last block of a response was written."""
 
@@ -74,11 +75,11 @@ class TurnBar(Struct, frozen=True, kw_only=True):
     start: float
     end: float
     model_ms: float = 0
-    """From what its responses answer to their last blocks; side by side counts once."""
+    """From the input of its responses to their last blocks; parallel ones count once."""
     tools_ms: float = 0
-    """Without the time in which a person was asked for leave to run them."""
+    """Without the time spent waiting for permission."""
     asking_ms: float = 0
-    """Waiting for a person, be it for leave to run a tool."""
+    """Time waiting for the user, including for permission."""
     responses: int = 0
     calls: int = 0
     failed: int = 0
@@ -99,7 +100,7 @@ class Lane(Struct, frozen=True, kw_only=True):
     kind: str
     parent: str | None
     turn: int | None
-    """Of the conversation that is looked at; None where no turn sent it out."""
+    """The turn that started it; None if no turn did."""
     start: float
     end: float
     lane: int = 0
@@ -107,7 +108,7 @@ class Lane(Struct, frozen=True, kw_only=True):
     calls: int = 0
     failed: int = 0
     is_failed: bool = False
-    """Its last word is an error, or the call that sent it out failed."""
+    """Whether its last message is an error, or its call failed."""
 
 
 class Timeline(Struct, frozen=True, kw_only=True):
@@ -121,7 +122,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
 
 
 def build_timeline(conversations: Conversations, line_id: str) -> Timeline:
-    """Build the timeline of a conversation: its turns, and the agents at work."""
+    """Return the timeline of a conversation: its turns, and the agents at work."""
     conversation = conversations.by_line[line_id]
     start, responses = find_start_ms(conversation), TurnResponses(conversation)
     turns = tuple(
@@ -220,9 +221,9 @@ def _iter_spans(bars: Iterable[Bar], kind: BarKind) -> Iterator[tuple[float, flo
 def _clip_spans(
     start: float, end: float, spans: Iterable[tuple[float | None, float | None]]
 ) -> Iterator[tuple[float, float]]:
-    """Yield spans cut to a turn.
+    """Yield spans clipped to a turn.
 
-    A compaction writes records anew with its own time, so they may end after their turn.
+    A compaction writes records again with its own time, so they may end after their turn.
     """
     for first, last in spans:
         if first is not None and last is not None:
@@ -332,7 +333,7 @@ def _create_lane(
 
 
 def assign_lanes(lanes: Iterable[Lane]) -> Iterator[Lane]:
-    """Yield agents by start time, each in the first lane that is free."""
+    """Yield agents by start time, each in the first free lane."""
     busy: list[float] = []
     for lane in sorted(lanes, key=lambda lane: (lane.start, lane.line)):
         index = next((i for i, end in enumerate(busy) if end <= lane.start), len(busy))

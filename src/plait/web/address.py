@@ -1,4 +1,4 @@
-"""Server addresses, ports, and the file that tells other commands of a running server."""
+"""Server addresses, ports, and the file that announces a running server."""
 
 import json
 import os
@@ -25,7 +25,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  what they mean
 PORT = 8420
 BACKLOG = 128
 NEXT, PORTS = 20, 1 << 16
-"""How many ports are tried where one is taken, and how many there are."""
+"""How many ports are tried if one is taken, and the number of ports."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ServerAddress:
     port: int
     names: frozenset[str] = frozenset({"localhost"})
     commands: Commands = DEFAULT_COMMANDS
-    """What is typed to come in, and to start it again."""
+    """Commands to sign in, and to start it again."""
 
     @property
     def is_remote(self) -> bool:
@@ -68,7 +68,7 @@ class RunningServer(Struct, frozen=True):
 
     @property
     def address(self) -> ServerAddress:
-        """Where it listens."""
+        """Its address."""
         return ServerAddress(self.host, self.port)
 
 
@@ -82,14 +82,14 @@ def open_listener(host: str, port: int) -> socket.socket:
 
 
 def _listen_on(host: str, port: int) -> socket.socket | None:
-    """Return a socket that listens on a port, None where that is taken."""
+    """Return a socket that listens on a port; None if that is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named as TCP, so that asyncio lets no answer wait until its head was acknowledged.
+    # Declared as TCP, so that asyncio sends responses without waiting for acknowledgements.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(BACKLOG)  # who comes before the server is ready waits
+        listener.listen(BACKLOG)  # clients that come before the server is ready wait
     except OSError as error:
         listener.close()
         if error.errno == EADDRINUSE:
@@ -102,7 +102,7 @@ def _listen_on(host: str, port: int) -> socket.socket | None:
 
 @contextmanager
 def announce_server(path: Path, running: RunningServer) -> Iterator[None]:
-    """Tell other commands of this user where the server is, while it runs."""
+    """Announce the server to other commands of this user while it runs."""
     write_private(path, msgspec.json.encode(running))
     try:
         yield
@@ -126,7 +126,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def read_server_file(path: Path) -> RunningServer | None:
-    """Return the server that a file describes, whether it still runs or not."""
+    """Return the server in a file, whether it still runs or not."""
     with suppress(OSError, msgspec.DecodeError):
         return msgspec.json.decode(path.read_bytes(), type=RunningServer)
     return None
@@ -169,7 +169,7 @@ def _remove_opening_files(folder: Path, older: float) -> None:
 
 
 def stop_server(path: Path, timeout: float = 10.0) -> RunningServer | None:
-    """Stop the server that a file describes; return it, None where there is none."""
+    """Stop the server in a file; return it, None if there is none."""
     running = find_running_server(path)
     if running is None:
         return None

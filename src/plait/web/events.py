@@ -14,22 +14,25 @@ from plait.web.responses import error_response
 
 MOST_LISTENERS = 64
 MOST_WAITING = 64
-"""Events that may wait for a listener; one who falls behind is told to look anew."""
+"""Events that may wait for a listener; one that falls behind is told to reload."""
 HEARTBEAT = 20.0
 
 
 class Event(Struct, frozen=True):
-    """Something that a page may want to know."""
+    """An event for pages."""
 
     kind: str
-    """`session` where one has changed, `sessions` where the list has, `index` where search has,
-    `reading` while logs are being read, `again` where so much has changed that all must be
-    looked at anew, `beat` where nothing has."""
+    """`session` if one has changed, `sessions` if the list has, `index` if search has, `reading`
+    while logs
+    are being read, `again` if so much has changed that everything must be reloaded, `beat` if
+    nothing has.
+    """
     session: str | None = None
     size: int = 0
     words: str = ""
-    """Of a reading: how far it has come, nothing at its end. Of the first beat: what starts the
-    server again."""
+    """Progress of reading, empty at its end. In the first beat: the command that starts the server
+    again.
+    """
     share: float = 0.0
     """The same, from 0 to 1."""
 
@@ -41,16 +44,16 @@ Listener: TypeAlias = "asyncio.Queue[Event | None]"
 
 
 class Hub:
-    """Passes events on to all listeners; may be called from any thread."""
+    """Passes events to all listeners; may be called from any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._listeners: dict[Listener, tuple[asyncio.AbstractEventLoop, str | None]] = {}
         self._is_closed = False
         self.first_event: Event | None = None
-        """What who comes is told first."""
+        """The first event for a new listener."""
         self.command = "plait serve"
-        """What starts the server again."""
+        """The command that starts the server again."""
 
     def publish(self, events: Iterable[Event]) -> None:
         """Pass events on."""
@@ -68,11 +71,11 @@ class Hub:
 
     @property
     def is_full(self) -> bool:
-        """Whether nobody else may listen."""
+        """Whether no more listeners are accepted."""
         return self._is_closed or len(self._listeners) >= MOST_LISTENERS
 
     def close(self) -> None:
-        """Let all listeners go, and take no more."""
+        """Release all listeners, and accept no more."""
         with self._lock:
             self._is_closed = True
             for queue, (loop, _) in self._listeners.items():
@@ -82,7 +85,7 @@ class Hub:
         """Yield events for a browser; those of other sessions only as changes of the list."""
         queue: Listener = asyncio.Queue(MOST_WAITING)
         with self._lock:
-            if self.is_full:  # others came in the meantime: the browser tries again
+            if self.is_full:  # others connected in the meantime: the browser tries again
                 return
             self._listeners[queue] = asyncio.get_running_loop(), session
         try:
@@ -94,7 +97,7 @@ class Hub:
                 try:
                     event = await asyncio.wait_for(queue.get(), HEARTBEAT)
                 except TimeoutError:
-                    event = BEAT  # who listens knows by it that somebody speaks
+                    event = BEAT  # tells the listener that the connection works
                 if event is None:
                     return
                 yield _encode(event)
@@ -121,7 +124,7 @@ HEADERS = {"Cache-Control": "no-store"}
 
 
 async def serve_events(request: Request) -> Response:
-    """Serve events until the listener goes."""
+    """Serve events until the listener disconnects."""
     hub: Hub = request.app.state.hub
     if request.method == "HEAD":
         return Response(headers=HEADERS, media_type=KIND)

@@ -1,7 +1,8 @@
 """Access control: tickets and keys, sign-in, and the checks that every request passes.
 
-The secret is in a file that only its owner may read. Whoever can read it may sign in; nobody else on
-the machine can, though everybody can connect.
+The secret is in a file that only its owner may read. Whoever can read it may sign in; nobody else
+on the
+machine can, although everybody can connect.
 """
 
 import hmac
@@ -24,11 +25,11 @@ from plait.view.page.frame import render_redirect_page, render_sign_in_page
 PRIVATE = "This page is private."
 WRONG = "That key is wrong or has already been used."
 TICKET_LIFE = 120
-"""Seconds for which a ticket is good."""
+"""Seconds for which a ticket is valid."""
 OWNER = ""
-"""Whose the key is where there is only one."""
+"""The owner of the key if there is only one."""
 PERSON = "plait.person"
-"""Where a request says whose it is, once it was let pass."""
+"""Where an accepted request records its person."""
 
 
 class Keys:
@@ -46,7 +47,7 @@ class Keys:
 
     @property
     def key(self) -> str:
-        """The key that a person may type instead of using a ticket."""
+        """The key to type instead of using a ticket."""
         digest = hmac.digest(self._secret, b"key", "sha256")[:15]
         text = b32encode(digest).decode().lower()
         return "-".join(text[at : at + 6] for at in range(0, 24, 6))
@@ -57,7 +58,7 @@ class Keys:
         return f"{payload}.{self._sign(f'ticket {payload}')}"
 
     def accepts(self, credential: str) -> bool:
-        """Return whether a ticket or the key is right; a ticket is worthless afterwards."""
+        """Return whether a ticket or the key is valid; a ticket is used up."""
         if self.is_key(credential):
             return True
         payload, _, signature = credential.rpartition(".")
@@ -79,15 +80,15 @@ class Keys:
         return equal_in_constant_time(text.strip().lower(), self.key)
 
     def exchange_for_cookie(self, credential: str) -> str | None:
-        """Return the cookie for a ticket or key, None where it is wrong."""
+        """Return the cookie for a ticket or key; None if it is invalid."""
         return self.cookie if self.accepts(credential) else None
 
     def find_cookie_owner(self, cookie: str) -> str | None:
-        """Return whose a cookie is, None for nobody; here all are the owner's."""
+        """Return the owner of a cookie, None for nobody; here all are the owner's."""
         return OWNER if equal_in_constant_time(cookie, self.cookie) else None
 
     def find_key_owner(self, key: str) -> str | None:
-        """Return whose a key is, None for nobody."""
+        """Return the owner of a key, None for nobody."""
         return OWNER if self.is_key(key) else None
 
     def prove(self, challenge: str) -> str:
@@ -103,7 +104,7 @@ class Keys:
 
 
 def equal_in_constant_time(left: str, right: str) -> bool:
-    """Compare two texts in a time that reveals nothing about where they differ."""
+    """Compare two texts in constant time."""
     return hmac.compare_digest(left.encode(), right.encode())
 
 
@@ -120,7 +121,7 @@ class Commands(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """How a program gets in."""
+        """How a program signs in."""
         if not self.open:
             return "`Authorization: Bearer KEY` with the key you were given"
         words = self.open.split(" ")
@@ -131,13 +132,13 @@ class Commands(NamedTuple):
 
 DEFAULT_COMMANDS = Commands()
 MOST, MOST_FIELDS = 4096, 10
-"""Bytes that a request to enter may have."""
+"""Size limits of a sign-in request."""
 
 
 def create_refusal(
     status: int, reason: str, commands: Commands
 ) -> Callable[[Any, Any, Any], Awaitable[None]]:
-    """Create the application that answers a refused request: the sign-in page for people."""
+    """Return the application that answers a refused request: the sign-in page for browsers."""
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         response = _create_refusal_response(status, reason, commands, _get_requested_page(scope))
@@ -148,7 +149,7 @@ def create_refusal(
 
 
 def _get_requested_page(scope: Any) -> str | None:
-    """Return the page that a person has asked for, None where a program asks."""
+    """Return the page that a browser requested; None for a program."""
     accepted = dict(scope["headers"]).get(b"accept", b"")
     if b"text/html" not in accepted or scope["path"].startswith("/api/"):
         return None
@@ -176,10 +177,10 @@ class SignIn:
         self.commands = commands
 
     async def enter(self, request: Request) -> Response:
-        """Let a browser in and lead it on.
+        """Sign a browser in and redirect it.
 
-        A strict cookie is not sent with a navigation that began on another site, so the response is a
-        page of ours that continues by itself.
+        A strict cookie is not sent with a navigation that began on another site, so the response is
+        a page of ours that continues by itself.
         """
         if request.method != "POST":
             return HTMLResponse(render_sign_in_page(PRIVATE, self.commands.open, "/"), 401)
@@ -193,13 +194,13 @@ class SignIn:
         return response
 
     async def alive(self, request: Request) -> Response:
-        """Say that a server is here, and prove that it has the secret."""
+        """Confirm that a server is here, and prove that it has the secret."""
         challenge = request.query_params.get("challenge", "")[:200]
         return JSONResponse({"plait": True, "proof": self.keys.prove(challenge)})
 
 
 async def read_small_form(request: Request) -> dict[str, str]:
-    """Read the fields of a form, {} where it is too large."""
+    """Read the fields of a form, {} if it is too large."""
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -225,11 +226,11 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN = frozenset({"/enter", "/alive"})
-"""What answers without a cookie."""
+"""Addresses that need no cookie."""
 ASSETS = "/assets/"
 API = "/api/"
 LONGEST_PATH, LONGEST = 2048, 8192
-"""Characters of an address, and of what is asked with it."""
+"""Length limits of an address and its query."""
 MOST_HEADERS = 32 << 10
 MAX_PORT = 65_535
 POLICY = (
@@ -251,11 +252,11 @@ HOST_HEADER = re.compile(
     r"(?:\[(?P<ipv6>[0-9a-f]*:[0-9a-f:.]*)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>[0-9]{0,5}))?",
     re.IGNORECASE,
 )
-"""No zone (`[::1%25eth0]`): what follows it is free text, which a browser's check would not see."""
+"""No zone (`[::1%25eth0]`): it is free text that a browser's check would not see."""
 
 
 class Guard:
-    """Lets valid requests pass, and adds security headers to every response."""
+    """Accepts valid requests, and adds security headers to every response."""
 
     def __init__(
         self,
@@ -273,7 +274,7 @@ class Guard:
         self.host_names = names
         """Host names of this server, in lower case."""
         self.is_remote = is_remote
-        """Whether other machines can connect, by addresses that the server does not know."""
+        """Whether other machines can connect, under addresses the server does not know."""
         self.cookie = f"plait{port}"
         self.last_request = time.monotonic()
         """When the last request passed."""
@@ -300,7 +301,7 @@ class Guard:
         await app(scope, receive, send_with_headers)
 
     def find_refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return why a request may not pass, None where it may."""
+        """Return why a request is refused; None if it is accepted."""
         headers = _get_headers(scope)
         if not self.is_host(headers.get("host", "")):
             return 421, "This server does not answer to that host name."
@@ -317,7 +318,7 @@ class Guard:
         return 401, PRIVATE
 
     def is_host(self, host: str) -> bool:
-        """Return whether a Host header names this server, whatever the port."""
+        """Return whether a Host header names this server, on any port."""
         match = HOST_HEADER.fullmatch(host)
         if match is None or int(match["port"] or 0) > MAX_PORT:
             return False
@@ -325,7 +326,7 @@ class Guard:
         return name in self.host_names or self.is_address(name)
 
     def is_address(self, name: str) -> bool:
-        """Return whether a host is an IP address, which nobody can make point elsewhere."""
+        """Return whether a host is an IP address, which DNS cannot redirect."""
         try:
             address = ip_address(name)
         except ValueError:
@@ -337,7 +338,7 @@ class Guard:
         is_reading = scope["method"] in ("GET", "HEAD")
         origin = headers.get("origin")
         if scope["path"] == "/enter" and origin in (None, "null"):
-            return True  # the file that opens the page lies on the disk
+            return True  # the file that opens the page is on disk
         if origin is not None:
             host = headers.get("host", "")
             return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")

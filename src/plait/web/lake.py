@@ -75,14 +75,14 @@ NAMES = ("q", "person", "project", "kind", "by", "state", "start")
 
 
 class LakeState(NamedTuple):
-    """What the pages of a lake are served from."""
+    """The state behind the pages of a lake."""
 
     served: ServedLake
     questions: Callable[[], dict[str, SavedQuery]]
 
 
 class LakeRequest:
-    """A request to a lake: who asks, what for, and what may be seen."""
+    """A request to a lake: person, parameters, and permissions."""
 
     def __init__(self, request: Request) -> None:
         self.state: LakeState = request.app.state.lake
@@ -93,7 +93,7 @@ class LakeRequest:
 
     @property
     def sight(self) -> QueryEngine:
-        """The queries that this person may ask."""
+        """The queries that this person may run."""
         return self.state.served.engine_for(self.person)
 
     @property
@@ -108,16 +108,16 @@ class LakeRequest:
 
     @property
     def filters(self) -> dict[str, str | None]:
-        """The person and the project that are asked for."""
+        """The selected person and project."""
         return {name: self.fields.get(name) for name in ("person", "project")}
 
     @property
     def search_words(self) -> list[str]:
-        """The words that are searched."""
+        """The words to search for."""
         return str(self.fields.get("q", "")).split()[:MOST_WORDS]
 
     def answer(self, question: SavedQuery, parameters: Mapping[str, str]) -> QueryResult:
-        """Run a saved query; say what is wrong with its parameters."""
+        """Run a saved query; report invalid parameters."""
         try:
             values = question.parse_values(parameters, parse_moment)
         except UserError as error:
@@ -134,7 +134,7 @@ def parse_moment(text: str) -> datetime | None:
 
 
 class PeopleKeys(Keys):
-    """Lets in everybody whom a policy knows by their key; the server's own secret opens nothing."""
+    """Signs in everybody in a policy by their key; the server's own secret opens nothing."""
 
     def __init__(self, secret: str, policy: Callable[[], Policy]) -> None:
         super().__init__(secret)
@@ -146,14 +146,14 @@ class PeopleKeys(Keys):
         return None if name is None else self._cookie(name)
 
     def find_cookie_owner(self, cookie: str) -> str | None:
-        """Return whose a cookie is; with another key in the policy it is nobody's."""
+        """Return the owner of a cookie; after a change of the key nobody."""
         name = _decode_name(cookie)
         if name not in self.policy().people:
             return None
         return name if equal_in_constant_time(cookie, self._cookie(name)) else None
 
     def find_key_owner(self, key: str) -> str | None:
-        """Return whose a key is."""
+        """Return the owner of a key."""
         return self.policy().find_person(key)
 
     def _cookie(self, name: str) -> str:
@@ -407,7 +407,7 @@ def run_lake(
     idle: float | None,
     commands: Commands,
 ) -> None:
-    """Serve until a signal ends it, or until it is idle for too long."""
+    """Serve until a signal, or until idle for too long."""
     host, port = listener.getsockname()[:2]
     address = ServerAddress(host, port, names | {"localhost"}, commands)
     guard = create_lake_application(state, keys, address)
@@ -415,10 +415,10 @@ def run_lake(
 
 
 async def _handle_plait_error(request: Request, error: Exception) -> Response:
-    """Say that something is wrong with the lake or a query.
+    """Report an error of the lake or a query.
 
-    Messages of an engine or a store can hold names, paths and text of sessions that the person cannot
-    see: they go to the log.
+    Messages of an engine or a store can contain names, paths and text of sessions that the person
+    cannot see: they go to the log.
     """
     assert isinstance(error, PlaitError)
     log.error("%s %r failed: %s", request.method, request.url.path, error.message)

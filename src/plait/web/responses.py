@@ -37,14 +37,14 @@ FRAGMENT_HEADER = "x-plait-part"
 
 
 def html_response(request: Request, text: str, status: int = 200) -> Response:
-    """Return a page, or 304 where the browser has it already."""
+    """Return a page, or 304 if the browser has it already."""
     return tagged_response(
         request, text.encode("utf-8", "replace"), "text/html; charset=utf-8", status
     )
 
 
 def is_fragment(request: Request) -> bool:
-    """Return whether a script asks for the changing part of a page.
+    """Return whether a script requests the changing part of a page.
 
     The parameter must differ from those of pages: `part`, for one, is a field of slices.
     """
@@ -54,7 +54,7 @@ def is_fragment(request: Request) -> bool:
 def page_or_fragment(
     request: Request, title: str, part: Callable[[], str], page: Callable[[], str], **frame: Any
 ) -> Response:
-    """Return a page in its frame, or only its changing part where that is asked for."""
+    """Return a page in its frame, or only its changing part if requested."""
     if is_fragment(request):
         return html_response(request, part())
     return html_response(request, render_framed_page(title, page(), **frame))
@@ -79,7 +79,7 @@ def _encoded(value: Any) -> bytes:
 
 
 def tagged_response(request: Request, data: bytes, kind: str, status: int = 200) -> Response:
-    """Return bytes with an ETag, or 304 where the browser has them already."""
+    """Return bytes with an ETag, or 304 if the browser has them already."""
     tag = f'"{blake2b(data, digest_size=12).hexdigest()}"'
     headers = {**NO_CACHE, "ETag": tag}
     if status == 200 and request.headers.get("if-none-match") == tag:
@@ -88,7 +88,7 @@ def tagged_response(request: Request, data: bytes, kind: str, status: int = 200)
 
 
 async def handle_plait_error(request: Request, error: Exception) -> Response:
-    """Answer a request that is wrong, or asks for something that is."""
+    """Answer an invalid request, or one for something invalid."""
     assert isinstance(error, PlaitError)
     status = 404 if isinstance(error, NoSuchSession) else 400
     if isinstance(error, SourceError):
@@ -109,12 +109,12 @@ async def handle_http_error(request: Request, error: Exception) -> Response:
 
 
 async def handle_disconnect(request: Request, error: Exception) -> Response:
-    """Answer a client that disconnected while sending: nobody reads it, and nothing is wrong."""
+    """Answer a client that disconnected while sending: nobody reads it."""
     return Response(status_code=400)
 
 
 async def handle_exception(request: Request, error: Exception) -> Response:
-    """Answer where something failed here; the log on this machine has the traceback."""
+    """Answer an internal error; the local log has the traceback."""
     log.error("%s %r failed", request.method, request.url.path, exc_info=error)
     return error_response(
         request, 500, "something went wrong in Plait", ("see the terminal for details",)
@@ -160,7 +160,7 @@ def get_library(request: Request) -> LiveArchive:
 
 
 class SessionRequest:
-    """The session that a request names; its logs are read only where they are needed."""
+    """The session in a request; its logs are read only if needed."""
 
     def __init__(self, request: Request) -> None:
         self.library = get_library(request)
@@ -169,7 +169,7 @@ class SessionRequest:
 
     @cached_property
     def live(self) -> LiveSession:
-        """The session, read."""
+        """The session, opened."""
         return self.library.open_session(self.name)
 
     @cached_property
@@ -206,7 +206,7 @@ class SessionRequest:
 
 
 def tab_response(request: Request, session: SessionRequest, tab: str, body: str) -> Response:
-    """Return a whole page with a tab of a session."""
+    """Return a complete page with a tab of a session."""
     return html_response(request, render_tab_page(session.header, tab, body))
 
 
@@ -220,7 +220,7 @@ def tab_fragment(request: Request, session: SessionRequest, tab: str, body: str)
 
 
 def read_number(request: Request, name: str) -> int | None:
-    """Return a number of a query, None where there is none."""
+    """Return a number of a query; None if there is none."""
     text = request.query_params.get(name, "").strip()
     if not text:
         return None

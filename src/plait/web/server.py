@@ -1,11 +1,12 @@
 """The server: connection limits, the application with its routes, logging, running.
 
-Nobody holds the server by sending nothing, or by never finishing: a client has a few seconds for a
+Nobody blocks the server by sending nothing, or by never finishing: a client has a few seconds for a
 whole request, and must keep reading the response. Requests on connections beyond the limit are
-answered 503, and those connections are closed.
+answered
+503, and those connections are closed.
 
     bytes ── LimitedProtocol ── uvicorn's protocol ── ConnectionLimits ── application
-             keeps the time                           reports requests
+             enforces times                           reports requests
 """
 
 import asyncio
@@ -59,9 +60,9 @@ from plait.web.responses import (
 from plait.web.watcher import ReadingCallback, Watcher
 
 REQUEST_TIMEOUT = 10.0
-"""Seconds in which a request must have been said."""
+"""Seconds for a complete request."""
 READ_TIMEOUT = 20.0
-"""Seconds in which a client must have taken some of its answer."""
+"""Seconds in which a client must read part of the response."""
 SOME = 16 << 10
 MOST_CONNECTIONS = 200
 """Connections that are served at the same time."""
@@ -74,7 +75,7 @@ BUSY = (
     f"Content-Length: {len(BUSY_TEXT)}\r\n\r\n{BUSY_TEXT}"
 ).encode()
 _CONNECTION: ContextVar["LimitedProtocol | None"] = ContextVar("connection", default=None)
-"""By which connection a request came."""
+"""The connection of a request."""
 
 
 class ConnectionLimits:
@@ -83,7 +84,7 @@ class ConnectionLimits:
     def __init__(self, app: App) -> None:
         self.app = app
         self.connections: set[LimitedProtocol] = set()
-        """Those that are served."""
+        """The connections that are served."""
         self.refused: set[LimitedProtocol] = set()
         """Those beyond the limit, until they have been answered."""
 
@@ -151,7 +152,7 @@ class BusyProtocol(asyncio.Protocol):
 
 
 class LimitedProtocol(asyncio.Protocol):
-    """Speaks HTTP with clients that keep to the time limits."""
+    """Speaks HTTP with clients within the time limits."""
 
     transport: asyncio.Transport
     _context: Context
@@ -185,12 +186,12 @@ class LimitedProtocol(asyncio.Protocol):
         self._start_request_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Take data; requests are answered in the context of this connection."""
+        """Receive data; requests are answered in the context of this connection."""
         if not self._open_requests:
             self._start_request_deadline()
         try:
             self._context.run(self._inner.data_received, data)
-        except LocalProtocolError:  # what cannot be read came where no answer may have words
+        except LocalProtocolError:  # an unreadable request arrived where no response is possible
             self.transport.abort()
 
     def eof_received(self) -> bool | None:
@@ -207,22 +208,22 @@ class LimitedProtocol(asyncio.Protocol):
         self._is_lost.set()
 
     async def hang_up(self) -> None:
-        """Close a connection whose client can be told nothing more."""
+        """Close a connection whose client cannot be told anything more."""
         self.transport.abort()
         await self._is_lost.wait()
 
     def start_request(self, request: object) -> None:
-        """Note that a request was received completely: its deadline is over."""
+        """Note that a request was received completely: its deadline no longer applies."""
         self._open_requests.add(request)
         self._stop_request_deadline()
 
     def end_request(self, request: object) -> None:
-        """Note that a request was answered; what comes next is another one."""
+        """Note that a request was answered; what follows is another one."""
         self._open_requests.discard(request)
         self._stop_request_deadline()
 
     def pause_writing(self) -> None:
-        """Start to watch whether the client reads on."""
+        """Start to watch whether the client continues reading."""
         self._inner.pause_writing()
         self._start_read_deadline(self.transport.get_write_buffer_size())
 
@@ -273,7 +274,7 @@ ROUTES = (
     Route("/events", serve_events),
     Route("/assets/{name}", serve_asset),
 )
-"""All addresses behind the door."""
+"""All addresses behind the guard."""
 
 
 def create_application(
@@ -287,7 +288,7 @@ def create_application(
 ) -> Guard:
     """Create the application: the guard, and behind it the pages.
 
-    Whoever ends it closes the hub first: its streams go on as long as it is open.
+    To end it, close the hub first: its streams continue as long as it is open.
     """
 
     @asynccontextmanager
@@ -331,12 +332,12 @@ def create_application(
 
 LOGGERS = ("plait.web", "uvicorn.error")
 MOST_LOGGED = 1 << 20
-"""Characters that they write at most."""
+"""Maximum size of the log in characters."""
 TICK = 0.1
 
 
 class LogLimit(logging.Filter):
-    """Bounds a log: whoever can make the server fail cannot fill the disk."""
+    """Bounds a log, so that nobody can fill the disk by causing errors."""
 
     def __init__(self, most: int = MOST_LOGGED) -> None:
         super().__init__()
@@ -354,18 +355,18 @@ class LogLimit(logging.Filter):
 
 
 class Server:
-    """Serves until it is told to stop, or until nobody has asked for long enough."""
+    """Serves until stopped, or until there were no requests for long enough."""
 
     def __init__(self, config: uvicorn.Config, guard: Guard, hub: Hub, idle: float | None) -> None:
         self.guard = guard
         self.hub = hub
         self.idle = idle
-        """Seconds; None for ever."""
+        """Seconds; None for no limit."""
         self._server = uvicorn.Server(config)
 
     @property
     def has_started(self) -> bool:
-        """Whether it answers by now."""
+        """Whether it answers requests."""
         return self._server.started
 
     def run(self, listener: socket.socket) -> None:
@@ -374,12 +375,12 @@ class Server:
             asyncio.run(self._serve(listener))
 
     def stop(self) -> None:
-        """Tell it to stop; may be called from any thread, and by a signal."""
+        """Stop the server; may be called from any thread, and by a signal."""
         self._server.should_exit = True
 
     @property
     def is_idle(self) -> bool:
-        """Whether no page is open and nobody has asked for too long."""
+        """Whether no page is open and there were no requests for too long."""
         if self.idle is None or self.hub.listener_count:
             return False
         return time.monotonic() - self.guard.last_request > self.idle
@@ -392,7 +393,7 @@ class Server:
             watch.cancel()
 
     async def _watch(self) -> None:
-        """Wait for the end, and end the streams, which would go on for ever."""
+        """Wait for the end, and end the streams, which would continue for ever."""
         while not self._server.should_exit:
             if self.is_idle:
                 self.stop()
@@ -414,7 +415,7 @@ def _limit_logs() -> Iterator[None]:
 
 @contextmanager
 def _stop_on_hangup(end: Callable[[], None]) -> Iterator[None]:
-    """Stop in good order when the terminal closes, as on Ctrl-C."""
+    """Stop cleanly when the terminal closes, as on Ctrl-C."""
     hang_up = getattr(signal, "SIGHUP", None)
     if hang_up is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -443,7 +444,7 @@ def run(
     on_progress: ReadingCallback = lambda _: None,
     commands: Commands = DEFAULT_COMMANDS,
 ) -> None:
-    """Serve until a signal ends it, or until it is idle for too long."""
+    """Serve until a signal, or until idle for too long."""
     host, port = listener.getsockname()[:2]
     address, hub = ServerAddress(host, port, names | {"localhost"}, commands), Hub()
     guard = create_application(library, keys, address, hub, on_progress=on_progress)
@@ -451,7 +452,7 @@ def run(
 
 
 def create_uvicorn_config(application: ConnectionLimits) -> uvicorn.Config:
-    """Return the settings of uvicorn: HTTP alone, limits on everything, no banner."""
+    """Return the settings of uvicorn: HTTP only, limits on everything, no banner."""
     return uvicorn.Config(
         application,
         http=LimitedProtocol,

@@ -23,9 +23,9 @@ from plait.web.pages.session import render_body
 from plait.web.responses import log
 
 QUIET = 2.0
-"""Seconds without a request after which nobody is kept waiting."""
+"""Seconds without a request after which reading ahead disturbs nobody."""
 MOST, MOST_BYTES = 12, 200_000_000
-"""Sessions that are read, the newest first, and the bytes of their logs together."""
+"""Sessions to read ahead, newest first, and their total size."""
 
 
 def _prepare_pages(library: LiveArchive, stop: Flag) -> None:
@@ -33,7 +33,7 @@ def _prepare_pages(library: LiveArchive, stop: Flag) -> None:
         pass
     if stop.is_set():
         return
-    library.prices.cost("claude", NO_TOKENS, None)  # the list of prices is large as well
+    library.prices.cost("claude", NO_TOKENS, None)  # the price list is large as well
     for name, session in _choose_sessions(library):
         while monotonic() - library.last_read < QUIET:
             if stop.wait(QUIET):
@@ -69,17 +69,19 @@ def _save_page(library: LiveArchive, name: str, session: Session) -> None:
 
 
 SWITCH = 0.001
-"""Seconds after which a thread that works lets one that answers go first."""
+"""Seconds after which a working thread yields to one that answers."""
 REST, LONGEST_REST = 9, 20.0
-"""How much longer than it took to index what was new the next time has to wait; seconds at most."""
+"""Minimum pause between two indexing runs, as a multiple of the time one takes; maximum in
+seconds.
+"""
 MUCH = 8_000_000
-"""Bytes to be read from which on it is said that they are."""
+"""Size from which reading is announced."""
 PROGRESS_SECONDS, RELOAD_SECONDS = 0.25, 2.0
-"""Seconds between two words on how far it has come, and between two looks at what is there."""
+"""Seconds between two progress reports, and between two checks of the present state."""
 BUSY = 1.0
-"""Seconds after which it is tried again, where another process writes the index."""
+"""Seconds until the next attempt if another process writes the index."""
 ReadingCallback: TypeAlias = Callable[[ReadingProgress | None], None]
-"""Is told how far the reading has come; None where there is nothing to be read."""
+"""Called with the progress of reading; None if there is nothing to read."""
 
 
 class StoppedError(Exception):
@@ -89,8 +91,8 @@ class StoppedError(Exception):
 class Watcher:
     """Watches in threads of its own until it is stopped.
 
-    One publishes what has changed as soon as it has. Another reads what is new, the newest first: for
-    lists, then for the index. The third reads ahead while nobody asks.
+    One publishes changes at once. Another reads what is new, newest first: for lists, then for the
+    index. The third reads ahead while there are no requests.
     """
 
     def __init__(
@@ -136,7 +138,7 @@ class Watcher:
                 return
             try:
                 before = self.publish_changes(before)
-            except Exception:  # what cannot be looked at now can be later
+            except Exception:  # what cannot be read now may be readable later
                 log.exception("checking for changes failed")
 
     def publish_changes(self, before: Snapshot) -> Snapshot:
@@ -191,7 +193,7 @@ class Watcher:
         self.hub.publish([Event("sessions")])
 
     def update_index(self) -> bool:
-        """Update the index and publish that; return whether no other process was at it."""
+        """Update the index and publish that; return whether no other process was doing so."""
         was_reading = self.library.reading.is_under_way
         if self.library.missing_roots:
             self._finish()
@@ -201,7 +203,7 @@ class Watcher:
                 wait=0.1, watch=self._report_progress
             )
         except PlaitError as error:
-            if error.__cause__ is None and was_reading:  # another process makes it
+            if error.__cause__ is None and was_reading:  # another process is building it
                 return False
             self._finish(error.message)
             return True
@@ -226,7 +228,7 @@ class Watcher:
             self.hub.publish([Event("index")])
 
     def _is_report_due(self, done: int, total: int) -> bool:
-        """Return whether it is time to report; raise where nobody wants to hear."""
+        """Return whether a report is due; raise if reading was cancelled."""
         if self._stop.is_set():
             raise StoppedError
         if done < total and monotonic() < self._last_publish + PROGRESS_SECONDS:
@@ -235,7 +237,7 @@ class Watcher:
         return True
 
     def _finish(self, problem: str = "") -> None:
-        """Publish that nothing is being read, and why."""
+        """Publish that reading has ended, and why."""
         reading = self.library.reading
         previous = reading.progress
         reading.end(problem or _describe_missing_roots(self.library))

@@ -1,4 +1,4 @@
-"""Writing sessions: new lines as the client makes them, added as things happen."""
+"""Writing sessions: new lines in the client's form, added as things happen."""
 
 TYPE_CHECKING = False
 

@@ -74,7 +74,7 @@ AROUND: dict[Version, tuple[list[str], list[str]]] = {
         [],
     ),
 }
-"""What stands before and behind the fields of a kind."""
+"""What comes before and after the fields of a kind."""
 
 STAMPED = "timestamp uuid"
 OF_A_KIND = {
@@ -126,7 +126,7 @@ OF_A_KIND = {
 
 
 def order_fields(kind: str, fields: Mapping[str, Any], version: Version) -> dict[str, Any]:
-    """Return the fields in the client's order, those it does not know behind those of the kind."""
+    """Return the fields in the client's order, unknown ones after those of the kind."""
     first, last = AROUND[version]
     body = OF_A_KIND.get(kind) or OF_A_KIND[kind.partition("/")[0]]
     known = [*first, *body.split()]
@@ -146,7 +146,7 @@ def wire_fields(fields: Mapping[str, Any]) -> Fields:
 
 @dataclass(slots=True)
 class MessageContext:
-    """What every message notes: where it was written, by whom, for which session."""
+    """What every message notes: working directory, version, session."""
 
     session: str
     cwd: str
@@ -158,7 +158,7 @@ class MessageContext:
     model: str = "claude-opus-4-5-20251101"
     agent: str | None = None
     first: str | None = None
-    """The session that was left for this one with `/clear`, the first of several."""
+    """The session that was left with `/clear`, the first of several."""
 
     @property
     def is_older(self) -> bool:
@@ -167,7 +167,7 @@ class MessageContext:
 
     @property
     def fields(self) -> Fields:
-        """The fields that say so."""
+        """The fields for it."""
         named = {
             "isSidechain": self.agent is not None,
             "agentId": self.agent,
@@ -183,7 +183,7 @@ class MessageContext:
 
 
 class Position(NamedTuple):
-    """How much of a conversation leads to a message, itself included."""
+    """How much of a conversation leads to a message, including it."""
 
     messages: int
     prompts: int
@@ -191,20 +191,20 @@ class Position(NamedTuple):
 
 @dataclass(slots=True)
 class TranscriptState:
-    """Where a transcript goes on."""
+    """The state from which a transcript continues."""
 
     tip: str | None = None
     """The message that the next one follows."""
     positions: dict[str | None, Position] = field(default_factory=lambda: {None: Position(0, 0)})
-    """Those of the messages that one can go on from."""
+    """Those of the messages that can be continued."""
     calls: dict[str, str] = field(default_factory=dict)
-    """The calls that wait for a result, with the messages that hold them."""
+    """Calls without a result, with the messages that contain them."""
     response: str | None = None
     """The id of the last response."""
     prompt: str | None = None
     """The message of the last prompt."""
     words: str | None = None
-    """What it said, in short."""
+    """The beginning of its text."""
 
     @property
     def position(self) -> Position:
@@ -214,7 +214,7 @@ class TranscriptState:
 
 @dataclass(frozen=True, slots=True)
 class ResumedSession:
-    """What a session that goes on was."""
+    """What is known of a resumed session."""
 
     state: TranscriptState
     cwd: str | None
@@ -224,13 +224,13 @@ class ResumedSession:
     model: str | None
     backups: Fields
     cost: Mapping[str, Any]
-    """What it says that it cost in all; nothing where it does not."""
+    """Its total cost according to the log; empty if there is none."""
     cut_off: tuple[str, ...]
-    """The calls at its end that nobody answered."""
+    """The calls at its end without a result."""
     needs_answer: bool
-    """Whether the client makes up an answer before it goes on."""
+    """Whether the client adds an answer before it continues."""
     is_led_elsewhere: bool
-    """Whether a pointer in the log leads to a message that is not on the way."""
+    """Whether a pointer in the log leads to a message that is not on the chain."""
 
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -238,12 +238,12 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """Return the time by the system's clock."""
+    """Return the system time."""
     return datetime.now(UTC)
 
 
 class IdSource:
-    """Gives each id once, as the client and the API make them."""
+    """Generates unique ids in the forms of the client and the API."""
 
     def __init__(
         self,
@@ -254,33 +254,33 @@ class IdSource:
         self._random = random or SystemRandom()
         self._clock = clock
         self.uuid = uuid or self._random_uuid
-        """Gives a random UUID, of version 4."""
+        """Returns a random UUID, version 4."""
 
     def _random_uuid(self) -> str:
         return str(UUID(int=self._random.getrandbits(128), version=4))
 
     def moment(self) -> datetime:
-        """Return what the clock says."""
+        """Return the current time."""
         return self._clock()
 
     def time(self) -> str:
-        """Return what the clock says as lines have it."""
+        """Return the current time in the form of the log."""
         return format_time(self.moment())
 
     def message(self) -> str:
-        """Return the id of a response."""
+        """Return a response id."""
         return f"msg_01{self._letters(22)}"
 
     def request(self) -> str:
-        """Return the id of a request."""
+        """Return a request id."""
         return f"req_011C{self._letters(20)}"
 
     def call(self) -> str:
-        """Return the id of a call."""
+        """Return a call id."""
         return f"toolu_01{self._letters(22)}"
 
     def agent(self, digits: int) -> str:
-        """Return the id of an agent: an `a` and so many digits of base 16."""
+        """Return an agent id: `a` and hexadecimal digits."""
         return f"a{self._random.getrandbits(4 * digits):0{digits}x}"
 
     def name(self) -> str:
@@ -298,18 +298,18 @@ def format_time(moment: datetime) -> str:
 
 
 SHORTEST = 200
-"""Letters of a prompt that are told where a session goes on."""
+"""Characters of a prompt in a pointer."""
 
 
 def get_prompt_text(content: Content) -> str:
-    """Return the words of a prompt, as they were typed."""
+    """Return the text of a prompt as it was typed."""
     if isinstance(content, str):
         return content
     return " ".join(block["text"] for block in content if block.get("type") == "text")
 
 
 def shorten_prompt(content: Content) -> str:
-    """Return the words of a prompt as far as lists tell them."""
+    """Return the text of a prompt shortened for lists."""
     words = " ".join(get_prompt_text(content).split())
     return words if len(words) <= SHORTEST else f"{words[:SHORTEST]}…"
 
@@ -318,26 +318,26 @@ QueueOperation: TypeAlias = Literal["enqueue", "dequeue", "remove", "popAll"]
 
 
 def make_title_line(session: str, title: str) -> bytes:
-    """Return the line by which a person names a session."""
+    """Return the line with a title given by the user."""
     return make_state_line(session, "custom-title", {"customTitle": title})
 
 
 def make_tag_line(session: str, word: str) -> bytes:
-    """Return the line that tags a session; an empty word takes the tag away."""
+    """Return the line that tags a session; an empty tag removes it."""
     return make_state_line(session, "tag", {"tag": word})
 
 
 def make_state_line(session: str, kind: str, fields: Mapping[str, Any]) -> bytes:
-    """Return a line of any other kind that is said of a session: `mode`, `agent-name` …"""
+    """Return any other line about the session: `mode`, `agent-name` …"""
     return encode({"type": kind, **fields, "sessionId": session})
 
 
 def make_last_prompt_line(
     session: str, leaf: str | None, words: str | None = None, *, is_explicit: bool = False
 ) -> bytes:
-    """Return the line that says where a session goes on.
+    """Return the line that says where a session resumes.
 
-    Where the leaf lies before the end of what goes on by itself, only an explicit one counts.
+    If the leaf is not the end of the conversation, only an explicit pointer counts.
     """
     fields: dict[str, object] = {}
     if words is not None:
@@ -349,7 +349,7 @@ def make_last_prompt_line(
 
 
 def make_summary_line(text: str, leaf: str) -> bytes:
-    """Return the line that sums up what leads to a leaf, as older versions wrote it."""
+    """Return the line that summarises a conversation up to a leaf, as older versions wrote it."""
     return encode({"type": "summary", "summary": text, "leafUuid": leaf})
 
 
@@ -360,7 +360,7 @@ def make_queue_line(
     content: str | None,
     others: Mapping[str, Any] = {},
 ) -> bytes:
-    """Return the line that says what happened to a prompt that was typed too early."""
+    """Return the line about a prompt that was queued or dequeued."""
     fields = {
         "type": "queue-operation",
         "operation": operation,
@@ -373,9 +373,9 @@ def make_queue_line(
 def make_snapshot_line(
     prompt: str, backups: Mapping[str, Any], time: str, update_of: str | None = None
 ) -> bytes:
-    """Return the line that says how files were when a prompt was sent.
+    """Return the line about the state of files when a prompt was sent.
 
-    One that is written later, when another file is about to change, names the message too.
+    One written later, when another file is about to change, names the message too.
     """
     fields = {"messageId": prompt, "trackedFileBackups": {**backups}, "timestamp": time}
     return encode(
@@ -391,7 +391,7 @@ def make_snapshot_line(
 def make_file_delta_line(
     message: str, prompt: str, path: str, backup: Mapping[str, Any], time: str
 ) -> bytes:
-    """Return the line that says how one more file was when a prompt was sent."""
+    """Return the line about the state of one more file when a prompt was sent."""
     return encode(
         {
             "type": "file-history-delta",

@@ -11,7 +11,7 @@ from plait.write.lines import Position, ResumedSession, TranscriptState, shorten
 
 
 def read_resumed_session(records: Sequence[Record], size: int) -> ResumedSession:
-    """Return where the client would go on, and what the lines that lead there say."""
+    """Return where the client would resume, and what the chain says."""
     resumed = build_resumption(records, size)
     chain = resumed.chain
     by_uuid = {record.uuid: record for record in records}
@@ -43,7 +43,7 @@ def read_resumed_session(records: Sequence[Record], size: int) -> ResumedSession
         git_branch=_last(path, "gitBranch"),
         slug=_last(records, "slug"),
         permission_mode=_last(records, "permissionMode"),
-        # The client's own answers have a model such as `<synthetic>`.
+        # The client's own messages have a model such as `<synthetic>`.
         model=next((model for model in models if model and not model.startswith("<")), None),
         backups=_backups(records),
         cost=next(
@@ -56,9 +56,9 @@ def read_resumed_session(records: Sequence[Record], size: int) -> ResumedSession
 
 
 def _positions(chain: Sequence[str], path: Sequence[Record]) -> dict[str | None, Position]:
-    """Return how much leads to each message; where one says how many prompts do, it is right.
+    """Return the position of each message; a prompt count in the log takes precedence.
 
-    What stands before a compaction is not on the way any more, and counts all the same.
+    What precedes a compaction is no longer on the chain, but counts.
     """
     by_uuid = {record.uuid: record for record in path}
     position = Position(0, 0)
@@ -77,9 +77,9 @@ def _positions(chain: Sequence[str], path: Sequence[Record]) -> dict[str | None,
 def _is_led_elsewhere(
     pointer: str | None, known: Container[str | None], resumed: Resumption
 ) -> bool:
-    """Return whether a pointer in the log may not be above what is written next.
+    """Return whether a pointer in the log may not be an ancestor of what is written next.
 
-    Results of calls that were cut off hang on their calls, which may stand beside it.
+    Results of interrupted calls follow their calls, which may be off the chain.
     """
     if pointer is None or pointer not in known:
         return False
@@ -94,7 +94,7 @@ def _last(records: Sequence[Record], name: str) -> str | None:
 
 
 def _backups(records: Sequence[Record]) -> dict[str, Any]:
-    """Return the last backup of each file, as snapshots and deltas tell it."""
+    """Return the last backup of each file, by snapshots and deltas."""
     found: dict[str, Any] = {}
     for record in records:
         if record.type == "file-history-snapshot":
@@ -111,9 +111,9 @@ def _backups(records: Sequence[Record]) -> dict[str, Any]:
     return found
 
 
-# The first lines of a fork: the client keeps the ids of the messages and hangs each on the one
-# before, results on their calls; of the messages before a compaction only the preserved ones go
-# along.
+# The first lines of a fork: the client keeps the ids of the messages and chains each to the one
+# before, results to their calls; of the messages before a compaction only preserved ones are
+# copied.
 
 
 NAMES = ("custom-title", "agent-name")
@@ -121,13 +121,13 @@ NAMES = ("custom-title", "agent-name")
 
 
 def select_forked_chain(records: Sequence[Record], size: int) -> list[Record]:
-    """Return the messages that a fork takes over."""
+    """Return the messages that a fork copies."""
     by_uuid = {record.uuid: record for record in records}
     return [by_uuid[uuid] for uuid in build_resumption(records, size).chain if uuid in by_uuid]
 
 
 def list_name_lines(records: Sequence[Record], session: str) -> list[bytes]:
-    """Return the lines by which a session has its names, for another one."""
+    """Return the lines with a session's names, for another session."""
     last = {record.type: record for record in records if record.type in NAMES}
     return [last[kind].replace(sessionId=session).raw for kind in NAMES if kind in last]
 
@@ -135,7 +135,7 @@ def list_name_lines(records: Sequence[Record], session: str) -> list[bytes]:
 def iter_forked_lines(
     chain: Sequence[Record], session: str, prompt_id: str | None
 ) -> Iterator[bytes]:
-    """Yield the lines of a fork, as those of its first prompt."""
+    """Yield the lines of a fork, dated like its first prompt."""
     known = {record.uuid for record in chain}
     before: str | None = None
     for record in chain:

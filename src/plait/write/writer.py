@@ -1,15 +1,16 @@
-"""Writing a session, from its first line or from where the client would continue it.
+r"""Writing a session, from its first line or from where the client would continue it.
 
     with plait.SessionWriter.new(".claude", cwd="app") as session:
         session.prompt("What is in the README?")
         with session.response() as response:
             call = response.call("Read", {"file_path": "README.md"})
-        session.result(call, "1\\t# App")
+        session.result(call, "1\\\\t# App")
         session.answer("A title and nothing else.")
         session.turn_ended(duration_ms=5500)
 
 A line is in the file when its method returns. Several processes may write to one session: their
-lines are interleaved but complete, and each continues from its own last one.
+lines
+are interleaved but complete, and each continues from its own last one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -56,11 +57,11 @@ from plait.write.lines import (
 from plait.write.transcript import Transcript
 
 TRIES = 5
-"""How often a backup is written while another process writes the same."""
+"""Attempts to write a backup while another process writes the same."""
 
 
 class FileHistory:
-    """What the files of a session held when its prompts were sent."""
+    """The contents of a session's files when its prompts were sent."""
 
     def __init__(
         self,
@@ -77,17 +78,19 @@ class FileHistory:
             name: {**backup} for name, backup in (backups or {}).items()
         }
         self._fresh: set[str] = set()
-        """The files whose backups are of the last prompt."""
+        """Files whose backups belong to the last prompt."""
 
     def at_prompt(self, prompt: str) -> bytes:
-        """Return the line of a prompt, once the files that have changed since are kept."""
+        """Return the snapshot line of a prompt, after backing up files that have changed since."""
         for name in self._backups:
             self._back_up_if_changed(name)
         self._fresh = set(self._backups)
         return make_snapshot_line(prompt, self._backups, self._ids.time())
 
     def before_change(self, path: Path, message: str, prompt: str) -> bytes | None:
-        """Return the line of a file that a call is about to change, None where it is kept."""
+        """Return the line for a file that a call is about to change; None if it is backed up
+        already.
+        """
         full_path = Path(normpath(self._root / path))
         inside = full_path.is_relative_to(self._root)
         name = str(full_path.relative_to(self._root) if inside else full_path)
@@ -100,7 +103,7 @@ class FileHistory:
         return make_file_delta_line(message, prompt, name, self._backups[name], self._ids.time())
 
     def _back_up_if_changed(self, name: str) -> None:
-        """Keep what a file holds, where it holds something else than the last backup."""
+        """Back up a file if its content differs from the last backup."""
         path = self._root / name
         data = read_small(path)
         if self._setting.is_older:
@@ -113,14 +116,14 @@ class FileHistory:
                 self._backups[name] = self._make_backup(path, data, int(last.get("version", 0)) + 1)
 
     def _store_backup(self, copy: str, data: bytes) -> bool:
-        """Keep data by a name, unless something is kept by it; tells whether that is the data."""
+        """Store data under a name unless it is taken; return whether the stored data is equal."""
         place, failure = self._folder / copy, None
         for _ in range(TRIES):
             if (there := read_small(place)) is not None:
                 return there == data
             try:
                 OutputFolder(self._folder).write(copy, data)
-            except SourceError as error:  # another process may have taken the draft away
+            except SourceError as error:  # another process may have removed the draft
                 failure = error
         if failure and read_small(place) is None:
             raise failure
@@ -129,7 +132,7 @@ class FileHistory:
     def _make_backup(self, path: Path, data: bytes | None, version: int) -> Fields:
         name = sha256(str(path).encode()).hexdigest()[:16]
         while data is not None and not self._store_backup(f"{name}@v{version}", data):
-            version += 1  # another process of the session has kept something else by that name
+            version += 1  # another process of the session has stored something else under that name
         copy = f"{name}@v{version}"
         return {
             "backupFileName": None if data is None else copy,
@@ -147,7 +150,7 @@ CONTINUED = (
 
 
 class SessionWriter(Transcript):
-    """A session that is being written, line by line as it happens."""
+    """A session that is being written, line by line as things happen."""
 
     def __init__(
         self,
@@ -169,10 +172,10 @@ class SessionWriter(Transcript):
         self.has_snapshots = folder is not None
         self._past = past
         self.leading: list[Callable[[], None]] = []
-        """Writes what stands before the next prompt."""
+        """Writes what comes before the next prompt."""
         self._written_leaf = self._resumed_tip = self.tip
         self._is_led_elsewhere = past is not None and past.is_led_elsewhere
-        """Whether the client would go on elsewhere, unless it is told."""
+        """Whether the client would resume elsewhere without a pointer."""
         self._is_rewound = False
 
     @classmethod
@@ -194,10 +197,10 @@ class SessionWriter(Transcript):
         random: Random | None = None,
         uuid: Callable[[], str] | None = None,
     ) -> Self:
-        """Begin a session of a working directory, in a configuration folder of the client.
+        """Begin a session in a working directory, in a configuration folder of the client.
 
-        What is not told is made up or looked up: an id, a readable name (an empty one leaves it
-        out), the branch of the directory. The file is there with the first line.
+        Missing values are generated or looked up: an id, a readable name (an empty one leaves it
+        out), the branch of the directory. The file is created with the first line.
         """
         ids = IdSource(random, clock, uuid)
         place = Path(cwd).resolve()
@@ -232,7 +235,7 @@ class SessionWriter(Transcript):
         random: Random | None = None,
         uuid: Callable[[], str] | None = None,
     ) -> Self:
-        """Go on with the session of a file, from the message that the client would choose."""
+        """Resume the session in a file, from the message that the client would choose."""
         from plait.write.resume import read_resumed_session
 
         log = Path(path)
@@ -254,8 +257,8 @@ class SessionWriter(Transcript):
     ) -> Self:
         """Begin a session with the messages of another, in the client's configuration folder.
 
-        They are copied with the first message that is added; till then there is no file.
-        Options are those of `resume`.
+        They are copied when the first message is added; until then there is no file. Options are
+        those of `resume`.
         """
         from plait.write.resume import iter_forked_lines, list_name_lines, select_forked_chain
 
@@ -276,13 +279,13 @@ class SessionWriter(Transcript):
         return own
 
     def announce(self) -> None:
-        """Give the next prompt its id, for whoever is told of it before it is logged."""
+        """Return the id of the next prompt, for those who need it before it is logged."""
         self.prompt_id, self._is_announced = self.ids.uuid(), True
 
     def _before_prompt(self, uuid: str) -> None:
         if self._past and self.tip == self._resumed_tip:
             denial = {} if self.setting.is_older else {"tool_denial_kind": "interrupted"}
-            for call in dict.fromkeys(self._past.cut_off):  # format: an id may stand twice
+            for call in dict.fromkeys(self._past.cut_off):  # format: an id may occur twice
                 if call in self._state.calls:
                     self.result(call, INTERRUPTED, INTERRUPTED, is_error=True, **denial)
             if self._past.needs_answer:
@@ -298,7 +301,7 @@ class SessionWriter(Transcript):
         self._is_led_elsewhere = self._is_rewound = False
 
     def before_change(self, path: str | Path, call: str | None = None) -> None:
-        """Keep a file that a call is about to change, once for each prompt."""
+        """Back up a file that a call is about to change, once for each prompt."""
         prompt, message = self._state.prompt, self._state.calls.get(call or "", self.tip)
         if self._history and prompt and message:
             line = self._history.before_change(Path(path), message, prompt)
@@ -327,9 +330,9 @@ class SessionWriter(Transcript):
         preserved: Sequence[str] = (),
         **metadata: Any,
     ) -> str:
-        """Write that a summary stands for what was said, but for messages that are preserved.
+        """Write that a summary replaces the conversation, except for preserved messages.
 
-        They are named in order, the last of them last. Returns the message of the summary.
+        They are given in order, the last of them last. Return the message of the summary.
         """
         if preserved and self.setting.is_older:
             raise UserError(f"version '{self.setting.version}' cannot preserve messages")
@@ -361,7 +364,7 @@ class SessionWriter(Transcript):
         boundary = self._event("compact_boundary", given, kind, parent=None)
         text = summary if summary.startswith(CONTINUED[:40]) else CONTINUED + summary
         self._state.calls.clear()
-        # format: as 2.1.29 is described, what follows a boundary has no parent either
+        # format: as described for 2.1.29, what follows a boundary has no parent either
         return self._user(text, fields, anchor, parent=None if self.setting.is_older else boundary)
 
     def agent(
@@ -373,15 +376,15 @@ class SessionWriter(Transcript):
         agent: str | None = None,
         **meta: Any,
     ) -> "AgentWriter":
-        """Begin the log of the agent that a call sends out."""
+        """Begin the log of the agent that a call starts."""
         own = self.path.with_suffix("") / SUBAGENTS
         folder = self.path.parent if self.setting.is_older else own
         return start_agent_log(self, folder, AgentTask(call, kind, description), agent, meta)
 
     def queued_prompt(self, content: Content, *, time: str | None = None) -> str:
-        """Write a prompt that waited in the queue and is told to the model within the turn.
+        """Write a queued prompt that is sent to the model within the turn.
 
-        Both its line and what it says of itself bear the time when it was typed.
+        Both its line and its own time have the moment it was typed.
         """
         attachment = self._unqueued(content, transcript.PROMPT, time)
         attachment["humanTurn"] = True
@@ -390,7 +393,7 @@ class SessionWriter(Transcript):
         return self.attachment(attachment, text, role="system", timestamp=stamp)
 
     def queued_news(self, news: transcript.TaskNotification, *, time: str | None = None) -> str:
-        """Write what ended in the background, and is told to the model within the turn."""
+        """Write a notification about something that ended in the background, sent within the turn."""
         words, is_older = news.words, self.setting.is_older
         kind = transcript.NEWS if is_older else transcript.NEWS | news.fields
         attachment = self._unqueued(words, kind, time)
@@ -407,14 +410,14 @@ class SessionWriter(Transcript):
         )
 
     def queued_message(self, words: str, *, time: str | None = None) -> str:
-        """Write what whoever sent out this agent told it within its turn."""
+        """Write a message from this agent's parent, sent within its turn."""
         kind = {"type": "queued_command", "prompt": words, "source_uuid": self.ids.uuid()}
         text = wrap_reminder(transcript.FROM_SENDER.format(words))
         stamp: Fields = {"timestamp": time} if time else {}
         return self.attachment(kind | transcript.MESSAGE, text, role="system", **stamp)
 
     def _unqueued(self, content: Content, kind: Fields, time: str | None) -> Fields:
-        """Write that something left the queue; returns what its own line says."""
+        """Write that something left the queue; return the fields of its own line."""
         command, delivery = self.ids.uuid(), self.ids.uuid()
         reason = {"reason": "absorbed_mid_turn", "command_uuid": command, "delivery_id": delivery}
         self.queue("remove", get_prompt_text(content), **({} if self.setting.is_older else reason))
@@ -429,11 +432,11 @@ class SessionWriter(Transcript):
 
     @property
     def cost_before(self) -> Mapping[str, Any]:
-        """What the session said that it cost, when it was gone on with."""
+        """The cost in the log when the session was resumed."""
         return self._past.cost if self._past else {}
 
     def last_prompt(self) -> None:
-        """Write where the session goes on, as the client does when a turn is over."""
+        """Write where the session resumes, as the client does at the end of a turn."""
         is_back, words = self._is_rewound, self._state.words
         if (self.tip or is_back) and not self.setting.is_older:
             words_or_none = None if is_back else words
@@ -445,7 +448,7 @@ class SessionWriter(Transcript):
         self._written_leaf = self.tip
 
     def close(self) -> None:
-        """Write where the session goes on, unless that was said."""
+        """Write where the session resumes, unless that was written."""
         if self._response:
             self._response.break_off()
         if self.tip != self._written_leaf:
@@ -464,7 +467,7 @@ class SessionWriter(Transcript):
 
 
 def _read_log(log: Path) -> tuple[list[Record], int]:
-    """Return what the client reads of a file, and how many bytes it has."""
+    """Return what the client reads of a file, and its size."""
     stamp = read_file_stamp(log)
     return list(iter_client_records(read_lines(log))), stamp.size if stamp else 0
 
@@ -488,23 +491,23 @@ METADATA_FIELDS = """
     agentType isBuiltIn launchedWithDefaults description toolUseId parentAgentId spawnDepth
     requestShape requestNonInteractive pickedEffortModel
 """.split()
-"""What is kept beside a log, in the client's order; anything else stands behind it."""
+"""Fields of the metadata beside a log, in the client's order; others follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentTask:
-    """What an agent was sent out for."""
+    """The task of an agent."""
 
     call: str
     kind: str
     description: str
     depth: int = 1
     sender: str | None = None
-    """The agent that sent it out; None where the session did."""
+    """The agent that started it; None if the session did."""
 
     @property
     def fields(self) -> Fields:
-        """What is kept beside its log."""
+        """The metadata beside its log."""
         fields = {
             "agentType": self.kind,
             "description": self.description,
@@ -516,9 +519,9 @@ class AgentTask:
 
 
 class AgentWriter(SessionWriter):
-    """The log of an agent: a conversation of its own, of the session that sent it out.
+    """The log of an agent: a conversation of its own, in the session that started it.
 
-    What an agent has to say of the whole session stands in the session's log.
+    Lines about the whole session go to the session's log.
     """
 
     def __init__(self, sender: SessionWriter, log: Path, agent: str, task: AgentTask) -> None:
@@ -537,11 +540,11 @@ class AgentWriter(SessionWriter):
         return self.setting.agent or ""
 
     def say(self, line: bytes) -> None:
-        """Add a line that is said of the whole session."""
+        """Append a line about the whole session."""
         self.sender.say(line)
 
     def before_change(self, path: str | Path, call: str | None = None) -> None:
-        """Keep a file that a call is about to change, for the prompt of the session."""
+        """Back up a file that a call is about to change, for the prompt of the session."""
         self.sender.before_change(path)
 
     def result(
@@ -553,12 +556,12 @@ class AgentWriter(SessionWriter):
         is_error: bool | None = None,
         **fields: Any,
     ) -> str:
-        """Write what became of a call; what the client shows of it, 2.1.325 leaves out."""
+        """Write the result of a call; 2.1.325 leaves out the client's own view."""
         kept = output if self.setting.is_older or isinstance(output, str) else None
         return super().result(call, content, kept, is_error=is_error, **fields)
 
     def add_metadata(self, **fields: Any) -> None:
-        """Add to what is kept beside the log; the older version keeps nothing there."""
+        """Add to the metadata beside the log; the older version has none."""
         if self.setting.is_older:
             return
         self._metadata |= wire_fields(fields)
@@ -570,7 +573,7 @@ class AgentWriter(SessionWriter):
         OutputFolder(self.path.parent).write(f"{self.path.stem}.meta.json", encode(fields))
 
     def last_prompt(self) -> None:
-        """Write nothing: nobody goes on with an agent by a line of its log."""
+        """Write nothing: agents are not resumed by a line of their log."""
 
     def _response_fields(self) -> Fields:
         return {"attributionAgent": self.task.kind}
@@ -584,7 +587,7 @@ class AgentWriter(SessionWriter):
         agent: str | None = None,
         **meta: Any,
     ) -> "AgentWriter":
-        """Begin the log of an agent that this one sends out."""
+        """Begin the log of an agent that this one starts."""
         task = AgentTask(call, kind, description, self.task.depth + 1, self.id)
         return start_agent_log(self, self.path.parent, task, agent, meta)
 
@@ -596,7 +599,7 @@ def start_agent_log(
     agent: str | None,
     meta: Mapping[str, Any],
 ) -> AgentWriter:
-    """Begin the log of an agent in a folder, with what is known of it beside."""
+    """Begin the log of an agent in a folder, with its metadata."""
     if task.call not in sender.waiting_calls:
         raise UserError(f"no call '{task.call}' is waiting for an agent")
     agent = agent or sender.ids.agent(6 if sender.setting.is_older else 16)

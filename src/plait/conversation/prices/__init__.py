@@ -1,8 +1,10 @@
 """The cost of responses in dollars, by the prices of their day.
 
-Each response is priced by itself: a long one costs more a token, and a sum would look long.
-What no list has a price for is not priced at all, never at nothing: an unknown model, a
-service tier or a speed that the data does not cover.
+Each response is priced by itself: a long one costs more per token, and a sum would look long. What
+has
+no listed price is unpriced, never free: an unknown model, or a service tier or speed that the data
+does
+not cover.
 """
 
 import re
@@ -26,13 +28,13 @@ from plait.conversation.usage import Tokens
 
 MILLION, THOUSAND = 1_000_000, 1_000
 ELSEWHERE = {"us": 1.1}
-"""What keeping the work in a place adds to every token, by the provider's own list."""
+"""The surcharge on every token for regional processing, by the provider's list."""
 OWN_LISTS = frozenset({"anthropic"})
 CASES = {"batch": {"processing": "batch"}}
 
 
 class UnitPrices(NamedTuple):
-    """Dollars for a million of each, and for a thousand searches."""
+    """Dollars per million tokens of each kind, and per thousand searches."""
 
     input: float
     output: float
@@ -41,10 +43,10 @@ class UnitPrices(NamedTuple):
     cache_read: float
     web_searches: float
     unknown: tuple[str, ...]
-    """What has no price."""
+    """Token kinds without a price."""
 
     def cost(self, tokens: Tokens) -> float | None:
-        """Return what tokens cost; None where one that was used has no price."""
+        """Return the cost of tokens; None if a kind that was used has no price."""
         if self.unknown and any(getattr(tokens, name) for name in self.unknown):
             return None
         paid = (
@@ -61,34 +63,34 @@ UNITS = UnitPrices._fields[:-1]
 
 
 class Prices:
-    """Prices responses; a user's own prices come before the embedded list."""
+    """Prices for responses; the user's own prices come before the built-in list."""
 
     def __init__(self, own: PriceFile | None = None) -> None:
         self.own = own
         self.cards: dict[str, ModelPrices | None] = {}
-        """What is known of models by now, and of which ones there is nothing to know."""
+        """Prices by model looked up so far, including models without any."""
         self._units: dict[tuple[object, ...], list[tuple[int, UnitPrices]]] = {}
 
     @cached_property
     def fingerprint(self) -> str:
-        """What stands for these prices today: what has no time is priced by the day."""
+        """A digest of these prices today: a response without a time is priced by the current day."""
         return f"{self.list_digest}-{datetime.now(UTC).toordinal()}"
 
     @cached_property
     def list_digest(self) -> str:
-        """What stands for these prices whatever the day."""
+        """A digest of these prices on any day."""
         from hashlib import blake2b
 
         own = encode(list(self.own.prices.items()) if self.own else [])
         return blake2b(TABLE.read_bytes() + own, digest_size=8).hexdigest()
 
     def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
-        """Return the dollars of one response, None where it cannot be priced."""
+        """Return the cost of one response in dollars; None if it cannot be priced."""
         unit = self.unit(model, tokens, when)
         return unit.cost(tokens) if unit else None
 
     def unit(self, model: str | None, tokens: Tokens, when: datetime | None) -> UnitPrices | None:
-        """Return what each kind of token costs in a response, None where nothing says."""
+        """Return the price of each kind of token in a response; None if unknown."""
         time = when or datetime.now(UTC)
         key = (model, time.toordinal(), tokens.tier, tokens.speed, tokens.geo)
         units = self._units.get(key)
@@ -105,7 +107,9 @@ class Prices:
     def _steps(
         self, model: str | None, tokens: Tokens, time: datetime
     ) -> tuple[list[tuple[int, UnitPrices]], bool]:
-        """Return the units by the input they begin above, and whether they hold all day."""
+        """Return the unit prices by input length from which they apply, and whether they hold all
+        day.
+        """
         if model is None:
             return [], True
         own = self.own.find(format_unpriced_model(model, tokens)) if self.own else None
@@ -127,7 +131,7 @@ class Prices:
 
 
 def format_unpriced_model(model: str | None, tokens: Tokens) -> str:
-    """Return what a model is called where it has no price: with what is special of its use."""
+    """Return the name of an unpriced model, with the special conditions of its use."""
     special = [word for word in (tokens.tier, tokens.speed, tokens.geo) if word]
     if tokens.geo in ELSEWHERE:
         special.remove(tokens.geo or "")
@@ -147,10 +151,11 @@ def _steps_of(listed: PriceList, factor: float) -> list[tuple[int, UnitPrices]]:
 
 
 def _rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
-    """Return the rates of a list in the order of a unit, each by the nearest that is known.
+    """Return the rates of a list in the order of a unit, with the nearest known rate for each.
 
-    What has no price of its own costs what the wider kind does: a write to the cache for an
-    hour as any write, and a cached token as a plain one.
+    A kind without a rate of its own costs what the more general kind does: a one-hour cache write
+    like any
+    cache write, and a cached token like an uncached one.
     """
     write = listed.cache_write or listed.input
     return (
@@ -163,9 +168,9 @@ def _rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
     )
 
 
-# A model to the small one of its day: the newest Haiku of no later generation.
+# The small model for a model: the newest Haiku of no later generation.
 #
-# Prices do not say from when on a model could be had; a generation that had come by then does.
+# Price lists do not say since when a model was available; a generation that existed by then does.
 
 
 SELLER, SMALL = "anthropic", "haiku"
@@ -177,9 +182,9 @@ MODEL_NAME = re.compile(
 
 @lru_cache(maxsize=256)
 def find_smaller_model(model: str) -> str | None:
-    """Return a name that the small model of a model's day has in the list of its seller.
+    """Return a name of the small model of a model's time in its provider's list.
 
-    None where it is small itself, where none was there, or where the name says no generation.
+    None if it is small itself, if there was none, or if the name has no generation.
     """
     found = _parse_family(model.lower())
     known = (load_price_table().card(name, provider) for name, provider in iter_references(model))
@@ -192,7 +197,7 @@ def find_smaller_model(model: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _small_models() -> tuple[tuple[tuple[int, ...], str], ...]:
-    """Return the small models that are listed, each by its generation."""
+    """Return the listed small models by generation."""
     seller = next(provider for provider in load_price_table().providers if provider.id == SELLER)
     names = (way[1:] for model in seller.known_models for way in model.names if way[0] in "=^")
     families = ((_parse_family(name), name) for name in names)
@@ -200,7 +205,7 @@ def _small_models() -> tuple[tuple[tuple[int, ...], str], ...]:
 
 
 def _parse_family(model: str) -> tuple[str, tuple[int, ...]] | None:
-    """Return the family and the generation that a name tells."""
+    """Return the family and the generation in a model name."""
     found = MODEL_NAME.search(model)
     if found is None:
         return None

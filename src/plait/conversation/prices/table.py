@@ -1,7 +1,8 @@
 """The price table of models: what each costs, from which day, under which conditions.
 
-The prices are a table that comes with the package (`tools/prices.py` makes it). Only the
-part of the provider that is asked for is decoded.
+The table ships with the package (`tools/prices.py` generates it). Only the requested provider's
+part is
+decoded.
 """
 
 import json
@@ -32,19 +33,19 @@ RATES = (
     "web_search",
 )
 CONTEXT = "[1m]"
-"""How the client writes that a model runs with its long context."""
+"""The client's mark for a model with its long context."""
 DATE = re.compile(r"-(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)")
 
 
 class Rate(Struct, frozen=True, array_like=True):
-    """Dollars for a million tokens, or for a thousand searches."""
+    """Dollars per million tokens, or per thousand searches."""
 
     plain: float
     steps: tuple[tuple[int, float], ...] = ()
-    """From more than so many input tokens on, the price of all."""
+    """The price of all tokens from a number of input tokens on."""
 
     def at(self, total_input: int) -> float:
-        """Return the price in a response that read so many tokens."""
+        """Return the price for a response with this many input tokens."""
         price = self.plain
         for start, above in self.steps:
             if total_input > start:
@@ -53,7 +54,7 @@ class Rate(Struct, frozen=True, array_like=True):
 
 
 class PriceList(Struct, frozen=True, omit_defaults=True):
-    """The rates that hold under a condition; None where the list does not say."""
+    """The rates that apply under a condition; None if the list does not say."""
 
     input: Rate | None = None
     output: Rate | None = None
@@ -63,14 +64,14 @@ class PriceList(Struct, frozen=True, omit_defaults=True):
     cache_write_1h: Rate | None = None
     web_search: Rate | None = None
     since: date | None = None
-    """The first day on which they hold."""
+    """The first day on which they apply."""
     hours: tuple[str, str] | None = None
-    """The hours of the day, UTC, in which they hold."""
+    """The hours of the day, UTC, in which they apply."""
     case: dict[str, str] = {}
-    """What must be so for them to hold, such as `processing: batch`."""
+    """Their condition, such as `processing: batch`."""
 
     def hold(self, time: datetime) -> bool:
-        """Return whether they hold at a moment, given in UTC."""
+        """Return whether they apply at a moment, given in UTC."""
         if self.since is not None and time.date() < self.since:
             return False
         if self.hours is None:
@@ -81,21 +82,21 @@ class PriceList(Struct, frozen=True, omit_defaults=True):
 
 
 class ModelPrices(Struct, frozen=True, omit_defaults=True):
-    """All that is known of the prices of one model."""
+    """All known prices of one model."""
 
     provider: str
     lists: tuple[PriceList, ...]
-    """The last that holds counts; the first where none does."""
+    """The last one that applies counts; the first if none does."""
     variants: tuple[PriceList, ...] = ()
-    """For special cases; the first that holds counts, rate by rate."""
+    """For special conditions; the first that applies counts, rate by rate."""
 
     @property
     def is_by_hour(self) -> bool:
-        """Return whether the time of day makes a difference."""
+        """Return whether the price depends on the time of day."""
         return any(rates.hours for rates in (*self.lists, *self.variants))
 
     def prices(self, time: datetime, case: dict[str, str]) -> PriceList | None:
-        """Return the rates at a moment in a case, None where the case has no price."""
+        """Return the rates at a moment under a condition; None if there is no price."""
         chosen = next(
             (price_list for price_list in reversed(self.lists) if price_list.hold(time)),
             self.lists[0],
@@ -110,27 +111,29 @@ class ModelPrices(Struct, frozen=True, omit_defaults=True):
 
 
 class ListedModel(Struct, frozen=True, array_like=True, omit_defaults=True):
-    """A model of a provider: the names it goes by, and its prices."""
+    """A model of a provider: its names and its prices."""
 
     names: tuple[str, ...]
-    """Any of them: `=` before the whole name, `^` its beginning, `$` its end, `*` a part of
-    it, `~` an expression."""
+    """Any of them: `=` precedes a whole name, `^` a beginning, `$` an end, `*` a part, `~` a
+    regular
+    expression.
+    """
     lists: tuple[PriceList, ...]
     variants: tuple[PriceList, ...] = ()
 
 
 class Provider(Struct, frozen=True, omit_defaults=True, dict=True):
-    """Who sells models."""
+    """A provider of models."""
 
     id: str
     models: Raw
-    """Decoded when they are asked for."""
+    """Decoded on demand."""
     called: tuple[str, ...] = ()
-    """What else the provider is called; written as the names of models are."""
+    """Other names of the provider, written like model names."""
     known_by: tuple[str, ...] = ()
     """Models that nobody else sells under such a name."""
     resells: tuple[str, ...] = ()
-    """Whose models it has at their prices."""
+    """Providers whose models it sells at their prices."""
 
     @cached_property
     def known_models(self) -> tuple[ListedModel, ...]:
@@ -138,12 +141,12 @@ class Provider(Struct, frozen=True, omit_defaults=True, dict=True):
         return decode(self.models, type=tuple[ListedModel, ...])
 
     def find(self, name: str) -> ListedModel | None:
-        """Return the first model that goes by a name."""
+        """Return the first model with a name."""
         return next((model for model in self.known_models if _is_named(name, model.names)), None)
 
 
 class PriceTable(Struct, frozen=True):
-    """All prices, and where they are from."""
+    """All prices and their source."""
 
     source: str
     licence: str
@@ -151,7 +154,9 @@ class PriceTable(Struct, frozen=True):
     providers: tuple[Provider, ...]
 
     def card(self, model: str, provider: str | None) -> ModelPrices | None:
-        """Return the card of a model in a provider's list, else in that of who is known by it."""
+        """Return the prices of a model in a provider's list, else in that of the provider known
+        for it.
+        """
         name = model.lower()
         seller = self._known_by(name) if provider is None else self._called(provider.lower())
         if seller is None:
@@ -202,18 +207,18 @@ def _dashed(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1)
 def load_price_table() -> PriceTable:
-    """Return the prices that come with the package."""
+    """Return the prices that ship with the package."""
     return decode(decompress(TABLE.read_bytes(), GZIP), type=PriceTable)
 
 
 def find_model_prices(model: str) -> ModelPrices | None:
-    """Look a model up in the price table; None where it is not there."""
+    """Return the prices of a model from the price table; None if it is not listed."""
     found = (load_price_table().card(name, provider) for name, provider in iter_references(model))
     return next((card for card in found if card), None)
 
 
 def iter_references(model: str) -> Iterator[tuple[str, str | None]]:
-    """Yield the names under which a model may be listed, with whose list it is.
+    """Yield the names under which a model may be listed, each with its provider.
 
     Bedrock writes `us.anthropic.claude-…`, Vertex `claude-…@2025…`, gateways a path before it.
     """
@@ -232,7 +237,7 @@ def iter_references(model: str) -> Iterator[tuple[str, str | None]]:
 
 NAMES = ("input", "output", "cache_write", "cache_write_1h", "cache_read", "web_search")
 NEEDED = ("input", "output")
-# What a provider of this API takes for its cache, in input tokens.
+# The price of the cache in units of input tokens, for providers of this API.
 SHARES = {"cache_write": 1.25, "cache_write_1h": 2.0, "cache_read": 0.1}
 WEB_SEARCH = 10.0
 EXAMPLE = 'write ["claude-opus-9"], then input = 5.0 and output = 25.0, dollars per million tokens'
@@ -240,12 +245,12 @@ EXAMPLE = 'write ["claude-opus-9"], then input = 5.0 and output = 25.0, dollars 
 
 @dataclass(frozen=True, slots=True)
 class PriceFile:
-    """Prices by the names and patterns of a user, in their order."""
+    """A user's prices by names and patterns, in order."""
 
     prices: Mapping[str, PriceList]
 
     def find(self, model: str) -> PriceList | None:
-        """Return the prices of a model: under its own name, else under the first that fits."""
+        """Return the prices of a model: under its own name, else under the first matching pattern."""
         exact = self.prices.get(model)
         if exact is not None:
             return exact
@@ -255,7 +260,7 @@ class PriceFile:
 
 
 def parse_price_file(text: str, name: str) -> PriceFile:
-    """Read a price file, TOML or JSON, or say what is wrong with it."""
+    """Read a price file in TOML or JSON; raise with what is wrong with it."""
     table = _parse_table(text, name)
     return PriceFile({model: _parse_prices(entry, model, name) for model, entry in table.items()})
 

@@ -1,13 +1,14 @@
 """The chain of messages that the client builds from a leaf, and the one that the SDK returns.
 
-Each result hangs on its own call, so walking up by parents meets one of several parallel results;
-the others are put back:
+Each result follows its own call, so walking up by parents meets one of several parallel results;
+the
+others are added again:
 
     c₁ ── c₂ ── r₂          walked up from a:  c₁ r₁ a
      └─── r₁ ── a           the chain:         c₁ c₂ r₁ r₂ a
 
-Which attachments the client takes into its chain was learnt by asking it with each field left
-out, empty, or of another kind.
+Which attachments the client takes into its chain was found by testing it with each field left out,
+empty, or of another kind.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,7 +31,7 @@ from plait.record import Record
 from plait.record.codec import BYTE_ORDER_MARK
 
 GONE = frozenset({"companion_intro"})
-"""Kinds that the client once wrote and now drops."""
+"""Kinds that older clients wrote and newer ones drop."""
 
 
 def is_accepted_attachment(record: Record) -> bool:
@@ -44,7 +45,7 @@ def is_accepted_attachment(record: Record) -> bool:
 
 
 def _is_hook_with_words(fields: dict[str, Any]) -> bool:
-    """Return whether a hook that ran well left any words."""
+    """Return whether a successful hook produced any text."""
     content = fields.get("content")
     printed = (str(fields.get(name) or "").strip() for name in ("stdout", "stderr"))
     return isinstance(content, str) and bool(content or any(printed))
@@ -62,7 +63,7 @@ FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "task_reminder": _has(list, "content"),
     "todo_reminder": _has(list, "content"),
 }
-"""Kinds that are dropped where what they carry is not there, or of another form."""
+"""Kinds that are dropped if their content is missing or of another form."""
 
 
 def add_parallel_entries(loaded: LoadedEntries, walked: list[int]) -> list[int]:
@@ -231,7 +232,7 @@ class ParallelRecovery:
 def find_call_owners(
     loaded: LoadedEntries, members: Mapping[str, list[int]]
 ) -> dict[str, int | None]:
-    """Return the last entry that made each call, None where two responses claim it."""
+    """Return the last entry that made each call; None if two responses contain it."""
     records = loaded.records
     owners: dict[str, int | None] = {}
     for response, numbers in members.items():
@@ -244,7 +245,7 @@ def find_call_owners(
 
 
 def is_same_writer(record: Record, other: Record) -> bool:
-    """Return whether the main conversation, or the same agent, wrote both."""
+    """Return whether two entries are both of the main conversation, or of the same agent."""
     return record.is_sidechain == other.is_sidechain and record.agent_id == other.agent_id
 
 
@@ -360,7 +361,7 @@ TYPES = CHAIN_TYPES | {"progress"}
 SPEAKERS = ("user", "assistant")
 
 Line: TypeAlias = tuple[int, Record]
-"""An entry's number, and its record as it stands on one line."""
+"""An entry's number, and its record on one particular line."""
 
 
 def build_sdk_chain(records: Iterable[Record]) -> list[Record]:
@@ -370,7 +371,7 @@ def build_sdk_chain(records: Iterable[Record]) -> list[Record]:
     if leaf is None:
         return []
     number, record = leaf
-    # format: a leaf whose uuid comes again is read from its first line
+    # format: a leaf whose uuid is repeated is read from its first line
     loaded.records[number], loaded.parents[number] = record, _get_parent(loaded, record)
     chain = list(list_ancestors(loaded, number))[::-1]
     recovery = Recovery(loaded, chain)
@@ -434,7 +435,7 @@ def _is_visible(record: Record) -> bool:
 
 
 class Recovery:
-    """Finds the missed entries of one response after another."""
+    """Finds the missing entries of one response after another."""
 
     def __init__(self, loaded: LoadedEntries, chain: list[int]) -> None:
         self.records = loaded.records
@@ -476,7 +477,7 @@ class Recovery:
         missed = [number for number in dict.fromkeys(of_group) if number not in self.seen]
         results = [number for number in missed if self.parents[number] in members]
         answered = {call for number in results for call in get_result_ids(self.records[number])}
-        # results that hang elsewhere count only for calls still open
+        # results that are attached elsewhere count only for calls still open
         for number in sorted(number for number in missed if self.parents[number] not in members):
             calls = get_result_ids(self.records[number])
             if any(self.is_open(call, answered, members) for call in calls):
@@ -487,7 +488,7 @@ class Recovery:
         return found
 
     def is_open(self, call: str, answered: set[str], members: frozenset[int]) -> bool:
-        """Return whether a call of some answers has no result yet."""
+        """Return whether a call of some responses has no result yet."""
         return (
             call not in answered and call not in self.answered and self.owners.get(call) in members
         )

@@ -55,7 +55,7 @@ INTRODUCTION = "remote_session_change"
 def build_context(
     records: Iterable[Record], *, size: int, as_: Literal["client", "sdk"] = "client"
 ) -> Context:
-    """Return what the client sends for a file of that many bytes, or what the SDK returns."""
+    """Return what the client sends for a file of this size, or what the SDK returns."""
     if as_ == "sdk":
         return _build_sdk_context(records)
     loaded, not_loaded = load_session(records, size)
@@ -91,13 +91,13 @@ def build_context(
 
 
 def find_resumed_leaf(records: Iterable[Record], size: int) -> str | None:
-    """Return the record that the client goes on from, without what it would send."""
+    """Return the record that the client resumes from, without building what it would send."""
     uuids = build_resumption(records, size).chain
     return uuids[-1] if uuids else None
 
 
 def build_resumption(records: Iterable[Record], size: int) -> Resumption:
-    """Return what leads to where the client goes on, and what it has to make up there."""
+    """Return the chain that the client resumes, and what it must add there."""
     loaded, _ = load_session(records, size)
     chain = "cleared" if loaded.is_cleared else _find_chain(loaded)
     if isinstance(chain, str):
@@ -110,9 +110,9 @@ def build_resumption(records: Iterable[Record], size: int) -> Resumption:
 
 
 def list_contributions(records: Iterable[Record], size: int) -> list[tuple[Record, list[Block]]]:
-    """Return the records of the chain since its last compaction, with what each has sent.
+    """Return the records of the chain since its last compaction, each with what is sent of it.
 
-    A record that is silent has no blocks; where the client would not resume, there are none.
+    A record that is not sent has no blocks; empty if the client would not resume.
     """
     loaded, _ = load_session(records, size)
     chain = "cleared" if loaded.is_cleared else _find_chain(loaded)
@@ -128,7 +128,7 @@ def list_contributions(records: Iterable[Record], size: int) -> list[tuple[Recor
 
 
 def resumes_at(records: Iterable[Record], size: int, uuid: str) -> bool:
-    """Return whether the client goes on from a record, whatever it then leaves out."""
+    """Return whether the client resumes from a record, whatever it then leaves out."""
     loaded, _ = load_session(records, size)
     end = None if loaded.is_cleared else leaf_of(loaded)
     meant = loaded.readable(uuid)
@@ -138,7 +138,7 @@ def resumes_at(records: Iterable[Record], size: int, uuid: str) -> bool:
 
 
 def find_refusal(records: Iterable[Record], size: int) -> str | None:
-    """Return why the client would not resume a file, None where it would; without what it sends."""
+    """Return why the client would not resume a file; None if it would."""
     loaded, _ = load_session(records, size)
     if loaded.is_cleared:
         return None
@@ -147,13 +147,13 @@ def find_refusal(records: Iterable[Record], size: int) -> str | None:
 
 
 def get_last_message(loaded: LoadedEntries) -> Record | None:
-    """Return the prompt or answer that the client goes on from."""
+    """Return the prompt or response that the client resumes from."""
     found = leaf_of(loaded)
     return None if found is None else loaded.records[find_message(loaded, found)]
 
 
 def find_last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
-    """Return the last answer of a chain that says what it cost."""
+    """Return the last response of a chain that has usage."""
     by_uuid = {record.uuid: record for record in records if record.kind == "assistant"}
     for uuid in reversed(tuple(chain)):
         record = by_uuid.get(uuid)
@@ -164,7 +164,7 @@ def find_last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record 
 
 
 def _find_chain(loaded: LoadedEntries) -> list[int] | str:
-    """Return the entries that the client goes on from, or why it would not."""
+    """Return the entries that the client resumes, or why it would not."""
     leaf = leaf_of(loaded)
     if leaf is None:
         return NO_CONVERSATION
@@ -174,7 +174,7 @@ def _find_chain(loaded: LoadedEntries) -> list[int] | str:
 
 
 def build_chain(loaded: LoadedEntries, leaf: int) -> list[int]:
-    """Return the entries that the client goes on from where it stands at a leaf."""
+    """Return the entries that the client resumes from a leaf."""
     message = find_message(loaded, leaf)
     chain = add_parallel_entries(loaded, walk_up(loaded, message))
     notes = list_trailing_notes(loaded, message, {*chain})
@@ -182,7 +182,7 @@ def build_chain(loaded: LoadedEntries, leaf: int) -> list[int]:
 
 
 def _refusal(message: Record) -> str | None:
-    """Return why the client would not go on from a message, None where it would."""
+    """Return why the client would not resume from a message; None if it would."""
     if message.is_sidechain:
         return "the last message belongs to a sidechain"
     time = parse_javascript_time(message.envelope.timestamp)
@@ -192,7 +192,7 @@ def _refusal(message: Record) -> str | None:
 
 
 def find_oversized_image(request: Iterable[Message]) -> int | None:
-    """Return the length of the first image as base64 that is too large for the API, if any.
+    """Return the base64 length of the first image that is too large for the API, if any.
 
     The client then sends nothing at all: each resume ends with an error until the image is gone.
     """
@@ -225,8 +225,8 @@ def _render_before_next_prompt(
 ) -> list[Message]:
     """Return the messages as they are when a prompt follows, without that prompt.
 
-    The line break between two texts of a user is there only then. The client's own reminder,
-    which it sends once, stands at the head of the new prompt's turn.
+    The line break between two texts of a user exists only then. The client's own reminder, which it
+    sends once, is at the beginning of the new prompt's turn.
     """
     reminder = OutgoingEntry(ROOT, "user", [{"type": NEXT_PROMPT}], is_note=True)
     prompt = OutgoingEntry(ROOT, "user", [make_text_block(NEXT_PROMPT)])
@@ -240,7 +240,7 @@ def _render_before_next_prompt(
 
 
 def build_messages(spoken: list[Turn]) -> list[Message]:
-    """Return the turns as the API takes them, system texts as messages of their own."""
+    """Return the turns in the form of the API, with system texts as messages of their own."""
     found: list[Message] = []
     for turn in spoken:
         found.append((turn.role, turn.blocks))
@@ -270,7 +270,7 @@ VARYING = ("cache_control", "signature")
 
 
 def _comparable(request: list[Message]) -> list[Message]:
-    """Return messages without what differs from one request to the next: reminders, signatures."""
+    """Return messages without what differs between requests: reminders, signatures."""
     found: list[Message] = []
     for role, blocks in request:
         plain: list[Block] = []
@@ -286,8 +286,8 @@ def _comparable(request: list[Message]) -> list[Message]:
     return found
 
 
-# By itself the client knows what is on its chain and what is not. The graph knows what left it: a
-# branch, a compaction, a cleared context, another session's records, or nothing that anyone did.
+# The client only knows what is on its chain and what is not. The graph knows why: a branch, a
+# compaction, a cleared context, another session's records, or no visible cause.
 
 
 OFF_CHAIN = frozenset({Reason.ABANDONED, Reason.BEFORE_COMPACTION})
@@ -299,7 +299,7 @@ def align_reasons(graph: SessionGraph, session: str, found: Context) -> Context:
     line = graph.lines.get(known.trunk or "") if known else None
     if line is None or not any(record.reason in OFF_CHAIN for record in found.left_out):
         return found
-    # why each record of the line that goes on can be missing
+    # why each record of the active line can be missing
     reason = Reason.UNSEEN
     inline: dict[str, Reason] = {}
     for uuid in reversed(line.nodes):

@@ -31,7 +31,7 @@ Message: TypeAlias = tuple[str, list[Block]]
 """A role and its blocks."""
 
 NO_CONTENT = "(no content)"
-"""What the client sends in place of nothing."""
+"""What the client sends in place of empty content."""
 
 
 class Reason(StrEnum):
@@ -56,12 +56,12 @@ class Reason(StrEnum):
     UNREAD = "line that Claude Code cannot read"
     """It begins with a byte order mark, and the file does not begin with it."""
     UNSEEN = "not part of the conversation"
-    """On the line that goes on, and yet not on the chain that the client sends."""
+    """On the active line, but not on the chain that the client sends."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A record that is in the file and not in the messages."""
+    """A record of the file that is not in the messages."""
 
     uuid: str
     line: int
@@ -70,14 +70,14 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """Where the client goes on, without what it would send."""
+    """Where the client resumes, without what it would send."""
 
     chain: tuple[str, ...] = ()
-    """The records that lead there, the last of them last; none where it would not resume."""
+    """The records of the chain, oldest first; empty if it would not resume."""
     open_calls: tuple[str, ...] = ()
-    """The calls at its end that the client answers itself, since nobody did."""
+    """Calls at its end that the client answers itself because they have no result."""
     needs_answer: bool = False
-    """Whether it then makes up an answer too."""
+    """Whether it then adds an answer too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Context:
     messages: list[Message]
     """In the form for comparing: no reminders, no system texts, no signatures."""
     request: list[Message]
-    """In full: reminders, system texts and signatures kept, ready for sending."""
+    """Complete: reminders, system texts and signatures kept, ready for sending."""
     left_out: tuple[LeftOut, ...]
 
 
@@ -101,27 +101,27 @@ LoadedEntries: TypeAlias = Entries[Record]
 
 @dataclass(frozen=True, slots=True)
 class OutgoingEntry:
-    """One entry of the chain as it will be said: who speaks, and the blocks."""
+    """One entry of the chain as it will be sent: its role and blocks."""
 
     number: int
-    """The entry it comes from, or ROOT where the client made it up."""
+    """The entry it comes from; ROOT if the client added it."""
     role: str
     blocks: list[Block]
     message_id: str | None = None
     is_note: bool = False
-    """An attachment: moves up to the head of its turn."""
+    """Whether it is an attachment, which moves to the beginning of its turn."""
     is_apart: bool = False
-    """An attachment that stands beside a result, never in it."""
+    """Whether it is an attachment that stays beside a result, never inside."""
     place: int = 0
-    """Which of the texts of an attachment it is."""
+    """The position of this text among those of its attachment."""
     is_queued: bool = False
-    """A prompt typed while the model worked: comes before the others of its turn."""
+    """Whether it was typed while the model worked: it comes before the others of its turn."""
     is_plain: bool = False
-    """A prompt that is a string, not blocks."""
+    """Whether its prompt is a string, not blocks."""
     blank: tuple[Block, ...] = ()
     """Of an answer that is nothing else: sent where no part of its response joins it."""
     is_error: bool = False
-    """An API error: not sent, yet it parts what stands around it."""
+    """Whether it is an API error: not sent, but it separates its neighbours."""
 
 
 def get_block_heads(record: Record) -> list[BlockHead]:
@@ -135,12 +135,12 @@ def get_block_heads(record: Record) -> list[BlockHead]:
 
 
 def get_call_ids(record: Record) -> list[str]:
-    """Return the ids of the tool calls that an answer makes."""
+    """Return the ids of the tool calls in a response."""
     return [head.id for head in get_block_heads(record) if head.type == "tool_use" and head.id]
 
 
 def has_calls(record: Record) -> bool:
-    """Return whether an answer calls a tool."""
+    """Return whether a response calls a tool."""
     is_answer = record.envelope.type == "assistant"
     return is_answer and "tool_use" in [head.type for head in get_block_heads(record)]
 
@@ -172,22 +172,22 @@ def is_note(record: Record) -> bool:
 
 
 def is_blank(block: dict[str, Any]) -> bool:
-    """Return whether a block is a text of nothing but white space."""
+    """Return whether a block is a text of white space only."""
     return block["type"] == "text" and not block["text"].strip()
 
 
 def is_thinking(block: dict[str, Any]) -> bool:
-    """Return whether a block is a thought of the model."""
+    """Return whether a block is thinking."""
     return block["type"] in ("thinking", "redacted_thinking")
 
 
 def get_model(record: Record) -> str | None:
-    """Return the model that answered."""
+    """Return the model of a response."""
     return record.envelope.message.model if record.envelope.message else None
 
 
 def get_preserved(record: Record) -> Preserved:
-    """Return what a compaction keeps in the context."""
+    """Return what a compaction preserves."""
     return (record.preserved if isinstance(record, System) else None) or NOTHING_PRESERVED
 
 
@@ -209,7 +209,7 @@ RECORD_ACCESSORS: EntryAccessors[Record] = EntryAccessors(
 
 
 FULL_READ_LIMIT = 5_242_880
-"""Above this size the client skips what stands before the last compaction."""
+"""File size above which the client skips what is before the last compaction."""
 
 
 def load_session(records: Iterable[Record], size: int) -> tuple[LoadedEntries, list[LeftOut]]:
@@ -246,7 +246,7 @@ def _skip_before_compaction(records: list[Record], size: int) -> tuple[list[Reco
 
 
 class EntryLoader:
-    """Takes one record after another."""
+    """Loads one record after another."""
 
     def __init__(self) -> None:
         self.entries: LoadedEntries = Entries(RECORD_ACCESSORS)
@@ -257,7 +257,7 @@ class EntryLoader:
         self.newest = ""
 
     def take(self, record: Record) -> None:
-        """Add a record: an entry, a bridge, a pointer, or nothing to the client."""
+        """Add a record: an entry, a bridge, a pointer, or something the client ignores."""
         envelope = record.envelope
         kind, uuid = envelope.type, envelope.uuid
         if record.offset and record.raw.startswith(BYTE_ORDER_MARK):
@@ -276,13 +276,13 @@ class EntryLoader:
             self.bridges[uuid] = self.bridges.get(parent, parent) if parent is not None else None
             self.left_out.append(LeftOut(uuid, record.line, Reason.BRIDGED))
         else:
-            # format: unknown types are not bridged, their children look for a parent by time
+            # format: unknown types are not bridged; their children look for a parent by time
             self.left_out.append(LeftOut(uuid, record.line, Reason.UNKNOWN_TYPE))
 
     def enter(self, record: Record, uuid: str) -> None:
-        """Add an entry; a uuid that came before keeps its place and takes the new content."""
+        """Add an entry; a repeated uuid keeps its position and takes the new content."""
         parent = record.parent_uuid or None
-        # format: bridges hold only for lines that follow them
+        # format: bridges count only for lines that follow them
         parent = self.bridges.get(parent, parent) if parent is not None else None
         entries = self.entries
         if not _is_readable(record):
@@ -306,7 +306,7 @@ class EntryLoader:
             if time > self.newest:
                 entries.newest, self.newest = number, time
         if is_boundary(record):
-            entries.forget_pointer()  # format: what was pointed to is over
+            entries.forget_pointer()  # format: earlier pointers no longer count
 
     def finish(self) -> LoadedEntries:
         """Return the entries with their parents by number."""

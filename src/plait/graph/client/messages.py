@@ -1,9 +1,11 @@
-"""The messages that the client sends for a chain, in words and order as it sends them.
+"""The messages that the client sends for a chain, in its words and order.
 
-From the chain come the entries that stay in it, what each says, and the turns that the API
-accepts. Attachments were mostly logged with the text that was sent (`rendered`); otherwise they
-are worded again from their fields, as learnt by asking the client. Texts of its own that no log
-holds (`OWN_WORDS`) are left out.
+The chain gives the entries that stay, what each says, and the turns that the API accepts.
+Attachments
+were mostly logged with the text that was sent (`rendered`); otherwise the text is rebuilt from
+their
+fields, as found by testing the client. Texts of its own that no log holds (`OWN_WORDS`) are left
+out.
 """
 
 import json
@@ -42,24 +44,24 @@ OFFERED = re.compile(
     r"claude-(?:3-5-sonnet|(?:opus|sonnet|haiku)-4-5|(?:opus|sonnet)-4-6|opus-4-[78]"
     r"|(?:opus|sonnet|fable)-5|(?:opus|sonnet|haiku)-5-5)(?!-?\d\b|-5)"
 )
-"""Those that the client goes on with, whatever date or provider their names carry."""
+"""Tools that the client keeps, whatever date or provider their names carry."""
 WITHOUT_SYSTEM = re.compile(r"claude-(?:3-|[a-z]+-4-[567])")
 WITH_TAGS = re.compile(r"claude-sonnet-5(?!-\d\b)")
 
 
 class NoteStyle(Enum):
-    """How a model takes what the client tells it beside the prompts."""
+    """How a model gets what the client adds beside the prompts."""
 
     AS_USER = auto()
-    """In reminders among the words of the user."""
+    """In reminders among the user's messages."""
     AS_SYSTEM = auto()
-    """In messages of the system, plainly."""
+    """In system messages, as plain text."""
     TAGGED = auto()
-    """In messages of the system, as reminders."""
+    """In system messages, as reminders."""
 
 
 def get_note_style(model: str | None) -> NoteStyle:
-    """Return how a model takes notes."""
+    """Return how a model gets notes."""
     name = model or DEFAULT
     if WITHOUT_SYSTEM.search(name):
         return NoteStyle.AS_USER
@@ -68,7 +70,7 @@ def get_note_style(model: str | None) -> NoteStyle:
 
 Fields: TypeAlias = dict[str, Any]
 Piece: TypeAlias = list[Block]
-"""The blocks of one text that an attachment was sent with."""
+"""The blocks of one text of an attachment."""
 
 OPENING, CLOSING = "<system-reminder>", "</system-reminder>"
 OWN_WORDS = frozenset(
@@ -83,9 +85,9 @@ OWN_WORDS = frozenset(
         "task_reminder",
     }
 )
-"""Kinds that the client sends in words that are in no log."""
+"""Kinds that the client sends in words that no log contains."""
 HOOKS_WITH_CONTEXT = frozenset({"SessionStart", "UserPromptExpansion", "UserPromptSubmit"})
-"""When hooks run whose words are for the model even where all went well."""
+"""Hook events whose output is for the model even if the hook succeeded."""
 TYPED_MEANWHILE = (
     "The user sent a new message while you were working:\n{}\n\n"
     "This is how Claude Code surfaces messages the user sends mid-turn — within the running turn, "
@@ -131,7 +133,7 @@ CHANGED = (
 
 
 def render_fields(fields: Fields) -> list[Piece]:
-    """Return what the client says of an attachment that keeps no text; nothing where unknown."""
+    """Return the client's text for an attachment that was logged without one; empty if unknown."""
     kind = str(fields.get("type"))
     if kind in PIECES:
         return PIECES[kind](fields)
@@ -145,7 +147,7 @@ def make_text_block(words: str) -> Block:
 
 
 def wrap_reminder(words: str) -> str:
-    """Return words as the client hands them to the model beside a prompt."""
+    """Return a text as the client gives it to the model beside a prompt."""
     return f"{OPENING}\n{words}\n{CLOSING}"
 
 
@@ -190,7 +192,7 @@ def _render_file(fields: Fields) -> list[Piece]:
 
 
 def _make_renderer(form: str, *names: str) -> Callable[[Fields], str | None]:
-    """Return a maker of words from fields that must all be there."""
+    """Return a function that formats fields, all of which must exist."""
 
     def words(fields: Fields) -> str | None:
         given = {name: fields.get(name) for name in names}
@@ -263,24 +265,24 @@ WORDS: dict[str, Callable[[Fields], str | None]] = {
     "skill_listing": _make_renderer(SKILLS, "content"),
     "total_tokens_reminder": _make_renderer("{text}", "text"),
 }
-"""Kinds that can be worded from their fields alone."""
+"""Kinds whose text follows from their fields alone."""
 
 
 APART = frozenset({"file", "directory", "nested_memory"})
-"""Kinds that stand beside a result, never in it."""
+"""Kinds that stay beside a result, never inside."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteReader:
-    """Whom the notes of a session are for."""
+    """For whom the notes of a session are."""
 
     notes: NoteStyle
     tools: frozenset[str] = frozenset()
-    """Those that the session holds a description of."""
+    """Tools whose description is in the session."""
 
 
 def render_attachment(number: int, record: Record, reader: NoteReader) -> list[OutgoingEntry]:
-    """Return what an attachment says, one piece after the other; none where it is silent."""
+    """Return the texts of an attachment, in order; empty if it has none."""
     fields, manner = _get_fields(record), reader.notes
     names = fields.get("surfacedNames") if fields.get("type") == "deferred_tools_delta" else None
     added: list[Block] | None = []  # tools that the note adds; None if it cannot add them
@@ -316,7 +318,7 @@ def _get_fields(record: Record) -> Fields:
 
 
 def _is_typed(fields: Fields) -> bool:
-    """Return whether this is a prompt that a person typed while the model worked."""
+    """Return whether this is a prompt that the user typed while the model worked."""
     origin = fields.get("origin")
     is_human = isinstance(origin, dict) and origin.get("kind") == "human"
     is_prompt = fields.get("type") == "queued_command" and fields.get("commandMode") == "prompt"
@@ -326,7 +328,7 @@ def _is_typed(fields: Fields) -> bool:
 def _list_pieces(
     record: Record, fields: Fields, *, is_worded_anew: bool
 ) -> tuple[list[Piece], bool]:
-    """Return the texts of an attachment, and whether they are of the system."""
+    """Return the texts of an attachment, and whether they are system texts."""
     rendered = record.fields.get("rendered")
     if isinstance(rendered, list) and not is_worded_anew:
         pieces: list[Piece] = []
@@ -344,7 +346,7 @@ def _list_pieces(
 
 
 def _bare(block: Block) -> Block:
-    """Return a text without the tags of a reminder where they are all around it."""
+    """Return a text without surrounding reminder tags."""
     text = block.get("text", "")
     if not (text.startswith(OPENING) and text.endswith(CLOSING)):
         return block
@@ -364,7 +366,7 @@ class Pruned:
     kept: list[int]
     dropped: Dropped
     open_calls: list[str]
-    """Calls of the last response that nothing answers."""
+    """Calls of the last response without a result."""
 
 
 def prune(loaded: LoadedEntries, chain: list[int]) -> Pruned:
@@ -454,9 +456,9 @@ def _is_prompt(record: Record) -> bool:
 
 
 def _last_response(records: list[Record], chain: list[int]) -> list[int]:
-    """Return the response that began last: its entries in the last turn.
+    """Return the last response to begin: its entries in the last turn.
 
-    An API error is none.
+    An API error is no response.
     """
     turn = frozenset(get_last_turn(records, chain))
     joined = [
@@ -469,9 +471,9 @@ def _last_response(records: list[Record], chain: list[int]) -> list[int]:
 
 
 def _cut_to_last_conversation(records: list[Record], chain: list[int]) -> list[int]:
-    """Return the end of a chain across which answers of one response are joined.
+    """Return the end of a chain across which entries of one response are joined.
 
-    It begins with the last prompt that no result stands beside.
+    It begins with the last prompt that has no result beside it.
     """
     start, has_prompt, has_result = 0, False, False
     for place, number in enumerate(chain):
@@ -486,7 +488,7 @@ def _cut_to_last_conversation(records: list[Record], chain: list[int]) -> list[i
 
 
 def find_answered_calls(records: list[Record], chain: list[int]) -> set[str]:
-    """Return the calls that the results of a chain answer."""
+    """Return the ids of calls that have results on a chain."""
     return {call for number in chain for call in get_result_ids(records[number])}
 
 
@@ -521,7 +523,7 @@ def _says_something(record: Record) -> bool:
 def iter_left_out(
     loaded: LoadedEntries, chain: list[int], dropped: Dropped, outgoing: list[OutgoingEntry]
 ) -> Iterator[LeftOut]:
-    """Yield every entry that no message shows, in file order."""
+    """Yield every entry that is in no message, in file order."""
     shown = {entry.number for entry in outgoing if not entry.is_error and entry.blocks}
     places = {number: place for place, number in enumerate(chain)}
     cuts = [places[number] for number in chain if is_boundary(loaded.records[number])]
@@ -558,17 +560,17 @@ def _find_reason_silent(record: Record) -> Reason:
 ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 TOOL_LOADED = "Tool loaded."
 RENAMED = {"Task": "Agent"}
-"""Tools that go by another name now."""
+"""Tools that have another name now."""
 LOGGED_ONLY = frozenset({"type", "recipient", "recipient_kind", "content"})
-"""What the log adds to the words of a SendMessage call."""
+"""What the log adds to the arguments of a SendMessage call."""
 
 
 def build_outgoing(
     loaded: LoadedEntries, chain: list[int], model: str | None = None
 ) -> list[OutgoingEntry]:
-    """Return what the entries after the last compaction say, in the order of the chain.
+    """Return what is sent of the entries after the last compaction, in the order of the chain.
 
-    The model that is spoken to is that of the last answer, unless it is told.
+    The model is that of the last response, unless given.
     """
     recent = cut_before_boundary(loaded.records, chain)
     records = [loaded.records[number] for number in recent]
@@ -594,7 +596,7 @@ def build_outgoing(
 
 
 def find_model(records: Iterable[Record]) -> str | None:
-    """Return the model that a session goes on with, by its answers."""
+    """Return the model that a session continues with, by its responses."""
     last = None
     for model in (get_model(record) for record in records if record.type == "assistant"):
         last = model if model and model != SYNTHETIC else last
@@ -608,7 +610,7 @@ def cut_before_boundary(records: list[Record], chain: list[int]) -> list[int]:
 
 
 def build_prompt(number: int, record: Record) -> OutgoingEntry | None:
-    """Return what a prompt or a tool result says."""
+    """Return what is sent of a prompt or a tool result."""
     blocks = _copy_blocks(record)
     origin = record.envelope.origin
     if origin and origin.kind == "task-notification":
@@ -641,7 +643,7 @@ def _build_answer(number: int, record: Record, model: str | None) -> OutgoingEnt
 
 
 def normalize_call(block: Block) -> Block:
-    """Return a call under the name that its tool has now, without what the log adds to it."""
+    """Return a call under its tool's present name, without what the log adds to it."""
     if block["type"] != "tool_use":
         return block
     name, given = str(block.get("name")), block.get("input")
@@ -652,7 +654,7 @@ def normalize_call(block: Block) -> Block:
 
 
 def build_notice(number: int, record: Record) -> OutgoingEntry | None:
-    """Return the output of a local command; what is for the screen alone says nothing."""
+    """Return what is sent of a local command's output; empty if it is for the screen only."""
     if record.subtype != "local_command" or record.fields.get("isDisplayOnly") is True:
         return None
     content = record.fields.get("content")
@@ -695,7 +697,7 @@ COMMAND_TAGS = (
 def add_closing(
     records: list[Record], pruned: Pruned, outgoing: list[OutgoingEntry]
 ) -> list[OutgoingEntry]:
-    """Return what is said with the results and the answer that the client makes up."""
+    """Return the results and the answer that the client adds."""
     if not needs_closing(records, pruned):
         return outgoing
     if pruned.open_calls:
@@ -710,7 +712,7 @@ def add_closing(
 
 
 def needs_closing(records: list[Record], pruned: Pruned) -> bool:
-    """Return whether the client makes up an answer before it goes on."""
+    """Return whether the client adds an answer before it continues."""
     chain = pruned.kept
     if pruned.open_calls:
         return True
@@ -730,7 +732,7 @@ def _awaits_answer(records: list[Record], chain: list[int]) -> bool:
     words = [record for record in heard if record.type != "system"]
     spoken = [record for record in words if record.type != "attachment"]
     if words and words[0].type == "attachment":
-        # format: an API error ends a turn only where no attachment follows it
+        # format: an API error ends a turn only if no attachment follows it
         spoken = [record for record in spoken if not record.is_api_error_message]
     if not spoken or spoken[0].type != "user":
         return bool(words) and not spoken
@@ -761,7 +763,7 @@ def _is_ended_by_tool(newest_first: list[Record]) -> bool:
 
 
 def _wants_no_answer(record: Record) -> bool:
-    """Return whether a record is a notification that nobody was to answer."""
+    """Return whether a record is a notification that needed no answer."""
     origin = record.envelope.origin
     is_notice = record.type == "user" and origin is not None and origin.kind == "task-notification"
     is_only_kept = is_notice and record.fields.get("queueTranscriptOnly") is True
@@ -769,7 +771,7 @@ def _wants_no_answer(record: Record) -> bool:
 
 
 def _is_stopped(records: list[Record], chain: list[int]) -> bool:
-    """Return whether a limit or a hook ended the last turn: its silence is meant."""
+    """Return whether a limit or a hook ended the last turn, so that a missing answer is intended."""
     for number in reversed(chain):
         record = records[number]
         if record.type in ("user", "assistant"):
@@ -820,17 +822,17 @@ class Turn:
     message_id: str | None = None
     blank: tuple[Block, ...] = ()
     results: list[Block] = field(default_factory=list)
-    """Tool results, until the turn is over: they come before all else."""
+    """Tool results, until the turn is complete: they come before everything else."""
     system: list[list[Block]] = field(default_factory=list)
-    """What the system says behind it: each a text, and the tools that it adds."""
+    """System texts after it: texts, and the tools that they add."""
     is_plain: bool = False
-    """One prompt that is a string: nothing stands in for it where it is blank."""
+    """Whether it is one prompt that is a string: it is not replaced if it is blank."""
     had_words: bool = False
-    """More than results was said in it, be it blank."""
+    """Whether it contained more than results, even if blank."""
 
 
 def merge_turns(outgoing: list[OutgoingEntry]) -> list[Turn]:
-    """Return the turns in order; system texts hang on the turn they follow."""
+    """Return the turns in order; system texts belong to the turn they follow."""
     talk = TurnBuilder()
     for entry in _iter_in_sending_order(outgoing):
         if entry.role == "system":
@@ -845,9 +847,9 @@ def merge_turns(outgoing: list[OutgoingEntry]) -> list[Turn]:
 
 
 def _iter_in_sending_order(outgoing: list[OutgoingEntry]) -> Iterable[OutgoingEntry]:
-    """Yield what is said, with the notes of a turn moved up to its head, then queued prompts.
+    """Yield what is sent, with the notes of a turn moved to its beginning, then queued prompts.
 
-    An answer or a tool result is where a turn's head begins.
+    A turn begins with a response or a tool result.
     """
     notes: list[OutgoingEntry] = []
     queued: list[OutgoingEntry] = []
@@ -866,21 +868,21 @@ def _iter_in_sending_order(outgoing: list[OutgoingEntry]) -> Iterable[OutgoingEn
 
 
 class TurnBuilder:
-    """Makes turns of one thing said after another."""
+    """Builds turns from entries in sending order."""
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
         self.waiting: list[list[Block]] = []
         """System texts for the end of the turn."""
         self.responses: dict[str, Turn] = {}
-        """Answers that more of the same response can still join."""
+        """Responses that further entries can still join."""
         self.passed = 0
         """How many turns were looked through for prompts, which no response goes past."""
         self.opener: int | None = None
         """The attachment that began the last turn: each of its texts is a turn."""
 
     def ask(self, entry: OutgoingEntry) -> None:
-        """Join a prompt or results to the user's turn, or begins one."""
+        """Add a prompt or results to the user's turn, or begin one."""
         is_first = not self.turns or self.turns[-1].role != "user"
         is_new = is_first or (entry.place > 0 and self.opener == entry.number)
         if is_new:
@@ -901,7 +903,7 @@ class TurnBuilder:
                 joined = "\n\n".join(filter(None, map(str.strip, words)))
                 turn.results[-1] = {**result, "content": joined}
             return
-        # format: text meets text; of attachments only files and the like come with a line break
+        # format: between texts a line break is added; of attachments only for files and the like
         is_joined = not entry.is_note or entry.is_apart
         if is_joined and _is_text(turn.blocks[-1:]) and _is_text(blocks[:1]):
             turn.blocks[-1]["text"] += "\n"
@@ -909,7 +911,7 @@ class TurnBuilder:
         turn.blocks.extend(block for block in blocks if not _is_result_block(block))
 
     def answer(self, entry: OutgoingEntry) -> None:
-        """Merge an answer into the turn of its response, or begins one."""
+        """Add an entry to the turn of its response, or begin one."""
         for turn in self.turns[self.passed :]:
             if turn.message_id:
                 self.responses[turn.message_id] = turn
@@ -932,19 +934,19 @@ class TurnBuilder:
         )
 
     def hang_system_texts(self) -> None:
-        """Hang the waiting system texts on the last turn."""
+        """Attach the waiting system texts to the last turn."""
         if self.turns:
             self.turns[-1].system.extend(self.waiting)
             self.waiting = []
 
 
 def join_system_texts(texts: list[list[Block]]) -> str:
-    """Return the words of what the system says, one after the other."""
+    """Return system texts as one text."""
     return "\n\n".join(str(blocks[0]["text"]) for blocks in texts)
 
 
 def _join_result_content(content: list[Any], notes: list[Block]) -> list[Any]:
-    """Return parts of a result with notes behind them; where text meets text, a line break."""
+    """Return a result's parts followed by notes, with a line break between texts."""
     found = list(content)
     for note in notes:
         last = found[-1] if found else None
@@ -959,7 +961,7 @@ def _finish(turn: Turn) -> Turn:
         turn.blocks = turn.blocks or list(turn.blank)
         turn.blocks.sort(key=lambda block: block["type"] == "tool_use")
     else:
-        # format: a blank prompt is gone, the line break before it stays
+        # format: a blank prompt is dropped, the line break before it stays
         turn.had_words = bool(turn.blocks)
         spoken = [block for block in turn.blocks if not is_blank(block)]
         if turn.blocks and not spoken and not turn.results:
@@ -982,7 +984,7 @@ INTERRUPTED_CALL = "[Tool use interrupted]"
 
 
 def repair_turns(turns: list[Turn]) -> list[Turn]:
-    """Return the turns with calls and results in pairs and no turn empty."""
+    """Return the turns with calls and results paired and no turn empty."""
     seen: set[str] = set()
     for turn in turns:
         if turn.role != "assistant":

@@ -1,9 +1,9 @@
-"""Estimates of the tokens of a request: no tokenizer is at hand.
+"""Estimates of the tokens of a request, without a tokenizer.
 
-The weights are those that fit how the usage of real sessions grew from one answer to the next: a
-character of a result takes more than one of prose, and each call and each result comes with
-words of its own around it. The remaining error differs from model to model and is the same within
-a session; `conversation/next_prompt.py` measures it there.
+The weights fit how the usage of real sessions grew from one response to the next: a character of a
+result takes more than one of prose, and each call and each result has some overhead. The remaining
+error differs from model to model and is constant within a session; `conversation/next_prompt.py`
+measures it there.
 """
 
 from collections.abc import Iterable
@@ -12,22 +12,22 @@ from plait.graph.client.entries import Block, Message
 from plait.record.codec import encode_value
 
 PROSE, CALL, RESULT = 3.9, 3.5, 3.0
-"""Characters to a token, about: of what is said, of a call's input, of a result."""
+"""Approximate characters per token: of prose, of a call's input, of a result."""
 SIGNED = 4.0
-"""Characters of a signature to a token: it holds the thought, whether its words stand or not."""
+"""Characters of a signature per token: it holds the thinking, whether its text is there or not."""
 AROUND = 45
-"""Tokens around a call, and around a result."""
+"""Overhead in tokens of a call and of a result."""
 PICTURE = 1600
-"""Tokens of a picture of the size that the client sends."""
+"""Tokens of an image of the size that the client sends."""
 
 
 def estimate_request_tokens(request: Iterable[Message]) -> int:
-    """Return about how many tokens some messages take."""
+    """Return the estimated tokens of some messages."""
     return sum(estimate_block_tokens(block) for _, blocks in request for block in blocks)
 
 
 def estimate_block_tokens(block: Block) -> int:
-    """Return about how many tokens a block takes."""
+    """Return the estimated tokens of a block."""
     match block.get("type"):
         case "image" | "document":
             return PICTURE
@@ -61,6 +61,6 @@ def estimate_block_tokens(block: Block) -> int:
 
 
 def _weight(text: str, per_token: float) -> int:
-    """Return the tokens of a text; a character that is no ASCII takes one of its own."""
+    """Return the tokens of a text; a character outside ASCII counts as one."""
     plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return round(plain / per_token) + len(text) - plain

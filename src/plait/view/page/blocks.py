@@ -1,7 +1,8 @@
-"""Blocks of text in a page: Markdown, coloured output, folded details, cut texts.
+"""Blocks of text in a page: Markdown, coloured output, folded details, truncated texts.
 
-A page holds what is read; the log beside it holds everything. A text that is cut says how long it
-is and where the log has it, so that the page can fetch the rest.
+A page holds what is usually read; the log holds everything. A truncated text says how long it is
+and
+where the log has it, so that the page can fetch the rest.
 """
 
 import re
@@ -24,7 +25,7 @@ DARK_COLOURS, BRIGHT_COLOURS = range(30, 38), range(90, 98)
 
 
 def render_coloured(text: str) -> str:
-    """Render printed text; the sixteen colours and bold become classes."""
+    """Render terminal output; the sixteen colours and bold become classes."""
     if "\x1b" not in text and "\x9b" not in text and "\r" not in text:
         return esc(text)
     parts = COLOUR.split(clean_terminal_output(text))
@@ -42,7 +43,7 @@ def render_coloured(text: str) -> str:
 
 def _parse_style(style: frozenset[str], codes: str) -> frozenset[str]:
     numbers = [int(code) for code in codes.split(";") if code] or [0]
-    if numbers[0] in (38, 48):  # one of many colours: the page keeps to its own sixteen
+    if numbers[0] in (38, 48):  # one of 256 colours: the page only has its own sixteen
         return style
     for number in numbers:
         style = _apply_code(style, number)
@@ -95,7 +96,7 @@ def find_answer_spot(call: ToolCall) -> ItemBase:
 
 
 def cut_text(text: str, cut: Cut) -> tuple[str, int]:
-    """Return the beginning of a text in whole lines, and how many characters are left out."""
+    """Return the beginning of a text in whole lines, and the number of characters left out."""
     if len(text) <= cut.characters and text.count("\n") <= cut.lines:
         return text, 0
     end = 0
@@ -114,7 +115,7 @@ def cut_text(text: str, cut: Cut) -> tuple[str, int]:
 def render_output(
     text: str, spot: ItemBase, part: str, cut: Cut = OUTPUT, css_class: str = "out"
 ) -> str:
-    """Render printed text as a block, cut where it is long."""
+    """Render terminal output as a block, truncated if it is long."""
     shown, hidden = cut_text(text.strip("\n"), cut)
     if not shown.strip():
         return ""
@@ -133,7 +134,7 @@ def render_more_button(text: str, hidden: int, spot: ItemBase, part: str) -> str
 def render_details(
     css_class: str, attributes: str, head: str, body: str, *, is_open: bool = False
 ) -> str:
-    """Render a line that unfolds, or a plain line where there is nothing behind it."""
+    """Render a line that unfolds, or a plain line if there is nothing behind it."""
     if not body:
         return f'<div class="{css_class}"{attributes}><div class="line">{head}</div></div>'
     state = " open" if is_open else ""
@@ -144,13 +145,13 @@ def render_details(
 
 
 CostOf = Callable[[Response], float | None]
-"""What a response costs in US dollars, None where it has no price."""
+"""Returns the cost of a response in US dollars; None if it has no price."""
 PageOf = Callable[[str], str | None]
-"""Where the page of a session lies, seen from this one; None where there is none."""
+"""Returns the address of a session's page relative to this one; None if it has none."""
 
 
 def _return_none(_: object) -> None:
-    """Know no price and no page."""
+    """Return None: no price, no page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,16 +161,16 @@ class PageOptions:
     conversations: Mapping[str, Conversation] = field(default_factory=dict)
     directory: str | None = None
     depth: Depth | None = None
-    """None shows everything, what is long cut; "all" cuts nothing."""
+    """None shows everything with long texts truncated; "all" truncates nothing."""
     has_thinking: bool = True
     cost_of: CostOf = _return_none
     session_page_url: PageOf = _return_none
     agents: Mapping[str, AgentCost] = field(default_factory=dict)
-    """What each agent took, by its line."""
+    """The usage of each agent, by its line."""
 
     @property
     def stream(self) -> PassageStream:
-        """The passage stream of the conversations; agents and folds are closed."""
+        """The passages of the conversations; agents and folds are closed."""
         is_everything = self.depth is None or self.depth == "all"
         options = RenderOptions(
             depth=self.depth or "all",
@@ -180,22 +181,22 @@ class PageOptions:
 
     @property
     def output(self) -> Cut:
-        """How much of a tool's output is in the page."""
+        """Limit for a tool's output."""
         return EVERYTHING if self.depth == "all" else OUTPUT
 
     @property
     def code(self) -> Cut:
-        """How much of a file or a patch is in the page."""
+        """Limit for a file or a patch."""
         return EVERYTHING if self.depth == "all" else CODE
 
     @property
     def words(self) -> Cut:
-        """How much of what somebody said is in the page."""
+        """Limit for prompts and answers."""
         return EVERYTHING if self.depth == "all" else WORDS
 
 
 SIGNS = re.compile(r"[\n`*_\[\]<>#|~\\&!:@]|\A\s*(?:[-+=]|\d+[.)])|www\.")
-"""What may mean something in Markdown; a line without any is plain."""
+"""Characters that may mean something in Markdown; a line without any is plain."""
 PICTURE = re.compile(r'<img src="([^"]*)" alt="([^"]*)"(?: title="([^"]*)")? />')
 HEADING = re.compile(r"(</?h)([1-6])>")
 LINK = re.compile(r'<a href="([^"]*)"')
@@ -220,7 +221,7 @@ TYPED[2].hardbreaks = True
 
 
 def render_typed_text(text: str) -> str:
-    """Render what a person typed; line breaks are kept."""
+    """Render typed text; line breaks are kept."""
     return render_prose(text, TYPED)
 
 

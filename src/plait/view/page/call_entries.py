@@ -199,7 +199,7 @@ def render_call(call: ToolCall, options: PageOptions, *, has_result: bool, inner
 
 
 def is_open_call(call: ToolCall, *, has_result: bool = True) -> bool:
-    """Return whether a call is read where it stands: plans, questions, pictures."""
+    """Return whether a call is shown open: plans, questions, images."""
     if get_tool(call.name).is_answered_by_person:
         return True
     enclosures = call.result.enclosures if has_result and call.result else ()
@@ -220,7 +220,7 @@ def _render_output_place(item: ToolCall | LateResult, call: str) -> str:
 
 
 def _render_rest(view: CallView, options: PageOptions, shown: str, *, has_result: bool) -> str:
-    """Render the parts of input and result that neither line nor parts show."""
+    """Render what neither the line nor the parts of a call show."""
     html = ""
     if has_result:
         output = _render_call_output(Output(view.answer), view, options)
@@ -326,7 +326,7 @@ def _render_todo(status: str, text: str) -> str:
 
 
 def render_external_link(address: str, title: str) -> str:
-    """Render a link to the web; only the words where the address is odd."""
+    """Render a link to the web; only the text if the address is odd."""
     label = esc(title or address)
     if not address.startswith(("http://", "https://")):
         return label
@@ -356,7 +356,7 @@ def _render_enclosures(call: ToolCall, *, has_result: bool) -> str:
 
 
 def render_enclosure(item: Enclosure, place: str) -> str:
-    """Render a picture or document by kind and size; the page draws pictures that are near."""
+    """Render an image or document by kind and size; images near the visible part are loaded."""
     if item.kind == "tool_reference":
         return f'<span class="ref">{esc(item.title or "")}</span> '
     label = item.title or item.media_type or item.kind

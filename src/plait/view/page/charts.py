@@ -1,7 +1,8 @@
 """Charts and tables of a page, heat maps of days and hours.
 
-A chart is drawn in a box of its own measure and stretched to the room there is; text stands
-beside it as text, so that it keeps its size.
+A chart is drawn in its own coordinates and stretched to the available width; text is placed beside
+it
+as HTML, so that it keeps its size.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,24 +17,24 @@ from plait.view.page.slices import Slice
 
 WIDTH, HEIGHT = 1000, 200
 MOST_SERIES = 5
-"""What would be more is put together."""
+"""Further series are merged."""
 REST = "other"
 MOST_ROWS, MOST_FOLDED = 12, 112
 """Rows of a table that are shown at once, and in all."""
 THIN = 0.4
-"""What is there is seen, however little it is."""
+"""Minimum size of a bar, so that small values stay visible."""
 ValueFormatter: TypeAlias = Callable[[float], str]
 Cell: TypeAlias = str | tuple[str, str]
-"""The markup of a cell, its class before it where it has one."""
+"""The markup of a cell, after its class if it has one."""
 
 
 class Series(Struct, frozen=True):
-    """One kind of amounts, column by column."""
+    """One series of amounts, column by column."""
 
     name: str
     values: tuple[float, ...]
     key: str = ""
-    """What it is called in addresses: names with commas between them where several are meant."""
+    """Its name in URLs: several names are separated by commas."""
 
     @property
     def total(self) -> float:
@@ -48,22 +49,22 @@ class Chart(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...]
     """Of the columns; the first, the middle and the last are shown below them."""
     series: tuple[Series, ...]
-    """The largest first, and at the bottom."""
+    """Largest first, drawn from the bottom."""
     write: ValueFormatter
     heading: str = "When"
-    """What the columns are, above the first column of the table."""
+    """The heading of the first column of the table."""
     to: Callable[[int | None, str], Slice]
-    """What one column, or all of them, counts; of one series, or of all."""
+    """The slice for one column or all, and one series or all."""
     unit: str
-    """What it measures: `cost` or `tokens`."""
+    """The measure: `cost` or `tokens`."""
 
     def render_link(self, words: str, value: float, column: int | None, key: str = "") -> str:
-        """Return a figure that leads to what it counts."""
+        """Return a figure linked to what it counts."""
         return self.to(column, key).render_link(esc(words), **{self.unit: value})
 
 
 def merge_small_series(series: Sequence[Series]) -> tuple[Series, ...]:
-    """Return the largest series first, with the small ones beyond the limit merged."""
+    """Return the largest series first, with those beyond the limit merged."""
     ordered = sorted(series, key=lambda series_item: (-series_item.total, series_item.name))
     if len(ordered) <= MOST_SERIES:
         return tuple(ordered)
@@ -193,7 +194,7 @@ def render_folded(inner: str, title: str) -> str:
 
 
 STACKED = "figures stacked"
-"""A table of long names: on a narrow page each has a line to itself, its figures below it."""
+"""A table of long names: on a narrow page each name has a line to itself, with its figures below."""
 
 
 def render_folded_table(
@@ -261,13 +262,13 @@ def render_bar_cell(value: float, maximum: float, target: Slice | None = None) -
 
 
 def render_section(title: str, inner: str, note: str = "") -> str:
-    """Render a part of a page with its title and a note."""
+    """Render a section of a page with its title and a note."""
     subtitle = f" <small>{note}</small>" if note else ""
     return f"<section><h2>{title}{subtitle}</h2>{inner}</section>"
 
 
 def render_scroll_area(inner: str, name: str, css_class: str = "scroll") -> str:
-    """Render something that may be wider than the page; keys can scroll it too."""
+    """Render content that may be wider than the page, scrollable by keys too."""
     return f'<div class="{css_class}" tabindex="0" role="region" aria-label="{esc(name)}">{inner}</div>'
 
 
@@ -329,7 +330,7 @@ def _render_legend_items(parts: Iterable[tuple[str, str, str]]) -> str:
 
 
 def format_share(value: float, total: float) -> str:
-    """Format a share; something is never nothing, and a part is never everything."""
+    """Format a share; a small one is never shown as 0%, nor a part as 100%."""
     if total <= 0:
         return ""
     share = value / total * 100
@@ -355,7 +356,7 @@ def render_stacked_bar(parts: Iterable[tuple[str, float]]) -> str:
 
 
 def render_drawing(inner: str, height: int = 8, width: int = 100) -> str:
-    """Render a drawing that fills its place; the text beside it says the same."""
+    """Render a drawing that fills its place; the text beside it has the same information."""
     return (
         f'<svg class="shares" viewBox="0 0 {width} {height}" preserveAspectRatio="none" '
         f'aria-hidden="true" focusable="false">{inner}</svg>'
@@ -363,7 +364,7 @@ def render_drawing(inner: str, height: int = 8, width: int = 100) -> str:
 
 
 def render_legend(parts: Iterable[tuple[str, str, str]]) -> str:
-    """Render what the kinds of bars mean: kind, name, figure."""
+    """Render the legend of bars: kind, name, figure."""
     items = "".join(
         f'<li><svg class="swatch" viewBox="0 0 8 8" aria-hidden="true"><rect class="{esc(css_class)}" '
         f'width="8" height="8"/></svg>{esc(name)}{f" <b>{esc(figure)}</b>" if figure else ""}</li>'
@@ -382,22 +383,22 @@ class StartedTurn(NamedTuple):
     """A turn that a user started."""
 
     name: str
-    """Of its session, in addresses."""
+    """The name of its session in URLs."""
     time: datetime
-    """By the clock of this machine."""
+    """In local time of this machine."""
     turn: int
     uuid: str
 
 
 class Grid(NamedTuple):
-    """Squares in rows, one for each day of the week, with names at the left and on top."""
+    """Squares in rows, one for each day of the week, with labels at the left and on top."""
 
     wide: int
     tall: int
     left: int
     top: int
     base: int
-    """How far down in its row a name stands."""
+    """The vertical offset of a label in its row."""
 
     def get_x(self, column: int) -> int:
         """Return the x position of a column."""
@@ -416,7 +417,7 @@ class Grid(NamedTuple):
         label: str,
         target: Slice | None = None,
     ) -> str:
-        """Render one square, darker where there is more, linked to what it counts."""
+        """Render one square, darker for larger values, linked to what it counts."""
         position = f'x="{self.get_x(column)}" y="{self.get_y(row)}"'
         size = f'width="{self.wide}" height="{self.tall}" rx="2"'
         if not count:
@@ -458,11 +459,11 @@ def render_year_map(
     noun: str = "prompt",
     slice_of_day: DaySlice | None = None,
 ) -> str:
-    """Render the last year, darker where more was done.
+    """Render the last year, darker for more activity.
 
-    It ends today where that is given, else with the last day on which something was done.
+    It ends today if that is given, else with the last active day.
     """
-    # days of wrong clocks, around which there is no year of dates
+    # days of wrong clocks, around which no year exists
     prompts = {day: count for day, count in prompts.items() if FIRST_DAY <= day <= LAST_DAY}
     if not prompts and today is None:
         return ""
@@ -496,7 +497,7 @@ def render_year_map(
 
 
 def render_days_table(counts: Mapping[date, int], noun: str, slice_of_day: DaySlice) -> str:
-    """Render the days on which something was done, the last first, folded behind their map."""
+    """Render the active days, last first, folded behind their map."""
     rows = (
         render_row(format_weekday(day), slice_of_day(day).render_link(str(count), count=count))
         for day, count in sorted(counts.items(), reverse=True)
@@ -505,7 +506,7 @@ def render_days_table(counts: Mapping[date, int], noun: str, slice_of_day: DaySl
 
 
 def _label_day(day: date, count: int, noun: str) -> str:
-    if not count:  # most days of a year say nothing
+    if not count:  # most days of a year have no activity
         return ""
     return f"{format_weekday(day)}: {format_count(count, noun)}"
 
@@ -513,7 +514,7 @@ def _label_day(day: date, count: int, noun: str) -> str:
 def render_week_map(
     counts: Mapping[tuple[int, int], int], slice_of_hour: Callable[[int, int], Slice]
 ) -> str:
-    """Render the hours of the week, darker where more was typed, with their table."""
+    """Render the hours of the week, darker for more prompts, with their table."""
     maximum = max(counts.values(), default=0)
     squares = "".join(
         WEEK.render_square(

@@ -1,8 +1,10 @@
 """The reading column of a session's page, and where its records are in it.
 
-A placeholder stands where turns will. In a served page it names its DAG line and its turns, so it
-stays right while the session grows, and they are rendered when they are read. An exported page
-numbers its parts, which lie beside it.
+A placeholder stands for turns that are not in the page yet. In a served page it names its DAG line
+and
+its turns, so it stays valid while the session grows, and they are rendered on demand. An exported
+page
+numbers its parts, which are stored beside it.
 """
 
 import json
@@ -40,11 +42,12 @@ from plait.view.page.turns import TurnWriter, render_agent_box, render_agents
 from plait.view.text import shorten
 
 FIRST = 120_000
-"""About so many characters stand in a served page itself."""
+"""Characters of the conversation in a served page itself, approximately."""
 PIECE = 160_000
 FIRST_PART, PART = 60_000, 400_000
-"""So many characters of a conversation stand in an exported page itself, and in each part of
-the rest, which is packed beside it."""
+"""Characters of a conversation in an exported page itself, and in each part of the rest, which is
+stored beside it.
+"""
 OUTLINED = 140
 ENTRY, CALL, WORDS, ANSWER = 300, 900, 24_000, 2400
 
@@ -55,7 +58,7 @@ class Stretch(NamedTuple):
     line: str
     first: int
     last: int
-    """The place behind the last."""
+    """The index after the last."""
 
     @property
     def key(self) -> str:
@@ -78,7 +81,7 @@ class ReadingColumn:
 
     @cached_property
     def shape(self) -> str:
-        """A hash that changes when more is new than turns at the end of the active line."""
+        """A hash that changes unless the active line only got more turns at its end."""
         lines = [
             (
                 conversation.id,
@@ -94,7 +97,7 @@ class ReadingColumn:
 
     @cached_property
     def turns_before(self) -> dict[str, int]:
-        """How many turns are read before each line starts."""
+        """The number of turns read before each line starts."""
         forks = {
             item.to: (conversation.id, turn.number)
             for conversation in self.conversations.by_line.values()
@@ -120,7 +123,7 @@ class ReadingColumn:
         return articles + _render_unnamed_agents(self.conversations, self.agents)
 
     def render_article(self, conversation: Conversation) -> str:
-        """Render one DAG line, with the link to where it starts."""
+        """Render one DAG line, with a link to where it starts."""
         room = FIRST if conversation.id == self.conversations.main else 0
         facts = (
             f' data-name="{line_key(conversation.id)}" data-turns="{len(conversation.turns)}" '
@@ -147,7 +150,7 @@ class ReadingColumn:
             yield from self.writer.iter_sections(conversation, turn)
 
     def parse_stretch(self, key: str) -> Stretch | None:
-        """Return the turns that a key names, None where it names no line of this session."""
+        """Return the turns that a key names; None if it names no line of this session."""
         name, _, span = key.rpartition(".")
         first, _, last = span.partition("-")
         line = self._lines.get(name)
@@ -185,7 +188,7 @@ class ExportedColumn:
         return f"{articles}{_render_unnamed_agents(self.conversations, self.agents)}{self._render_recovered()}"
 
     def render_article(self, conversation: Conversation) -> str:
-        """Render one DAG line, with the link to where it starts."""
+        """Render one DAG line, with a link to where it starts."""
         rendered = zip(conversation.turns, self.writer.render_turns(conversation), strict=True)
         return _render_article(conversation, self.options, "".join(self._iter_parts(rendered)))
 
@@ -263,7 +266,7 @@ def _iter_stretches(conversation: Conversation, first: int) -> Iterator[Stretch]
 
 
 def estimate_size(turn: Turn) -> int:
-    """Return about how many characters a turn takes in a page, without rendering it."""
+    """Return roughly how many characters a turn takes in a page, without rendering it."""
     return sum(map(_estimate_item_size, turn.items))
 
 
@@ -301,7 +304,7 @@ def list_prompts(turns: Sequence[Turn]) -> tuple[tuple[str, str], ...]:
 
 
 def json_attribute(value: object) -> str:
-    """Return a value as JSON within an attribute."""
+    """Return a value as JSON for an attribute."""
     try:
         return esc(msgspec.json.encode(value).decode())
     except UnicodeEncodeError:  # a lone surrogate
@@ -368,44 +371,44 @@ def _render_unnamed_agents(conversations: Conversations, agents: Mapping[str, st
     return f'<section class="unplaced">{html}</section>' if html else ""
 
 
-# A location leads from the outside in: the DAG line that is read with the index of a turn in it;
-# where that turn started the agent that is meant, the agent's line, and so on.
+# A location leads from the outside in: the DAG line being read with the index of a turn in it; the
+# line of an agent started in that turn, and so on.
 
 
 MOST_HITS = 2000
 
 
 class RecordLocation(Struct, frozen=True):
-    """Where something is read."""
+    """Where something is in the page."""
 
     line: str
     """The DAG-line that must be shown."""
     way: tuple[tuple[str, int], ...]
-    """Names of lines with the places of turns in them, from the outside in."""
+    """Names of lines with the positions of turns in them, from the outside in."""
     at: tuple[str, ...]
-    """The lines of the log whose entry it is, the likeliest first."""
+    """The log lines whose entry it is, the most likely first."""
 
 
 class TextHits(Struct, frozen=True):
-    """Entries that contain some words."""
+    """Entries that contain a text."""
 
     total: int
     hits: tuple[RecordLocation, ...]
 
 
 class RecordLocator:
-    """Finds where records and words of one session are read."""
+    """Finds where records and texts of one session are in the page."""
 
     def __init__(self, conversations: Conversations) -> None:
         self.conversations = conversations
 
     def locate_record(self, uuid: str) -> RecordLocation | None:
-        """Return where a record is read, None where it is not."""
+        """Return where a record is shown; None if it is not."""
         found = self._items_by_record.get(uuid)
         return self._locate(*found) if found else None
 
     def locate_line(self, file: int, line: int) -> RecordLocation | None:
-        """Return where a line of the log is read: its entry, else the one before it."""
+        """Return where a line of the log is shown: its entry, else the one before it."""
         best: tuple[str, int, Item] | None = None
         for candidate in self._items_by_record.values():
             item = candidate[2]
@@ -415,7 +418,7 @@ class RecordLocator:
         return self._locate(*best) if best else None
 
     def find_text(self, text: str) -> TextHits:
-        """Return the entries that contain some words, ignoring case, in reading order."""
+        """Return the entries that contain a text, ignoring case, in reading order."""
         lowered = text.lower()
         hits: list[RecordLocation] = []
         total = 0
@@ -465,7 +468,7 @@ class RecordLocator:
                 )
 
     def _rank_conversation(self, conversation: Conversation) -> tuple[bool, bool]:
-        """Return what puts the active conversation first, then its branches, then agents."""
+        """Return a sort key: the active conversation first, then its branches, then agents."""
         return conversation.id != self.conversations.main, conversation.kind not in SPOKEN
 
     def _locate(self, line: str, turn_index: int, item: Item) -> RecordLocation:

@@ -55,9 +55,9 @@ ASIDES: dict[UserMessageKind, str] = {
     "summary": "summary",
 }
 QUIET: frozenset[UserMessageKind] = frozenset({"reminder", "meta", "empty", "ide"})
-"""What the client puts in for the model; no reader waits for it."""
+"""Messages of the client for the model that readers rarely need."""
 CallAt: TypeAlias = Callable[[str], str | None]
-"""The record of a call, by the call's id; None where it is in no conversation."""
+"""Returns the record of a call by its id; None if it is in no conversation."""
 Quiet: TypeAlias = ClientNote | AssistantThinking | UserMessage
 INNER = ("attachment", "data")
 DULL = frozenset("type messageId leafUuid toolUseID parentToolUseID level timestamp key".split())
@@ -69,7 +69,7 @@ FOLDS = {
 
 
 def no_call(_: str) -> None:
-    """Know no call."""
+    """Return None: no call."""
 
 
 def render_time(time: str | None) -> str:
@@ -80,7 +80,7 @@ def render_time(time: str | None) -> str:
 
 
 def render_user_entry(entry: UserMessage, options: PageOptions, call_at: CallAt = no_call) -> str:
-    """Render what is in the user's place."""
+    """Render a user message."""
     match entry.kind:
         case "interruption":
             return (
@@ -100,7 +100,7 @@ def render_user_entry(entry: UserMessage, options: PageOptions, call_at: CallAt 
 
 
 def _render_notice(entry: UserMessage, options: PageOptions, call_at: CallAt) -> str:
-    """Return the word of a background task: its report as an article, its call one click away."""
+    """Render the notification of a background task: its report as an article, linked to its call."""
     label = "notice, only queued" if entry.is_only_queued else "notice"
     ids = [("task", entry.name or ""), *map(_split_named_value, (entry.context or "").splitlines())]
     references = " · ".join(
@@ -125,7 +125,7 @@ def _split_named_value(line: str) -> tuple[str, str]:
 
 
 def _render_reference(name: str, value: str, options: PageOptions, call_at: CallAt) -> str:
-    """Render what a notice names: a task or a call, linked to where it is."""
+    """Render what a notification refers to: a task or a call, with a link."""
     anchor = f"line-{value}" if value in options.conversations else call_at(value)
     html = f'<a href="#{esc(anchor)}">{esc(value)}</a>' if anchor else esc(value)
     label = name.replace("-", " ").replace("_", " ")
@@ -190,7 +190,7 @@ def render_answer(
     is_error: bool = False,
     is_synthetic: bool = False,
 ) -> str:
-    """Render what the model wrote; errors and the client's own words are marked."""
+    """Render an answer; errors and the client's own texts are marked."""
     if answer.is_intermediate:
         return f'<span class="again"{render_anchor(answer)}></span>'
     text, hidden = cut_text(answer.text, options.words)
@@ -203,7 +203,7 @@ def render_answer(
 
 
 def render_thinking(thinking: AssistantThinking, options: PageOptions) -> str:
-    """Render thinking, folded; where it was not recorded, say so."""
+    """Render thinking, folded; if it was not recorded, say so."""
     if not thinking.text.strip():
         return render_details(
             "think empty",
@@ -278,7 +278,7 @@ def render_fold(fold: FoldedItems, options: PageOptions) -> str:
     )
     first = " ".join(text[:160].split())
     body = "".join(_render_folded_item(entry, options) for entry in fold.items)
-    anchor = f' data-l="{fold.file}.{fold.line}"'  # its first record has the name
+    anchor = f' data-l="{fold.file}.{fold.line}"'  # the first record has the anchor
     kind = f'<span class="kind">{FOLDS[fold.reason]}</span>'
     head = f'{icon("back")}{kind} <span class="obj">{esc(first)}</span>'
     return render_details("note folded", anchor, head, body)
@@ -298,7 +298,7 @@ def _render_folded_item(item: Item, options: PageOptions) -> str:
 
 
 def render_notes(items: Sequence[Quiet], options: PageOptions | None = None) -> str:
-    """Render what is quiet in a turn on one line, by kind, folded."""
+    """Render the quiet notes of a turn on one line, by kind, folded."""
     options = options or PageOptions()
     missing_thinking = Counter(
         _describe_missing_thinking(item) for item in items if isinstance(item, AssistantThinking)
@@ -353,7 +353,7 @@ def format_note_values(value: object) -> str:
 
 
 def render_note(note: ClientNote, *, is_full: bool = False) -> str:
-    """Render one note on one line, with the beginning of its text or all of it."""
+    """Render one note on one line, with all or the beginning of its text."""
     name = note.subtype or note.kind
     text_start, hidden = cut_text(note.text.strip(), OUTPUT)
     is_long = "\n" in text_start or hidden

@@ -1,4 +1,6 @@
-"""Whole pages: head, security policy, top bar, session header, sign-in and error pages, scripts."""
+"""Complete pages: head, security policy, top bar, session header, sign-in and error pages,
+scripts.
+"""
 
 import re
 from base64 import b64encode
@@ -58,7 +60,7 @@ def render_page(
     head: str = "",
     script: str = "app.js",
 ) -> str:
-    """Render a whole page, with its assets inside where `inlined` gives them.
+    """Render a complete page, with its assets inside if `inlined` gives them.
 
     A served page gets its policy as a header from the server, which knows more about it.
     """
@@ -102,10 +104,10 @@ def render_framed_page(
     session: str | None = None,
     is_asking: bool = False,
 ) -> str:
-    """Render a whole page in its frame.
+    """Render a complete page in its frame.
 
-    With `session`, the page stands beside the sidebar of sessions. With `is_asking`, the search
-    box has the focus.
+    With `session`, the page is beside the sidebar of sessions. With `is_asking`, the search box has
+    the focus.
     """
     name = title if title == "Plait" else f"{title} · Plait"
     body = (
@@ -145,7 +147,7 @@ def render_top_bar(
     *,
     is_asking: bool = False,
 ) -> str:
-    """Render the bar of a page: its places, the search box, and further actions."""
+    """Render the top bar: navigation, the search box, and further actions."""
     focus = " autofocus" if is_asking else ""
     return (
         '<a class="skip" href="#main">Skip to content</a>'
@@ -179,7 +181,7 @@ def render_error_page(message: str, hints: Iterable[str]) -> str:
 
 
 def render_sign_in_page(reason: str, command: str = "plait open", to: str | None = "/") -> str:
-    """Render the page that asks for a key; without `to` it only says where to get in."""
+    """Render the page that asks for a key; without `to` it only explains how to sign in."""
     if to is None:
         return _render_sign_in_frame(
             f'<p class="reason">{esc(reason)}</p><p>Open the address that Plait printed.</p>'
@@ -194,7 +196,7 @@ def render_sign_in_page(reason: str, command: str = "plait open", to: str | None
 
 
 def _render_key_help(command: str) -> str:
-    """Explain how to get in without a key."""
+    """Explain how to sign in without a key."""
     if not command:
         return "<p>Ask the person who started Plait for your key.</p>"
     return (
@@ -212,7 +214,7 @@ def _render_sign_in_frame(inner: str) -> str:
 
 
 def render_redirect_page(to: str) -> str:
-    """Render a page that continues to another by itself."""
+    """Render a page that redirects to another."""
     head = f'<meta http-equiv="refresh" content="0;url={esc(to)}">'
     inner = f'<h1>{icon("plait")}Plait</h1><p><a href="{esc(to)}">Continue</a></p>'
     body = f'<main class="door">{inner}</main>'
@@ -222,7 +224,7 @@ def render_redirect_page(to: str) -> str:
 def render_opening_page(address: str, ticket: str, to: str) -> str:
     """Render a page for the disk that sends its ticket to the server at once.
 
-    It is no page of the server: a script of its own sends the form.
+    It is not served: a script of its own sends the form.
     """
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Plait</title>'
@@ -251,15 +253,15 @@ def load_script_modules() -> Mapping[str, str]:
 
 @lru_cache
 def bundle_script(entry: str) -> str:
-    """Return what a page runs: `plait.js` from disk, `app.js` and `tabs.js` when served."""
+    """Return the script of a page: `plait.js` from disk, `app.js` and `tabs.js` when served."""
     return bundle_modules(entry, load_script_modules())
 
 
 def bundle_modules(entry: str, texts: Mapping[str, str]) -> str:
     """Return a module and everything it imports as one script.
 
-    Each module stands after those it imports, as browsers run them; names are unique among all
-    modules, so that one scope can hold them.
+    Each module follows those it imports, as browsers run them; names are unique among all modules,
+    so that they can share one scope.
     """
     parts = (strip_module(texts[name]) for name in sort_modules(entry, texts))
     return '(() => {\n"use strict";\n' + "".join(parts) + "})();\n"
@@ -268,7 +270,7 @@ def bundle_modules(entry: str, texts: Mapping[str, str]) -> str:
 def sort_modules(entry: str, texts: Mapping[str, str]) -> list[str]:
     """Return a module and everything it imports, in the order they run.
 
-    Raises ValueError where modules import each other in a circle.
+    Raise ValueError if modules import each other in a circle.
     """
     done: list[str] = []
     path = [entry]
@@ -304,12 +306,12 @@ class SessionHeader(Struct, frozen=True, kw_only=True):
     """The header above each tab of a session."""
 
     name: str
-    """In addresses."""
+    """The session's name in URLs."""
     title: str
     facts: str = ""
-    """What the session came to, as HTML."""
+    """The figures of the session, as HTML."""
     is_kept: bool = False
-    """It is only a backup, or another agent's, and nothing of it can be changed."""
+    """Whether it is only a backup, or another agent's, so that nothing of it can be changed."""
 
     def tab_url(self, tab: str = "read") -> str:
         """Return the URL of one of the tabs."""
@@ -328,7 +330,7 @@ STAR_BUTTON = (
 
 
 def render_tab_page(head: SessionHeader, here: str, body: str) -> str:
-    """Render a whole page with a tab of a session."""
+    """Render a complete page with a tab of a session."""
     words = dict(TABS)[here]
     facts = f'<div class="facts">{head.facts}</div>'
     actions = f'<div class="actions labelled">{STAR_BUTTON}</div>'
@@ -381,7 +383,7 @@ def render_fetched_details(address: str, summary: str, kind: str = "") -> str:
 
 
 def render_choice(label: str, options: Iterable[tuple[str, str, bool]]) -> str:
-    """Render a row of links of which one is current: label, URL, whether it is."""
+    """Render a row of links, one of them current: label, URL, whether it is current."""
     links = "".join(
         f'<a href="{esc(href)}"{" aria-current=true" if is_here else ""}>{esc(words)}</a>'
         for words, href, is_here in options
@@ -399,7 +401,7 @@ def paginate(
 
 
 def render_pager(label: str, first: int, last: int, total: int, address: str, step: int) -> str:
-    """Render links to the pages around, nothing where all is shown."""
+    """Render links to neighbouring pages; nothing if everything is shown."""
     if last - first + 1 >= total:
         return ""
     previous_start, next_start = max(first - step, 1), last + 1

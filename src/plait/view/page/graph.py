@@ -109,7 +109,7 @@ def _get_css_class(row: RowShape) -> str:
 
 
 def render_mini(rows: Sequence[RowShape]) -> str:
-    """Render a graph small enough for a list: its strands alone, lying on their side."""
+    """Render a graph small enough for a list: only its lines, drawn horizontally."""
     if not rows:
         return ""
     step = max(len(rows) / MOST_MINI, 1)
@@ -151,7 +151,7 @@ def _get_middle(number: int) -> float:
 Side: TypeAlias = Literal["active", "abandoned", "agent"]
 COLUMNS: dict[Side, int] = {"active": 0, "abandoned": 1, "agent": 2}
 LEAST = 2
-"""Turns from which on a drawing says something."""
+"""Turns from which a drawing is useful."""
 
 
 class SmallTurn(Struct, frozen=True, gc=False):
@@ -162,14 +162,14 @@ class SmallTurn(Struct, frozen=True, gc=False):
 
 
 def get_side(kind: str, *, is_abandoned: bool) -> Side | None:
-    """Return where a turn of some kind of line is drawn, None where it is not."""
+    """Return where a turn of some kind of line is drawn; None if it is not."""
     if kind == "service":
         return None
     return "agent" if kind == "agent" else "abandoned" if is_abandoned else "active"
 
 
 def render_small_graph(turns: Iterable[SmallTurn]) -> str:
-    """Render turns in order of time, "" where they are too few for a drawing."""
+    """Render turns in order of time; empty if they are too few for a drawing."""
     turn_list = list(turns)
     return (
         render_mini(
@@ -184,7 +184,7 @@ def render_small_graph(turns: Iterable[SmallTurn]) -> str:
 
 
 def thin_turns(turns: Sequence[SmallTurn]) -> Sequence[SmallTurn]:
-    """Return as many turns as a small drawing has room for, keeping where branches start."""
+    """Return as many turns as a small drawing has room for, keeping those where branches start."""
     if len(turns) <= MOST_MINI:
         return turns
     first_by_line = {turn.line: index for index, turn in reversed(list(enumerate(turns)))}

@@ -15,7 +15,7 @@ DECEIVING = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 ODD = re.compile(f"[&<>\"'{DECEIVING.pattern[1:]}")
-"""What cannot stand in a page as it is; most texts hold none of it."""
+"""Characters that cannot be in a page unescaped; most texts contain none."""
 STAND_IN = "\ufffd"
 PATHS = {
     "file": "M4 1.5h5.5L13 5v9.5H4zM9.5 1.5V5H13",
@@ -63,7 +63,7 @@ PATHS = {
     "plait": "M4 1c0 4.5 8 4.5 8 7s-8 2.5-8 7M12 1c0 4.5-8 4.5-8 7s8 2.5 8 7",
 }
 TOOLS: dict[ToolKind, str] = {"read": "file", "edit": "pen", "mcp": "plug", "other": "tool"}
-"""Kinds of tools whose drawings have another name."""
+"""Kinds of tools whose icons have another name."""
 
 
 def esc(text: str) -> str:
@@ -90,12 +90,12 @@ def render_code_spans(text: str) -> str:
 
 
 def attribute(name: str, value: str | None) -> str:
-    """Return an attribute with a space before it, "" where there is no value."""
+    """Return an attribute with a space before it; empty if there is no value."""
     return f' {name}="{esc(value)}"' if value else ""
 
 
 def icon(name: str) -> str:
-    """Return an icon; its meaning is in the words beside it."""
+    """Return an icon; the text beside it says what it means."""
     return f'<i class="i i-{name}"></i>'
 
 
@@ -158,7 +158,7 @@ def read_count(query: Mapping[str, str], minimum: int, maximum: int) -> int:
 
 
 def render_switch(name: str, choices: Iterable[tuple[str, str, bool]]) -> str:
-    """Render a few links of which one is current: URL, label, whether it is."""
+    """Render links, one of them current: URL, label, whether it is current."""
     links = "".join(
         f'<a href="{esc(href)}"{CURRENT if is_current else ""}>{esc(words)}</a>'
         for href, words, is_current in choices
@@ -213,7 +213,7 @@ MARK_TITLES = {
     "kept": "Deleted at its source; Plait has a backup",
     "incomplete": "Recovered in part",
 }
-"""What the marks of a session mean; any other is the name of the agent that wrote it."""
+"""Tooltips of session marks; any other mark is the name of an agent."""
 
 
 def render_mark(mark: str) -> str:

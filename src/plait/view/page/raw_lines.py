@@ -16,9 +16,9 @@ from plait.view.summaries import RawLine
 
 STEP = 100
 SHOWN = 200
-"""Characters of a line that stand in the list."""
+"""Characters of a line shown in the list."""
 MOST_PRETTY = 1_000_000
-"""Characters of one line that are drawn."""
+"""Characters of one line that are shown."""
 LEVEL, PART_LEVEL = 2, 3
 PIECE = 1_000_000
 
@@ -36,19 +36,19 @@ class RawView(Struct, frozen=True, kw_only=True):
 
     files: Sequence[FileChoice]
     file: int
-    """The one that is shown, by its number."""
+    """The number of the file shown."""
     total: int
     """Lines in it."""
     counts: Mapping[str, int]
     kind: str | None
     first: int
-    """Where the part begins among the lines of that type."""
+    """The position of the part among the lines of that type."""
     matching: int
     rows: Sequence[RawLine]
     line: int | None = None
-    """The line that was asked for."""
+    """The requested line."""
     findings: Sequence[tuple[int | None, str]] = ()
-    """All of the file: the line, the sentence."""
+    """All of the file: line and message."""
 
 
 def render_raw_body(head: SessionHeader, view: RawView) -> str:
@@ -162,7 +162,7 @@ def _pretty_print(line: str) -> tuple[str, bool]:
     return text[:MOST_PRETTY], len(text) <= MOST_PRETTY
 
 
-try:  # several times faster; any other platform packs as well, in its own time
+try:  # several times faster; other platforms compress with zlib
     from isal.isal_zlib import compress
 except ImportError:  # pragma: no cover
     from zlib import compress
@@ -178,7 +178,7 @@ class PackedLines(NamedTuple):
 
     @property
     def letters(self) -> str:
-        """The same in base64, for a page that holds everything itself."""
+        """The same in base64, for a page that contains everything itself."""
         return b64encode(self.data).decode()
 
 
@@ -203,19 +203,19 @@ def _pack(file: int, first: int, last: int, lines: list[bytes]) -> PackedLines:
 
 
 def make_lines_script(chunk: PackedLines) -> bytes:
-    """Return a chunk as a script of its own: pages on disk can load nothing else."""
+    """Return a chunk as a script: pages on disk can load nothing else."""
     call = b"plait.lines(%d,%d,%d," % (chunk.file, chunk.first, chunk.last)
     return call + _quote_bytes(chunk.data) + b")\n"
 
 
 def make_part_script(number: int, turns: Sequence[str]) -> bytes:
-    """Return turns that are not in their page as a script of its own."""
+    """Return turns that are not in their page as a script."""
     data = compress(msgspec.json.encode(turns), PART_LEVEL)
     return b"plait.part(%d," % number + _quote_bytes(data) + b")\n"
 
 
 def _quote_bytes(data: bytes) -> bytes:
-    """Return bytes as a script string that is read one letter per byte."""
+    """Return bytes as a script string with one character per byte."""
     for byte, escape in ESCAPES:
         data = data.replace(byte, escape)
     return b'"' + data + b'"'

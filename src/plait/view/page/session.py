@@ -1,7 +1,8 @@
 """The page of a session, exported or served: header, outline, reading column, graph.
 
-A served page is sent in two pieces. The first holds what the list of sessions knows already; the
-browser draws it while the log is read.
+A served page is sent in two pieces. The first has what the list of sessions knows already; the
+browser
+draws it while the log is read.
 """
 
 from collections.abc import Sequence
@@ -51,7 +52,7 @@ from plait.view.page.raw_lines import PackedLines
 from plait.view.text import shorten
 
 CUT = "\x00"
-"""Stands in no page: texts of the log have lost it."""
+"""Marks a truncated text: it cannot occur in a page, since it is removed from log texts."""
 EMPTY = (
     '<div class="nothing"><p>This session is empty.</p>'
     '<p>Its log has lines, but no prompt and no answer: <a href="{raw}">show the lines</a>'
@@ -60,7 +61,7 @@ EMPTY = (
 
 
 class PageHeading(Struct, frozen=True, kw_only=True):
-    """What the header of a page says of its session."""
+    """What the header of a page says about its session."""
 
     session: str
     title: str
@@ -69,14 +70,14 @@ class PageHeading(Struct, frozen=True, kw_only=True):
     git_branch: str | None = None
     models: tuple[str, ...] = ()
     turns: int = 0
-    """Of the conversations that people had, agents apart."""
+    """Of the main conversations, without agents."""
     totals: Totals
     resume: str | None = None
-    """The line that continues it in Claude Code."""
+    """The command that resumes it in Claude Code."""
     again: str | None = None
-    """What is typed to go on from one of its turns, but for the turn."""
+    """The command that resumes it at a turn, without the turn."""
     mark: str = ""
-    """`kept` or `incomplete` where it is no longer at its source."""
+    """`kept` or `incomplete` if it no longer exists at its source."""
 
 
 class SessionPage(Struct, frozen=True):
@@ -122,7 +123,7 @@ def render_session_page(
 
 
 def render_facts(heading: PageHeading) -> str:
-    """Render the facts of a session on one line; what does not fit is cut."""
+    """Render the facts of a session on one line; what does not fit is cut off."""
     totals = heading.totals
     duration = format_duration(totals.working_ms)
     facts_list = [
@@ -201,13 +202,13 @@ class SessionPreview(Struct, frozen=True):
     """What is known of a session before it is read."""
 
     name: str
-    """In addresses."""
+    """Its name in URLs."""
     title: str
     bytes: int
 
 
 def render_page_start(preview: SessionPreview) -> tuple[str, str]:
-    """Return what is sent at once, and what ends the page."""
+    """Return what is sent at once, and the end of the page."""
     size = format_bytes(preview.bytes)
     waiting = f'<span class="waiting" role="status">Reading {size} …</span>'
     opening = f"{render_header_start(preview.title)}{waiting}"

@@ -50,14 +50,14 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     """A session as lists show it."""
 
     name: str
-    """In addresses."""
+    """Its name in URLs."""
     title: str | None
     prompt: str | None
     project: str
     folder: str
-    """The name of the folder that it lies in; a worktree has its own, and is of its repository."""
+    """The name of its folder; a worktree has its own, but belongs to its repository."""
     place: str
-    """The directory that it was held in, else its project."""
+    """The directory it worked in, else its project."""
     root: str
     """The directory of its project."""
     branch: str | None = None
@@ -65,21 +65,23 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     ended: str | None = None
     bytes: int = 0
     all_bytes: int = 0
-    """With its agents and everything else that lies with it."""
+    """With its agents and all its side files."""
     is_live: bool = False
     mark: str = ""
-    """`kept` where it is no longer at its source, `incomplete` where only parts of it were left, else
-    the name of the agent that wrote it where that is not Claude Code."""
+    """`kept` if it no longer exists at its source, `incomplete` if only parts of it were left, else
+    the
+    name of the agent that wrote it unless that is Claude Code.
+    """
     deleted_at: datetime | None = None
     turns: int | None = None
-    """None where nobody has counted yet; so are all the other figures."""
+    """None if not counted yet; so are all the other figures."""
     branches: int = 0
     agents: int = 0
     tokens: int | None = None
     cost: float | None = None
     is_partly_priced: bool = False
     parent: str | None = None
-    """The session that it goes on from."""
+    """The session that it continues."""
     is_starred: bool = False
 
     @property
@@ -95,7 +97,7 @@ class ListedSession(Struct, frozen=True, kw_only=True):
 
     @property
     def subfolder(self) -> str:
-        """The folder in its project where it ran, "" for the project's own."""
+        """The folder in its project where it ran; empty for the project's own."""
         if self.place == self.root:
             return ""
         relative = self.place.removeprefix(self.root)
@@ -117,7 +119,7 @@ class ListedSession(Struct, frozen=True, kw_only=True):
 
 
 def render_title_link(session: ListedSession, limit: int = LONGEST) -> str:
-    """Render a session's title linked to its page, marked where it runs or is only backed up."""
+    """Render a session's title linked to its page, with marks for running and backed-up ones."""
     live = '<span class="live" title="Running now"><span class="state">Running</span></span>'
     css = "" if session.title or session.prompt else ' class="untitled"'
     title = esc(shorten(session.display_title, limit)).replace(" …", "&nbsp;…")
@@ -135,7 +137,7 @@ def render_star_button(session: ListedSession) -> str:
 
 
 def format_project(directory: str) -> str:
-    """Return the last part of a directory: what people call a project."""
+    """Return the last part of a directory, as the name of a project."""
     return replace_deceptive(
         directory.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or directory
     )
@@ -147,12 +149,12 @@ def format_session_tokens(count: int | None) -> str:
 
 
 def format_session_cost(session: ListedSession) -> str:
-    """Format what a session cost, with a star where some of it has no price."""
+    """Format what a session cost, with a star if it is partly unpriced."""
     return format_cost(session.cost, is_partly=session.is_partly_priced)
 
 
 def format_cost(cost: float | None, *, is_partly: bool = False) -> str:
-    """Format a cost; a star says that some of it has no price."""
+    """Format a cost; a star marks a partly unpriced one."""
     if cost is None:
         return '<abbr title="has no price">*</abbr>' if is_partly else ""
     star = '<abbr title="some of it has no price">*</abbr>' if is_partly else ""
@@ -170,18 +172,18 @@ LONGEST_ENTRY = 400
 
 
 class SiteEntry(Struct, frozen=True, kw_only=True):
-    """A session as the first page of a site lists it."""
+    """A session in the list of an exported site."""
 
     heading: PageHeading
     href: str
     branches: int
     agents: int
     drawing: str
-    """Its strands, small."""
+    """Its thumbnail."""
     prompts: tuple[str, ...]
     prompt_times: tuple[str, ...]
     parent: str | None = None
-    """The session that it goes on from."""
+    """The session that it continues."""
 
     @property
     def session(self) -> str:
@@ -190,7 +192,7 @@ class SiteEntry(Struct, frozen=True, kw_only=True):
 
 
 def render_site_page(entries: Sequence[SiteEntry], title: str, sessions: Sequence[str] = ()) -> str:
-    """Render the body of the first page; `sessions` can say how many there are."""
+    """Render the body of the first page; `sessions` may give their number."""
     days = Counter(day for entry in entries for day in _iter_days(entry))
     projects: dict[str, list[SiteEntry]] = {}
     for entry in sorted(entries, key=lambda item: item.heading.totals.last or "", reverse=True):

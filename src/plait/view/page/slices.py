@@ -1,7 +1,8 @@
-"""What the pages of figures count, as URLs say it: a period of time, and slices of what it holds.
+"""What the pages of figures count, as URLs say it: a period, and slices of its figures.
 
 A figure on a page links to its slice: the same responses, turns or parts of sessions that were
-added up for it, so that the sum on the linked page is the figure.
+added up
+for it, so that the sum on the linked page is the figure.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ from plait.view.page.markup import (
 
 FiguresPage: TypeAlias = Literal["usage", "insights", "waste"]
 DEFAULT_RANGES: dict[FiguresPage, str] = {"usage": "30d", "insights": "all", "waste": "7d"}
-"""The range of a page where the URL has none."""
+"""The range of a page whose URL has none."""
 PAGE_TABS: dict[FiguresPage, str] = {"insights": "Overview", "waste": "Waste"}
 """The pages of Insights, which share its place in the menu."""
 RANGES = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "1y": "Year", "all": "All time"}
@@ -37,7 +38,7 @@ MAX_QUERY = 300
 MAX_NAME = 1000
 """Characters of a field of a slice: a path may be long."""
 STEP, MOST = 200, 10_000
-"""Sessions that are listed at first, and at most."""
+"""Sessions listed at first, and at most."""
 UNTIMED = "untimed"
 """The part of a slice whose responses have no time."""
 
@@ -46,14 +47,14 @@ class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The period and the options of a page of figures."""
 
     range: str = ""
-    """One of the ranges; empty for the default one, or where days are given."""
+    """One of the ranges; empty for the default one, or if days are given."""
     since: str = ""
     until: str = ""
     by: str = ""
     of: str = "cost"
     project: str = ""
     inside: str = "model"
-    """What the areas of projects are made of."""
+    """What the areas of projects consist of."""
 
     def url(self, page: FiguresPage, **changes: object) -> str:
         """Return the URL of a page for this period, with some fields changed."""
@@ -80,7 +81,7 @@ def parse_day(day: str, *, days_later: int = 0) -> datetime | None:
 
 
 def read_period(query: Mapping[str, str]) -> Period:
-    """Read a period from a URL's query, ignoring what makes no sense."""
+    """Read a period from a URL's query, ignoring invalid fields."""
     fields = read_query(query, ("since", "until", "project"), MAX_QUERY)
     fields = {
         name: value
@@ -136,7 +137,7 @@ def render_figures_page(
 
 
 def render_nothing(page: FiguresPage, message: str, *, is_all: bool) -> str:
-    """Say that there is nothing, with a link to all time unless that is shown already."""
+    """Render an empty state, with a link to all time unless that is shown already."""
     if is_all:
         return f'<div class="empty" role="status"><p>{message}</p></div>'
     all_time = Period(range="" if DEFAULT_RANGES[page] == "all" else "all").url(page)
@@ -147,7 +148,7 @@ def render_nothing(page: FiguresPage, message: str, *, is_all: bool) -> str:
 
 
 def render_uncounted(*, is_counting: bool) -> str:
-    """Say that figures are being counted, or could not be."""
+    """Render the state in which figures are being counted, or could not be."""
     if is_counting:
         return '<p class="counting" role="status" data-counting="1">Counting …</p>'
     return (
@@ -157,7 +158,7 @@ def render_uncounted(*, is_counting: bool) -> str:
 
 
 class Slice(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The part of everything counted that one figure stands for."""
+    """The part of the figures that one number represents."""
 
     of: str = "responses"
     """What is counted: `responses`, `begun` turns, costs `beyond` the logs, or a figure."""
@@ -165,12 +166,12 @@ class Slice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     until: str = ""
     project: str = ""
     model: str = ""
-    """Names with commas between them."""
+    """Names separated by commas."""
     who: str = ""
     branch: str = ""
     after: str = ""
     before: str = ""
-    """Times between which it was, inclusive."""
+    """The end of its time, inclusive."""
     session: str = ""
     name: str = ""
     """Of a tool, a type of agent or a file; among responses, of a model without a price."""
@@ -192,17 +193,17 @@ class Slice(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_everything(self) -> bool:
-        """Whether neither days nor a project narrow it."""
+        """Whether neither days nor a project restrict it."""
         return not (self.since or self.until or self.project)
 
     @property
     def bounds(self) -> tuple[datetime | None, datetime | None]:
-        """Start and end, by its days."""
+        """Start and end of its days."""
         return parse_day(self.since), parse_day(self.until, days_later=1)
 
 
 def read_slice(query: Mapping[str, str]) -> Slice:
-    """Read a slice from a URL's query, ignoring what makes no sense."""
+    """Read a slice from a URL's query, ignoring invalid fields."""
     names = set(Slice.__struct_fields__) - {"n"}
     fields = read_query(query, names, MAX_NAME)
     is_valid: dict[str, Callable[[str], object]] = {

@@ -1,4 +1,4 @@
-"""Turns of conversations in a page; agents stand inside the calls that started them."""
+"""Turns of conversations in a page; agents are inside the calls that started them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,17 +41,17 @@ from plait.view.passages import ItemPassage, find_speaker, format_unsent
 from plait.view.text import strip_markdown_marks
 
 GROUPED = 4
-"""So many calls in a row are read as a group."""
+"""Consecutive calls from which they are grouped."""
 LONG_AGENT = 60_000
-"""So many characters of an agent are fetched when it is opened."""
+"""Characters from which an agent is fetched only when it is opened."""
 LONG_SECTION = 40_000
-"""So many characters of a turn stand in one section."""
+"""Characters of a turn in one section."""
 PutAside: TypeAlias = Callable[[list[tuple[Turn, str]]], str]
-"""Turns to what stands in their place until they are wanted."""
+"""Replaces turns by a placeholder until they are needed."""
 EDITS = ("edit", "edits")
-"""Calls that are counted with the files that they were made in."""
+"""Calls that are counted with the files they changed."""
 KINDS = 5
-"""So many kinds of calls are named in the line of a group."""
+"""Kinds of calls named in the line of a group."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class TurnWriter:
         return f'<header class="head">{number}{time}{unseen}{usage}</header>'
 
     def _render_usage(self, conversation: Conversation, turn: Turn) -> str:
-        """Render what a turn used, the agents that it started included."""
+        """Render the usage of a turn, with the agents that it started."""
         responses = [conversation.responses[number] for number in turn.responses]
         for agent in iter_agents_launched(turn.items, self.options.conversations):
             responses += self.options.conversations[agent].responses
@@ -122,7 +122,7 @@ class TurnWriter:
         return self.options.has_thinking or not isinstance(note, AssistantThinking)
 
     def _render_calls(self, group: Sequence[ItemPassage]) -> str:
-        """Render consecutive calls; many of them are a group."""
+        """Render consecutive calls; many of them form a group."""
         html = "".join(map(self._render_entry, group))
         if len(group) < GROUPED:
             return html
@@ -182,7 +182,7 @@ class TurnWriter:
 
 
 def _get_quiet_item(passage: ItemPassage, turn: Turn) -> entries.Quiet | None:
-    """Return what is shown at the end of a turn, None for what has something to say."""
+    """Return the form of an item for the end of a turn; None for one with content."""
     match passage.item:
         case ClientNote() as note:
             return None if note.subtype in TROUBLE or note.kind == "gone" else note
@@ -195,7 +195,7 @@ def _get_quiet_item(passage: ItemPassage, turn: Turn) -> entries.Quiet | None:
 
 
 def _is_groupable(passage: ItemPassage) -> bool:
-    """Tell calls that many of make a group."""
+    """Return whether calls of a kind are grouped."""
     item = passage.item
     return isinstance(item, ToolCall) and not is_open_call(item, has_result=passage.has_result)
 
@@ -215,7 +215,7 @@ def _format_call_count(nouns: tuple[str, str], count: int, calls: Sequence[ToolC
 def render_agents(
     conversations: Mapping[str, Conversation], options: PageOptions, defer: PutAside
 ) -> dict[str, str]:
-    """Render the agents of a session by name, those that others started first."""
+    """Render the agents of a session by name, those started by other agents first."""
     html_by_agent: dict[str, str] = {}
     for conversation in _iter_innermost_first(conversations):
         turns = TurnWriter(options, html_by_agent).render_turns(conversation)
@@ -227,7 +227,7 @@ def render_agents(
 
 
 def _iter_innermost_first(conversations: Mapping[str, Conversation]) -> Iterator[Conversation]:
-    """Yield the agents so that each comes after those it sent out."""
+    """Yield the agents so that each comes after those it started."""
     agents = [
         conversation
         for conversation in conversations.values()

@@ -1,4 +1,4 @@
-"""Transcripts: one path through a session, what it says of itself, and the index of many."""
+"""Transcripts: one path through a session, its heading, and the index of many."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,18 +37,18 @@ from plait.view.transcript.markdown_text import escape_phrase, format_code_span,
 
 
 class Coverage(NamedTuple):
-    """How an export covers the sessions it was made of."""
+    """How an export covers its sessions."""
 
     exported: int = 0
-    """By a path of their own."""
+    """With a path of their own."""
     alone: int = 0
     """By their agents, which is all that is left of them."""
     carried: int = 0
-    """By another session that carries them on or holds all that they hold."""
+    """By another session that continues them or contains everything they do."""
     silent: int = 0
-    """Not at all: there is no conversation in them."""
+    """Not at all: they contain no conversation."""
     inside: int = 0
-    """Sessions besides, inside the files of others."""
+    """Further sessions, inside the files of others."""
 
     @property
     def sessions(self) -> int:
@@ -60,7 +60,7 @@ class Coverage(NamedTuple):
         return Coverage(*map(add, self, other))
 
     def list_counts(self) -> list[str]:
-        """Return how many sessions are exported, and what became of the others."""
+        """Return how many sessions are exported, and what happened to the others."""
         others = (
             (self.alone, "with only agents left"),
             (self.carried, "included in others"),
@@ -79,51 +79,51 @@ class Coverage(NamedTuple):
 
 
 class Heading(Struct, frozen=True, kw_only=True):
-    """What a transcript says of itself before it begins."""
+    """The metadata of a transcript."""
 
     session: str
     path: int = 1
     of: int = 1
     status: Status | None = "ACTIVE"
-    """None where the session has no path: only its agents are left."""
+    """None if the session has no path: only its agents are left."""
     fork_point: str | None = None
     """Where an abandoned path leaves the active one."""
     messages: int = 0
     compactions: int = 0
     turns: int = 0
-    """Of the path itself, not of its agents."""
+    """Of the path itself, without its agents."""
     title: str | None = None
     project: str | None = None
     directory: str | None = None
     branch: str | None = None
-    """The one of git."""
+    """The Git branch."""
     models: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
     started: str | None = None
     ended: str | None = None
     totals: Totals
-    """With the agents that were sent out."""
+    """Including the agents that were started."""
     resume: str | None = None
-    """What to type to go on with it."""
+    """The command that resumes it."""
 
 
 class Transcript(Struct, frozen=True, kw_only=True):
     """One path, ready to be written."""
 
     name: str
-    """Of its file, without what the format adds."""
+    """The name of its file, without the suffix."""
     heading: Heading
     conversation: Conversation
     by_line: Mapping[str, Conversation]
     """All conversations of the session, and of those that it shares records with."""
     names: Mapping[str, str]
-    """By DAG-line: the transcript that reads it to its end."""
+    """By DAG-line: the transcript that contains it up to its end."""
     path_lines: frozenset[str]
-    """The DAG-lines that the path goes along."""
+    """The DAG-lines along the path."""
     unnamed: tuple[str, ...] = ()
-    """Agents that no call names, and what broken lines hold; they stand at the end."""
+    """Agents that no call names, and recovered records; they come last."""
     agent: str | None = None
-    """The DAG-line of the agent that it is about, None for a path."""
+    """The DAG-line of the agent it is about; None for a path."""
 
 
 def create_stream(transcript: Transcript, options: RenderOptions) -> PassageStream:
@@ -144,11 +144,11 @@ AGENTS_ONLY = "Only its agents are left: it has no conversation and cannot be re
 TITLE_LENGTH = 80
 TITLE = "Title"
 LinkTo: TypeAlias = Callable[[str, str | None], str]
-"""The name of a transcript and an anchor in it to where a link leads."""
+"""The name of a transcript and an anchor in it that a link leads to."""
 
 
 class Fact(NamedTuple):
-    """Something known of a transcript, "" where it is not."""
+    """A fact about a transcript; empty if unknown."""
 
     name: str
     value: str
@@ -186,7 +186,7 @@ def list_path_lines(
 
 
 def iter_facts(heading: Heading) -> Iterator[Fact]:
-    """Yield what else is known of a path."""
+    """Yield further facts about a path."""
     yield Fact(TITLE, heading.title or "")
     yield Fact("Project", heading.project or "")
     yield Fact("Directory", heading.directory or "", is_code=True)

@@ -1,7 +1,8 @@
 """Transcripts as JSON: the documented, versioned form for programs.
 
-A call carries its result, unless the model continued before it arrived: then the result stands at
-its own place and the call names it. What a depth does not show is left out.
+A call contains its result, unless the model continued before it arrived: then the result is at its
+own
+place and the call refers to it. What a depth does not show is left out.
 """
 
 import json
@@ -41,7 +42,7 @@ OF_TURN = (
 
 
 class TranscriptForm(Struct, frozen=True):
-    """A transcript as it is written."""
+    """A transcript in its JSON form."""
 
     format: str
     name: str
@@ -118,7 +119,7 @@ def _build_item(passage: ItemPassage, *, has_detail: bool) -> Item:
 
 
 def list_agents(transcript: Transcript, options: RenderOptions) -> list[Conversation]:
-    """Return the agents of a transcript and theirs, those that no call names last."""
+    """Return the agents of a transcript, nested ones included, those that no call names last."""
     if options.agents == "files" or not options.has_tools:
         return []
     agents: dict[str, Conversation] = {}
@@ -191,7 +192,7 @@ def to_plain(value: object) -> dict[str, Any]:
 
 
 def strip_data(value: dict[str, Any]) -> dict[str, Any]:
-    """Return an object without the data of pictures; what is around it stays."""
+    """Return an object without the data of images; the rest stays."""
     holder: dict[str, Any] = {"": value}
     waiting: list[Any] = [holder]
     while waiting:

@@ -231,7 +231,7 @@ def _iter_detail_blocks(call: ToolCall) -> Iterator[str]:
 
 
 def iter_enclosure_blocks(enclosures: tuple[Enclosure, ...]) -> Iterator[str]:
-    """Yield a remark for each picture or document, and unknown blocks as JSON."""
+    """Yield a remark for each image or document, and unknown blocks as JSON."""
     for enclosure in enclosures:
         if enclosure.kind in ("image", "document", "tool_reference"):
             yield f"*{escape_phrase(format_enclosure(enclosure))}*"
@@ -263,10 +263,10 @@ class MarkdownWriter:
     used: set[str]
     """Anchors that are set already."""
     is_combined: bool = False
-    """True where all transcripts stand in one file."""
+    """Whether all transcripts are in one file."""
     has_anchors: bool = True
     fresh: list[str] = field(default_factory=list)
-    """Anchors that were set since somebody looked."""
+    """Anchors that were added since the last check."""
 
     def iter_passage(self, passage: AnyPassage) -> Iterator[str]:
         """Yield the blocks of one passage."""
@@ -463,18 +463,18 @@ def _open_details(summary: str) -> str:
 
 
 class WrittenTurn(NamedTuple):
-    """A turn as it was written, and what later turns need to know of it."""
+    """A rendered turn, and what later turns need to know about it."""
 
     items: tuple[Item, ...]
     text: str
     anchors: tuple[str, ...]
     """Those that it sets."""
     agents: tuple[str, ...]
-    """The agents that are told in it."""
+    """The agents that are in it."""
 
 
 WrittenTurns: TypeAlias = dict[int, WrittenTurn]
-"""By the identity of what stands in them, which each holds on to."""
+"""By the identity of their passages, which each keeps alive."""
 
 
 def iter_markdown(
@@ -483,10 +483,10 @@ def iter_markdown(
     used: set[str] | None = None,
     written_turns: WrittenTurns | None = None,
 ) -> Iterator[str]:
-    """Yield the blocks of a transcript; an empty line belongs between any two.
+    """Yield the blocks of a transcript, to be separated by empty lines.
 
-    Transcripts in one file share the anchors used already. Where several begin alike, the turns
-    that they share are written once and reused.
+    Transcripts in one file share the anchors used already. If several begin with the same turns,
+    these are rendered once and reused.
     """
     is_combined = used is not None
     writer = MarkdownWriter(
@@ -499,7 +499,7 @@ def iter_markdown(
 
 
 def iter_turns_markdown(transcript: Transcript, options: RenderOptions) -> Iterator[str]:
-    """Yield the blocks of the turns alone, to be pasted somewhere else."""
+    """Yield the blocks of the turns alone, to be pasted elsewhere."""
     writer = MarkdownWriter(
         transcript, create_stream(transcript, options), set(), has_anchors=False
     )

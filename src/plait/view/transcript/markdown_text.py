@@ -1,9 +1,11 @@
 """Log text as safe Markdown.
 
-`escape_literal` is for what people typed: it reads as it was written. `sanitize_markdown` is for
-what the model wrote: headings, lists and tables stay, HTML and unsafe links become text. Fenced
-code is always written anew, at the margin and with a fence of our own, so that where code ends is
-never in doubt.
+`escape_literal` is for what users typed: it is shown as it was written. `sanitize_markdown` is for
+what
+the model wrote: headings, lists and tables stay, HTML and unsafe links become text. Fenced code is
+always rewritten, at the margin and with a fence of our own, so that it is never ambiguous where
+code
+ends.
 """
 
 import re
@@ -15,7 +17,7 @@ from plait.view.text import clean_text
 
 FENCE = re.compile(r"[ \t]*(?:(`{3,})([^`]*)|(~{3,})(.*))$")
 NOT_NAMED = re.compile(r"[`|]+")
-"""What no language may hold: some readers would see the head of a table."""
+"""Characters no language name may contain: some readers would see a table header."""
 TICKS = re.compile("`+")
 TAG = re.compile(r"(?<!\\)(\\*)<(?=[A-Za-z/!?])")
 ENTITY = re.compile(r"(?<!\\)(\\*)&(?=#?\w{1,40};)")
@@ -28,7 +30,7 @@ UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 RISKY = re.compile(r"[<&\[\]`#~]|^[ \t]*[=-]+[ \t]*$", re.MULTILINE)
 SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)|[`*~$]|(?<!\w)_|_(?!\w)|(?<=\])[(:\[]"  # anywhere
-    r"|^(?:#(?=[#\s]|$)|>|[+-](?=[\s-]|$)|=(?==*$)|[|:](?=[|:\s-]*$))"  # where a line begins
+    r"|^(?:#(?=[#\s]|$)|>|[+-](?=[\s-]|$)|=(?==*$)|[|:](?=[|:\s-]*$))"  # at the beginning of a line
 )
 NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 LOWEST = 6
@@ -44,7 +46,7 @@ class TextPart(NamedTuple):
 
 
 def escape_literal(text: str) -> str:
-    """Return typed text so that it reads as typed, line by line."""
+    """Return typed text so that it is shown as typed, line by line."""
     blocks = []
     for part in _split_parts(clean_text(text)):
         if part.is_code:
@@ -62,7 +64,7 @@ def escape_literal(text: str) -> str:
 
 
 def sanitize_markdown(text: str) -> str:
-    """Return the model's Markdown without HTML, unsafe links and remote pictures."""
+    """Return the model's Markdown without HTML, unsafe links and remote images."""
     text = clean_text(text).strip("\n")
     if RISKY.search(text) is None:
         return text
@@ -190,10 +192,11 @@ def _iter_inert_lines(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _make_inert(line: str, *, is_open: bool) -> tuple[str, bool]:
-    r"""Return a line of Markdown without HTML, and whether a code span may be open behind it.
+    """Return a line of Markdown without HTML, and whether a code span may be open after it.
 
-    Code spans keep their signs, but only where every reader agrees on where they are: not
-    behind a lone backtick of the same paragraph, an escaped one, a bar of a table, an address.
+    Code spans keep their characters, but only where every reader agrees on where they are: not
+    after a
+    single backtick of the same paragraph, an escaped one, a bar of a table, an address.
     """
     if "`" not in line:
         return _neutralize(line), is_open

@@ -95,7 +95,7 @@ class PlainWriter:
     transcript: Transcript
     stream: PassageStream
     level: int = 0
-    """How deep what is written stands in agents and folds."""
+    """Nesting depth in agents and folds."""
 
     def iter_passage(self, passage: AnyPassage) -> Iterator[str]:
         """Yield the lines of one passage."""
@@ -269,7 +269,7 @@ def _iter_pieces(line: str, margin: str, room: int) -> Iterator[str]:
 
 
 def _find_cut(line: str, start: int, limit: int) -> int:
-    """Return where to cut without a space: after a sign, so that words stay whole."""
+    """Return where to cut without a space: after a punctuation mark, so that words stay whole."""
     for index in range(limit, start + (limit - start) // 2, -1):
         if not (line[index - 1].isalnum() or line[index - 1] == "_"):
             return index

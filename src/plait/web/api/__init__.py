@@ -1,1 +1,1 @@
-"""The archive as JSON, for other programs: one table of addresses, questions and answers."""
+"""The archive as JSON, for other programs: one table of addresses, requests and responses."""

@@ -14,34 +14,34 @@ MAX_SESSIONS = 1000
 
 
 class ToKeep(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which sessions are to be kept."""
+    """Which sessions to back up."""
 
     sessions: Annotated[tuple[model.Name, ...], Meta(max_length=MAX_SESSIONS)] = ()
-    """By their names in addresses; all of them where none is named."""
+    """By their names in URLs; all if none is named."""
 
 
 class NowKept(Struct, frozen=True):
-    """What was kept."""
+    """What was backed up."""
 
     sessions: tuple[str, ...]
     files: int
     bytes: int
-    """That were read."""
+    """Bytes read."""
     stored_bytes: int
-    """That they take on the disk."""
+    """Their size on disk."""
     unread: tuple[str, ...]
     """Files that could not be read, and why."""
 
 
 class ToRestore(Struct, frozen=True, forbid_unknown_fields=True):
-    """How a session is to be brought back."""
+    """How to restore a session."""
 
     touch: bool = True
-    """With the time of now, so that the cleanup leaves it alone."""
+    """With the present time, so that the cleanup leaves it alone."""
 
 
 class NowRestored(Struct, frozen=True):
-    """Where a session was put."""
+    """Where a session was restored."""
 
     path: str
     sha256: str
@@ -57,7 +57,7 @@ def status(library: LiveArchive, asked: model.Nothing) -> KeepStatus:
 
 
 def keep(library: LiveArchive, asked: ToKeep) -> NowKept:
-    """Back up sessions, and count anew what is at risk."""
+    """Back up sessions, and count again what is at risk."""
     sessions = [library.snapshot.session(name) for name in asked.sessions] or None
     report = library.snapshot.archive.keep.run(sessions)
     library.refresh()

@@ -30,7 +30,7 @@ MOST_EDITS = 200
 
 
 class HeldPlans:
-    """Plans that were shown but not applied yet; the oldest are forgotten."""
+    """Plans that were shown but not applied yet; the oldest are dropped."""
 
     def __init__(self) -> None:
         self._held: OrderedDict[str, Plan] = OrderedDict()
@@ -68,7 +68,7 @@ def presets(session: SessionRequest, asked: model.Nothing) -> edit_model.PresetE
 
 
 def edits(library: LiveArchive, asked: model.Nothing) -> edit_model.Edits:
-    """Return the edits, the newest first."""
+    """Return the edits, newest first."""
     entries = library.snapshot.archive.edits()[:MOST_EDITS]
     return edit_model.Edits(tuple(build_edit_row(entry) for entry in entries), library.is_read_only)
 

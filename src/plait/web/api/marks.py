@@ -9,12 +9,12 @@ from plait.web.api import model
 
 
 class WhichMarks(Struct, frozen=True, forbid_unknown_fields=True):
-    """Of which session, and whether turns are looked for in their sessions."""
+    """Of which session, and whether turns are located in their sessions."""
 
     session: model.Name | None = None
-    """By its name in addresses, or its id; of all where none is named."""
+    """By its name in URLs, or its id; of all if none is named."""
     placed: bool = False
-    """Says where each pinned turn is now, or that it is gone; for that sessions are read."""
+    """Return where each pinned turn is now; for that sessions are read."""
 
 
 class MarkedSession(Struct, frozen=True):
@@ -23,7 +23,7 @@ class MarkedSession(Struct, frozen=True):
     session: str
     at: str
     name: str | None
-    """By which it is asked for; none where it is not here."""
+    """Its name in URLs; none if it is not here."""
 
 
 class MarkedTurn(Struct, frozen=True):
@@ -31,20 +31,20 @@ class MarkedTurn(Struct, frozen=True):
 
     session: str
     uuid: str
-    """The record that opens it."""
+    """Its first record."""
     at: str
     turn: int | None
     words: str
     name: str | None
-    """By which its session is asked for; none where it is not here."""
+    """Its session's name in URLs; none if it is not here."""
     line: str | None = None
-    """The conversation that it stands in, where it was looked for."""
+    """The conversation it is in, if it was located."""
     why_gone: str | None = None
-    """Where it is no longer there: what is missing."""
+    """What is missing, if it is gone."""
 
 
 class Marks(Struct, frozen=True):
-    """What is starred and pinned, the newest first."""
+    """What is starred and pinned, newest first."""
 
     stars: tuple[MarkedSession, ...]
     pins: tuple[MarkedTurn, ...]
@@ -52,10 +52,10 @@ class Marks(Struct, frozen=True):
 
 
 class ToStar(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which session is to be starred, or no longer."""
+    """Which session to star or unstar."""
 
     session: model.Name
-    """By its name in addresses, or its id."""
+    """By its name in URLs, or its id."""
     on: bool = True
 
 
@@ -67,12 +67,12 @@ class NowStarred(Struct, frozen=True):
 
 
 class ToPin(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which turn is to be pinned, or no longer."""
+    """Which turn to pin or unpin."""
 
     session: model.Name
-    """By its name in addresses, or its id."""
+    """By its name in URLs, or its id."""
     uuid: model.Name
-    """The record that opens the turn."""
+    """The first record of the turn."""
     on: bool = True
 
 
@@ -128,7 +128,7 @@ def pin(library: LiveArchive, asked: ToPin) -> NowPinned:
 
 
 def locate_pin(library: LiveArchive, pin: Pin, *, is_placed: bool) -> MarkedTurn:
-    """Return a pinned turn, with where it is now if that is asked for."""
+    """Return a pinned turn, with its present place if requested."""
     name = _get_name(library.snapshot, pin.session)
     if name is None or not is_placed:
         why_gone = None if name else PinnedTurn.from_pin(pin, None).why_gone

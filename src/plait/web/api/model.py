@@ -1,4 +1,4 @@
-"""Questions and answers of the API, where no type of the library serves as such."""
+"""Requests and responses of the API, where no type of the library serves as such."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, TypeAlias
@@ -22,22 +22,22 @@ from plait.view.timeline import Bar, Timeline
 
 
 class Trouble(Struct, frozen=True):
-    """What went wrong, and what may help."""
+    """An error, and hints."""
 
     error: str
     hints: tuple[str, ...] = ()
 
 
 class SessionItem(Struct, frozen=True, kw_only=True):
-    """What a list says of a session."""
+    """A session in a list."""
 
     name: str
-    """By which it is asked for; the id where no other session has the same."""
+    """Its name in URLs; the id unless another session has the same."""
     id: str
     project: str
-    """That of its repository, where it was begun in a worktree or a sub-directory."""
+    """That of its repository, if it began in a worktree or a sub-directory."""
     folder: str
-    """The one that its log lies in."""
+    """The folder of its log."""
     title: str | None
     first_prompt: str | None
     started: str | None
@@ -51,13 +51,13 @@ class SessionItem(Struct, frozen=True, kw_only=True):
     is_live: bool
     deleted_at: datetime | None
     is_kept: bool = False
-    """No longer at its source, only kept."""
+    """No longer at its source, only in the backup."""
     is_incomplete: bool = False
-    """Put together from what was left of it."""
+    """Reconstructed from what was left of it."""
 
 
 class SessionList(Struct, frozen=True):
-    """Sessions that were asked for."""
+    """The requested sessions."""
 
     total: int
     offset: int
@@ -65,7 +65,7 @@ class SessionList(Struct, frozen=True):
 
 
 class ProjectItem(Struct, frozen=True):
-    """The sessions of a repository, or of a folder that belongs to none."""
+    """The sessions of a repository, or of a folder outside any."""
 
     name: str
     sessions: int
@@ -73,7 +73,7 @@ class ProjectItem(Struct, frozen=True):
     modified: datetime
     directory: str | None = None
     folded: tuple[str, ...] = ()
-    """The other folders whose sessions it has."""
+    """Folders whose sessions are included."""
 
 
 class ProjectList(Struct, frozen=True):
@@ -91,7 +91,7 @@ class LineItem(Struct, frozen=True, kw_only=True):
     label: str | None
     is_active: bool
     is_main: bool
-    """The one that Claude Code would go on with."""
+    """Whether it is the one that Claude Code would resume."""
     parent: str | None
     attachment: str | None
     agent: str | None
@@ -113,7 +113,7 @@ class FileItem(Struct, frozen=True):
 
 
 class SessionFacts(Struct, frozen=True):
-    """A session: what a list says, its conversations, its files, its totals."""
+    """A session: its facts, its conversations, its files, its totals."""
 
     session: SessionItem
     main: str | None
@@ -123,7 +123,7 @@ class SessionFacts(Struct, frozen=True):
 
 
 class Talk(Struct, frozen=True):
-    """Turns of a conversation, and the responses that begin in them, by their numbers."""
+    """Turns of a conversation, and the responses that begin in them, by number."""
 
     line: LineItem
     total: int
@@ -133,19 +133,19 @@ class Talk(Struct, frozen=True):
 
 
 class Tree(Struct, frozen=True):
-    """A session as it is drawn."""
+    """A session as a drawn graph."""
 
     rows: tuple[RowShape, ...]
 
 
 class Ways(Struct, frozen=True):
-    """The ways through a session."""
+    """The paths through a session."""
 
     paths: tuple[Path, ...]
 
 
 class Message(Struct, frozen=True):
-    """A message as the API of the model takes it."""
+    """A message in the form of the model's API."""
 
     number: int
     role: str
@@ -160,25 +160,25 @@ class Sight(Struct, frozen=True):
 
 
 class InTime(Struct, frozen=True):
-    """A conversation in time; of one turn what took time in it."""
+    """A conversation as a timeline; for one turn its waterfall."""
 
     timeline: Timeline
     bars: tuple[Bar, ...] = ()
 
 
 class SessionUsage(Struct, frozen=True, kw_only=True):
-    """What a session took."""
+    """The usage of a session."""
 
     total: CostSum
     by_who: tuple[CostSum, ...]
     by_model: tuple[CostSum, ...]
     offset: int
     responses: tuple[ResponseCost, ...]
-    """In the order of time."""
+    """By time."""
 
 
 class UsageFigures(Struct, frozen=True, kw_only=True):
-    """Tokens and money."""
+    """Tokens and cost."""
 
     responses: int
     input_tokens: int
@@ -197,7 +197,7 @@ class UsageFigures(Struct, frozen=True, kw_only=True):
 
 
 class UsageRow(UsageFigures, frozen=True, kw_only=True):
-    """Tokens and money of a day, a session, a model; what agents and branches took of it."""
+    """Tokens and cost of a day, a session, a model …, with the parts of agents and branches."""
 
     key: str | None
     models: tuple[str, ...]
@@ -208,13 +208,13 @@ class UsageRow(UsageFigures, frozen=True, kw_only=True):
 
 
 class Usage(Struct, frozen=True):
-    """Rows, and all of them together."""
+    """Rows and their total."""
 
     by: str
     rows: tuple[UsageRow, ...]
     totals: UsageRow
     beyond_log_usd: float = 0.0
-    """What Claude Code counted beyond the responses in its logs; in none of the rows."""
+    """What Claude Code counted beyond the responses in its logs; not in the rows."""
     sessions: int = 0
     """How many sessions have responses."""
     all_sessions: int = 0
@@ -222,15 +222,15 @@ class Usage(Struct, frozen=True):
 
 
 class SearchHit(Struct, frozen=True):
-    """A turn that answers, and the name of its session."""
+    """A matching turn, and the name of its session."""
 
     name: str | None
-    """None where the session has gone since."""
+    """None if the session is gone."""
     hit: Hit
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
-    """What was found."""
+    """Search results."""
 
     total: int
     took_ms: float
@@ -297,7 +297,7 @@ Day: TypeAlias = Annotated[
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
-    """No question."""
+    """No parameters."""
 
 
 class Sessions(Struct, frozen=True, forbid_unknown_fields=True):
@@ -306,7 +306,7 @@ class Sessions(Struct, frozen=True, forbid_unknown_fields=True):
     project: Name | None = None
     """Part of the project's name."""
     q: Words | None = None
-    """Words of the title, the first prompt or the directory."""
+    """Words in the title, the first prompt or the directory."""
     since: Day | None = None
     until: Day | None = None
     is_live: bool | None = None
@@ -316,34 +316,34 @@ class Sessions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WhichTurns(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which turns of which conversation, and how much of them."""
+    """Which turns of which conversation, and at what depth."""
 
     line: Name | None = None
-    """The conversation; the active one where none is named."""
+    """The conversation; the active one by default."""
     depth: Depth = "all"
     thinking: bool = True
     data: bool = False
-    """With the data of pictures."""
+    """Include the data of images."""
     limit: Annotated[int, Meta(ge=1, le=200)] = 20
     offset: Offset = 0
 
 
 class WhichMessages(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which messages, in full; none where no limit is given."""
+    """Which messages, and whether in full; all without a limit."""
 
     limit: Annotated[int, Meta(ge=0, le=200)] = 0
     offset: Offset = 0
 
 
 class WhichTime(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which conversation; with a turn also what took time in it."""
+    """Which conversation; with a turn also its waterfall."""
 
     line: Name | None = None
     turn: Number | None = None
 
 
 class Touched(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which files, and whether with their patches."""
+    """Which files, and whether with patches."""
 
     patches: bool = False
     limit: Count = 100
@@ -363,18 +363,18 @@ class Lines(Struct, frozen=True, forbid_unknown_fields=True):
     file: Annotated[int, Meta(ge=0, le=100_000)] = 0
     type: Name | None = None
     start: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
-    """The first line, by its number in the file."""
+    """The number of the first line."""
     limit: Count = 100
 
 
 class Spending(Struct, frozen=True, forbid_unknown_fields=True):
-    """By what tokens and money are put together."""
+    """How tokens and cost are grouped."""
 
     by: GroupBy = "daily"
 
 
 class Search(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is looked for."""
+    """What to search for."""
 
     q: Words = ""
     way: Literal["words", "exact", "regex"] = "words"
@@ -388,38 +388,38 @@ class Search(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Wanted(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is to be done to a session."""
+    """What to do to a session."""
 
     operation: Literal[
         "clone", "fork", "switch", "repair", "rename", "tag", "delete", "trim", "compress"
     ]
     at: Words | None = None
-    """Where a fork goes on from: a message, a turn, the words of a prompt."""
+    """Where a fork continues: a message, a turn, the words of a prompt."""
     before: bool = False
     """Without that turn."""
     branch: Name | None = None
     title: Words | None = None
     word: Words | None = None
-    """A tag; none takes it away."""
+    """A tag; none removes it."""
     active_only: bool = False
     clean: bool = False
     in_place: bool = False
-    """The session itself is repaired, trimmed or compressed, not a copy of it."""
+    """Repair, trim or compress the session itself, not a copy."""
     preset: Preset | None = None
-    """How much a trim takes away; what follows says what, besides or instead."""
+    """The preset of a trim; the following fields choose more, or choose without it."""
     calls: Annotated[tuple[Name, ...], Meta(max_length=200)] = ()
-    """By their ids."""
+    """By id."""
     tools: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
-    """By their names, patterns among them."""
+    """By name, including patterns."""
     larger_than: Number | None = None
     """Characters of a call and its result."""
     older_than: timedelta | None = None
     except_last: Number = 0
-    """Turns at the end that a trim leaves alone."""
+    """Turns at the end that a trim leaves unchanged."""
     way: Way | None = None
-    """Calls go with their results, results are cut, or become one line."""
+    """Remove calls with their results, shorten results, or replace them by a line."""
     keep: Number | None = None
-    """Characters of a result that is cut."""
+    """Characters of a shortened result."""
     thinking: bool = False
     images: bool = False
     attachments: bool = False
@@ -433,11 +433,11 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     keep_last: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     """Turns at the end that are not compressed."""
     calls_as: Literal["metadata", "none"] = "metadata"
-    """What becomes of calls in compressed turns: a line each, or nothing."""
+    """What happens to calls in compressed turns: a line each, or nothing."""
 
     @property
     def trimmed(self) -> dict[str, Any]:
-        """The options of a trim, as the library takes them; {} where nothing is to be cut."""
+        """The options of a trim in the library's form; {} if nothing is to be cut."""
         options = {name: getattr(self, name) for name in (*TRIM_TARGETS, *TRIM_LIMITS)}
         chosen = {name: value for name, value in options.items() if value not in (None, (), False)}
         return chosen if any(name in chosen for name in TRIM_TARGETS) else {}
@@ -450,17 +450,17 @@ class PresetEffects(Struct, frozen=True):
 
 
 class Sure(Struct, frozen=True, forbid_unknown_fields=True):
-    """That it is meant."""
+    """A confirmation."""
 
     force: bool = False
-    """Even while a client runs it, or though a file has changed since."""
+    """Even while a client runs it, or if a file has changed since."""
 
 
 class Planned(Struct, frozen=True):
-    """What would be done, by what it is then asked for, and its figures in words."""
+    """What would be done, the name of the plan, and its figures as text."""
 
     plan: str | None
-    """None where nothing can be done: a rule would be broken, or there is nothing to do."""
+    """None if nothing can be done: a rule would be broken, or there is nothing to do."""
     report: EditReport
     sizes: tuple[tuple[str, str, str], ...]
     fates: tuple[tuple[str, str, str], ...]
@@ -470,14 +470,14 @@ class Planned(Struct, frozen=True):
 
 
 class Applied(Struct, frozen=True):
-    """What was done, and the name of the session that results; none where it is gone."""
+    """What was done, and the name of the resulting session; none if it is deleted."""
 
     report: EditReport
     name: str | None
 
 
 class Edits(Struct, frozen=True):
-    """What was changed, the newest first."""
+    """What was changed, newest first."""
 
     edits: tuple[EditEntry, ...]
     is_read_only: bool

@@ -1,8 +1,7 @@
-"""The table of the API: addresses, questions and answers; its routes and its OpenAPI document.
+"""The table of the API: addresses, requests and responses; its routes and its OpenAPI document.
 
-What changes something is sent on purpose, by POST alone. Pages of other sites cannot send it: their
-origin is refused, the cookie is not sent along, and no form can set the header that says the change
-is intended.
+Changes need an intentional POST. Pages of other sites cannot send one: their origin is refused, the
+cookie is not sent along, and no form can set the required header.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -28,12 +27,12 @@ from plait.web.responses import SessionRequest, get_library, json_response
 HEADER = "plait-edit"
 MEANT = "yes"
 MAX_BODY = 16_384
-"""Bytes that a request to change something may have."""
+"""Size limit for requests that change something."""
 
 
 @dataclass(frozen=True)
 class WriteEntry:
-    """One address at which something is changed."""
+    """An address that changes something."""
 
     path: str
     summary: str
@@ -49,7 +48,7 @@ class WriteEntry:
 
     @property
     def parameters(self) -> Iterator[str]:
-        """The names in its address."""
+        """The parameters in its address."""
         yield from (part[1:-1] for part in self.path.split("/") if part.startswith("{"))
 
 
@@ -150,23 +149,23 @@ SESSION_PATH = "/sessions/{name}"
 
 @dataclass(frozen=True)
 class Entry:
-    """One address: a question about the archive or one session, and its answer."""
+    """An address for reading about the archive or one session."""
 
     path: str
     summary: str
     answers: Callable[[Any, Any], object]
     described: type[Struct] | None = None
-    """What is answered, where the function does not say."""
+    """What it returns, if the function does not say."""
 
     @cached_property
     def question(self) -> type[Struct]:
-        """What may be asked."""
+        """The type of its parameters."""
         type_: type[Struct] = get_type_hints(self.answers)["asked"]
         return type_
 
     @cached_property
     def answer(self) -> type[Struct]:
-        """What is answered."""
+        """The type of its response."""
         type_: type[Struct] = self.described or get_type_hints(self.answers)["return"]
         return type_
 
@@ -229,7 +228,7 @@ PUBLISHED = {
     "TurnFiles": "TurnStory",
     "UserMessage": "Told",
 }
-"""Schema names that programs know, where a class has another name."""
+"""Published schema names of classes with another name."""
 TROUBLES = {
     "400": "Invalid request",
     "401": "Missing cookie or key",

@@ -156,13 +156,13 @@ def _examine(snapshot: Snapshot) -> model.Health:
     for file in snapshot.archive.files:
         try:
             account.add_file(file.path)
-        except SourceError as error:  # gone since it was found
+        except SourceError as error:  # deleted since it was listed
             account.findings.append(Finding("unreadable", error.message))
     return health(account, snapshot.archive.graph().account)
 
 
 def health(account: LogCounts, graph: GraphAccount) -> model.Health:
-    """Return an account as it is answered."""
+    """Return an account in the form of a response."""
     return copy_fields(
         model.Health,
         account,
@@ -212,7 +212,7 @@ def _create_file_item(number: int, file: LogFile) -> model.FileItem:
 
 
 def conversation(request: SessionRequest, asked: model.WhichTurns) -> Any:
-    """Return turns of a conversation; a depth leaves out what it does not show."""
+    """Return turns of a conversation at a depth."""
     line = request.live.line(asked.line)
     turns_page = line.turns[asked.offset : asked.offset + asked.limit]
     turns = tuple(_filter_turn(turn, asked) for turn in turns_page)
@@ -230,7 +230,7 @@ def _filter_turn(turn: Turn, asked: model.WhichTurns) -> Turn:
 
 
 def tree(request: SessionRequest, asked: model.Nothing) -> model.Tree:
-    """Return a session as it is drawn."""
+    """Return a session as a drawn graph."""
     return model.Tree(tuple(request.live.opened.rows) if request.live.conversations_if_any else ())
 
 
@@ -240,7 +240,7 @@ def paths(request: SessionRequest, asked: model.Nothing) -> model.Ways:
 
 
 def context(request: SessionRequest, asked: model.WhichMessages) -> model.Sight:
-    """Return what Claude will see of a session; messages in full where they are asked for."""
+    """Return what Claude will see of a session, with full messages on request."""
     has_file = request.session.file is not None
     all_messages = request.live.resumption.context.request if asked.limit and has_file else []
     page = all_messages[asked.offset : asked.offset + asked.limit]
@@ -252,7 +252,7 @@ def context(request: SessionRequest, asked: model.WhichMessages) -> model.Sight:
 
 
 def timeline(request: SessionRequest, asked: model.WhichTime) -> model.InTime:
-    """Return a conversation in time."""
+    """Return a conversation as a timeline."""
     line = request.live.line(asked.line)
     turns = [turn for turn in line.turns if turn.number == asked.turn]
     if asked.turn is not None and not turns:
@@ -262,7 +262,7 @@ def timeline(request: SessionRequest, asked: model.WhichTime) -> model.InTime:
 
 
 def files(request: SessionRequest, asked: model.Touched) -> ChangedFiles:
-    """Return what a session did to files; patches where they are asked for."""
+    """Return what a session did to files, with patches on request."""
     page = request.live.files.files[asked.offset : asked.offset + asked.limit]
     if not asked.patches:
         page = tuple(
@@ -285,7 +285,7 @@ def usage(request: SessionRequest, asked: model.WhichPart) -> model.SessionUsage
 
 
 def raw(request: SessionRequest, asked: model.Lines) -> model.RawLines:
-    """Return lines of a file as they are."""
+    """Return lines of a file unchanged."""
     survey = request.survey(asked.file)
     numbers = [number for number in survey.numbers(asked.type) if number >= asked.start]
     return model.RawLines(

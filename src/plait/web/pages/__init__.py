@@ -1,6 +1,6 @@
-"""The pages: one table of addresses. A page's module is loaded when the page is first asked for.
+"""The pages: one table of addresses. A page's module is imported on its first request.
 
-A server starts sooner that way: the pages of figures alone need a third of all modules.
+This makes the server start faster: the pages of figures alone need a third of all modules.
 """
 
 from collections.abc import Awaitable, Callable
@@ -44,7 +44,7 @@ PAGES = {
     "/s/{name}/raw/{file:int}/{line:int}": "session_raw:serve_line",
     "/s/{name}/compare": "session_compare:serve_comparison",
 }
-"""Addresses with the function that answers, `module:function`; run in a thread of the pool."""
+"""Addresses with their function, `module:function`; run in a thread of the pool."""
 STREAMING_PAGES = {
     ("/s/{name}/markdown", "GET"): "share:serve_markdown",
     ("/s/{name}/output", "GET"): "share:serve_output",

@@ -1,4 +1,4 @@
-"""The page of what one figure counts: session by session, with sums that are the figure."""
+"""The page behind one figure: session by session, with sums equal to the figure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -113,25 +113,25 @@ TABS = {
     "tokens": "usage",
     "files": "files",
 }
-"""The tab of a session that shows what is counted; else its conversation."""
+"""The tab of a session that shows what is counted; by default its conversation."""
 HEADS = ("Responses", *(kind.capitalize() for kind in TOKEN_KINDS), "Tokens", "Cost")
 
 
 class CountedPage(NamedTuple):
-    """A slice, and what it holds of each session."""
+    """A slice, and its content by session."""
 
     slice: Slice
     sessions: Mapping[str, ListedSession]
     project_directories: Mapping[str, str]
     is_counting: bool
     spending: Sequence[SpendingRow] | None = None
-    """By session, where responses are counted."""
+    """By session, if responses are counted."""
     saved: float = 0.0
     """Dollars that the cache saved on these responses."""
     amounts: Mapping[str, float] | None = None
-    """By session, where anything else is counted."""
+    """By session, if anything else is counted."""
     first_turns: Mapping[str, StartedTurn] = {}
-    """The first turn of each session that is counted."""
+    """The first counted turn of each session."""
     model_names: Mapping[str, str] = {}
 
 
@@ -234,7 +234,7 @@ def _count_billing(page: CountedPage, billing: Billing, prices: Prices) -> Count
 def filter_started_turns(
     slice_: Slice, turns: Iterable[StartedTurn], sessions: Mapping[str, ListedSession]
 ) -> list[StartedTurn]:
-    """Return the turns of a slice that users started, in order of time."""
+    """Return the turns of a slice that users started, by time."""
 
     def is_in_project(turn: StartedTurn) -> bool:
         session = sessions.get(turn.name)
@@ -286,7 +286,7 @@ def measure_slice(slice_: Slice, part: SessionPart) -> float:
 
 
 def _is_at(slice_: Slice, quarter: int) -> bool:
-    """Return whether a quarter of an hour lies in the hours that a slice asks for."""
+    """Return whether a quarter of an hour is in the hours of a slice."""
     local = find_local_hour(quarter)
     if local is None:
         return False
@@ -357,7 +357,7 @@ def render_counted_page(page: CountedPage) -> str:
 
 
 def render_counted_list(page: CountedPage) -> str:
-    """Render the sums and the sessions."""
+    """Render the totals and the sessions."""
     if page.spending is not None:
         return _render_spending(page, page.spending)
     if page.amounts is not None:

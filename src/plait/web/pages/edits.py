@@ -1,4 +1,4 @@
-"""The Edits page: what was changed, the newest first, each with a button to undo it."""
+"""The Edits page: what was changed, newest first, each with a button to undo it."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ class ListedEdit(Struct, frozen=True):
 
     entry: EditEntry
     name: str | None
-    """None where the session is gone."""
+    """None if the session is gone."""
     title: str | None
 
 

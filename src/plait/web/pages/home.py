@@ -72,9 +72,9 @@ class PinnedRow(Struct, frozen=True, kw_only=True):
     session: str
     """The session's id."""
     name: str | None
-    """The session's name in URLs; None where the session is gone."""
+    """The session's name in URLs; None if the session is gone."""
     title: str
-    """The session's title, where it is known."""
+    """The session's title, if known."""
     uuid: str
     turn: int | None
     words: str
@@ -82,7 +82,7 @@ class PinnedRow(Struct, frozen=True, kw_only=True):
 
 
 class Bookmarks(Struct, frozen=True):
-    """Starred sessions and pinned turns, the newest first."""
+    """Starred sessions and pinned turns, newest first."""
 
     sessions: Sequence[ListedSession] = ()
     pins: Sequence[PinnedRow] = ()
@@ -94,9 +94,9 @@ class UsageFigures(NamedTuple):
     """Usage of a week, or of all time."""
 
     monday: datetime | None
-    """When the week begins; None for all time."""
+    """The first day of the week; None for all time."""
     cost: float | None
-    """None where nothing of it has a price."""
+    """None if nothing of it has a price."""
     is_partly_priced: bool
     tokens: int
     sessions: int
@@ -104,15 +104,15 @@ class UsageFigures(NamedTuple):
 
 
 class BackupFigures(NamedTuple):
-    """What the backup store holds, and what it lacks."""
+    """What the backup store has, and what it lacks."""
 
     kept: int
-    """Sessions that are backed up as they are."""
+    """Sessions that are completely backed up."""
     gone: int
     """Those of them that are deleted at the source."""
     unkept: int
     at_risk: Sequence[ListedSession]
-    """Those that will be lost, the first to go first."""
+    """Those that will be lost, the first to be deleted first."""
     bytes: int
     stored_bytes: int
 
@@ -127,19 +127,19 @@ class Home(NamedTuple):
     days: Mapping[date, int]
     """Turns started, by day."""
     usage: Sequence[UsageFigures] | None
-    """Of two weeks, the later one first, and of all time; None where nothing is counted yet."""
+    """Of two weeks, newest first, and of all time; None if nothing is counted yet."""
     soon: Sequence[ListedSession]
-    """Sessions that the client's cleanup will delete within days, the first to go first."""
+    """Sessions that the client's cleanup will delete within days, the first first."""
     backups: BackupFigures | None
-    """None where there is no store, or nothing is known yet."""
+    """None if there is no store, or nothing is known yet."""
     settings: Sequence[str]
-    """The files that say for how long sessions are kept."""
+    """The settings files that say how long sessions are kept."""
     total: int
     searched: Sequence[str]
-    """Folders where sessions were looked for."""
+    """Folders that were searched."""
     is_counting: bool = False
     waste: Waste | None = None
-    """Avoidable spending of this week; None where nothing is counted yet."""
+    """Avoidable spending of this week; None if nothing is counted yet."""
     bookmarks: Bookmarks = Bookmarks()
 
 
@@ -207,7 +207,7 @@ def serve_home(request: Request) -> Response:
 
 
 def load_bookmarks(library: LiveArchive, rows: Sequence[ListedSession]) -> Bookmarks:
-    """Return what is starred and pinned; no session is read for it."""
+    """Return what is starred and pinned, without reading sessions."""
     if library.star_file is None:
         return Bookmarks()
     try:
@@ -252,9 +252,9 @@ def compute_home_usage(
     prices: Prices,
     now: datetime,
 ) -> Sequence[UsageFigures] | None:
-    """Return the usage of two weeks and of all time, None where nothing is counted yet.
+    """Return the usage of two weeks and of all time; None if nothing is counted yet.
 
-    The weeks are this one and the last; where both are empty, the last two with usage.
+    The weeks are this one and the last; if both are empty, the last two with usage.
     """
     if responses is None:
         return None
@@ -455,7 +455,9 @@ def _render_usage(home: Home) -> str:
 
 
 def _render_backups(home: Home) -> str:
-    """Render what will be deleted and when, with a button that backs it up; else the store."""
+    """Render what will be deleted and when, with a button that backs it up; else the state of the
+    backup.
+    """
     backups = home.backups
     if backups is None:
         return _render_deleted("Deleted soon", home.soon, home) if home.soon else ""

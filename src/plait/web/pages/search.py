@@ -1,4 +1,4 @@
-"""The Search page, and the palette that finds places, sessions and turns from any page."""
+"""The Search page, and the palette that finds pages, sessions and turns from anywhere."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -37,11 +37,11 @@ from plait.web.pages.session_list import (
 from plait.web.responses import copy_fields, get_library, html_response, page_or_fragment
 
 MAX_OFFERED = 7
-"""Sessions, and turns, that the palette offers."""
+"""Sessions, and turns, in the palette."""
 MIN_LETTERS = 2
-"""Letters from which on the palette searches in sessions."""
+"""Letters from which the palette searches in sessions."""
 LAST_WORD = re.compile(r"\w{2,}$")
-"""A word that is perhaps still being typed."""
+"""A word that may still be incomplete."""
 STILL_READING = "Your sessions are still being read, so more results may appear."
 
 
@@ -65,7 +65,7 @@ def serve_search(request: Request) -> Response:
 
 
 def serve_palette(request: Request) -> Response:
-    """Serve what the palette offers for a text."""
+    """Serve the palette's suggestions for a text."""
     library, text = get_library(request), read_text(request, "q").strip()
     rows = library.rows()
     sessions = filter_sessions(rows.sessions, SessionFilter(q=text))[:MAX_OFFERED]
@@ -129,7 +129,7 @@ def render_palette(
     now: datetime,
     project_directories: Mapping[str, str],
 ) -> str:
-    """Render what the palette offers: sessions by name, turns by their words, places."""
+    """Render the palette's suggestions: sessions by name, turns by content, pages."""
     words = text.casefold().split()
 
     def render_option(href: str, content: str) -> str:

@@ -28,7 +28,7 @@ from plait.web.responses import NO_CACHE, get_library, html_response, json_respo
 
 PAGE = "text/html; charset=utf-8"
 UNCOMPRESSED = {**NO_CACHE, "Content-Encoding": "identity"}
-"""Compression would hold back the header until the log is read."""
+"""Compression would delay the header until the log is read."""
 TROUBLE = '</section><div class="nothing"><h2>{words}</h2><p>{hint}</p></div>'
 LONGEST_QUERY = 400
 EXPORT_FORMATS = (
@@ -41,7 +41,7 @@ EXPORT_FORMATS = (
 
 
 def serve_session(request: Request) -> Response:
-    """Serve the page; where the log must be read first, the header is sent before it is."""
+    """Serve the page; if the log must be read, the header is sent first."""
     library, name = get_library(request), request.path_params["name"]
     session = library.snapshot.session(name)
     cached = library.cached_session(name)
@@ -64,7 +64,7 @@ def iter_page(library: LiveArchive, name: str) -> Iterator[str]:
         yield _get_body(library, name, session)
     except PlaitError as error:
         yield _render_problem(error.message, " ".join(error.hints))
-    except Exception:  # the head of the page is sent: what is wrong must stand in it
+    except Exception:  # the beginning of the page was sent: errors must be shown inside it
         log.exception("the page of %s failed", name)
         yield _render_problem("something went wrong in Plait", "See the terminal for details.")
     yield end
@@ -138,7 +138,9 @@ def serve_part(request: Request) -> Response:
         and not cached.is_current(library.snapshot.session(name))
         and (turns := cached.render_turns(key))
     ):
-        return json_response(request, turns)  # it has grown: all of it need not be read for that
+        return json_response(
+            request, turns
+        )  # it has grown: that does not require reading all of it
     session = library.open_session(name)
     stretch = session.column.parse_stretch(key) if session.column else None
     if session.column is None or stretch is None:
@@ -162,7 +164,7 @@ def serve_line(request: Request) -> Response:
 
 
 def serve_where(request: Request) -> Response:
-    """Serve where a record, or a line of the log, is read; null where it is not."""
+    """Serve where a record, or a line of the log, is shown; null if it is not."""
     locator = _open_session(request).places
     query = request.query_params
     file, _, line = query.get("at", "").partition(".")
@@ -188,9 +190,12 @@ def _open_session(request: Request) -> LiveSession:
 
 
 SMALL = 1_000_000
-"""Bytes of logs that are read again in no time."""
+"""Size of logs that are read again at once."""
 REST, OFTEN = 3000, 10
-"""Milliseconds until a large session is read as a whole, and how many times longer than that takes."""
+"""Milliseconds until a large session is read completely, and that pause as a multiple of the time
+it
+takes.
+"""
 
 
 class News(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -199,16 +204,16 @@ class News(Struct, frozen=True, kw_only=True, omit_defaults=True):
     mark: str = ""
     is_gone: bool = False
     first: int = 0
-    """The place of the first turn that is given."""
+    """The index of the first turn included."""
     count: int = 0
     """How many turns the active line has."""
     turns: tuple[str, ...] = ()
     """The sections of the turns from there on."""
     prompts: tuple[tuple[str, str], ...] = ()
     is_redrawn: bool = False
-    """The page must be drawn anew: more has changed than its end."""
+    """Whether the page must be reloaded because more than its end changed."""
     wait: int = 0
-    """Milliseconds after which the page should ask for the rest of what has changed."""
+    """Milliseconds after which the page should ask for the rest."""
     facts: str | None = None
     rail: str | None = None
     title: str | None = None
@@ -241,7 +246,7 @@ def serve_growth(request: Request) -> Response:
 
 
 def _get_quick_news(cached: LiveSession, known_turns: int) -> News | None:
-    """Return new turns of a large session that are read without the rest of it."""
+    """Return new turns of a large session without reading the rest."""
     if cached.column is None or cached.bytes <= SMALL:
         return None
     tail = cached.follower.conversation()

@@ -25,7 +25,7 @@ from plait.view.text import shorten
 from plait.web.responses import SessionRequest, html_response
 
 ROOM = 400_000
-"""About so many characters of each branch are drawn; what follows is read on its own page."""
+"""Approximate number of characters shown of each branch; the rest is on its own page."""
 MOST_FILES, FEW_FILES = 200, 5
 
 
@@ -45,7 +45,7 @@ class ComparedPage:
         self.conversations = conversations
 
     def render_totals(self) -> str:
-        """Render the totals of both branches after they part."""
+        """Render the totals of both branches after the fork."""
         sides = (self.comparison.first, self.comparison.second)
         rows = list_comparison_rows(self.comparison)
         names = "".join(f"<th>{esc(self._get_name(side))}</th>" for side in sides)
@@ -68,7 +68,7 @@ class ComparedPage:
         return get_branch_name(conversation, self.conversations) if conversation else side.line
 
     def render_shared(self, name: str) -> str:
-        """Render the turns in common, folded, and where the branches part."""
+        """Render the shared turns, folded, and where the branches fork."""
         common = self.comparison.first.path.turns[: self.comparison.shared]
         turns = [turn for turn in common if turn.opener]
         if not turns:

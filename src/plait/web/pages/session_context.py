@@ -1,4 +1,4 @@
-"""The Context tab of a session: what fills the window, through time and now, and what makes room."""
+"""The Context tab of a session: what fills the window, over time and now, and how to make room."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -38,10 +38,10 @@ XRAY_KINDS: dict[FillKind, str] = {
 
 
 def render_xray(head: SessionHeader, columns: Sequence[XrayColumn]) -> str:
-    """Render one column per request by what filled it, nothing where there are too few."""
+    """Render one column per request by content; nothing if there are too few."""
     if len(columns) < FEWEST:
         return ""
-    # As many columns as there is room for: of merged ones, the most expensive stays.
+    # As many columns as fit: of merged ones, the most expensive is shown.
     step = -(-len(columns) // MOST_COLUMNS)
     groups = (columns[start : start + step] for start in range(0, len(columns), step))
     visible = [
@@ -121,11 +121,11 @@ TRIM_OPTIONS = {
     "reminders": "reminders",
     "rereads": "rereads",
 }
-"""Kinds that can be trimmed as a whole, by what the request calls them."""
+"""Kinds that can be trimmed as a whole, by their names in requests."""
 TICKED = ("results", "reports", "calls")
-"""Kinds of which single things can be trimmed."""
+"""Kinds with items that can be trimmed separately."""
 RECENT = 3
-"""Turns at the end that are not compressed, where nobody says otherwise."""
+"""Turns at the end that are not compressed by default."""
 TRIM_SELECTION = (
     '<div class="by-hand"><label>Results <select name="way">'
     '<option value="empty">become one line</option>'
@@ -143,7 +143,7 @@ BY_CHARACTERS = (
 
 
 def render_fills(head: SessionHeader, context: Weighed) -> str:
-    """Render what fills the context, and what makes room in it."""
+    """Render what fills the context, and the actions that make room."""
     if not context.fills:
         return ""
     maximum = max(fill.tokens for fill in context.fills) or 1
@@ -247,7 +247,7 @@ def _render_compress(context: Weighed) -> str:
 
 
 MOST_SHOWN = 400_000
-"""Characters of a block that stand in a page."""
+"""Characters of a block that are shown."""
 REASONS = {
     "abandoned branch": "They are on abandoned branches.",
     "api error": "Errors are shown to you, not to the model.",

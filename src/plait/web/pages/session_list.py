@@ -52,7 +52,7 @@ from plait.view.text import shorten, strip_markdown_marks
 from plait.web.responses import get_library, html_response, is_fragment, page_or_fragment
 
 STEP = 200
-"""Sessions that a page shows at first, and adds as one scrolls."""
+"""Sessions that a page shows at first, and adds when scrolled."""
 MAX_SHOWN = 10_000
 MAX_QUERY = 300
 MAX_SIDEBAR = 150
@@ -103,9 +103,9 @@ class SessionFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     until: str = ""
     sort: str = "ended"
     turned: str = ""
-    """Not empty where the order is reversed."""
+    """Not empty if the order is reversed."""
     flat: str = ""
-    """Not empty where sessions are not grouped by project."""
+    """Not empty if sessions are not grouped by project."""
     n: int = STEP
 
     @property
@@ -115,7 +115,7 @@ class SessionFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_by_figure(self) -> bool:
-        """Whether sessions are in the order of a figure, in one list of all projects."""
+        """Whether sessions are sorted by a figure, in one list of all projects."""
         return self.sort in FIGURES
 
     @property
@@ -136,12 +136,12 @@ class SessionListPage(NamedTuple):
     filter: SessionFilter
     now: datetime
     drawings: Mapping[str, str] = {}
-    """Small graphs, by session."""
+    """Thumbnails, by session."""
     is_counting: bool = False
     searched: Sequence[str] = ()
-    """Folders where sessions were looked for."""
+    """Folders that were searched."""
     start: int = 0
-    """Rows that are on the page already, where only those after them are fetched."""
+    """The number of rows already on the page, if only later ones are fetched."""
     unread: int = 0
     """Sessions that were not read yet."""
 
@@ -198,7 +198,7 @@ def serve_branches(request: Request) -> Response:
 
 
 def serve_sidebar(request: Request) -> Response:
-    """Serve the sidebar of sessions, always with the session that it stands beside."""
+    """Serve the sidebar of sessions, always including the current one."""
     text, current = read_text(request, "q"), read_text(request, "here")
     found = filter_sessions(get_library(request).rows().sessions, SessionFilter(q=text))
     rest = [session for session in found[MAX_SIDEBAR:] if session.name == current]
@@ -227,7 +227,7 @@ def mark_starred(library: LiveArchive, rows: Sequence[ListedSession]) -> Sequenc
 
 
 def load_star_order(snapshot: Snapshot) -> dict[str, int]:
-    """Return the ids of starred sessions with their position, the newest star first."""
+    """Return the ids of starred sessions with their position, newest star first."""
     path = snapshot.archive.star_file
     if not path:
         return {}
@@ -235,7 +235,7 @@ def load_star_order(snapshot: Snapshot) -> dict[str, int]:
 
 
 def read_session_filter(query: Mapping[str, str]) -> SessionFilter:
-    """Read a filter from a URL's query, ignoring what makes no sense."""
+    """Read a filter from a URL's query, ignoring invalid fields."""
     names = set(SessionFilter.__struct_fields__) - {"n", "sort"}
     fields = {
         name: value
@@ -287,7 +287,7 @@ def _get_local_day(stamp: str | None) -> str:
     time = parse_time(stamp)
     try:
         return format_day(time.astimezone()) if time else ""
-    except (OverflowError, OSError, ValueError):  # a year that no clock knows
+    except (OverflowError, OSError, ValueError):  # a year beyond the calendar
         return ""
 
 
@@ -304,7 +304,7 @@ def nest_sessions(rows: Sequence[ListedSession]) -> list[tuple[ListedSession, in
         session, depth = stack.pop()
         nested[session.name] = session, depth
         stack += [(child, depth + 1) for child in reversed(children.get(session.name, []))]
-    # sessions that continue each other are below nobody
+    # sessions that continue each other are at the top level
     rest = [(session, 0) for session in rows if session.name not in nested]
     return [*nested.values(), *rest]
 
@@ -320,7 +320,9 @@ def group_by_project(rows: Iterable[ListedSession]) -> dict[str, list[ListedSess
 def list_shown_sessions(
     rows: Sequence[ListedSession], filter_: SessionFilter
 ) -> list[tuple[ListedSession, int]]:
-    """Return the sessions that a page shows, by project unless by a figure, with their depth."""
+    """Return the sessions that a page shows, by project unless sorted by a figure, with their
+    depth.
+    """
     found = filter_sessions(rows, filter_)
     if filter_.is_by_figure:
         return [(session, 0) for session in found[: filter_.n]]
@@ -489,7 +491,7 @@ def _render_bodies(page: SessionListPage, found: Sequence[ListedSession]) -> str
 
 
 def _render_project_row(members: Sequence[ListedSession]) -> str:
-    """Render the heading of a project, with its folders where it has several."""
+    """Render the heading of a project, with its folders if it has several."""
     first = members[0]
     costs = [session.cost for session in members if session.cost is not None]
     summary = join_dotted(
@@ -573,7 +575,7 @@ def _render_row(session: ListedSession, depth: int, page: SessionListPage) -> st
 
 
 def render_no_sessions(searched: Sequence[str]) -> str:
-    """Say where sessions were looked for, and what to do."""
+    """Render where sessions were searched, and what to do."""
     folders = "".join(f"<li><code>{break_path(folder)}</code></li>" for folder in searched)
     return (
         '<div class="empty" role="status"><p>No sessions yet.</p><p>Plait looked in</p>'

@@ -25,7 +25,7 @@ from plait.web.responses import (
 )
 
 LINES_ABOVE = 3
-"""Lines shown above the one that was asked for."""
+"""Lines shown above the requested one."""
 
 
 def serve_raw(request: Request) -> Response:

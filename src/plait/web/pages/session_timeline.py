@@ -32,9 +32,9 @@ from plait.view.timeline import Bar, Lane, Timeline, TurnBar, build_waterfall
 from plait.web.responses import SessionRequest, read_number, tab_response
 
 SQUEEZED = 0.2
-"""So much of the line may go to the gaps at most."""
+"""The largest share of the strip for gaps."""
 GAP = 0.008
-"""A gap is drawn no wider than this."""
+"""The maximum width of a gap."""
 WIDE = 1000
 THINNEST = 1.5
 MOST_LANES = 10
@@ -51,13 +51,13 @@ KINDS = (
 
 
 class Scale(Struct, frozen=True):
-    """Positions for times, as shares of the strip."""
+    """Positions of times, as shares of the strip."""
 
     times: tuple[float, ...]
     places: tuple[float, ...]
 
     def get_position(self, time: float) -> float:
-        """Return where a time is, from 0 to 1."""
+        """Return the position of a time, from 0 to 1."""
         index = bisect_right(self.times, time) - 1
         if index < 0:
             return 0.0
@@ -74,7 +74,7 @@ def linear_scale(start: float, end: float) -> Scale:
 
 
 def compressed_scale(spans: Iterable[tuple[float, float]], end: float) -> Scale:
-    """Return a scale on which time outside of all spans takes little room.
+    """Return a scale on which time outside of all spans takes little space.
 
     |--turn 1--|            |-2-|   in time
     |------turn 1------|-|--2---|   on the strip
@@ -283,7 +283,7 @@ def _render_row(
     kind: str = "",
     title: str = "",
 ) -> str:
-    """Render one row: what took time, its bar, its duration, counts."""
+    """Render one row: title, bar, duration, counts."""
     counts_html = f'<span class="counts">{counts}</span>' if counts else ""
     return (
         f'<li class="fall{kind}"><a class="what" href="{esc(href)}"{attribute("title", title)}>'
@@ -351,7 +351,9 @@ def _iter_bar_rows(
 
 
 def _format_lead(bar: Bar) -> str:
-    """Describe how long a response took to its first block: the log has no line before it."""
+    """Return how long a response took until its first block, for which the log has no earlier
+    line.
+    """
     milliseconds = bar.start - bar.asked if bar.asked is not None else 0
     return f"first block after {_format_time(milliseconds)}" if milliseconds else ""
 

@@ -115,11 +115,11 @@ JUMP_HEADS = ("turn", "when", "cost", "why", "sent", "again")
 
 
 class PaidRequests(NamedTuple):
-    """The requests counted to a session, as far as they are counted."""
+    """The requests counted for a session, as far as they are known."""
 
     requests: tuple[WhyRequest, ...] = ()
     totals: WhyTotals | None = None
-    """None where nobody has counted yet."""
+    """None if not counted yet."""
     is_counting: bool = False
 
     @property
@@ -133,7 +133,7 @@ class PaidRequests(NamedTuple):
 
 
 def render_paid_again(head: SessionHeader, paid: PaidRequests, responses: int) -> str:
-    """Render the causes and the jumps; mention responses that are counted elsewhere."""
+    """Render the causes and the jumps; mention responses that count for other sessions."""
     totals = paid.totals
     if totals is None:
         content = render_uncounted(is_counting=paid.is_counting)
@@ -292,7 +292,7 @@ def render_usage_body(
 
 def _render_totals(cost: SessionCost) -> str:
     total, tokens = cost.total, cost.total.tokens
-    # Such a line has the figures of the moment when it was written, not those of the end.
+    # Such a line has the figures at the time when it was written, not the final ones.
     partial = sum(
         response.stop_reason is None and response.tokens.total > 0 and not response.is_error
         for response in cost.responses
@@ -393,7 +393,7 @@ def _get_window_size(response: ResponseCost) -> int:
 
 
 def _render_filter_note(rows: Sequence[ResponseCost], url: str, only: ResponseFilter) -> str:
-    """Say which responses are listed where not all are, with their cost."""
+    """Return which responses are listed if not all are, with their cost."""
     if only == ALL_RESPONSES:
         return ""
     cost = format_money(sum(response.cost or 0.0 for response in rows))

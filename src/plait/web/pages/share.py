@@ -87,7 +87,7 @@ def _export(request: Request, form: dict[str, str]) -> Response:
         "Content-Disposition": f'attachment; filename="{name}"',
         "Content-Length": str(size),
         "Cache-Control": "no-store",
-        # headers hold ASCII only
+        # headers are ASCII only
         "Plait-Redacted": msgspec.json.encode(counts).decode().encode("ascii", "replace").decode(),
     }
     return StreamingResponse(_iter_chunks(file), 200, headers, media_type)
@@ -100,7 +100,7 @@ def _iter_chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 async def serve_markdown(request: Request) -> Response:
-    """Serve a branch of a session, or the turn that a record opens, as an export has it."""
+    """Serve a branch of a session, or the turn of a record, like an export."""
     session, query = SessionRequest(request), request.query_params
 
     def render() -> str | None:
