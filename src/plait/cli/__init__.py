@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def main() -> "NoReturn":
-    """Run the command; hooks of Claude Code take a short path of their own."""
+    """Run the command; hooks of Claude Code take a faster path."""
     if sys.argv[1:2] == ["hook"]:
         from plait.cli.hook.event import is_event, run_event
 
@@ -22,7 +22,7 @@ def main() -> "NoReturn":
             keep_in_background(sys.argv[2:])
     import gc
 
-    gc.disable()  # until the command is loaded: what is loaded stays
+    gc.disable()  # until the command is imported: what is loaded stays
     from plait.cli.app import run
 
     _leave(run(sys.argv[1:]))
@@ -40,7 +40,7 @@ def _leave(code: int) -> "NoReturn":
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):  # closed, gone or never there
+    except (OSError, ValueError, AttributeError):  # closed or never open
         sys.exit(code)
     os._exit(code)
 

@@ -33,9 +33,9 @@ SYNONYMS = {
     "view": "show",
     "web": "serve",
 }
-"""Commands by the names they have in other programs."""
+"""Names of commands in other programs."""
 SIMILARITY = 0.7
-"""How alike two words must be for one to be suggested for the other."""
+"""Similarity from which one word is suggested for another."""
 REWORDED = (
     (r"is not a valid (integer|float)( range)?", "is not a number"),
     (r"is not in the range ([\d.]+)<=x<=([\d.]+)", r"must be from \1 to \2"),
@@ -82,7 +82,7 @@ class LazyGroup(GroupedHelp, click.Group):
 
 
 class MainGroup(LazyGroup):
-    """All commands: the everyday ones first, the others by what they are for."""
+    """All commands: the everyday ones first, the others by group."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         shown = [entry for entry in self.table.values() if not entry.is_hidden]
@@ -93,7 +93,7 @@ class MainGroup(LazyGroup):
         }
         for heading, rows in sections.items():
             with formatter.section(heading):
-                # Padded names give all sections the same column of summaries.
+                # Padded names align the summaries of all sections.
                 formatter.write_dl([(row.name.ljust(width), row.summary) for row in rows])
 
 
@@ -117,7 +117,7 @@ def app(ctx: click.Context, gallery: str | None) -> None:
     of this directory.
     """
     if not gc.isenabled():
-        # What is loaded by now lives as long as the process: keep it out of collections.
+        # What is loaded by now lives as long as the process: exclude it from garbage collection.
         gc.freeze()
         gc.enable()
     if ctx.invoked_subcommand is None:
@@ -140,7 +140,7 @@ def run(arguments: list[str]) -> int:
             stream.reconfigure(errors="replace")
     try:
         code = int(app.main(arguments, prog_name="plait", standalone_mode=False) or 0)
-        sys.stdout.flush()  # a closed pipe is noticed here, not while the interpreter ends
+        sys.stdout.flush()  # a closed pipe is noticed here, not at interpreter exit
         return code
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -172,7 +172,7 @@ def _silence_stdout() -> None:
 
 
 def convert_usage_error(error: click.ClickException) -> UserError:
-    """Return click's error in Plait's form: what is wrong, what may have been meant."""
+    """Return click's error in Plait's form: what is wrong, and a suggestion."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "plait"
     message, suggestions = error.format_message().rstrip("."), []
@@ -214,7 +214,7 @@ def unknown_command(name: str, path: str, known: Collection[str]) -> UserError:
 
 
 def find_similar(word: str, names: Collection[str]) -> list[str]:
-    """Return up to two names that start with a word, else two that resemble it."""
+    """Return up to two names that start with a word, else two similar ones."""
     bare, by_bare_name = word.strip("-"), {name.strip("-"): name for name in names}
     longer = sorted(name for name in by_bare_name if bare[1:] and name.startswith(bare))
     if not longer:

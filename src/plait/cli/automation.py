@@ -1,4 +1,4 @@
-"""Commands that run by themselves: by a hook of Claude Code, a systemd timer or a line of crontab.
+"""Commands that run automatically: by a hook of Claude Code, a systemd timer or a line of crontab.
 
     hook      when a session of Claude Code ends     settings.json
     systemd   every hour                             plait-keep.service, plait-keep.timer
@@ -59,7 +59,7 @@ TIMEOUT = 30
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """The changes that make a command run by itself, or stop that."""
+    """The changes that make a command run automatically, or stop that."""
 
     way: str
     files: tuple[SettingsPlan, ...] = ()
@@ -69,7 +69,7 @@ class InstallPlan:
     """Commands that run before files are written."""
     after: tuple[tuple[str, ...], ...] = ()
     is_removal: bool = False
-    """Something is removed: programs that fail then are ignored."""
+    """Whether something is removed: then failing programs are ignored."""
     timer: str | None = None
 
     @property
@@ -100,9 +100,9 @@ def change_automation(
     is_dry: bool,
     as_json: bool,
 ) -> None:
-    """Install one way of running a task by itself, or uninstall one or all; say what was done.
+    """Install one way of running a task automatically, or uninstall one or all; report it.
 
-    The action is what happens to sessions then: "backed up".
+    `action` is what happens to sessions then: "backed up".
     """
     output, plans = request.output, []
     if install and uninstall:
@@ -193,7 +193,7 @@ def confirm_and_install(
 
 
 def settings_backup_path(request: Request, path: Path) -> Path:
-    """Return where a copy of a settings file goes before it is changed."""
+    """Return where a copy of a settings file is saved before it is changed."""
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     return request.settings.data / "backups" / f"{stamp}-{path.name}"
 
@@ -215,7 +215,7 @@ def explicit_roots(request: Request) -> list[str]:
 
 
 def installed_ways(task: Task) -> list[str]:
-    """Return the ways in which a task runs by itself."""
+    """Return the ways in which a task runs automatically."""
     ways = []
     for way in task.ways:
         with suppress(PlaitError):

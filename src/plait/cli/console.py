@@ -15,7 +15,7 @@ class SafeConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Yield the rendered segments, without what a terminal would obey."""
+        """Yield the rendered segments without terminal control codes."""
         for part in super().render(renderable, options):
             if part.control is None and UNSAFE.search(part.text):
                 yield Segment(safe(part.text), part.style)

@@ -16,7 +16,7 @@ PACKED = Path(__file__).with_name("demo.zip")
 CHECKOUT = Path(__file__).parents[3] / "examples" / "gallery"
 """Where the sessions are if Plait was not installed from a wheel."""
 AGE = 3600
-"""Seconds since the sessions ended: they must not count as running."""
+"""Seconds since the sessions ended, so that they do not count as running."""
 
 
 def prepare_demo(cache: Path) -> Path:

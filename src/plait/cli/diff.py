@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MARKS = ("A", "B")
 STYLES = ("cyan", "magenta")
 MOST_LINES = 8
-"""Lines of a prompt or an answer that are shown where not all are wanted."""
+"""Lines of a prompt or an answer that are shown unless all are requested."""
 WIDEST, LABEL = 96, 18
 
 
@@ -70,7 +70,7 @@ def diff_command(
 def _iter_lines(
     found: Comparison, width: int, directory: str | None, *, is_all: bool
 ) -> "Iterator[Text]":
-    """Yield what the branches share, their sums, their files, their turns."""
+    """Yield what the branches share, their totals, their files, their turns."""
     from rich.text import Text
 
     sides = (found.first, found.second)
@@ -114,7 +114,7 @@ def _iter_lines(
 
 
 def _iter_table(rows: Sequence[tuple[str, Sequence[str]]]) -> "Iterator[Text]":
-    """Yield a heading and rows; figures that do not differ are dim."""
+    """Yield a heading and rows; equal figures are dim."""
     from rich.text import Text
 
     aligned = align_cells([(label, *cells) for label, cells in rows], right=(1, 2))

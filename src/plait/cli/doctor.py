@@ -42,7 +42,7 @@ INVENTORY = "lines human_turns tool_calls versions types stop_reasons blocks"
 GRAPH = """nodes inline folded dag_lines branches rungs tool_results tool_results_reachable
     tool_results_orphaned copies loose balanced"""
 MOST_NAMES = 24
-"""The types and versions that are listed without `--all`, those with the most records."""
+"""Types and versions listed without `--all`, those with the most records."""
 UNREAD = frozenset({"unreadable", "not-read"})
 
 
@@ -288,7 +288,7 @@ FEW = 20
 """Up to this many findings are all listed; of more, the first of each kind."""
 FIRST = 3
 LONG = 44
-"""Columns from which on a path is shortened."""
+"""Width above which a path is shortened."""
 ID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 PATH = re.compile(r"'([^']*/[^']*)'")
 INDENT, MORE = "    ", "      "
@@ -302,7 +302,7 @@ def _print_findings(
     show_all: bool,
     full_paths: bool,
 ) -> None:
-    """Print how many findings there are, then kind by kind the first ones, or all."""
+    """Print the number of findings, then kind by kind the first ones, or all."""
     if not findings:
         return
     where = f" in {safe_line(str(base))}" if base else ""
@@ -321,7 +321,7 @@ def _print_findings(
         spread = sorted(members, key=lambda finding: id(finding) not in firsts)
         for finding in members if is_all else spread[:FIRST]:
             room = output.width - len(INDENT)
-            if full_paths:  # what can be copied stays on one line
+            if full_paths:  # what may be copied stays on one line
                 output.print_unwrapped(f"{INDENT}{safe_line(str(finding))}")
             elif is_all:
                 line = safe_line(format_finding(finding, base))
@@ -361,7 +361,7 @@ def format_finding(finding: Finding, base: Path | None, most: int | None = None)
 
 
 def shorten_finding_path(path: Path, base: Path | None) -> str:
-    """Shorten a path: relative to a folder, of a long one the first and the last two parts."""
+    """Shorten a path: relative to a folder; of a long one the first and the last two parts."""
     relative: PurePath = path.relative_to(base) if base and path.is_relative_to(base) else path
     shown = ID.sub(r"\1…", str(relative))
     parts = relative.parts

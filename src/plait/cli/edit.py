@@ -1,6 +1,7 @@
-"""The commands that change sessions, but for `trim`: each makes a plan, checks, shows and applies it.
+"""The commands that change sessions, except `trim`: each makes a plan, checks, shows and applies
+it.
 
-`run_plan` and `run_plans` are the way from a plan to its outcome, shared with trim and redact.
+`run_plan` and `run_plans` lead from a plan to its outcome, shared with trim and redact.
 """
 
 from collections import Counter
@@ -49,7 +50,7 @@ MOST_DIFFERENCES = 4
 MOST_REMARKS = 10
 MOST_VIOLATIONS = 20
 LARGE = 50_000_000
-"""Bytes of a new session from which on it is not read again for its resume command."""
+"""Size of a new session above which it is not read again for its resume command."""
 FATES = {"dropped": "red", "rewritten": "yellow", "added": "green", "kept": "dim"}
 IDLE = {
     "repair": "nothing to repair",
@@ -60,7 +61,7 @@ OPERATION_WIDTH = 24
 
 
 class EditOptions(OptionGroup):
-    """How a plan is to be carried out."""
+    """How to carry out a plan."""
 
     is_dry: bool = shared.is_dry
     is_sure: bool = option("--yes", hidden=True)
@@ -109,7 +110,7 @@ class Outcome:
 
     @property
     def refusal(self) -> PlaitError | None:
-        """Why the plan was not applied, or not well; None if it was."""
+        """Why the plan was not applied, or not completely; None if it was."""
         if self.error or self.report is None:
             return self.error
         if self.proof and not self.proof.is_good:
@@ -131,10 +132,10 @@ class Outcome:
 
 
 def run_plan(request: Request, subject: "Session | str", plan: Plan, how: EditOptions) -> None:
-    """Check, apply and present one plan of a session, or of what a name stands for."""
+    """Check, apply and present one plan of a session or project."""
     output, facts = request.output, None
     if not isinstance(subject, str) and not how.as_json:
-        # The title of a session that is deleted has to be read before that.
+        # The title of a session to be deleted must be read before.
         facts = None if plan.after.lines else request.archive.facts(subject)
     outcome = _apply_plan(request, plan, how)
     if how.as_json:

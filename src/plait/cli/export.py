@@ -40,7 +40,7 @@ WITHOUT_TURNS = {
     "toolpath": "step graphs are exported by session",
 }
 FOREIGN_FORMATS = {"atif": "ATIF", "toolpath": "Toolpath"}
-"""Formats of other tools; what they have no place for is noted."""
+"""Formats of other tools; what they cannot represent is noted."""
 
 
 class ExportOptions(Filters):

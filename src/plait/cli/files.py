@@ -37,7 +37,7 @@ from plait.view.summaries import format_prompt, to_single_line
 from plait.view.text import shorten_to_width
 
 WIDE = 110
-"""Columns from which on commits are shown beside lines."""
+"""Width from which commits are shown beside lines."""
 WRITER_WIDTH, TIME_WIDTH, COMMIT_WIDTH = SHORT_ID + 6, 16, 8
 MOST_WRITERS = 12
 LEAST_PATH = 16

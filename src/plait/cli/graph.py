@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 WIDEST_GRAPH = 24
 AGENT = "agent"
-"""The kind of a row that stands for all records of an agent."""
+"""The kind of a row that represents all records of an agent."""
 ASCII_SIGNS = str.maketrans({"…": "~", "·": "/"})
 MARK_STYLES = (
     ("compaction", "magenta"),
@@ -171,7 +171,7 @@ def _print_log(
     by_record: bool,
     ascii_only: bool,
 ) -> None:
-    # The graph knows the texts of most turns; those of records, compactions and notices are read.
+    # The graph has the texts of most turns; those of records, compactions and notices are read.
     wanted = {
         row.head: row
         for row in rows
@@ -210,7 +210,7 @@ def _fill_line(
     style: str,
     notes: tuple[str, str] = ("", ""),
 ) -> None:
-    """Append a title, cut where its notes and the figures at the right edge need the room."""
+    """Append a title, truncated where its notes and the figures at the right edge need the space."""
     room = width - text.cell_len - count_columns(figures) - 2
     room -= count_columns(notes[0]) + 2 if notes[0] else 0
     text.append(shorten_to_width(safe(title), max(room, 8)), style=style)

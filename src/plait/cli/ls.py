@@ -112,7 +112,7 @@ def print_sessions(
     is_long: bool = False,
     starred: Container[str] = (),
 ) -> None:
-    """Print sessions in groups, each with its heading, in columns that fit the width."""
+    """The number of turns, on all branches."""
     from rich.text import Text
 
     from plait.usage.formats import format_row_cost

@@ -25,7 +25,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 MARKS = re.compile(r"[*_`\[\]|~\\]|^\s*(?:[-+>#=]|\d+[.)]\s)|^(?: {4}|\t)|&\w+;|&#", re.MULTILINE)
-"""What may mean something in Markdown; a text without any of it is plain."""
+"""Characters that may mean something in Markdown; a text without any is plain."""
 SILENT = re.compile(r"[\W_]+")
 MOST_LAID_OUT = 200_000
 MOST_COLOURED = 20_000
@@ -33,7 +33,7 @@ PLAIN = "text"
 NARROWEST = 16
 FULL_LINE = 64
 BROKEN = re.compile(rf"(?<=[^\n]{{{FULL_LINE}}})\n(?=\S)")
-"""Where a plain text was broken at an edge that is not the reader's."""
+"""Width at which a plain text was probably wrapped by its writer."""
 THEME = Theme(
     {
         "markdown.code": "cyan",
@@ -70,17 +70,17 @@ CODE = ANSISyntaxTheme(
         kind.Generic.Subheading: Style(dim=True),
     }
 )
-"""Only colours that can be read on a light and on a dark ground."""
+"""Only colours that are readable on light and dark backgrounds."""
 
 
 class LeftHeading(Heading):
-    """A heading that begins where the text does."""
+    """A left-aligned heading."""
 
     LEVEL_ALIGN: ClassVar = {}
 
 
 class PlainCode(CodeBlock):
-    """A code block without a ground of its own; what is more than a language is shown above it."""
+    """A code block without background; an info string beyond the language is shown above it."""
 
     above: str = ""
 
@@ -102,7 +102,7 @@ class PlainCode(CodeBlock):
 
 
 class PlainTable(TableElement):
-    """A table without a frame, as wide as it needs to be."""
+    """A table without a frame, as wide as its content."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich import box
@@ -118,7 +118,7 @@ class PlainTable(TableElement):
 
 
 class NarrowItem(ListItem):
-    """An item that stays readable however deep it lies."""
+    """A list item that stays readable however deeply nested."""
 
     def render_bullet(self, console: Console, options: ConsoleOptions) -> RenderResult:
         return super().render_bullet(console, _wide_enough(options))
@@ -134,7 +134,7 @@ def _wide_enough(options: ConsoleOptions) -> ConsoleOptions:
 
 
 class NarrowQuote(BlockQuote):
-    """A quote that stays readable however deep it lies."""
+    """A quote that stays readable however deeply nested."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         return super().__rich_console__(console, _wide_enough(options))
@@ -165,7 +165,7 @@ PARSER = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enabl
 def _keep_line_breaks(tokens: list[Token]) -> list[Token]:
     """Return tokens in which a short line ends where the writer ended it.
 
-    A long one was broken at an edge that is not the reader's: it runs on.
+    A long one was wrapped at the writer's width: it is joined with the next.
     """
     for token in tokens:
         width = 0
@@ -179,7 +179,7 @@ def _keep_line_breaks(tokens: list[Token]) -> list[Token]:
 
 @dataclass(frozen=True)
 class Themed:
-    """Anything that is drawn in the colours of a reading."""
+    """Anything drawn in the colours of a theme."""
 
     body: RenderableType
 
@@ -189,7 +189,7 @@ class Themed:
 
 
 def render_markdown(text: str) -> RenderableType:
-    """Return a safe text as the screen shows it; a plain or a huge one takes a short way."""
+    """Return a safe text as the screen shows it; a plain or a huge one is not parsed."""
     if len(text) > MOST_LAID_OUT:
         return Text(text)
     if not MARKS.search(text):

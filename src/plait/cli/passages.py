@@ -62,9 +62,9 @@ if TYPE_CHECKING:
 
 
 Overflow: TypeAlias = Literal[
-    "cut",  # lines end at the edge
-    "wrap",  # they go on below
-    "as is",  # there is no edge
+    "cut",  # lines are truncated
+    "wrap",  # lines wrap
+    "as is",  # no limit
 ]
 SIGNS: dict[Outcome, tuple[str, str]] = {
     "ok": ("●", "green"),
@@ -104,7 +104,7 @@ BARS: dict[Voice, tuple[str, str, str]] = {
     "synthetic": ("", "", "dim italic"),
     "error": ("✗ ", "bold red", "red"),
 }
-"""What stands at the left of words, its style, and the style of the words."""
+"""The bar at the left of a text, its style, and the style of the text."""
 LABELS: dict[Voice, str] = {"plan": "plan", "summary": "summary", "synthetic": "by Claude Code"}
 BELOW = (OutputBlock, DiffBlock, TodoBlock, QuestionBlock)
 APART = (SpeechBlock, CompactionBlock, BranchBlock, TurnHeaderBlock)
@@ -112,18 +112,18 @@ APART = (SpeechBlock, CompactionBlock, BranchBlock, TurnHeaderBlock)
 
 @dataclass
 class PassagePrinter:
-    """Print passages one below the other."""
+    """Prints passages one below the other."""
 
     output: Output
     session: str
     beyond: Overflow = "cut"
     hint: str = HINT
-    """What to type to see what is folded; it is shown once."""
+    """The command that shows what is folded; printed once."""
     before: AnyBlock | None = None
     width: int = field(init=False)
     is_plain: bool = field(init=False)
     rails: str = field(init=False, default="")
-    """The marks at the left of the passage that is printed: one for each agent it is in."""
+    """The bars at the left of the current passage: one for each agent it is in."""
 
     def __post_init__(self) -> None:
         console = self.output.console
@@ -133,7 +133,7 @@ class PassagePrinter:
 
     @property
     def room(self) -> int:
-        """The width that the rails leave."""
+        """The width inside the bars."""
         return self.width - len(self.rails)
 
     def print(self, passages: Iterable[AnyBlock]) -> None:
@@ -153,7 +153,7 @@ class PassagePrinter:
             self.before = passage
 
     def _is_apart(self, passage: AnyBlock) -> bool:
-        """Return whether a blank line stands before a passage."""
+        """Return whether a blank line precedes a passage."""
         before = self.before
         if before is None or isinstance(before, TurnHeaderBlock) or passage.level > before.level:
             return False
@@ -164,7 +164,7 @@ class PassagePrinter:
         return isinstance(passage, APART) or isinstance(before, APART)
 
     def _print_lines(self, lines: Iterable[Text]) -> None:
-        """Print lines behind the rails, all at once: a thousand are common."""
+        """Print lines after the bars, all at once: thousands are common."""
         console = self.output.console
         if self.is_plain:
             plain = (f"{self.rails}{line.plain}".rstrip() + "\n" for line in lines)
@@ -181,7 +181,7 @@ class PassagePrinter:
         console.print(Segments(segments), end="", soft_wrap=True)
 
     def _print_words(self, words: SpeechBlock) -> None:
-        """Print what somebody said: laid out on a screen, as it is in a pipe."""
+        """Print a prompt or an answer: formatted on a screen, unchanged in a pipe."""
         bar, bar_style, style = BARS[words.voice]
         parts = [LABELS.get(words.voice), words.name, words.note]
         if notes := " · ".join(safe(part) for part in parts if part):
@@ -209,7 +209,7 @@ class PassagePrinter:
             self._print_lines(Text.assemble((bar, bar_style), (line, "dim")) for line in lines)
 
     def _describe_fold(self, lines: int, bytes_: int = 0) -> str:
-        """Say how much is left out, and how to see it."""
+        """Return how much is left out, and how to see it."""
         large = f" ({format_bytes(bytes_)})" if bytes_ else ""
         return f"… {format_count(lines, 'more line')}{large}{self.hint}"
 
@@ -259,7 +259,7 @@ class PassagePrinter:
                 yield from self._fit(Text(to_safe_line(passage.text), style=TONES[passage.tone]))
 
     def _format_turn(self, head: TurnHeaderBlock) -> Text:
-        """Return the rule that a turn begins with, its figures at the right."""
+        """Return the rule at the start of a turn, its figures at the right."""
         name, spent = f"─── {head.number} ", head.spent
         cost = format_money(spent.cost) if spent.cost else ""
         facts = [
@@ -275,7 +275,7 @@ class PassagePrinter:
         return Text.assemble((name, "bold"), (rule, "dim"), (f" {margin}", "dim"))
 
     def _format_call(self, call: CallLine) -> Text:
-        """Return a call: what it was about is cut where there is no room for all."""
+        """Return a call; its subject is truncated if there is too little space."""
         sign, style = SIGNS[call.outcome]
         tool, is_cut = safe(call.tool), self.beyond == "cut"
         tool = shorten_to_width(tool, min(LONGEST_TOOL, self.room // 2)) if is_cut else tool
@@ -326,7 +326,7 @@ class PassagePrinter:
             yield Text(INDENT + line, style=style)
 
     def _fit(self, line: Text) -> Iterator[Text]:
-        """Yield a line, cut at the edge or broken at it."""
+        """Yield a line, truncated or wrapped at the edge."""
         if self.beyond == "as is" or line.cell_len <= self.room:
             yield line
         elif self.beyond == "cut":
@@ -347,7 +347,7 @@ def to_safe_line(text: str | None) -> str:
 
 
 def _colour(line: str, style: str) -> Text:
-    """Return an indented line of output in the colours that it has itself."""
+    """Return an indented line of output in its own colours."""
     line = line.expandtabs(4)
     if "\x1b" not in line:
         return Text(INDENT + safe(line), style=style)
@@ -376,7 +376,7 @@ def _link_style(link: str | None) -> str:
 
 @dataclass(frozen=True)
 class WithRails:
-    """Anything that can be drawn, with marks at the left of each of its lines."""
+    """Anything that can be drawn, with bars at the left of each line."""
 
     body: "RenderableType"
     first: Text
@@ -406,7 +406,7 @@ TITLE_LINES = 2
 def print_heading(
     output: Output, session: Session, facts: Facts, found: Conversations, shown: Conversation
 ) -> None:
-    """Print which conversation it is."""
+    """Print the heading of a conversation."""
     title = shown.title if shown.id != found.main else facts.title or shown.title
     words = to_safe_line(title or facts.title or "(no title)")
     output.print(shorten_to_width(words, TITLE_LINES * output.width), style="bold")
@@ -422,7 +422,7 @@ def print_state(output: Output, found: Conversations, shown: Conversation) -> No
 
 
 def print_totals(output: Output, shown: Conversation, totals: Totals) -> None:
-    """Print when it was, with which models, and what it took."""
+    """Print the period, models and usage of a conversation."""
     line = ""
     for fact in _facts_of(shown, totals):
         longer = f"{line} · {fact}" if line else fact
@@ -435,7 +435,7 @@ def print_totals(output: Output, shown: Conversation, totals: Totals) -> None:
 
 
 def _state_of(found: Conversations, shown: Conversation) -> str:
-    """Say which branch or agent a conversation is, and where it comes from."""
+    """Return which branch or agent a conversation is, and where it comes from."""
     if shown.id == found.main:
         branches = sum(line.kind == "branch" for line in found.by_line.values())
         return f"active, {format_count(branches, 'branch', 'branches')}" if branches else ""

@@ -61,7 +61,7 @@ UUID_LENGTH = 36
 PATH_LIKE = re.compile(
     r"\A(?:[.~]{0,2}[/\\]|[A-Za-z]:[/\\])|\A\S*[/\\]\S*\Z|\.(?:jsonl?|md|txt|log)\Z"
 )
-"""A name that looks like a path, if no session is called that."""
+"""Matches a name that looks like a path if no session has it."""
 
 
 @command(

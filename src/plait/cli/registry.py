@@ -1,7 +1,7 @@
-"""The commands of `plait`: what each is called and for, where it is and what it touches.
+"""The commands of `plait`: name, group, summary, module and effect of each.
 
-Help, the tables of subcommands, suggestions for mistyped names, the command reference and the
-man page are made from these rows. This is plain data, loaded at every start; a command itself is
+Help, the tables of subcommands, suggestions for mistyped names, the command reference and the man
+page are generated from these rows. This is plain data, loaded at every start; a command itself is
 imported when it is called.
 """
 
@@ -12,24 +12,25 @@ GROUPS = (
     "Set up",
 )
 EVERYDAY = ("ls", "show", "search", "usage", "serve", "resume", "export", "keep")
-"""What help lists first."""
+"""The commands that help lists first."""
 Effect = Literal["reads", "writes", "network"]
 
 
 class Command(NamedTuple):
-    """One command: how it is listed, and the function that it is."""
+    """One command: how it is listed, and its function."""
 
     name: str
-    """Its words: `keep status`."""
+    """Its full name: `keep status`."""
     group: str
     summary: str
     home: str
-    """A module of `plait.cli`, or `package.module:function`; by default the function is called
-    as the last word of the name, with `_command`."""
+    """A module of `plait.cli`, or `package.module:function`; by default the function is named after
+    the last word of the command, with `_command`.
+    """
     effect: Effect = "reads"
-    """What it touches at most: logs alone, files on this machine, other machines."""
+    """The most it affects: only logs are read, files are written, other machines are contacted."""
     is_hidden: bool = False
-    """An old name of another command, or one that only programs call."""
+    """Whether it is a former name of another command, or one that only programs call."""
 
     @property
     def target(self) -> str:
@@ -143,7 +144,7 @@ ROWS = (
     Command("trace install", "Share", "Send traces while you work.", "hook.commands", "writes"),
     Command("trace uninstall", "Share", "Stop sending them.", "hook.commands", "writes"),
     Command("trace hooks", "Share", "Show the hooks that send traces.", "hook.commands"),
-    # `hook` stays for ever: settings of Claude Code call it.
+    # `hook` stays for ever: Claude Code's settings call it.
     Command("hook", "Share", "Send traces while you work.", "hook.commands", "network", True),
     Command("hook install", "Share", "Send traces while you work.", "hook.commands", "writes"),
     Command("hook uninstall", "Share", "Stop sending them.", "hook.commands", "writes"),
@@ -151,7 +152,7 @@ ROWS = (
         "hook status", "Share", "Show the hooks that send traces.", "hook.commands:hooks_command"
     ),
     Command("hook work", "Share", "Process the waiting jobs.", "hook.commands", "network", True),
-    # Old names, for one version.
+    # Former names, for one version.
     Command("check", "Edit", "Now `plait repair --check`.", "edit", is_hidden=True),
     Command("file", "Search", "Now `plait history`.", "files:history_command", is_hidden=True),
     Command("pin", "Search", "Now `plait star --turn`.", "stars", "writes", is_hidden=True),

@@ -52,7 +52,7 @@ def resume_command(
             question = f"Session {source.id[:SHORT_ID]} is only in the backup. Restore it first?"
             restore = click.confirm(safe(question), default=True, err=True)
         if restore:
-            # With its old time, Claude Code's cleanup would delete it again.
+            # With its old modification time, Claude Code's cleanup would delete it again.
             restored = request.archive.keep.restore(source, is_fresh=True)
             request.output.note(f"restored to '{restored.path}'", no_wrap=True)
             request = Request(request.roots, request.colour, request.has_pager)

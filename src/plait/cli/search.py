@@ -36,7 +36,7 @@ from plait.view.text import count_columns, shorten_to_width
 
 LIMIT = 10
 MARKED = "bold red"
-"""As other programs mark what they found: it can be read on dark and on light."""
+"""Colours of matches, readable on dark and light backgrounds."""
 INDENT = "  "
 STYLES = {"prompt": "bold green", "answer": "bold", "title": "bold magenta", "command": "green"}
 OUTCOMES = {
@@ -53,20 +53,20 @@ FACETS = {
     "outcome": "outcome:",
     "month": "after:",
 }
-"""Fields that say what a facet counts."""
+"""Fields that a facet counts."""
 MOST_FACETS = 4
 MOST = 1000
 EXCLUDED = re.compile(r"-[^\W\d]|-[\"(*]")
-"""How a part of a query begins that is not wanted, and how a short option does."""
+"""The prefix of an excluded part of a query, and of a short option."""
 PLACEHOLDER = "\ue000"
-"""Stands for the sign of such a part, while the options are told from the query."""
+"""Replaces that prefix while options are separated from the query."""
 
 
 class QueryCommand(GroupedHelp):
-    """A command whose words may begin with `-`, as its short options do."""
+    """A command whose words may begin with `-`, like its short options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read options and words; what is no short option is a word that is not wanted."""
+        """Read options and words; what is no short option is an excluded word."""
         short = {name[1] for param in self.get_params(ctx) for name in param.opts}
 
         def is_unwanted(word: str) -> bool:
@@ -222,7 +222,7 @@ def _print_found(request: Request, found: SearchResult) -> None:
             counts = list(found.facets.get(name, {}).items())
             if len(counts) < 2:
                 continue
-            if name == "month":  # a field narrows to what came after: sums from the newest
+            if name == "month":  # a field narrows to what came after: totals from the newest
                 counts.sort(reverse=True)
                 sums = accumulate(count for _, count in counts)
                 counts = [(month, total) for (month, _), total in zip(counts, sums, strict=True)]
@@ -262,7 +262,7 @@ def _print_session(request: Request, hit: Hit) -> None:
 
 
 def _print_hit(request: Request, hit: Hit) -> None:
-    """Print where a match is, the command that opens it, and its words."""
+    """Print the location of a match, the command that opens it, and its text."""
     from rich.text import Text
 
     output, width = request.output, request.output.width
@@ -309,7 +309,7 @@ def _print_hit(request: Request, hit: Hit) -> None:
 
 
 def _iter_counts(found: SearchResult) -> Iterator[str]:
-    """Yield how much is listed of how much there is, and the way to the rest."""
+    """Yield how much is listed of how much there is, and how to see the rest."""
     are_calls = all(hit.kind == "input" for hit in found.hits)
     noun = ("call" if are_calls else "passage") if found.is_each else "turn"
     if found.is_whole:

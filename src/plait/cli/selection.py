@@ -210,7 +210,7 @@ def _find_name(word: str, names: tuple[str, ...]) -> int | None:
 
 
 def _months_before(day: datetime, count: int) -> datetime:
-    """Return the same day of an earlier month, or the last one where there is none."""
+    """Return the same day of an earlier month, or its last day if there is none."""
     year, month = divmod(day.year * 12 + day.month - 1 - count, 12)
     last = calendar.monthrange(year, month + 1)[1]
     return day.replace(year=year, month=month + 1, day=min(day.day, last))

@@ -53,7 +53,7 @@ PATIENCE = 60.0
 IDLE_HOURS = 4
 """How long a server started by `plait open` waits for a page before it stops."""
 STEP = 0.2
-"""The share read between two lines of progress, where there is no bar."""
+"""Share of progress between two lines, without a progress bar."""
 
 
 class ServeOptions(OptionGroup):
@@ -154,14 +154,14 @@ def _serve_sessions(request: Request, asked: ServeOptions) -> None:
 def run_server(
     request: Request, file: Path, asked: ServeOptions
 ) -> Iterator[tuple[socket.socket, RunningServer]]:
-    """Listen, announce the server in a file, and end quietly when it is stopped."""
+    """Listen, announce the server in a file, and exit quietly when it is stopped."""
     port = PORT if asked.port is None else asked.port
     listener = open_listener(asked.host, port)
     address, used = listener.getsockname()[:2]
     if port not in (0, used):
         request.output.note(f"port {port} is in use; using another one", no_wrap=True)
     running = RunningServer(address, used, os.getpid(), new_secret())
-    # Ctrl-C, and what the system sends to end it, are no failures.
+    # Ctrl-C and a termination signal are no failures.
     with suppress(KeyboardInterrupt), listener, announce_server(file, running):
         for name in ENDS:
             if hasattr(signal, name):
@@ -172,7 +172,7 @@ def run_server(
 def print_key(
     request: Request, running: RunningServer, hint: str, *, is_opened: bool | None
 ) -> None:
-    """Print the key, or a hint where it would end up in a log, and open the page."""
+    """Print the key, or a hint if it would end up in a log, and open the page."""
     key = Keys(running.secret).key if sys.stderr.isatty() else hint
     request.output.note(f"key      {key}", no_wrap=True)
     request.output.note("stop with Ctrl-C", no_wrap=True)
@@ -246,7 +246,7 @@ def should_open(is_opened: bool | None) -> bool:
 
 
 def stop_running_server(request: Request, file: Path) -> None:
-    """Stop the server that a file announces, or note that none is running."""
+    """Stop the server announced in a file, or note that none is running."""
     running = stop_server(file)
     if running is None:
         request.output.note("no server is running for these sessions")
@@ -267,7 +267,7 @@ def _with_gallery(request: Request, gallery: str | None) -> Request:
 
 
 def running_file(request: Request) -> Path:
-    """Return the file that tells of a running server for these sessions."""
+    """Return the file that announces a running server for these sessions."""
     return request.settings.state / f"serve-{request.settings.index.name}.json"
 
 
@@ -319,7 +319,7 @@ def _page_path(request: Request, name: str, turn: int | None) -> str:
 
 def _start_server(request: Request) -> RunningServer:
     settings = request.settings
-    # -P: a folder called plait in the current directory is not this program
+    # -P: a folder called plait in the current directory must not be imported
     command = [sys.executable, "-P", "-m", "plait", "serve", "--background", "--no-open"]
     command += ["--port", "0", "--until-idle", str(IDLE_HOURS)]
     if not settings.is_default_root:
@@ -374,7 +374,7 @@ def _serve_lake(request: Request, url: str, asked: ServeOptions) -> None:
     served = ServedLake(open_lake(request, url), policy)
     own = config_file().with_name(FILE_NAME)
     state = LakeState(served, lambda: load_saved_queries(own))
-    state.questions()  # fails now rather than at the first visit if the file is wrong
+    state.questions()  # fails now rather than at the first visit if the file is invalid
     with run_server(request, file, asked) as (listener, running):
         _print_lake_address(request, running, asked, "is")
         keys = PeopleKeys(running.secret, policy) if policy else Keys(running.secret)

@@ -370,7 +370,7 @@ def _config_path(env: Mapping[str, str]) -> Path:
 
 
 def config_file() -> Path:
-    """Return where `config.toml` lies in this run."""
+    """Return the path of `config.toml` for this run."""
     return _config_path(os.environ)
 
 
@@ -483,7 +483,7 @@ def _read_chat(
     key, key_from = env.get("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
     base = env.get("ANTHROPIC_BASE_URL") or config.get("base_url")
     if not key:
-        # A project's environment must not send the key of the file elsewhere.
+        # A project's environment must not redirect the file's key.
         key, key_from = config.get("api_key"), "config.toml"
         base = config.get("base_url") if key else base
     engine, mode = config.get("engine"), config.get("editing_mode", EDITING_MODES[0])
@@ -506,7 +506,7 @@ def _read_chat(
 def _read_lake(env: Mapping[str, str], config: Mapping[str, Any]) -> LakeSettings:
     key, profile = config.get("lake_key"), config.get("ship_profile", SHIPPED_PROFILES[0])
     parts = [option.partition("=") for option in config.get("lake_options", ())]
-    # Options of the file replace the environment's: it must not send sessions elsewhere.
+    # Options of the file replace the environment's, which must not redirect sessions.
     from_file = {name: value for name, _, value in parts}
     return LakeSettings(
         env.get("PLAIT_LAKE") or config.get("lake"),
@@ -521,7 +521,7 @@ def _read_lake(env: Mapping[str, str], config: Mapping[str, Any]) -> LakeSetting
 
 
 def check_choice(name: str, chosen: str, choices: Sequence[T]) -> T:
-    """Return the choice that was made; fail if it is none of those that there are."""
+    """Return the choice; raise UserError if it is not among the valid ones."""
     for choice in choices:
         if choice == chosen:
             return choice
@@ -547,19 +547,19 @@ def plait_command(*, is_anywhere: bool = False) -> str:
 
 
 def has_display() -> bool:
-    """Return whether there is a screen that a browser can open on."""
+    """Return whether there is a display for a browser."""
     if sys.platform in ("darwin", "win32"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
 
 
 def terminal_kind() -> str:
-    """Return what TERM says of the terminal."""
+    """Return the value of TERM."""
     return os.environ.get("TERM") or "unknown"
 
 
 def state_folder() -> Path:
-    """Return where Plait keeps its state; looks at nothing that this does not need."""
+    """Return the folder of Plait's state, without loading more than necessary."""
     env = os.environ
     config = {} if env.get("PLAIT_STATE_DIR") else _read_config(_config_path(env))
     return _folder_for(env, config, "state")
@@ -576,7 +576,7 @@ def claude_config_folder() -> Path:
 
 
 def calling_session() -> str | None:
-    """Return the session of Claude Code that has started this program, None where it says none."""
+    """Return the session of Claude Code that started this program; None if there is none."""
     return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
 
 
@@ -609,7 +609,7 @@ def systemd_folder() -> Path:
 
 
 def scheduled_environment() -> dict[str, str]:
-    """Return the variables that say where sessions and backups are: a timer does not have them."""
+    """Return the variables for sessions and backups, which a timer does not have."""
     found = {name: _split_paths(os.environ.get(name)) for name in LOCATION_VARIABLES}
     absolute = {
         name: [str(expand_user(path, os.environ).absolute()) for path in paths]
@@ -665,7 +665,9 @@ LINUX_FOLDERS = {
     "data": "/.local/share",
     "state": "/.local/state",
 }
-"""Where `platformdirs` comes to on Linux; to load it takes longer than to list some sessions."""
+"""The folders that `platformdirs` returns on Linux; importing it takes longer than listing some
+sessions.
+"""
 
 
 def platform_folder(kind: str) -> Path:

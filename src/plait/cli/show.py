@@ -112,7 +112,7 @@ def _print_page(
     folder = source.path.with_suffix("")
 
     def read_output(call: ToolCall) -> str | None:
-        """Return an output that was too large for the log; None where its file is gone."""
+        """Return an output that was too large for the log; None if its file is gone."""
         persisted = call.result.persisted if call.result else None
         return read_persisted_output(folder, persisted) if persisted else None
 

@@ -47,7 +47,7 @@ def star_command(
         raise UserError("no session named", "`plait star SESSION --remove`")
     stars, output = request.archive.stars, request.output
     for name in names:
-        if remove and name in stars.ids:  # perhaps its session is no longer there
+        if remove and name in stars.ids:  # perhaps its session no longer exists
             stars.remove(name)
             output.note(f"no longer starred: {short_id(name)}")
             continue

@@ -129,7 +129,7 @@ def _tokens_to_json(tokens: dict[str, Any]) -> dict[str, int]:
 
 
 def describe_uncounted(figures: ArchiveFigures) -> Iterator[str]:
-    """Say which sessions are not counted, and why."""
+    """Return a note on the sessions that are not counted, and why."""
     silent = figures.all_sessions - figures.sessions - figures.copied_sessions
     if figures.copied_sessions:
         yield f"{format_count(figures.copied_sessions, 'session')} not counted: {COPIED}"
@@ -138,7 +138,7 @@ def describe_uncounted(figures: ArchiveFigures) -> Iterator[str]:
 
 
 def short_count(count: int) -> str:
-    """Write a number; a very large one shorter."""
+    """Format a number; a very large one is shortened."""
     if count < MILLION:
         return format_number(count)
     return f"{count / BILLION:.1f} B" if count >= BILLION else f"{count / MILLION:.1f} M"
@@ -152,14 +152,14 @@ def _percent(part: int, total: int) -> str:
 
 
 def tool_name(name: str) -> str:
-    """Return what a tool is called, one of a server with the server's name."""
+    """Return the name of a tool; for MCP tools with the server's name."""
     server, parted, tool = name.removeprefix("mcp__").partition("__")
     return f"{server}: {tool}" if name.startswith("mcp__") and parted else name
 
 
 @dataclass(frozen=True, slots=True)
 class StatsPage:
-    """The figures of an archive as a page of panels; one with nothing to show is left out."""
+    """The figures of an archive as a page of panels; empty ones are left out."""
 
     output: Output
     figures: ArchiveFigures
@@ -169,7 +169,7 @@ class StatsPage:
     ascii_only: bool
 
     def print(self, width: int, *, is_wide: bool) -> None:
-        """Print all there is to say, in one column or in two."""
+        """Print everything in one column or in two."""
         from rich.console import Group
 
         output = self.output
@@ -189,7 +189,7 @@ class StatsPage:
                 output.print(panel)
 
     def extent(self) -> str:
-        """Say how much was counted, and from when to when."""
+        """Return what was counted, and its period."""
         figures = self.figures
         first, last = self.local_day(figures.first), self.local_day(figures.last)
         when = f"{first} to {last}" if first != last and first and last else first and last
@@ -211,7 +211,7 @@ class StatsPage:
             return ""
 
     def cards(self, width: int) -> "Table":
-        """Return the few figures that matter, each above its name."""
+        """Return the main figures, each above its name."""
         figures = self.figures
         cards = [
             (short_count(figures.prompts), "prompts"),
@@ -244,7 +244,7 @@ class StatsPage:
         """Yield prompts by hour of the day and by day of the week."""
         hours, weekdays = self.figures.hours, self.figures.weekdays
         if sum(1 for day in self.figures.days if day.prompts) < 2:
-            return  # one day says nothing of the others
+            return  # one day says nothing about the others
         yield self.text("Prompts by hour of the day", "bold")
         width = 2 if self.room >= 2 * len(hours) else 1
         yield from self.columns(hours, width)
@@ -387,12 +387,12 @@ class StatsPage:
             yield self.text(line, CHART)
 
     def text(self, words: str, style: str) -> "Text":
-        """Return words in a style, on one line."""
+        """Return a text in a style, on one line."""
         from rich.text import Text
 
         return Text(words, style=style, no_wrap=style == CHART)
 
     def shorten(self, words: str, room: int) -> str:
-        """Return words of the log, made safe and short."""
+        """Return a text of the log, made safe and short."""
         short = shorten_to_width(safe(words), max(room, 8))
         return short.replace("…", "~") if self.ascii_only else short

@@ -17,17 +17,17 @@ ROOTLESS = ("completion", "config", "hook", "lake")
 
 
 def safe(text: str) -> str:
-    """Replace whatever a terminal would obey."""
+    """Replace terminal control characters."""
     return UNSAFE.sub("\ufffd", text)
 
 
 def safe_line(text: str) -> str:
-    """Replace whatever a terminal would obey, and put the text on one line."""
+    """Replace terminal control characters, and put the text on one line."""
     return safe(text).replace("\n", "\ufffd").replace("\t", " ")
 
 
 def shell_command(*words: str) -> str:
-    """Quote a command for the shell; `plait` becomes whatever starts this program here."""
+    """Quote a command for the shell; `plait` is replaced by the way this program was started."""
     typed = [quote(safe_line(word)) for word in words]
     if words[0] == PROGRAM and len(words) > 1:  # a lone `plait` may be a path
         typed[0] = plait_command()
@@ -35,9 +35,9 @@ def shell_command(*words: str) -> str:
 
 
 def expand_commands(text: str, roots: Sequence[str] = ()) -> str:
-    """Make the commands between backticks in a text work where the user is.
+    """Make the commands in backticks in a text work as typed here.
 
-    They start this very program and look into the roots that were named.
+    They start this program with the roots that were named.
     """
     if "`plait " not in text:
         return text
@@ -62,7 +62,7 @@ def sort_by_count(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
-    """Format names with their counts, the largest first."""
+    """Format names with their counts, largest first."""
     return ", ".join(
         f"{safe_line(name)} {format_number(count)}" for name, count in sort_by_count(counts).items()
     )
@@ -119,7 +119,7 @@ def join_fitting(parts: Iterable[str], room: int) -> str:
 
 
 def fit_to_width(text: str, width: int) -> str:
-    """Shorten or pad a text to a number of columns; of a path that is too long the end stays."""
+    """Shorten or pad a text to a number of columns; a long path keeps its end."""
     if text.startswith("/") and " " not in text and width > 1:
         text = shorten_path(text, width)
     text = shorten_to_width(text, width)
@@ -129,7 +129,7 @@ def fit_to_width(text: str, width: int) -> str:
 def align_cells(
     rows: Iterable[Sequence[str]], right: Collection[int] = ()
 ) -> list[tuple[str, ...]]:
-    """Return rows with the cells of each column padded to its width, some at their left."""
+    """Return rows with the cells of each column padded to its width, some left-aligned."""
     columns = []
     for place, cells in enumerate(zip(*rows, strict=True)):
         width = max(map(count_columns, cells))

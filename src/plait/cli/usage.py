@@ -75,7 +75,7 @@ from plait.view.text import count_columns, shorten_to_width
 
 T = TypeVar("T")
 LITTLE = 50_000_000
-"""Bytes of sessions up to which abandoned branches are always counted apart."""
+"""Bytes of sessions up to which abandoned branches are always counted separately."""
 TIME_REPORTS = ("daily", "weekly", "monthly", "blocks")
 KEY_NAMES = {"daily": "date", "weekly": "week", "monthly": "month"}
 ENOUGH_FOR_TODAY = timedelta(days=2)
@@ -102,7 +102,7 @@ HEADINGS = {
     "agent": ("agent",),
     "blocks": ("block", "", "models"),
 }
-"""The columns of text of each report."""
+"""The text columns of each report."""
 MOST_DIMENSIONS = 3
 WIDEST_NAME, LEAST_NAME = 40, 16
 EARLIER, OTHER = "before", "other"
@@ -130,7 +130,7 @@ class Report:
 
     @property
     def is_newest_last(self) -> bool:
-        """Whether rows run from the oldest to the newest by default."""
+        """Whether rows run from oldest to newest by default."""
         return self.order is None and self.name in TIME_REPORTS
 
     def read_responses(self) -> CountedResponses:
@@ -441,7 +441,7 @@ def format_gap(length: timedelta) -> str:
 
 
 def format_time_left(block: BillingBlock, now: datetime) -> str:
-    """Format how long a block still lasts."""
+    """Format the remaining time of a block."""
     hours, minutes = divmod(int(block.time_left(now).total_seconds()) // 60, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
@@ -466,7 +466,7 @@ def _iter_parts(row: SpendingRow) -> Iterator[tuple[str, SpendingSum]]:
 def _iter_notes(
     report: Report, totals: SpendingRow, *, hidden: int = 0
 ) -> Iterator[tuple[str, str]]:
-    """Yield what is said below a table, with its style."""
+    """Yield the notes below a table, with styles."""
     total = totals.total
     notes = [f"{format_count(total.responses, 'response')} with usage"]
     if hidden:
@@ -526,13 +526,13 @@ LAYOUTS: tuple[tuple[tuple[str, ...], Callable[[int], str], int, Sequence[int]],
     (SHORT, _format_billions, 16, range(6)),
     (SHORT, _format_billions, 0, (1, 4, 5)),
 )
-"""Headings, format of tokens, least width of the widest text, columns: the first that fits."""
+"""Headings, format of tokens, minimum width of the widest text, columns: the first that fits."""
 
 
 def _print_table(
     report: Report, rows: Sequence[Line], totals: Sequence[Line], *, first: bool
 ) -> None:
-    """Print lines below headings; the widest column of texts gets the room that is left."""
+    """Print lines below headings; the widest text column gets the remaining space."""
     from rich.text import Text
 
     headings, room, lines = HEADINGS[report.name], report.request.output.width, [*rows, *totals]
@@ -563,7 +563,7 @@ def _print_table(
         strict=True,
     ):
         widths = text_widths
-        if len(line.texts) < len(headings):  # a name without more takes the room of all texts
+        if len(line.texts) < len(headings):  # a name alone takes the space of all texts
             widths = [sum(text_widths) + len(GAP) * (len(headings) - 1)]
         words = map(fit_to_width, map(safe_line, line.texts), widths)
         text = Text(GAP.join(words), style=line.style, no_wrap=True)
@@ -679,9 +679,9 @@ def _build_cross_rows(
 def _print_cross(
     report: Report, table: CrossTable, rows: Sequence[Line], names: Mapping[str | None, str]
 ) -> None:
-    """Print rows with the last dimension across; columns without room are summed up in one.
+    """Print rows with the last dimension across; columns that do not fit are merged into one.
 
-    Those are the oldest ones of times, else those that cost least.
+    Those are the oldest periods, else those with the lowest cost.
     """
     from rich.text import Text
 

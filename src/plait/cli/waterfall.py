@@ -38,7 +38,7 @@ COLOURS = {
 }
 DESCRIPTIVE_INPUTS = """subject description command file_path pattern query url skill prompt path
     notebook_path name""".split()
-"""The inputs of a tool that say in a few words what a call is for, the best first."""
+"""Inputs of a tool that describe a call best, in order."""
 FULL, MOMENT, EARLY, LATE = "█", "│", "‹", "›"
 PATHS = ("file_path", "path", "notebook_path")
 
@@ -121,7 +121,7 @@ def _iter_lines(rows: list[WaterfallRow], width: int) -> Iterator[Text]:
 
 
 def format_span_time(duration: int | None) -> str:
-    """Write how long a span took, "" where nobody knows or it is a moment."""
+    """Format the duration of a span; empty if unknown or momentary."""
     if not duration:
         return ""
     if duration < SECOND:
@@ -147,13 +147,13 @@ def _draw_bar(row: WaterfallRow, width: int) -> Text:
 
 
 def _first_words(content: Any) -> str:
-    """Return how the words begin that went in or came out of a span."""
+    """Return the beginning of a span's input or output text."""
     text = content.get("content", "") if isinstance(content, Mapping) else ""
     return safe(to_single_line(text)) if isinstance(text, str) else ""
 
 
 def _describe_span(span: Span) -> str:
-    """Return the status of a span and what it is about."""
+    """Return the status and subject of a span."""
     status, about = safe(to_single_line(span.status)), ""
     metadata = span.metadata
     match span.kind:

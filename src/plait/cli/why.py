@@ -37,7 +37,7 @@ from plait.view.text import shorten_to_width
 MOST_CARRIED = 10
 MOST_EVIDENCE = 3
 SHORTEST_RECORD_ID = 7
-"""Digits from which on a number is the id of a record, not a turn."""
+"""Number of digits from which a number is a record id, not a turn."""
 counts_option = option("--counts", help="With --json: only figures, no text of sessions.")
 
 

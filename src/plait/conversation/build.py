@@ -1,9 +1,8 @@
 """Conversations built from a graph, and a quick check whether a session needs one.
 
 Building a graph takes longer than all the counting, and most sessions are linear: each prompt
-follows
-the record before it, and what answers it stays within its turn. Such a session has one line.
-Anything else may have a branch, and only the graph can tell.
+follows the record before it, and what answers it stays within its turn. Such a session has one
+line. Anything else may have a branch, and only the graph can tell.
 
     U₁ ── A ── U₂ ── A ┬ A ── R        linear: the calls of a turn may run in parallel
                        └── R

@@ -1,8 +1,7 @@
 """Tokens and cost of conversations: totals, of a turn with its agents, and response by response.
 
 Each response counts once, also if several conversations share it. The usage of a turn's agents is
-part
-of the turn's usage.
+part of the turn's usage.
 """
 
 from collections import Counter

@@ -1,13 +1,11 @@
 """The items of a conversation built from records, and its responses.
 
 A response is all blocks of one `message.id`. Older clients write partial figures and no stop reason
-on
-all its lines but the last, newer ones the final ones on each.
+on all its lines but the last, newer ones the final ones on each.
 
 User messages are classified first: a prompt, a command, a notice, a summary and so on. Kinds are
-tried
-in order, and the first that recognises the text decides; what no kind matches and no mark of the
-client excludes was typed by the user.
+tried in order, and the first that recognises the text decides; what no kind matches and no mark of
+the client excludes was typed by the user.
 """
 
 import re

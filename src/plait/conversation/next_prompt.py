@@ -3,8 +3,7 @@
 The usage of the last response says exactly how many tokens preceded it and how many it added. What
 came after it, and what a trim removed before it, is estimated from characters. The estimate is
 calibrated by the session itself: each response says by how many tokens the request had grown since
-the
-one before, and the median ratio of growth to estimate is the session's own factor.
+the one before, and the median ratio of growth to estimate is the session's own factor.
 """
 
 from collections.abc import Iterable, Sequence
@@ -198,8 +197,8 @@ def compute_break_even_turns(
     """Return after how many turns a cut has paid for rewriting the cache.
 
     It costs one cache write of what remains; each later request then saves reading what was
-    removed. If the
-    cache has expired anyway, nothing is spent; None if the cut never pays, or costs are unknown.
+    removed. If the cache has expired anyway, nothing is spent; None if the cut never pays, or costs
+    are unknown.
     """
     if warm is None or warm_after is None or cold_after is None or warm_after >= warm:
         return None

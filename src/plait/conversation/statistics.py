@@ -1,8 +1,7 @@
 """Statistics of sessions, one after the other, in which every record counts once.
 
 What an earlier session contains is left out. Responses are listed one by one: a copy of one may be
-in
-any session, and whoever adds them up counts each once.
+in any session, and whoever adds them up counts each once.
 """
 
 from array import array

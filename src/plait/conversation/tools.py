@@ -1,8 +1,7 @@
 """What is known of each tool, by name: one row per tool.
 
 How the input and result of a call are shown is decided in `view`, by the same names; a tool without
-a
-row is shown generically.
+a row is shown generically.
 """
 
 from functools import lru_cache

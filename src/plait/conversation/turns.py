@@ -56,8 +56,7 @@ def _with_times(
     """Return a turn with its times.
 
     A compaction writes the preserved records again, with its own time: times later than the next
-    prompt
-    say nothing about this turn.
+    prompt say nothing about this turn.
     """
     answers = (
         item.time

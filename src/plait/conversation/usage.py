@@ -1,15 +1,12 @@
 """Token usage, and the responses of all files with each counted once.
 
 A response is identified by its message id, else by its request id, else by its record. All its
-figures
-come from one of its lines: the one with the most output, the last among equals. Older clients write
-growing numbers, and only the last line has the final ones.
+figures come from one of its lines: the one with the most output, the last among equals. Older
+clients write growing numbers, and only the last line has the final ones.
 
 A copy in another file after a resume has the same id, so it is the same response, whatever its
-request
-id there; a request that was retried has an id of its own, and was paid for. Messages that the
-client
-added (`<synthetic>`) are not responses.
+request id there; a request that was retried has an id of its own, and was paid for. Messages that
+the client added (`<synthetic>`) are not responses.
 """
 
 from collections import Counter
@@ -298,8 +295,7 @@ class Ledger:
 
     def _copies(self) -> set[tuple[int, int]]:
         """Return the pairs of a file and the one it was copied from: everything they share is
-        consecutive in
-        one and not in the other.
+        consecutive in one and not in the other.
         """
         is_copy: dict[tuple[int, int], bool] = {}
         for holders in self._holders.values():

@@ -1,8 +1,7 @@
 """Iterating over conversations: their items at a depth, their paths and their responses.
 
 A reader chooses how much to see. What is hidden never separates a call from its result:
-`iter_story`
-handles what is left.
+`iter_story` handles what is left.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -66,28 +66,28 @@ SESSION_WIDE = frozenset(
     "agent-color agent-name agent-setting ai-title custom-title mode permission-mode pr-link "
     "summary tag worktree-state".split()
 )
-"""Lines that say something of the session as a whole, wherever they stand."""
+"""Lines about the session as a whole, wherever they are."""
 POINTER_TYPE = "last-prompt"
 
 
 @dataclass(frozen=True, slots=True)
 class BranchRecords:
-    """Where the client would stand, and what it needs for that."""
+    """A point to resume from, and the records that the client needs for it."""
 
     leaf: str
-    """The record that it would go on from."""
+    """The record to continue from."""
     uuids: frozenset[str]
-    """The records on the way there."""
+    """The records on the path to it."""
     lines: frozenset[int]
     """The numbers of the lines that belong to it."""
     gap: int | None = None
-    """The line from which on the client would send it, where the parent of that is missing."""
+    """The first line that the client would send, if the parent of that line is missing."""
 
 
 def select_branch_at(
     records: Sequence[Record], uuid: str, *, is_before: bool = False
 ) -> BranchRecords:
-    """Return what the client needs to stand at a record, or at what comes before it."""
+    """Return what the client needs to resume at a record, or before it."""
     log = _Log(records)
     number, loaded = log.loaded_for(uuid)
     number = _find_preceding(loaded, number) if is_before else _end_of_response(loaded, number)
@@ -95,13 +95,13 @@ def select_branch_at(
 
 
 def load_chain_to(records: Sequence[Record], uuid: str) -> tuple[LoadedEntries, list[int]]:
-    """Return the entries as the client has them standing at a record, and its chain there."""
+    """Return the entries as the client loads them for a record, and its chain up to that record."""
     number, loaded = _Log(records).loaded_for(uuid)
     return loaded, build_chain(loaded, _end_of_response(loaded, number))
 
 
 def select_active_branch(records: Sequence[Record], size: int) -> BranchRecords | None:
-    """Return what the client needs to go on from where it does, or None where from nowhere."""
+    """Return what the client needs to resume where it would now; None if it cannot resume."""
     loaded, _ = load_session(records, size)
     number = None if loaded.is_cleared else choose_leaf(loaded)
     if number is None:
@@ -128,9 +128,9 @@ def _find_preceding(loaded: LoadedEntries, number: int) -> int:
 def _end_of_response(loaded: LoadedEntries, number: int) -> int:
     """Return the last record of a response and of the results of its calls.
 
-    A result that hangs on none of its parts is sent after it all the same, but nothing that
-    goes on from there would follow the call. What follows the next prompt is no part of
-    what was asked for, whatever it is called.
+    A result without a parent in the response is still sent after it, but a conversation that
+    continues from there would not follow the call. What follows the next prompt is not included,
+    whatever its id.
     """
     record = loaded.records[number]
     if record.type != "assistant" and not is_result(record):
@@ -149,7 +149,9 @@ def _end_of_response(loaded: LoadedEntries, number: int) -> int:
 
 
 def _follows_response(loaded: LoadedEntries, number: int, parts: frozenset[int], end: int) -> bool:
-    """Return whether an entry is, or follows, a part of a response beside the way to an end."""
+    """Return whether an entry is part of a response, or follows a part of it off the path to an
+    end.
+    """
     way = frozenset(walk_up(loaded, end))
     is_part = False
     for place in reversed(walk_up(loaded, number)):
@@ -169,11 +171,11 @@ class _Log:
         self.callers = {call: item for item in self.by_uuid for call in self._list_calls(item)}
         self.kept: set[str] = set()
         self.gap: int | None = None
-        """The line from which on the client would send what is kept, where that is not all."""
+        """The first line that the client would send, if that is not all of what is kept."""
 
     @cached_property
     def graph(self) -> SessionGraph:
-        """The records as a graph: it knows what a record follows whose parent is missing."""
+        """The records as a graph, which knows what a record with a missing parent follows."""
         return build(self.records)
 
     def _list_calls(self, uuid: str) -> list[str]:
@@ -181,9 +183,9 @@ class _Log:
         return get_call_ids(record) if record.type == "assistant" else []
 
     def loaded_for(self, uuid: str) -> tuple[int, LoadedEntries]:
-        """Return the entries as the client would have them at a record, and that record's number.
+        """Return the entries as the client would load them for a record, and that record's number.
 
-        A compaction that came later, and that the record does not are on, never was.
+        A compaction that came later and is not among its ancestors is ignored.
         """
         passed = frozenset(self.above(uuid))
         line = next((record.line for record in self.records if record.uuid == uuid), 0)
@@ -199,7 +201,7 @@ class _Log:
         return number, loaded
 
     def above(self, uuid: str | None) -> Iterator[str]:
-        """Yield a record and those that it is on, by the parents they name."""
+        """Yield a record and its ancestors, by the parents they name."""
         seen: set[str] = set()
         while uuid and uuid not in seen:
             seen.add(uuid)
@@ -208,12 +210,13 @@ class _Log:
             uuid = self.before(record) if record else None
 
     def before(self, record: Record) -> str | None:
-        """Return what a record follows: also past a compaction, and where its parent is missing."""
+        """Return the predecessor of a record, also across a compaction or a missing parent."""
         graph, uuid = self.graph, record.uuid or ""
         return graph.edge_of(uuid).parent if uuid in graph.nodes else record.parent_uuid
 
     def keep_way_to(self, loaded: LoadedEntries, number: int) -> None:
-        """Keep the client's chain to an entry, what lies between, and all of the conversation before.
+        """Keep the client's chain to an entry, what lies between, and all of the conversation
+        before.
 
         The client's chain begins at a compaction, or where a parent is missing from the log.
         """
@@ -232,7 +235,7 @@ class _Log:
                 begun.add(uuid)
 
     def _load_at_or_none(self, uuid: str | None) -> tuple[LoadedEntries, int] | None:
-        """Return the entries as they were before a compaction, or None where it names no entry."""
+        """Return the entries as they were before a compaction; None if it names no entry."""
         try:
             number, loaded = self.loaded_for(uuid or "")
         except UserError:
@@ -240,7 +243,7 @@ class _Log:
         return loaded, number
 
     def keep_all_named(self) -> None:
-        """Keep what kept records name, and what those name in turn."""
+        """Keep everything that kept records refer to, directly and indirectly."""
         count = -1
         while count != len(self.kept):
             count = len(self.kept)
@@ -248,7 +251,9 @@ class _Log:
                 self.keep_named(self.by_uuid[uuid])
 
     def keep_named(self, record: Record) -> None:
-        """Keep the records that one names: parents up to a kept one, its call, what it keeps."""
+        """Keep the records that a record refers to: parents up to a kept one, its call, what it
+        preserves.
+        """
         preserved = record.preserved if isinstance(record, System) else None
         named = [record.parent_uuid, record.source_tool_assistant_uuid]
         named += [self.callers.get(call) for call in get_result_ids(record)]
@@ -260,7 +265,7 @@ class _Log:
                 self.kept.add(uuid)
 
     def keep_results(self) -> None:
-        """Keep what answers a kept call and hangs on what is kept, be it sent or not."""
+        """Keep the results of kept calls that follow kept records, whether they are sent or not."""
         own = [record for record in self.by_uuid.values() if record.uuid in self.kept]
         made = {call for record in own for call in get_call_ids(record)}
         for record in self.records:
@@ -269,7 +274,7 @@ class _Log:
                 self.kept.add(record.uuid or "")
 
     def lines_kept(self) -> Iterator[int]:
-        """Yield the numbers of the lines of kept records, and of those that go with them."""
+        """Yield the numbers of the lines to keep, including those that accompany records."""
         left = frozenset(self.by_uuid) - self.kept
         links = [record for record in self.records if record.uuid]
         kept = [record.line for record in links if record.uuid in self.kept]
@@ -287,14 +292,15 @@ class _Log:
     def is_kept(
         self, record: Record, owner: str | None, span: tuple[float, float], left: frozenset[str]
     ) -> bool:
-        """Return whether a line belongs to what is kept."""
+        """Return whether a line is kept."""
         if record.uuid in self.kept:
             return not (
                 record is not self.by_uuid[record.uuid or ""]
                 and (record.parent_uuid in self.by_uuid and record.parent_uuid not in self.kept)
             )
         if record.uuid:
-            # None was before anything was said; and the SDK does not list what one begins with.
+            # None means before the first message; and the SDK does not list a session's first
+            # record.
             parent = record.parent_uuid
             is_hanging = parent is None or parent in self.kept or parent not in self.by_uuid
             return record.is_sidechain and span[0] < record.line < span[1] and is_hanging
@@ -305,17 +311,17 @@ class _Log:
 
 
 def filter_records(records: Iterable[Record], branch: BranchRecords) -> list[Record]:
-    """Return the records that belong to where the client would stand."""
+    """Return the records that belong to a point to resume from."""
     return [record for record in records if record.line in branch.lines]
 
 
 LONGEST = 200
-"""Letters of a prompt that a pointer quotes."""
+"""Characters of a prompt that a pointer quotes."""
 POINTER = "where the session continues"
 
 
 def plan_switch(subject: Subject, tip: str) -> Plan:
-    """Return the plan after which a session goes on from a record, the last of a branch."""
+    """Return the plan that makes a session resume from a record, the last one of a branch."""
     log = load_log(subject.log)
     size = log.stamp.size
     if resumes_at(log.records, size, tip):
@@ -335,7 +341,7 @@ def plan_switch(subject: Subject, tip: str) -> Plan:
 
 
 def build_pointer(session: str, records: list[Record], size: int, tip: str) -> bytes | None:
-    """Return the line by which the client goes on from a record, or None where none does."""
+    """Return the line that makes the client resume from a record; None if no line can."""
     for is_explicit in (False, True):
         bare = parse_record(make_last_prompt_line(session, tip, is_explicit=is_explicit))
         there, size = [*records, bare], size + len(bare.raw) + 1
@@ -369,9 +375,10 @@ def plan_fork(
     title: str | None = None,
     prices: Prices | None = None,
 ) -> Plan:
-    """Return the plan of a session that ends with a record, or with what comes before it.
+    """Return the plan of a new session that ends with a record or before it.
 
-    With prices, also what its next prompt costs, and how soon the shorter way has paid.
+    With prices, the plan also says what the next prompt costs and when the shorter context pays
+    off.
     """
     log = load_log(subject.log)
     branch = select_branch_at(log.records, at, is_before=is_before)
@@ -395,7 +402,7 @@ def plan_fork(
 
 
 def plan_active_only(subject: Subject, *, title: str | None = None) -> Plan:
-    """Return the plan of a copy that holds only the way to where a session goes on."""
+    """Return the plan of a copy that holds only the active branch."""
     log = load_log(subject.log)
     branch = select_active_branch(log.records, log.stamp.size)
     if branch is None or not build_context(log.records, size=log.stamp.size).resumes:
@@ -415,7 +422,7 @@ def plan_branch_copy(
     title: str | None,
     prices: Prices | None = None,
 ) -> Plan:
-    """Return the plan of a session that holds the way to where the client would stand."""
+    """Return the plan of a new session with the path to a point to resume from."""
     session = str(uuid4())
     kept = filter_records(log.records, branch)
     side_files = select_referenced(list_side_files(subject, session), kept)
@@ -450,14 +457,14 @@ ABANDONED = "it has the same answers on an abandoned branch"
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The messages that are grafted, each with the one that it hangs on."""
+    """The messages that are grafted, each with its parent."""
 
     records: list[Record]
     parents: list[str | None]
-    """None for the first: it hangs on the leaf of the other session."""
+    """The first one has None: it follows the leaf of the target session."""
 
     def rewrite_lines(self, ids: IdMap, leaf: str) -> Iterator[bytes]:
-        """Yield them under new ids, hanging on a leaf."""
+        """Yield them under new ids, following a leaf."""
         for record, parent in zip(self.records, self.parents, strict=True):
             above = leaf if parent is None else ids.map_id(parent)
             yield with_parent(ids.rewrite_record(record), above)
@@ -472,7 +479,7 @@ def plan_graft(
     is_in_place: bool = False,
     title: str | None = None,
 ) -> Plan:
-    """Return the plan of the other session with a branch at its end, as a new one or in place."""
+    """Return the plan that appends a branch to a session, in place or in a copy."""
     loaded_log, other = load_log(subject.log), load_log(target.log)
     leaf = find_resumed_leaf(other.records, other.stamp.size)
     if leaf is None:
@@ -494,7 +501,9 @@ def plan_graft(
 def select_branch(
     records: Sequence[Record], at: str, since: str | None, there: Sequence[Record]
 ) -> Branch:
-    """Return the messages that lead to a record, from another one on, but for those there."""
+    """Return the messages that lead to a record, from another one on, without those the target
+    has.
+    """
     loaded, chain = load_chain_to(records, at)
     start = max(
         (n for n, number in enumerate(chain) if is_boundary(loaded.records[number])), default=-1
@@ -516,13 +525,13 @@ def select_branch(
 
 
 def _names_of(record: Record) -> set[str]:
-    """Return what a record is known by, also in a copy: its id, and that of what it is of."""
+    """Return the ids of a record, including those it has in copies."""
     origin = record.forked_from.message_uuid if record.forked_from else None
     return {name for name in (record.uuid, origin) if name}
 
 
 def _iter_branch_parents(loaded: LoadedEntries, chain: list[int]) -> Iterator[str | None]:
-    """Yield what each entry hangs on among those of the chain, as the client sees it."""
+    """Yield the parent of each entry within the chain, as the client sees it."""
     kept: set[int] = set()
     before: int | None = None
     for number in chain:
@@ -535,7 +544,7 @@ def _iter_branch_parents(loaded: LoadedEntries, chain: list[int]) -> Iterator[st
 
 @dataclass(frozen=True, slots=True)
 class _Graft:
-    """All that a graft is made of."""
+    """Everything a graft consists of."""
 
     subject: Subject
     target: Subject
@@ -545,7 +554,7 @@ class _Graft:
     leaf: str
 
     def ids(self, session: str) -> IdMap:
-        """Return the ids of what is grafted, and of the agents that come along."""
+        """Return the ids of the grafted records and of their agents."""
         ids = IdMap(self.subject, session)
         for record in self.branch.records:
             ids.add(record.uuid or "")
@@ -555,9 +564,9 @@ class _Graft:
         return ids
 
     def list_side_files(self, session: str) -> tuple[SideFile, ...]:
-        """Return the files that the grafted messages name, where the result has them.
+        """Return the side files that the grafted messages refer to, at their places in the result.
 
-        What their own session is called is no name for the other one.
+        A reference by the id of their own session would not work in the target.
         """
         found = select_referenced(list_side_files(self.subject, session), self.branch.records)
         home = self.subject.log.path.with_name(session)
@@ -579,7 +588,7 @@ class _Graft:
         )
 
     def added(self, ids: IdMap, leaf: str, kept: list[Record]) -> list[tuple[bytes, str]]:
-        """Return the lines to add: the branch, and a pointer to its end where one is needed."""
+        """Return the lines to add: the branch, and a pointer to its end if one is needed."""
         found = [(line, GRAFTED) for line in self.branch.rewrite_lines(ids, leaf)]
         end = ids.map_id(self.branch.records[-1].uuid or "")
         there = append_records(
@@ -600,7 +609,7 @@ class _Graft:
         return measure_records(self.target.log, found, lines=0, size=0)
 
     def is_there_already(self) -> bool:
-        """Return whether the other session holds answers of the branch, on a branch of its own."""
+        """Return whether the target already has answers of the branch, on a branch of its own."""
         answers = {
             record.message_id for record in self.branch.records if record.type == "assistant"
         }
@@ -611,7 +620,7 @@ class _Graft:
 
 
 def _plan_grafted_copy(graft: _Graft, title: str | None) -> Plan:
-    """Return the plan of a copy of the other session with the branch at its end."""
+    """Return the plan of a copy of the target with the branch at its end."""
     session, target, other = str(uuid4()), graft.target, graft.other
     copied, grafted = collect_ids(target, session), graft.ids(session)
     records = graft.other.records
@@ -638,7 +647,7 @@ def _plan_grafted_copy(graft: _Graft, title: str | None) -> Plan:
 
 
 def _plan_graft_in_place(graft: _Graft, title: str | None) -> Plan:
-    """Return the plan that adds the branch to the other session's own log."""
+    """Return the plan that appends the branch to the target's own log."""
     target, other = graft.target, graft.other
     if graft.is_there_already():
         raise Refused(

@@ -39,20 +39,20 @@ __all__ = ["RULES", "Rule", "check_plan", "find_records", "find_violations"]
 
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
-"""What the client writes to point to nothing."""
+"""What the client writes in place of a missing pointer."""
 POINTERS = frozenset({"last-prompt", "summary"})
 BACKUPS = (FileHistorySnapshot, FileHistoryDelta)
 
 
 class Place(NamedTuple):
-    """Where something stands: its line, and the record on it."""
+    """A location: a line and the record on it."""
 
     line: int
     uuid: str | None
 
 
 class Pointer(NamedTuple):
-    """A field of a record that names another one."""
+    """A field of a record that names another record."""
 
     field: str
     target: str
@@ -61,24 +61,24 @@ class Pointer(NamedTuple):
 
 @dataclass(slots=True)
 class LogFacts:
-    """The ids of a log, and what names them."""
+    """The ids of a log and the references to them."""
 
     first_places: dict[str, int] = field(default_factory=dict)
-    """The line on which each uuid stands first."""
+    """The first line of each uuid."""
     parents: dict[str, str | None] = field(default_factory=dict)
     speakers: dict[str, str] = field(default_factory=dict)
-    """Prompts and answers: the response that an answer is part of, else the record itself."""
+    """Prompts and answers: the response that a record is part of, else the record itself."""
     begun: set[str] = field(default_factory=set)
-    """Records that broken lines begin with: the client reads them."""
+    """Records at the beginning of broken lines, which the client reads."""
     repeats: list[Place] = field(default_factory=list)
     pointers: list[Pointer] = field(default_factory=list)
     calls: dict[str, Place] = field(default_factory=dict)
     results: dict[str, Place] = field(default_factory=dict)
     thoughts: dict[bytes, Place] = field(default_factory=dict)
-    """What the model thought and signed, by a digest."""
+    """Digests of signed thinking."""
 
     def add(self, record: Record, line: int | None = None) -> None:
-        """Add what a record says of itself and of others; its line may have moved."""
+        """Add the ids and references of a record, whose line may have moved."""
         place = Place(line or record.line, record.uuid)
         if record.uuid:
             uuid = record.uuid
@@ -100,7 +100,7 @@ class LogFacts:
 
 
 def iter_pointers(record: Record) -> Iterator[tuple[str, str]]:
-    """Yield the records that a record names, each with what it is to it."""
+    """Yield the records that a record refers to, each with the kind of reference."""
     if record.parent_uuid:
         yield "parent", record.parent_uuid
     if record.logical_parent_uuid:
@@ -150,10 +150,10 @@ def _iter_thoughts(record: Record) -> Iterator[bytes]:
 
 
 class RuleBreach(NamedTuple):
-    """A violation before it is told.
+    """A violation before it is put into words.
 
-    Its keys are the same before and after an edit, whatever ids were given again: so what an edit
-    brought about can be told from what was there. One that is known is enough.
+    Its keys are the same before and after an edit, whatever new ids were given, so that violations
+    caused by the edit can be told from earlier ones. One known key is enough.
     """
 
     keys: tuple[Hashable, ...]
@@ -163,38 +163,38 @@ class RuleBreach(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CheckedLog:
-    """A log that is judged."""
+    """A log to check."""
 
     facts: LogFacts
     external_uuids: frozenset[str] = frozenset()
-    """Records of other logs that may be named."""
+    """Records of other logs that may be referred to."""
     original: LogFacts | None = None
-    """What it was made of, where an edit is judged."""
+    """The log it was made from, when an edit is checked."""
     why_not: str | None = None
-    """Why the client would not resume it, where that was asked."""
+    """Why the client would not resume it, if that was determined."""
 
 
 class Rule(NamedTuple):
-    """A rule for written sessions: it judges a whole log, or line by line."""
+    """A rule for written sessions; it checks a whole log or single lines."""
 
     name: str
     description: str
     check_log: Callable[[CheckedLog], Iterator[RuleBreach]] | None = None
     check_line: Callable[[Line, Entry], str | None] | None = None
     binds_all: bool = False
-    """It binds every session; the others bind what an edit makes of one."""
+    """Whether it applies to every session; the others apply to the results of edits only."""
 
 
 MOST_BYTES = 5_242_880
-"""Of the base64 text: what is longer is refused."""
+"""Size of the base64 text above which the API rejects an image."""
 MOST_PIXELS = 8000
-"""On one side."""
+"""Longest side of an image."""
 HEAD = 1 << 18
-"""How much of the text is decoded to find the size: a JPEG can have a long preface."""
+"""How much base64 is decoded to find the size: a JPEG can have a long preface."""
 
 
 class ImageInfo(NamedTuple):
-    """What the bytes of a picture say that it is; no size where it could not be found."""
+    """The media type and size that the bytes of an image declare; no size if it was not found."""
 
     media_type: str
     width: int = 0
@@ -202,7 +202,7 @@ class ImageInfo(NamedTuple):
 
 
 def iter_images(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the pictures among some blocks, those inside of results too."""
+    """Yield the images among content blocks, including those in tool results."""
     for block in blocks:
         if block.get("type") == "image":
             yield block
@@ -213,7 +213,7 @@ def iter_images(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def describe_image_fault(picture: Mapping[str, Any]) -> str | None:
-    """Say why the API refuses a picture, or None where it takes it or it is elsewhere."""
+    """Return why the API rejects an image; None if it accepts it or the image is elsewhere."""
     source = picture.get("source")
     if not isinstance(source, Mapping):
         return "has no source"
@@ -234,7 +234,7 @@ def describe_image_fault(picture: Mapping[str, Any]) -> str | None:
 
 
 def parse_image(data: str) -> ImageInfo | None:
-    """Return what a picture in base64 is, or None where it is none that the API knows."""
+    """Return the type and size of a base64 image; None if it is none that the API supports."""
     try:
         data.encode("ascii")
         head = b64decode(data[:HEAD], validate=True)
@@ -271,7 +271,7 @@ def _parse_webp(head: bytes) -> ImageInfo | None:
 
 
 FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of a JPEG that are followed by its size."""
+"""JPEG markers that are followed by the image size."""
 
 
 def _parse_jpeg(head: bytes) -> ImageInfo:
@@ -297,12 +297,12 @@ BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 
 def not_an_object(line: Line, entry: Entry) -> str | None:
-    """Say why a line is not one JSON object."""
+    """Return why a line is not one JSON object."""
     return entry.reason if isinstance(entry, Broken) else None
 
 
 def not_compact(line: Line, entry: Entry) -> str | None:
-    """Say why a line is not as the client writes it: UTF-8, nothing between its fields."""
+    """Return why a line is not in the client's form: UTF-8, without spaces between fields."""
     if isinstance(entry, Blank):
         return "the line is blank"
     try:
@@ -313,12 +313,12 @@ def not_compact(line: Line, entry: Entry) -> str | None:
     except msgspec.MsgspecError:
         return "the line is not JSON"
     except RecursionError:
-        return None  # nested too deeply to tell
+        return None  # nested too deeply to check
     return None if is_compact else "there are spaces between the fields of the line"
 
 
 def unsigned_thought(line: Line, entry: Entry) -> str | None:
-    """Say why the API refuses a thought of an answer: nobody signed it."""
+    """Return why the API rejects a thinking block: it has no signature."""
     if not isinstance(entry, Record) or entry.type != "assistant":
         return None
     if not any(head.type == "thinking" for head in entry.block_heads):
@@ -330,13 +330,15 @@ def unsigned_thought(line: Line, entry: Entry) -> str | None:
 
 
 def is_from_claude(record: Record) -> bool:
-    """Whether an answer is one of Claude, whose thoughts the API judges by their signature."""
+    """Return whether a response is by a Claude model, whose thinking the API verifies by
+    signature.
+    """
     message = record.envelope.message
     return bool(message and CLAUDE.search(message.model or ""))
 
 
 def is_unsigned(block: dict[str, Any]) -> bool:
-    """Whether a block is a thought that the API refuses for its signature."""
+    """Return whether a block is thinking that the API rejects for its signature."""
     if block["type"] != "thinking":
         return False
     signature = block.get("signature")
@@ -344,7 +346,7 @@ def is_unsigned(block: dict[str, Any]) -> bool:
 
 
 def refused_picture(line: Line, entry: Entry) -> str | None:
-    """Say why the API refuses a picture of a prompt or a result."""
+    """Return why the API rejects an image in a prompt or a result."""
     if not isinstance(entry, Record) or b'"image"' not in line.data:
         return None
     for picture in iter_images(get_content_blocks(entry)):
@@ -354,7 +356,7 @@ def refused_picture(line: Line, entry: Entry) -> str | None:
 
 
 class MessageColumns(Struct):
-    """The columns of a message, as they are written."""
+    """The raw fields of a message."""
 
     role: Raw | UnsetType = UNSET
     content: Raw | UnsetType = UNSET
@@ -365,7 +367,7 @@ class MessageColumns(Struct):
 
 
 class Columns(Struct, rename={"parent": "parentUuid", "session": "sessionId"}):
-    """The columns of a prompt or an answer, as they are written."""
+    """The raw fields of a prompt or a response."""
 
     type: str = ""
     uuid: Raw | UnsetType = UNSET
@@ -406,11 +408,11 @@ MESSAGE_COLUMNS: dict[str, tuple[dict[str, bytes], dict[str, bytes]]] = {
         },
     ),
 }
-"""The required columns, each with what its value may begin with."""
+"""The required fields, each with the possible beginnings of its value."""
 
 
 def missing_column(line: Line, entry: Entry) -> str | None:
-    """Say which column a prompt or an answer lacks."""
+    """Return the required field that a prompt or a response lacks."""
     if not isinstance(entry, Record) or entry.type not in MESSAGE_COLUMNS:
         return None
     try:
@@ -429,14 +431,14 @@ def _has_form(columns: Struct, name: str, form: bytes) -> bool:
 
 
 def repeated_uuid(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find lines that carry the uuid of an earlier one."""
+    """Find lines with the uuid of an earlier one."""
     for count, place in enumerate(log.facts.repeats):
         first = log.facts.first_places[place.uuid or ""]
         yield RuleBreach((count,), f"line {first} has the same uuid", place)
 
 
 def unknown_parent(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find records whose parent is nowhere."""
+    """Find records whose parent does not exist."""
     for pointer in _iter_dangling_pointers(log):
         if pointer.field == "parent":
             yield RuleBreach(
@@ -445,7 +447,7 @@ def unknown_parent(log: CheckedLog) -> Iterator[RuleBreach]:
 
 
 def unknown_pointer(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find records that name another one that is nowhere, other than as their parent."""
+    """Find records that refer, other than as their parent, to one that does not exist."""
     for pointer in _iter_dangling_pointers(log):
         if pointer.field != "parent":
             sentence = f"{pointer.field} {pointer.target} is not in this session"
@@ -453,7 +455,7 @@ def unknown_pointer(log: CheckedLog) -> Iterator[RuleBreach]:
 
 
 def lost_preserved(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find compactions that would keep a record which is not there: they keep nothing at all."""
+    """Find compactions that would preserve a missing record: they preserve nothing at all."""
     for pointer in _iter_dangling_pointers(log):
         if pointer.field == "preserved record":
             sentence = f"the compaction keeps {pointer.target}, which is not in this session"
@@ -469,7 +471,7 @@ def _iter_dangling_pointers(log: CheckedLog) -> Iterator[Pointer]:
 
 
 def circular_parents(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find parents that lead back to where they began."""
+    """Find parents that form a circle."""
     facts = log.facts
     numbers = {uuid: number for number, uuid in enumerate(facts.parents)}
     uuids = list(numbers)
@@ -490,9 +492,9 @@ def unanswered_call(log: CheckedLog) -> Iterator[RuleBreach]:
 
 
 def passed_over_call(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find calls without a result after which the conversation goes on.
+    """Find calls without a result after which the conversation continues.
 
-    U1 ── T1 ── U2 ── A2      T1 is passed over
+    U1 ── T1 ── U2 ── A2      T1 is skipped
      └─── T2                  T2 is where a branch was stopped, which is no fault
     """
     followed: dict[str, int] | None = None
@@ -504,7 +506,7 @@ def passed_over_call(log: CheckedLog) -> Iterator[RuleBreach]:
 
 
 def _find_followed_speakers(facts: LogFacts) -> dict[str, int]:
-    """Return the speakers that another one follows, and the last line on which one does."""
+    """Return the prompts and responses that another one follows, and the last line where one does."""
     found: dict[str, int] = {}
     for uuid, speaker in facts.speakers.items():
         seen = {uuid}
@@ -519,7 +521,7 @@ def _find_followed_speakers(facts: LogFacts) -> dict[str, int]:
 
 
 def uncalled_result(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find results whose call is nowhere."""
+    """Find results whose call does not exist."""
     for call, place in log.facts.results.items():
         if call not in log.facts.calls:
             yield RuleBreach(
@@ -537,7 +539,7 @@ def early_result(log: CheckedLog) -> Iterator[RuleBreach]:
 
 
 def changed_thought(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find thoughts that are not, word for word, those that the model signed."""
+    """Find thinking that differs from what the model signed."""
     known = log.original.thoughts if log.original else log.facts.thoughts
     for digest, place in log.facts.thoughts.items():
         if digest not in known:
@@ -545,7 +547,7 @@ def changed_thought(log: CheckedLog) -> Iterator[RuleBreach]:
 
 
 def unresumable(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find that there is a conversation and the client would not go on with it."""
+    """Find logs with a conversation that the client would not resume."""
     if log.why_not and log.facts.speakers:
         sentence = f"Claude Code would not resume it: {log.why_not}"
         yield RuleBreach(
@@ -628,18 +630,20 @@ RULES: tuple[Rule, ...] = (
     ),
 )
 FindKnown = Callable[[frozenset[str]], frozenset[str]]
-"""Tells which of some uuids are records of other logs."""
+"""Returns which of some uuids are records of other logs."""
 UUID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 LINK_RULES = frozenset({"known parent", "called result", "answered call", "kept by compaction"})
-"""What an agent's log may break: it begins in the midst of its session, and ends with a call."""
+"""Rules that an agent's log may break: it begins in the middle of its session and ends with a
+call.
+"""
 
 
 def find_violations(log: LogFile, known_of: FindKnown | None = None) -> tuple[Violation, ...]:
-    """Return what is wrong with a log by the rules that bind every session, in its order.
+    """Return the violations of the rules for every session, in the order of the log.
 
-    It is asked whether parents that are not in it are elsewhere.
+    `find_known` is asked whether missing parents are in other logs.
     """
     is_agent = log.kind == "agent"
     rules = (
@@ -663,7 +667,7 @@ def find_violations(log: LogFile, known_of: FindKnown | None = None) -> tuple[Vi
 
 
 def find_records(paths: Iterable[Path], uuids: frozenset[str]) -> frozenset[str]:
-    """Return those of some uuids that records of some logs have; stops when all are found."""
+    """Return which of some uuids occur in some logs; stop when all are found."""
     found: set[str] = set()
     wanted = [uuid.encode("utf-8", "surrogatepass") for uuid in uuids]
     for path in paths:
@@ -677,7 +681,7 @@ def find_records(paths: Iterable[Path], uuids: frozenset[str]) -> frozenset[str]
 
 
 class LogCheck:
-    """Reads a log line by line, and keep what is wrong with it."""
+    """Reads a log line by line and collects violations."""
 
     def __init__(self, rules: Iterable[Rule] = RULES) -> None:
         self.rules = tuple(rules)
@@ -686,7 +690,7 @@ class LogCheck:
         self._forms = [(rule, rule.check_line) for rule in self.rules if rule.check_line]
 
     def read(self, source: Iterable[Line]) -> None:
-        """Read lines, the next ones of the log."""
+        """Read the next lines of the log."""
         for line in source:
             entry = parse_entry(line)
             self._judge(line, entry)
@@ -709,7 +713,7 @@ class LogCheck:
         original: LogFacts | None = None,
         why_not: str | None = None,
     ) -> list[tuple[Rule, RuleBreach]]:
-        """Return all that is wrong, in the order of the lines."""
+        """Return all violations, in the order of the lines."""
         log = CheckedLog(self.facts, elsewhere, original, why_not)
         links = [
             (rule, rule_breach)
@@ -726,7 +730,7 @@ def build_violation(rule: Rule, found: RuleBreach, path: Path) -> Violation:
 
 
 def likenesses(line: Line, entry: Entry) -> tuple[Hashable, ...]:
-    """Return what a line has in common with its copy under other ids, or with other words."""
+    """Return the keys that a line shares with its copy under other ids or with other words."""
     if not isinstance(entry, Record):
         return (_digest(line.data),)
     origin = entry.forked_from.message_uuid if entry.forked_from else None
@@ -741,7 +745,7 @@ def _digest(data: bytes) -> bytes:
 
 
 CUTTING_OPERATIONS = frozenset({"fork", "graft", "switch", "repair", "trim", "compress"})
-"""Operations after which a session goes on from elsewhere, or without some of it."""
+"""Operations whose result continues from elsewhere, or lacks some of the session."""
 
 
 def check_plan(plan: Plan) -> tuple[Violation, ...]:
@@ -754,8 +758,8 @@ def check_plan(plan: Plan) -> tuple[Violation, ...]:
     before = {path: _check_lines(iter_lines(path)) for path in _iter_source_logs(plan)}
     before |= {path: _check_lines(split_lines(content())) for path, content in plan.originals}
     after = {step.path: _check_lines(_iter_lines_after(step)) for step in steps}
-    # Those of the session that results; of another one its agents': a parent in another file stays a pointer to that
-    # file.
+    # Those of the new session; of other sessions those of their agents: a parent in another file
+    # stays a pointer to that file.
     own = {log.path for log in plan.source.others}
     if plan.session == plan.source.id:
         own.add(plan.source.log.path)
@@ -771,7 +775,7 @@ def check_plan(plan: Plan) -> tuple[Violation, ...]:
 
 
 def _check_still_resumes(plan: Plan, steps: Sequence[Step]) -> Iterator[Violation]:
-    """Yield that the client would not resume the result, where it does resume the source."""
+    """Yield a violation if the client would not resume the result although it resumes the source."""
     own = next((step for step in steps if step.path == plan.path), None)
     is_large = max(plan.before.bytes, plan.after.bytes) >= LARGE_LOG_BYTES
     if own is None or is_large or plan.operation not in CUTTING_OPERATIONS:
@@ -784,7 +788,7 @@ def _check_still_resumes(plan: Plan, steps: Sequence[Step]) -> Iterator[Violatio
 
 
 def _list_broken_lines(logs: Iterable[LogCheck]) -> frozenset[tuple[str, int]]:
-    """Return what was wrong with lines that hold no record."""
+    """Return the problems of lines that hold no record."""
     found = (pair for judged in logs for pair in judged.list_breaches())
     return frozenset(
         (rule.name, rule_breach.place.line)
@@ -798,7 +802,7 @@ def _is_log_name(path: Path) -> bool:
 
 
 def _iter_source_logs(plan: Plan) -> Iterator[Path]:
-    """Yield the logs that a plan was made of, each once."""
+    """Yield the logs that a plan was made from, each once."""
     own = (plan.source.log.path, *(log.path for log in plan.source.others))
     read = (path for path, _ in plan.read if _is_log_name(path))
     yield from dict.fromkeys(path for path in (*own, *read) if path.exists())
@@ -811,7 +815,7 @@ def _check_lines(source: Iterable[Line]) -> LogCheck:
 
 
 def _iter_lines_after(step: Step) -> Iterator[Line]:
-    """Yield the lines of a log as a step leaves it."""
+    """Yield the lines of a log after a step."""
     if isinstance(step, Write):
         return split_lines(step.content())
     if isinstance(step, Append):
@@ -852,7 +856,7 @@ def _find_new(
 
 
 def _merge_facts(logs: Iterable[LogFacts]) -> LogFacts:
-    """Return the ids and thoughts of some logs together."""
+    """Return the combined ids and thinking of some logs."""
     found = LogFacts()
     for facts in logs:
         found.first_places.update(facts.first_places)

@@ -1,7 +1,7 @@
-"""Clone a session: a copy under new ids, together with its side files.
+"""Cloning a session: a copy under new ids, together with its side files.
 
 `IdMap` replaces every string that is the id of the session or of one of its records, wherever it
-stands except in what people, the model or tools said: a pointer in an unknown field is still a
+occurs except in texts of users, the model or tools: a pointer in an unknown field is still a
 pointer. Ids that are not UUIDs, as other programs write them, could be ordinary words, so they are
 replaced only in fields that hold nothing but ids. All other bytes stay as they are.
 """
@@ -65,10 +65,10 @@ LINK_TYPES = CHAIN_TYPES | {"progress"}
 
 
 class IdMap:
-    """The ids of a session, and what each is called in a copy of it.
+    """The ids of a session and their replacements in a copy.
 
-    What an id becomes follows from the id and a secret of this copy alone, so that nothing has
-    to be kept but which ids there are.
+    A new id is derived from the old one and a secret of this copy, so that only the set of ids
+    has to be stored.
     """
 
     def __init__(self, subject: Subject, session: str) -> None:
@@ -88,7 +88,7 @@ class IdMap:
         self._is_regular = all(UUID.fullmatch(name) for name in plain)
 
     def for_session(self, session: str) -> "IdMap":
-        """Return the same new ids of records for a copy that is in another session."""
+        """Return the same record ids for a copy inside another session."""
         found = copy(self)
         found.session, found._new_session = session, session.encode()
         return found
@@ -101,12 +101,12 @@ class IdMap:
             self._irregular.add(uuid)
 
     def substitute(self, gone: str, uuid: str) -> None:
-        """Map a record that the copy lacks to another one."""
+        """Map a record that is not copied to another one."""
         self._instead[gone.encode("utf-8", "surrogatepass")] = uuid.encode("utf-8", "surrogatepass")
         self.add(gone)
 
     def map_id(self, uuid: str) -> str:
-        """Return what an id becomes; one that names nothing of the session stays."""
+        """Return the new id for an id; other ids are returned unchanged."""
         data = uuid.encode("utf-8", "surrogatepass")
         return self._derive(data).decode() if data in self._known else uuid
 
@@ -119,7 +119,7 @@ class IdMap:
         ).encode()
 
     def rewrite_line(self, line: Line) -> bytes:
-        """Return a line under new ids; of a broken one what the client reads of it."""
+        """Return a line under new ids; of a broken one, what the client reads of it."""
         entry = parse_entry(line)
         if isinstance(entry, Record):
             return self.rewrite_record(entry)
@@ -131,19 +131,19 @@ class IdMap:
         return line.data[:start] + self.rewrite_record(begun, is_main=False) + line.data[end:]
 
     def rewrite_record(self, record: Record, *, is_main: bool = True) -> bytes:
-        """Return the line of a record under new ids; of the main log with where it is from."""
+        """Return the line of a record under new ids; in the main log also with its origin."""
         renamed = self._rewrite_usual_line(record)
         if renamed is None:
             renamed = self.rewrite_json(record.raw)
         if record.type != "assistant":
-            # what the model said is signed, or quoted by what follows: no path in it changes
+            # texts of the model are signed, or quoted later: no path in them changes
             renamed = self.rewrite_paths(renamed)
         if is_main and record.uuid and record.type in LINK_TYPES:
             renamed = with_origin(renamed, self.source, record.uuid)
         return renamed
 
     def _rewrite_usual_line(self, record: Record) -> bytes | None:
-        """Return a line whose ids stand where they usually do, or None for any other."""
+        """Return a line whose ids are all in their usual places; None for any other line."""
         if self._irregular or not self._is_regular:
             return None
         data, found, parts, end = record.raw, set[bytes](), list[bytes](), 0
@@ -165,7 +165,9 @@ class IdMap:
         return self._new_session if old.decode() in self._own else None
 
     def _is_missing(self, record: Record, found: set[bytes]) -> bool:
-        """Tell that an id was not met in its plain form: it is escaped, or a foreign session's."""
+        """Return whether an id was not found in its plain form: it is escaped, or of a foreign
+        session.
+        """
         if record.session_id is not None and record.session_id not in self._own:
             return True
         named = (record.uuid, record.parent_uuid, record.session_id)
@@ -184,7 +186,7 @@ class IdMap:
 
     def _map_id_at(self, data: bytes, spot: JsonString) -> bytes | None:
         if spot.field == SESSION_FIELD and spot.depth == 1 and not spot.is_name:
-            return self._new_session  # also a line that came from another session
+            return self._new_session  # including a line that came from another session
         text = decode_string(data, spot)
         if text in self._own and (self._is_regular or is_session_field(spot)):
             return self._new_session
@@ -195,7 +197,7 @@ class IdMap:
         return self._derive(plain) if is_pointer else None
 
     def rewrite_paths(self, data: bytes) -> bytes:
-        """Return a text whose paths into the session's own folder lead into that of the copy."""
+        """Return a text with paths into the session's folder changed to that of the copy."""
         if not any(folder in data for folder in self._folders):
             return data
         return self._folder.sub(self._new_session, data)
@@ -220,21 +222,21 @@ CLIENT_READING = "what Claude Code reads from a broken line"
 SPLIT = "records from a broken line, each on its own line"
 
 Choice: TypeAlias = Callable[[Record], str | None]
-"""Says why a record is left out, or None where it is copied."""
+"""Returns why a record is left out; None if it is copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedLine:
-    """What becomes of one line."""
+    """What happens to one line."""
 
     line: Line
     data: bytes | None
-    """None where it is left out."""
+    """Its bytes; None if it is left out."""
     fate: Fate
     reason: str
     uuid: str | None = None
     shown: bytes | None = None
-    """What alone is shown of it, where its own bytes are not for everyone."""
+    """What is shown of it, if its own bytes are private."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,18 +245,18 @@ class LogCopy:
 
     log: LogFile
     size: int
-    """How much of the log was there when the plan was made."""
+    """The size of the log when the plan was made."""
     ids: IdMap
     choose: Choice | None = None
     is_clean: bool = False
-    """Blank and broken lines stay behind, but for the records that can be read from them."""
+    """Whether blank and broken lines are left out, except for records that can be read from them."""
     added: tuple[tuple[bytes, str], ...] = ()
-    """Lines that follow, each with what it is there for."""
+    """Lines that follow, each with its purpose."""
     origins: int | None = None
     """The last line that says where it was copied from; None where all do."""
 
     def lines(self) -> Iterator[CopiedLine]:
-        """Yield what becomes of each line."""
+        """Yield what happens to each line."""
         for line in iter_lines(self.log.path, end=self.size):
             entry = parse_entry(line)
             if isinstance(entry, Record):
@@ -303,7 +305,7 @@ class LogCopy:
         return CopiedLine(line, data, "rewritten", SPLIT, records[0].uuid)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes of the copy, as it is written."""
+        """Yield the bytes of the copy."""
         return join_pieces(self._iter_data_and_ends())
 
     def _iter_data_and_ends(self) -> Iterator[bytes]:
@@ -323,7 +325,7 @@ def _drop_line(line: Line, entry: Blank | Broken) -> CopiedLine:
 
 @dataclass(slots=True)
 class Tally:
-    """What becomes of a whole log."""
+    """A summary of what happens to a log."""
 
     fates: Counter[tuple[Fate, str]] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
@@ -332,12 +334,12 @@ class Tally:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """How lines fare, and why."""
+        """How many lines change, and why."""
         return tuple(Change(fate, count, why) for (fate, why), count in self.fates.items())
 
 
 def tally_copy(copy: LogCopy) -> Tally:
-    """Count what becomes of each line, and keep a few differences to show."""
+    """Count what happens to each line, and keep a few differences to show."""
     found = Tally()
     is_open = False
     for line in copy.lines():
@@ -377,7 +379,7 @@ BOUNDARY = b"compact_boundary"
 
 
 def plan_clone(subject: Subject, *, title: str | None = None, is_clean: bool = False) -> Plan:
-    """Return the plan of a copy of a session, with all that is next to it."""
+    """Return the plan of a copy of a session with its side files."""
     session = str(uuid4())
     ids = collect_ids(subject, session)
     stamp = read_stamp(subject.log.path)
@@ -389,10 +391,10 @@ def plan_clone(subject: Subject, *, title: str | None = None, is_clean: bool = F
 
 
 def redirect_copy(plan: Plan, file: Path) -> Plan:
-    """Return the plan of a copy whose log is written to another file, or into another folder.
+    """Return the plan of a copy whose log is written to another file or folder.
 
-    What the client keeps elsewhere under the session's id, such as file checkpoints, is left out:
-    it belongs to the client's own folder.
+    Files that the client keeps elsewhere under the session's id, such as file checkpoints, are left
+    out: they belong to the client's own folder.
     """
     if file.is_dir():
         file /= plan.path.name
@@ -410,7 +412,7 @@ def redirect_copy(plan: Plan, file: Path) -> Plan:
 
 
 def build_title_lines(session: str, title: str | None) -> tuple[tuple[bytes, str], ...]:
-    """Return the line that names a copy, none where it keeps its title."""
+    """Return the title line of a copy; none if it keeps its title."""
     return () if title is None else ((make_title_line(session, check_title(title)), TITLE),)
 
 
@@ -423,7 +425,7 @@ def plan_copy(
     before: Measures,
     after: Measures,
 ) -> Plan:
-    """Return the plan of a new session from a log's copy, whose turns and tokens are known."""
+    """Return the plan of a new session from a copied log with known turns and tokens."""
     log, session = subject.log, copy.ids.session
     copy, found = _fit_full_read_limit(copy, stamp.size)
     path = log.path.with_name(session + LOG_SUFFIX)
@@ -445,10 +447,10 @@ def plan_copy(
 
 
 def _fit_full_read_limit(copy: LogCopy, size: int) -> tuple[LogCopy, Tally]:
-    """Return a copy that the client reads as it reads its source, and what becomes of the lines.
+    """Return a copy that the client reads like its source, and what happens to its lines.
 
-    Of a log that has grown beyond a size it reads only what follows the last compaction:
-    where saying of each line where it is from would make it so, the first says it, or none.
+    Of a log above a certain size the client reads only what follows the last compaction: if the
+    origin on every line would make it that large, only the first line gets it, or none.
     """
     found = tally_copy(copy)
     if not size <= FULL_READ_LIMIT < found.bytes or not any(
@@ -465,7 +467,7 @@ def _fit_full_read_limit(copy: LogCopy, size: int) -> tuple[LogCopy, Tally]:
 
 
 def collect_ids(subject: Subject, session: str) -> IdMap:
-    """Return the ids of a session and its agents, and what they are in a copy."""
+    """Return the ids of a session and its agents with their replacements."""
     ids = IdMap(subject, session)
     for log in (subject.log, *subject.others):
         ids.add_all(iter_lines(log.path))
@@ -473,7 +475,7 @@ def collect_ids(subject: Subject, session: str) -> IdMap:
 
 
 def build_side_writes(side_files: Iterable[SideFile], ids: IdMap) -> Iterator[Write]:
-    """Yield the files next to the log of a copy."""
+    """Yield the side files of a copy."""
     for side_file in side_files:
         path = side_file.source
         content: Content = CopyOf(path)
@@ -486,6 +488,6 @@ def build_side_writes(side_files: Iterable[SideFile], ids: IdMap) -> Iterator[Wr
 
 
 def read_side_stamps(side_files: Iterable[SideFile]) -> Iterator[tuple[Path, FileStamp]]:
-    """Yield what the files next to the log were when the plan was made."""
+    """Yield the states of the side files when the plan was made."""
     for side_file in side_files:
         yield side_file.source, read_stamp(side_file.source)

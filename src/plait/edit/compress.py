@@ -1,13 +1,13 @@
-"""Compress older turns: prompts stay, answers become summaries after a compaction.
+"""Compressing older turns: prompts stay, answers become summaries after a compaction.
 
-    ┆ U₁ A₁ │ U₂ T₂ R₂ A₂ │ U₃ A₃        the newest turn, U₃ A₃, is left alone
+    ┆ U₁ A₁ │ U₂ T₂ R₂ A₂ │ U₃ A₃        the newest turn, U₃ A₃, is not changed
     ───── band ────────   tail
 
     U₁ A₁ U₂ T₂ R₂ A₂ U₃ A₃      ▸      I ┆ C U₁ S₁ U₂ S₂ U₃ A₃
 
 `I` records in the log what was done and is never sent; the compaction follows it. `C` tells Claude.
 The lines have the form that the client itself writes. A band that was compressed before already
-follows such a compaction: nothing of it changes, and what is newly compressed joins it.
+follows such a compaction: it stays unchanged, and newly compressed turns are added to it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -77,13 +77,13 @@ from plait.write.lines import NEWEST, make_last_prompt_line, make_summary_line, 
 from plait.write.transcript import NO_USAGE, build_event_fields
 
 FRAME = "userType entrypoint cwd sessionId version gitBranch slug".split()
-"""What a made line has in common with the one it is next to."""
+"""Fields that a new line shares with its neighbour."""
 FRAMED = {"userType": "external", "cwd": "", "version": ""}
 MADE = "msg_compressed_"
-"""How the ids of made answers begin: by them a compressed turn is known again."""
+"""Prefix of the ids of summaries, by which a compressed turn is recognised."""
 REQUEST = "req_compressed_"
 MARK = "compressedTurns"
-"""By this a compaction is known that was made here."""
+"""The mark of compactions made here."""
 CONTENT = "Conversation compressed"
 OPENING = (
     "The earlier turns of this conversation were compressed. The user's prompts below are "
@@ -173,7 +173,7 @@ def is_compressed_boundary(record: Record | None) -> bool:
 
 
 Fate: TypeAlias = Literal["stays", "goes", "words"]
-"""`words`: a person's words stay, the result next to them goes."""
+"""`words`: the user's text stays, the result beside it goes."""
 STATE_ATTACHMENTS = frozenset(
     """
     agent_listing_delta auto_mode auto_mode_exit companion_intro date date_change
@@ -186,7 +186,7 @@ STATE_ATTACHMENTS = frozenset(
 
 
 def decide_fates(segment: Segment) -> list[Fate]:
-    """Return what becomes of each record of a turn."""
+    """Return what happens to each record of a turn."""
     asked = {item.uuid for item in segment.items if is_prompt_item(item)}
     asked |= {record.uuid for record in segment.records[:1] if segment.number}
 
@@ -206,9 +206,9 @@ def decide_fates(segment: Segment) -> list[Fate]:
 
 
 def find_companions(records: Sequence[Record], chain: set[str], gone: set[str]) -> set[str]:
-    """Return unsent removed records with removed ones: progress, inline agents, notices.
+    """Return unsent records that go with removed ones: progress, inline agents, notices.
 
-    An abandoned branch stays if anybody speaks on it; results of removed calls do not.
+    An abandoned branch stays if it contains messages; results of removed calls do not.
     """
     off = {record.uuid: record for record in records if record.uuid and record.uuid not in chain}
     children: dict[str, list[str]] = {}
@@ -263,13 +263,13 @@ def select_band(
     else:
         kept = turns[-keep_last:] if keep_last else []
     edge = places[_get_opener_uuid(kept[0])] if kept else len(chain) if turns else 0
-    # A finished background task continues the turn before it: only what somebody asked for counts.
+    # A finished background task continues the turn before it: only prompts of the user count.
     older = {
         _get_opener_uuid(turn): turn.number
         for turn in turns
         if places[_get_opener_uuid(turn)] < edge and turn.opener and turn.opener.kind != "notice"
     }
-    # Return the conversation's items by record, also of records that only the client sees.
+    # Return the conversation's items by record, including records that only the client sees.
     items: dict[str, list[Item]] = {}
     for item in _unfold(active.items()):
         if item.uuid and not getattr(item, "is_intermediate", False):
@@ -314,7 +314,7 @@ def _load_sent_chain(
 ) -> tuple[Record | None, list[Record], dict[str, str]]:
     """Return the last compaction on the client's chain, the records after it, and new parents.
 
-    The client hangs some records on another parent than they name: those are the new parents.
+    The client attaches some records to another parent than they name: those are the new parents.
     """
     loaded, _ = load_session(records, size)
     end = None if loaded.is_cleared else choose_leaf(loaded)
@@ -363,12 +363,12 @@ POINTED = "where the session continues"
 RESULT_FIELDS = ("toolUseResult", "sourceToolAssistantUUID")
 
 Words = Callable[[Segment], str | None]
-"""Returns what replaces the answers of a turn, or None where there were none."""
+"""Returns the summary of a turn's answers; None if there were none."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionText:
-    """What the log says about a new compaction."""
+    """The text in the log about a new compaction."""
 
     note: str
     metadata: Mapping[str, Any]
@@ -377,23 +377,23 @@ class CompactionText:
 
 @dataclass(slots=True)
 class CompressedOrder:
-    """What a band becomes, record by record in the new order."""
+    """The new order of a band, record by record."""
 
     tip: str | None
     """The record that the next one follows."""
     place: int
     """The line after which the next one is inserted."""
     start: int
-    """The line after which all of it is inserted."""
+    """The line after which everything is inserted."""
     parents: dict[str, str] = field(default_factory=dict)
-    """The new parents of records that stay."""
+    """New parents of records that stay."""
     instead: dict[str, str] = field(default_factory=dict)
-    """The record that replaces each removed one."""
+    """The replacement of each removed record."""
     only_words: set[str] = field(default_factory=set)
     moved: dict[str, bytes] = field(default_factory=dict)
-    """Records that are too early in the file, with their new lines."""
+    """Records that come too early in the file, with their new lines."""
     added: list[tuple[int, str, str]] = field(default_factory=list)
-    """What is new or moved: the line that it follows, its uuid, why."""
+    """New or moved lines: the line that each follows, its uuid, and why."""
     made: dict[str, bytes] = field(default_factory=dict)
     """The new lines by uuid."""
 
@@ -404,7 +404,7 @@ class CompressedOrder:
         self.added.append((self.place, self.tip, reason))
 
     def keep(self, record: Record, parent: str | None) -> None:
-        """Keep a record, with another parent where one is given."""
+        """Keep a record, with a new parent if one is given."""
         uuid = record.uuid or ""
         if parent:
             self.parents[uuid] = self.instead.get(parent, parent)
@@ -415,14 +415,14 @@ class CompressedOrder:
         self.tip = uuid
 
     def skip(self, record: Record) -> None:
-        """Go on after the line of a record."""
+        """Continue after the line of a record."""
         self.place = max(self.place, record.line)
 
 
 def compress_draft(
     draft: Draft, band: Band, words: Words, text: CompactionText
 ) -> CompressedOrder | None:
-    """Compress the band of a draft; return None where nothing of it would go."""
+    """Compress the band of a draft; return None if nothing would be removed."""
     fates = [fate for part in band.segments for fate in decide_fates(part)]
     if not band.turns or all(fate == "stays" for fate in fates):
         return None
@@ -455,7 +455,7 @@ def compress_draft(
     _drop_replaced(draft, order, {record.uuid or "" for record in chain})
     _rewrite_kept(draft, order)
     if order.moved and band.boundary:
-        # What the older compaction preserved is after the new one now.
+        # What the older compaction preserved comes after the new one now.
         facts = as_mapping(band.boundary.fields.get("compactMetadata"))
         rest = {key: value for key, value in facts.items() if not key.startswith("preserved")}
         for line, record in list(draft.record_lines):
@@ -464,7 +464,7 @@ def compress_draft(
     _add_summary_line(draft, order, text)
     by_number = {line.number: line for line in draft.lines if line.number}
     lines = order.made | order.moved
-    for place, uuid, reason in reversed(order.added):  # each is put next to the line it follows
+    for place, uuid, reason in reversed(order.added):  # each is inserted after the line it follows
         draft.insert(by_number.get(place), [lines[uuid]], reason)
     leaf, size = order.tip or "", draft.size
     if not resumes_at(draft.records, size, leaf):
@@ -475,7 +475,7 @@ def compress_draft(
 
 
 def _compress_turn(order: CompressedOrder, segment: Segment, words: str | None) -> None:
-    """Keep what was asked; the summary takes the place of the last removed answer."""
+    """Keep the prompts; the summary takes the place of the last removed answer."""
     fates = decide_fates(segment)
     answers = {item.uuid for item in segment.items if is_answer_item(item)}
     removed = [
@@ -515,7 +515,7 @@ def _keep_tail(order: CompressedOrder, band: Band) -> None:
 
 
 def _drop_replaced(draft: Draft, order: CompressedOrder, chain: set[str]) -> None:
-    """Drop the records that were replaced, and what is removed with them."""
+    """Remove the records that were replaced, and those that go with them."""
     gone = set(order.instead)
     records = {line.number or 0: record for line, record in draft.record_lines}
     removed = [record for record in records.values() if record.uuid in gone]
@@ -534,7 +534,7 @@ def _drop_replaced(draft: Draft, order: CompressedOrder, chain: set[str]) -> Non
 
 
 def _rewrite_kept(draft: Draft, order: CompressedOrder) -> None:
-    """Give what stays its new parents, and take what is too early from its place."""
+    """Write the new parents of records that stay, and move those that come too early."""
     for line, record in list(draft.record_lines):
         uuid = record.uuid or ""
         data, parent = replace_pointers(record, order.instead), order.parents.get(uuid)
@@ -556,11 +556,11 @@ def _rewrite_kept(draft: Draft, order: CompressedOrder) -> None:
 
 
 def _add_summary_line(draft: Draft, order: CompressedOrder, text: CompactionText) -> None:
-    """Add a summary line, where a later line gives the session its title.
+    """Add a summary line, if a later line gives the session its title.
 
-    Lists of sessions look only at the last lines of a log; the last summary there is taken to be the
-    title unless a better one is there too. Summaries of other sessions must not come into sight
-    because the log became short.
+    Lists of sessions read only the end of a log and take the last summary there for the title
+    unless there is a better one. Summaries of other sessions must not become visible because the
+    log became short.
     """
     made = [uuid for _, uuid, why in order.added if why == SUMMED]
     titles = [
@@ -577,12 +577,12 @@ def _add_summary_line(draft: Draft, order: CompressedOrder, text: CompactionText
     for line, record in reversed(list(draft.record_lines)):
         if record.type == "summary":
             if record.envelope.leaf_uuid in known:
-                break  # it is the title: what stands before it is not
+                break  # it is the title: earlier ones are not
             draft.drop(line, STRAY)
 
 
 def _is_titled_by_summary(draft: Draft) -> bool:
-    """Return whether a summary stood within the last lines of the log, as it was."""
+    """Return whether the original log had a summary within its last lines."""
     room = TITLE_WINDOW
     for line in reversed(draft.lines):
         if line.original is None:
@@ -617,7 +617,7 @@ def plan_compress(
 ) -> Plan:
     """Return the plan that compresses the turns before one, or all but the newest `keep_last`.
 
-    It has no steps where nothing of them would go. The turn is named by a record in it.
+    It has no steps if nothing would be removed. The turn is named by a record in it.
     """
     if (until is None) == (keep_last is None):
         raise UserError("give either `until` or `keep_last`")
@@ -670,7 +670,7 @@ def plan_compress(
     )
     after = estimate_request_tokens(build_context(draft.records, size=draft.size).request)
     known, size = plan.before.tokens, plan.after
-    if size.tokens is None and known is not None:  # no answer is left that has a usage
+    if size.tokens is None and known is not None:  # no response with usage is left
         left = known - sent + after if known >= sent else round(known * after / max(sent, 1))
         size = replace(size, tokens=left)
     is_smaller = after < sent and (size.tokens or 0) <= (known or size.tokens or 0)
@@ -681,7 +681,7 @@ def plan_compress(
 
 
 def _format_replacement(segment: Segment, summariser: Summariser, calls: Calls) -> str | None:
-    """Return what replaces the answers of a turn, or None where there were none."""
+    """Return the summary of a turn's answers; None if there were none."""
     is_answered = any(
         record.type == "assistant" and not is_compressed_answer(record)
         for record in segment.records

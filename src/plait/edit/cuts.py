@@ -1,14 +1,14 @@
 """Cuts in a session: what is removed or shortened, and what follows from it.
 
-    U ── T₁ ── T₂ ── R₁ … R₂ ── A      T₁ is removed, so R₁ goes too; what hung on them hangs on
-    U ── T₂ ── R₂ ── A                 the nearest remaining record above
+    U ── T₁ ── T₂ ── R₁ … R₂ ── A      T₁ is removed, so R₁ goes too; their children move to
+    U ── T₂ ── R₂ ── A                 the nearest remaining ancestor
 
-A call takes its result with it and a result its call, and both their progress, hooks and notices.
-A record goes when all of its blocks go; otherwise only the blocks do. The thinking blocks of one
-response go together, because the API accepts all of them or none. What people said and compactions
-are never cut. Lines that change keep all other bytes.
+A call and its result are removed together, with their progress, hooks and notices. A record is
+removed when all of its blocks are; otherwise only the blocks. The thinking blocks of one response
+go together, because the API accepts all of them or none. Prompts and compactions are never cut.
+Lines that change keep all other bytes.
 
-Texts that are in for removed ones are recognised, so nothing is shortened twice.
+Texts that replace removed ones are recognised, so nothing is shortened twice.
 """
 
 import re
@@ -36,28 +36,30 @@ from plait.record.text import is_machine_text, is_only_tagged_text
 
 Preset: TypeAlias = Literal["light", "standard", "heavy", "extreme"]
 Way: TypeAlias = Literal["remove", "cut", "empty"]
-"""A call and its result go; the result is cut to its first characters; the call stays as metadata
-and its result becomes one short line."""
+"""Remove the call and its result; cut the result to its first characters; keep the call as metadata
+with a result of one short line.
+"""
 
 KEPT = 400
-"""Characters that are left of a result that is cut, where nothing else is asked."""
+"""Characters that remain of a result by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One thing that is removed or shrinks."""
+    """One piece that is removed or shortened."""
 
     line: int
-    """In the log as it was, from 1."""
+    """The line in the original log, from 1."""
     block: int | None
-    """Its place in the content of the message, from 0; None for the whole record."""
+    """The position in the message's content, from 0; None for the whole record."""
     to: str | None
-    """None where it goes; else the text in its place: of a result its content, of a call its
-    input as JSON, of an image or a document a text block."""
+    """None if it is removed; otherwise the replacement: for a result its content, for a call its
+    input as JSON, for an image or a document a text block.
+    """
     reason: str
-    """Why, in words that group cuts of one kind: `result of Bash`."""
+    """The reason, also the group it is counted in: `result of Bash`."""
     inner: int | None = None
-    """The place of a part within a result, from 0; None for the block itself."""
+    """The position of a part within a result, from 0; None for the block itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +87,22 @@ class CustomPreset:
 
 @dataclass(frozen=True, slots=True)
 class TrimChoice:
-    """What a person wants to go."""
+    """What the user wants to remove."""
 
     preset: Preset | CustomPreset | None = None
     calls: tuple[str, ...] = ()
-    """Ids of calls, or unique beginnings of them."""
+    """Ids of calls, or unique prefixes of them."""
     tools: tuple[str, ...] = ()
-    """Names of tools, patterns such as `mcp__github__*` among them."""
+    """Names of tools, including patterns such as `mcp__github__*`."""
     larger_than: int | None = None
     """Characters of input and result together."""
     older_than: timedelta | None = None
     before: datetime | None = None
     except_last: int = 0
-    """Turns at the end that are left alone."""
+    """Turns at the end that stay unchanged."""
     way: Way = "remove"
     keep: int = KEPT
-    """Characters that are left where a result is cut."""
+    """Characters that remain of a shortened result."""
     thinking: bool = False
     images: bool = False
     attachments: bool = False
@@ -123,27 +125,27 @@ TRIM_KINDS = {
     "rereads": "Reads of a file that was read or changed again later.",
     "reminders": "Reminders that are repeated later, except the last.",
 }
-"""The kinds of content that a `TrimChoice` can name, with a description for users."""
+"""The kinds of content that a `TrimChoice` can name, with descriptions for users."""
 TRIM_TARGETS = ("preset", "calls", "tools", "larger_than", "older_than", *TRIM_KINDS)
-"""The fields of a `TrimChoice` that say what goes."""
+"""The fields of a `TrimChoice` that say what is removed."""
 TRIM_LIMITS = ("except_last", "way", "keep")
-"""The fields that say how it goes, and where nothing does."""
+"""The fields that say how and where."""
 
 
 MORE = r"\d+ (?:images?|documents?|others?)"
 MARK = re.compile(rf"\n?\[(?=\d)(?:([\d,]+) characters?)?(?:(?:, |(?<=\[)){MORE})* left out\]\Z")
 STALE = re.compile(r"\[stale: .+ (?:read again|changed) later\]\Z")
 INPUT_KEPT = 200
-"""Characters that are left of a long text in the input of a call."""
+"""Characters that remain of a long text in a call's input."""
 
 
 def format_removed(text: str, more: Mapping[str, int] = {}) -> str:
-    """Return the line instead of a text, and of what else stood beside it."""
+    """Return the line that replaces a text, and what else was beside it."""
     return _mark(count_original_characters(text), more)
 
 
 def cut_text(text: str, keep: int) -> str:
-    """Return the first characters of a text, and a line that says how many went."""
+    """Return the first characters of a text, and a line that says how many were removed."""
     words = MARK.sub("", text) if MARK.search(text) else text
     if len(words) <= keep:
         return text
@@ -151,24 +153,24 @@ def cut_text(text: str, keep: int) -> str:
 
 
 def format_stale(path: str, what: str) -> str:
-    """Return the line instead of what was read of a file that was read or changed since."""
+    """Return the line that replaces a reading of a file that was read again or changed since."""
     return f"[stale: {path} was {what} later]".replace("\n", " ")
 
 
 def is_mark(text: str) -> bool:
-    """Tell a text that is nothing but the line instead of one."""
+    """Return whether a text is only such a replacement."""
     match = MARK.search(text)
     return bool((match and match.start() == 0) or STALE.match(text))
 
 
 def count_original_characters(text: str) -> int:
-    """Return how many characters a text had before it was shortened."""
+    """Return the length of a text before it was shortened."""
     match = MARK.search(text)
     return len(text) if match is None else match.start() + int((match[1] or "0").replace(",", ""))
 
 
 def shorten_input(given: Any) -> Any:
-    """Return the input of a call with its long texts cut, however deep they stand."""
+    """Return the input of a call with its long texts shortened at any depth."""
     root = [given]
     waiting: list[Any] = [root]
     while waiting:
@@ -189,13 +191,13 @@ def _mark(count: int, more: Mapping[str, int] = {}) -> str:
     return f"[{', '.join(named)} left out]"
 
 
-# Splicing keeps all other bytes of a line. Where the line does not read as its bytes say (a field
-# occurs twice, invalid UTF-8), it is encoded again.
+# Splicing keeps all other bytes of a line. Where decoding and bytes disagree (a field occurs
+# twice, invalid UTF-8), the line is encoded again.
 
 
 Span = tuple[int, int]
 GONE: Final = object()
-"""In the place of a value that is removed."""
+"""Marks a value that is removed."""
 
 
 def splice_record(
@@ -204,9 +206,9 @@ def splice_record(
     fields: Mapping[str, object] = {},
     message: Mapping[str, object] = {},
 ) -> bytes:
-    """Return the line of a record with other blocks, by their place, and other fields.
+    """Return the line of a record with other blocks, by position, and other fields.
 
-    Fields of the line itself, and those of its message.
+    Fields are those of the line itself and of its message.
     """
     found = {**record.fields, **fields}
     if blocks or message:
@@ -218,7 +220,7 @@ def splice_record(
     wanted = {name: value for name, value in found.items() if value is not GONE}
     data = _splice_fields(record.raw, blocks, fields, message)
     if data is not None:
-        # A field that occurs twice, or invalid UTF-8, reads otherwise than it was spliced.
+        # A repeated field or invalid UTF-8 decodes differently from what was spliced.
         entry = parse_entry(Line(0, 0, data, True))
         if isinstance(entry, Record) and entry.fields == wanted:
             return data
@@ -249,7 +251,7 @@ def _join_members(members: Mapping[bytes, bytes | None]) -> bytes:
 
 
 def _with_blocks(message: bytes, blocks: Mapping[int, object]) -> bytes | None:
-    """Return a message with other blocks, or None where its content is no list."""
+    """Return a message with other blocks; None if its content is no list."""
     members: dict[bytes, bytes | None] = {**_split_members(message)}
     content = members.get(b"content") or b""
     if not content.startswith(b"["):
@@ -266,7 +268,7 @@ def _encode_blocks(value: object) -> bytes | None:
 
 
 def _split_members(data: bytes) -> dict[bytes, bytes]:
-    """Return the fields of an object, each with its value as it is written."""
+    """Return the fields of an object with their raw values."""
     found: dict[bytes, bytes] = {}
     for begin, end in _iter_parts(data):
         if name := TOKEN.match(data, begin, end):
@@ -276,7 +278,7 @@ def _split_members(data: bytes) -> dict[bytes, bytes]:
 
 
 def _iter_parts(data: bytes) -> Iterator[Span]:
-    """Yield where the fields of an object, or the parts of a list, begin and end."""
+    """Yield the spans of an object's fields or a list's items."""
     depth, begin = 0, 0
     for match in TOKEN.finditer(data):
         token = match[0]
@@ -304,7 +306,7 @@ def _trimmed(data: bytes, begin: int, end: int) -> Span:
 
 
 CALL, RESULT = "tool_use", "tool_result"
-"""How the kinds of blocks end that call a tool and that answer one, whoever runs it."""
+"""Endings of the names of block types that call a tool and that answer a call."""
 NAMED = re.compile(rb'"(?:parentToolUseID|toolUseID|sourceToolUseID)":"([^"\\]+)"')
 NOTIFIED = re.compile(rb"<tool-use-id>([^<\\]+)</tool-use-id>")
 NOTIFICATION = "<task-notification>"
@@ -315,20 +317,20 @@ RawBlock = dict[str, Any]
 
 
 class Place(NamedTuple):
-    """Where a block stands."""
+    """The position of a block."""
 
     line: int
     block: int
 
 
 def list_blocks(record: Record) -> list[Any]:
-    """Return the content of a message as it is written, nothing where it is no list."""
+    """Return the raw content of a message; empty if it is no list."""
     content = as_mapping(record.fields.get("message")).get("content")
     return content if isinstance(content, list) else []
 
 
 def list_block_heads(record: Record) -> Sequence[BlockHead]:
-    """Return the heads of the blocks of a message, each at the place of its block."""
+    """Return the heads of a message's blocks by position."""
     message = record.envelope.message
     if message and isinstance(message.content, list):
         return message.content
@@ -342,17 +344,17 @@ def _head(block: object) -> BlockHead:
 
 
 def get_call_id(head: BlockHead) -> str | None:
-    """Return the id of the call that a block makes, or None where it makes none."""
+    """Return the id of the call in a block; None if it is no call."""
     return head.id if (head.type or "").endswith(CALL) else None
 
 
 def get_answered_id(head: BlockHead) -> str | None:
-    """Return the id of the call that a block answers, or None where it answers none."""
+    """Return the id of the call that a block answers; None if it is no result."""
     return head.tool_use_id if (head.type or "").endswith(RESULT) else None
 
 
 class CallPairs:
-    """The calls of a log, what answers them, and the thoughts of each response."""
+    """The calls of a log with their results, and the thinking of each response."""
 
     def __init__(self, spoken: RecordLines) -> None:
         self.calls: dict[str, list[Place]] = {}
@@ -360,7 +362,7 @@ class CallPairs:
         self.names: dict[str, str] = {}
         self.thoughts: dict[str, list[Place]] = {}
         self.of_people: set[str] = set()
-        """Calls whose result holds what a person said."""
+        """Calls whose result contains the user's words."""
         for line, record in spoken:
             for at, head in enumerate(list_block_heads(record)):
                 place = Place(line.number or 0, at)
@@ -385,13 +387,13 @@ class CallPairs:
         return words.startswith(REJECTED) and FEEDBACK.search(words) is not None
 
     def list_places(self, call: str) -> Iterator[Place]:
-        """Yield where a call and its results stand."""
+        """Yield the positions of a call and its results."""
         yield from self.calls.get(call, ())
         yield from self.results.get(call, ())
 
 
 def get_result_text(result: RawBlock) -> str:
-    """Return the words of a result, those of its parts one below the other."""
+    """Return the text of a result, its parts joined by lines."""
     content = result.get("content")
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = (as_mapping(part).get("text") for part in parts)
@@ -399,7 +401,7 @@ def get_result_text(result: RawBlock) -> str:
 
 
 def is_companion(record: Record, calls: Set[str]) -> bool:
-    """Return whether a record is there only for one of some calls: news, hooks, notices of it."""
+    """Return whether a record only accompanies some calls: progress, hooks, notices."""
     if record.type == "user" and record.source_tool_use_id:
         return record.source_tool_use_id in calls
     if record.type in COMPANIONS and any(
@@ -411,7 +413,7 @@ def is_companion(record: Record, calls: Set[str]) -> bool:
 
 
 def find_mentioned_calls(records: Iterable[Record]) -> set[str]:
-    """Return the calls that some records tell of: news, hooks, notices."""
+    """Return the calls that some records are about: progress, hooks, notices."""
     found = {record.source_tool_use_id for record in records if record.source_tool_use_id}
     for record in records:
         named = (*NAMED.findall(record.raw), *NOTIFIED.findall(record.raw))
@@ -424,7 +426,7 @@ def _get_uuid(name: bytes) -> str:
 
 
 def _is_notice(record: Record) -> bool:
-    """Tell the client's own news of work in the background from what people typed."""
+    """Return whether a record is the client's notice about background work, not a typed prompt."""
     words = (record.text if record.type == "user" else get_queued_text(record)) or ""
     return words.strip().startswith(NOTIFICATION) and is_only_tagged_text(words)
 
@@ -438,26 +440,26 @@ class SentRecord:
 
     record: Record
     blocks: list[Block]
-    """As they are sent."""
+    """Its blocks as sent."""
     turn: int
-    """Which prompt of a person it follows, or is; 0 before the first."""
+    """The number of the prompt it follows or is; 0 before the first."""
     answer: int
-    """How many responses began before it, its own among them."""
+    """The number of responses begun up to it, including its own."""
 
     @property
     def weight(self) -> int:
-        """About how many tokens it takes."""
+        """Its estimated tokens."""
         return sum(map(estimate_block_tokens, self.blocks))
 
     @property
     def sends_thoughts(self) -> bool:
-        """Return whether thoughts of it are sent: those of another model are not."""
+        """Return whether its thinking is sent: that of another model is not."""
         return any(is_thinking(block) for block in self.blocks)
 
 
 @dataclass(frozen=True, slots=True)
 class SentBlock:
-    """A block of a record of the chain, as it is written."""
+    """A raw block of a record of the chain."""
 
     owner: SentRecord
     place: int
@@ -491,27 +493,27 @@ class SentLog:
 
     @cached_property
     def by_line(self) -> dict[int, SentRecord]:
-        """The records of the chain by their lines."""
+        """Records of the chain by line."""
         return {sent.record.line: sent for sent in self.chain}
 
     @cached_property
     def records_by_line(self) -> dict[int, Record]:
-        """All records by their lines."""
+        """All records by line."""
         return {record.line: record for record in self.records}
 
     @cached_property
     def uuids(self) -> frozenset[str | None]:
-        """What its records are called, and what a first one follows."""
+        """The ids of its records, and what a first one follows."""
         return frozenset((None, *(record.uuid for record in self.records)))
 
     @property
     def weight(self) -> int:
-        """About how many tokens the messages take."""
+        """The estimated tokens of the messages."""
         return sum(sent.weight for sent in self.chain)
 
     @property
     def trimmed(self) -> int:
-        """About how many tokens were trimmed from them before."""
+        """The estimated tokens that earlier trims removed."""
         return sum(sent.record.trimmed_tokens for sent in self.chain)
 
     def blocks(self) -> Iterator[SentBlock]:
@@ -534,20 +536,20 @@ class SentLog:
                 yield sent_block, call
 
     def block_at(self, place: Place) -> dict[str, Any]:
-        """Return the block at a place, nothing where it is none."""
+        """Return the block at a position; empty if there is none."""
         blocks = list_blocks(self.records_by_line[place.line])
         block = blocks[place.block] if place.block < len(blocks) else None
         return block if isinstance(block, dict) else {}
 
     def input_of(self, call: str) -> dict[str, Any]:
-        """Return what a call was given."""
+        """Return the input of a call."""
         for place in self.pairs.calls.get(call, ()):
             given = self.block_at(place).get("input")
             return given if isinstance(given, dict) else {}
         return {}
 
     def is_recent(self, line: int, turns: int, answers: int | None = None) -> bool:
-        """Return whether a line is of the last turns; of a long turn only the last answers count."""
+        """Return whether a line is in the last turns; of a long turn only the last answers count."""
         sent = self.by_line.get(line)
         if sent is None or turns <= 0:
             return False
@@ -558,10 +560,10 @@ class SentLog:
 def find_inline_agents(
     draft: Draft, records: Mapping[int, Record], pairs: CallPairs, calls: Set[str]
 ) -> Iterator[int]:
-    """Yield the lines of agents that some calls started and that are in the same log.
+    """Yield the lines of agents that some calls started inside the same log.
 
-    They are known by their first prompt, which is that of the call; where another call that
-    stays has the same prompt, they stay.
+    They are recognised by their first prompt, which is that of the call; if a remaining call has
+    the same prompt, they stay.
     """
     side = [record for record in draft.records if record.is_sidechain and record.uuid]
     if not side:
@@ -597,7 +599,7 @@ SMALL = "microcompact_boundary"
 
 
 def remove_mentions(record: Record, calls: Set[str]) -> bytes | None:
-    """Return a line that lists none of some calls, or None where it lists no other."""
+    """Return a line without the mentions of some calls; None if it mentions no others."""
     if record.type == REPLACEMENT:
         listed = record.fields.get("replacements")
         if not isinstance(listed, list):
@@ -622,9 +624,9 @@ END_MOVED = "takes over the stop reason of its response from a removed line"
 
 
 def keep_response_ends(draft: Draft) -> None:
-    """Put the cost of a response, and how it ended, on a line of it that stays.
+    """Move the usage and stop reason of a response to one of its remaining lines.
 
-    Older clients write both on its last line alone: without that it would read as unfinished.
+    Older clients write both on the last line only: without it the response would look unfinished.
     """
     touched = {
         line.entry.message_id
@@ -675,17 +677,17 @@ def _get_end(record: Record) -> str | None:
 
 # The client's own view of a result keeps its form:
 #
-# {"stdout": 9,000 letters, "stderr": "", "interrupted": false}
-# {"stdout": the fullest in its place, "stderr": "", "interrupted": false}
+# {"stdout": 9,000 characters, "stderr": "", "interrupted": false}
+# {"stdout": the replacement, "stderr": "", "interrupted": false}
 
 
 SHORT = 80
-"""Characters that a text may always have: names, ids, paths."""
+"""Length up to which a text always stays: names, ids, paths."""
 ALIKE = 64
-"""Characters by which a text of the view is known to be that of the result."""
+"""Characters by which a text of the view is recognised as that of the result."""
 SAVED = ("persistedOutputPath", "persistedOutputSize")
 KEPT_FIELDS = frozenset({"prompt", "description", "agentId", "agentType", "filePath"})
-"""What a view repeats of its call, or is known by."""
+"""Fields of a view that repeat its call or identify it."""
 
 
 def apply_block_cuts(block: Any, cuts: Iterable[Cut]) -> object:
@@ -712,7 +714,7 @@ def _replace_text(block: dict[str, Any], words: str) -> dict[str, Any]:
 
 
 def shorten_view(view: Any, before: dict[str, Any], now: dict[str, Any]) -> Any:
-    """Return the client's own view of a result without what the result no longer says."""
+    """Return the client's view of a result without what the result no longer contains."""
     words = get_result_text(now)
     shrunk = _Shrinking(get_result_text(before), words).value(view)
     if isinstance(shrunk, dict):
@@ -723,7 +725,7 @@ def shorten_view(view: Any, before: dict[str, Any], now: dict[str, Any]) -> Any:
 
 
 class _Shrinking:
-    """Makes texts as short as the one that replaces the result's."""
+    """Shortens texts to the length of the result's replacement."""
 
     def __init__(self, text: str, words: str) -> None:
         self.text = text
@@ -731,7 +733,7 @@ class _Shrinking:
         self.most = max(len(words), SHORT)
 
     def value(self, view: Any) -> Any:
-        """Return a value of the same form without a long text, nor a long list in a field."""
+        """Return a value of the same form without long texts, or long lists in fields."""
         root = [view]
         waiting: list[Any] = [root]
         lists: list[tuple[dict[str, Any], str]] = []
@@ -758,13 +760,13 @@ class _Shrinking:
 
 PICTURES = frozenset({"image", "document"})
 PLAIN_RESULTS = frozenset({"tool_result", "mcp_tool_result"})
-"""Results whose content may be any words; others hold what only the provider can write."""
+"""Results whose content may be any text; others hold what only the provider can write."""
 
 
 def filter_allowed(
     cuts: Iterable[Cut], records: Mapping[int, Record], pairs: CallPairs
 ) -> Iterator[Cut]:
-    """Yield the cuts that take nothing from what a person said, nor a compaction."""
+    """Yield the cuts that remove nothing of the user's words and no compaction."""
     for cut in cuts:
         record = records.get(cut.line)
         if record is None:
@@ -777,7 +779,7 @@ def filter_allowed(
 
 
 def _may_go(record: Record, pairs: CallPairs) -> bool:
-    """Whether a record as a whole is nothing that a person said, and no compaction."""
+    """Return whether a record is neither the user's words nor a compaction."""
     if record.type in ("attachment", "queue-operation"):
         words = get_queued_text(record)
         return not words or not is_typed_in_queue(record.envelope, words)
@@ -821,28 +823,28 @@ def _may_change(record: Record, cut: Cut, place: int, pairs: CallPairs) -> bool:
 WITH_CALL = "removed together with its call"
 UNLISTED = "lists calls without the removed ones"
 REMOVED = "[{kind} removed]"
-"""What a prompt says that was nothing but a picture."""
+"""Replacement for a prompt that was only an image."""
 VIEW = "toolUseResult"
 OF_RESULT = (VIEW, "sourceToolAssistantUUID", "mcpMeta", "toolDenialKind", "permissionDecision")
-"""What a line says of the result in it."""
+"""What a line says about the result in it."""
 
 
 @dataclass(slots=True)
 class Removed:
-    """What was cut, and what that brought about."""
+    """What was removed, and what followed from it."""
 
     calls: dict[str, str] = field(default_factory=dict)
-    """Calls that was removed, each with the reason."""
+    """Removed calls, each with the reason."""
     cuts: list[Cut] = field(default_factory=list)
-    """Those that were made."""
+    """Cuts that were made."""
     spared: list[Cut] = field(default_factory=list)
-    """Those that were not, since they would take what a person said."""
+    """Cuts that were not made, since they would remove the user's words."""
     pairs: CallPairs = field(default_factory=lambda: CallPairs(()))
-    """The calls of the log as it was."""
+    """The calls of the original log."""
 
 
 def apply_cuts(draft: Draft, cuts: Iterable[Cut]) -> Removed:
-    """Make cuts in a draft with all that follows, but for pointers, and return what was removed."""
+    """Make cuts in a draft with everything that follows except pointers; return what was removed."""
     wanted = list(cuts)
     pairs = CallPairs(draft.record_lines)
     records = {line.number or 0: record for line, record in draft.record_lines}
@@ -858,7 +860,7 @@ def apply_cuts(draft: Draft, cuts: Iterable[Cut]) -> Removed:
 
 
 class _Change:
-    """What becomes of each block and of each line, before any of it is done."""
+    """The decision for each block and line, before anything is done."""
 
     def __init__(self, draft: Draft, records: Mapping[int, Record], gone: Removed) -> None:
         self.draft = draft
@@ -868,10 +870,10 @@ class _Change:
         self.blocks: dict[int, dict[int, list[Cut]]] = {}
         """Cuts by line, and by block within it."""
         self.lines: dict[int, str] = {}
-        """Lines that go, each with the reason."""
+        """Lines to remove, each with the reason."""
 
     def decide(self) -> None:
-        """Decide what is removed with what."""
+        """Decide what is removed together with what."""
         for cut in self.gone.cuts:
             record = self.records[cut.line]
             count = len(list_block_heads(record))
@@ -887,7 +889,7 @@ class _Change:
             self.lines.update(dict.fromkeys(found, WITH_CALL))
 
     def _enter(self, record: Record, cut: Cut, place: Place) -> None:
-        """Take a cut in, and what is removed with it."""
+        """Add a cut and what is removed with it."""
         head = list_block_heads(record)[place.block]
         call = get_call_id(head) or get_answered_id(head)
         if call and cut.to is None and cut.inner is None:

@@ -3,9 +3,9 @@
 `Draft` holds every line as it is now with the reason why it changed, and can revert. `DraftedLog`
 turns it into the plan of a new session or of one that replaces the old log.
 
-The usage of an answer says what was sent at that time. Where an edit removes something before it,
-the record that lost it, or one next to the gap, notes how many tokens went, so that the size of
-the next prompt can be told from the log alone, in copies and forks too.
+The usage of a response says what was sent at that time. Where an edit removes something before it,
+the record that lost it, or a neighbour of the gap, notes how many tokens went, so that the size of
+the next prompt can be computed from the log alone, in copies and forks too.
 """
 
 import re
@@ -65,21 +65,21 @@ from plait.record.types import TRIMMED
 
 @dataclass(slots=True)
 class DraftLine:
-    """A line in the making."""
+    """A line being edited."""
 
     entry: Entry
     data: bytes
     is_ended: bool = True
     number: int | None = None
-    """In the log as it was; None for one that is added."""
+    """Its number in the original log; None for an added line."""
     original: bytes | None = None
-    """Its bytes in the log as it was."""
+    """Its bytes in the original log."""
     reasons: tuple[str, ...] = ()
     is_dropped: bool = False
 
     @property
     def record(self) -> Record | None:
-        """The record on it, or None where there is none, or it goes."""
+        """The record on it; None if there is none or it is removed."""
         return self.entry if isinstance(self.entry, Record) and not self.is_dropped else None
 
 
@@ -90,9 +90,9 @@ class Draft:
     log: LogFile
     lines: list[DraftLine]
     external_uuids: frozenset[str] = frozenset()
-    """Records of other logs that the first one may go on from."""
+    """Records of other logs that the first record may follow."""
     undo_stack: list[Callable[[], None]] = field(default_factory=list)
-    """What takes the changes back, the last one last."""
+    """Functions that revert the changes, newest last."""
 
     @property
     def record_lines(self) -> Iterator[tuple[DraftLine, Record]]:
@@ -108,7 +108,7 @@ class Draft:
 
     @property
     def size(self) -> int:
-        """How many bytes the drafted log has."""
+        """The size of the drafted log in bytes."""
         return sum(len(line.data) + line.is_ended for line in self.lines if not line.is_dropped)
 
     @property
@@ -117,14 +117,14 @@ class Draft:
         return any(line.reasons for line in self.lines)
 
     def rewrite(self, line: DraftLine, data: bytes, reason: str) -> None:
-        """Give a line other bytes."""
+        """Replace the bytes of a line."""
         self._remember(line)
         line.data = data
         line.entry = _parse_entry(data, line.number or 0)
         line.reasons = tuple(dict.fromkeys((*line.reasons, reason)))
 
     def end_line(self, line: DraftLine, reason: str) -> None:
-        """End a line that has no end."""
+        """Add the missing newline of a line."""
         self._remember(line)
         line.is_ended = True
         line.reasons = tuple(dict.fromkeys((*line.reasons, reason)))
@@ -171,7 +171,7 @@ class Draft:
 
 
 def open_draft(log: LogFile, lines: Iterable[Line]) -> Draft:
-    """Return the draft of a log with nothing changed yet."""
+    """Return an unchanged draft of a log."""
     found = [
         DraftLine(parse_entry(line), line.data, line.is_ended, line.number, line.data)
         for line in lines
@@ -186,7 +186,7 @@ def _parse_entry(data: bytes, number: int) -> Entry:
 def replace_field(record: Record, name: str, value: object) -> bytes:
     """Return the line of a record with another value of one field, all else byte for byte.
 
-    Where the field does not stand as the client writes it, the line is encoded again.
+    If the field is not in the client's form, the line is encoded again.
     """
     wanted = {**record.fields, name: value}
     old = encode({name: record.fields.get(name)})[1:-1]
@@ -200,7 +200,7 @@ def replace_field(record: Record, name: str, value: object) -> bytes:
 
 
 def nearest_time(draft: Draft, record: Record) -> str:
-    """Return the time of the nearest record before one, else after it, else of the file."""
+    """Return the time of the nearest record before a line, else after it, else of the file."""
     records = draft.records
     place = next(n for n, item in enumerate(records) if item.uuid == record.uuid)
     for item in (*reversed(records[:place]), *records[place:]):
@@ -210,12 +210,12 @@ def nearest_time(draft: Draft, record: Record) -> str:
 
 
 def derive_uuid(seed: bytes) -> str:
-    """Return the uuid of a record that is made: the same for the same, so plans are too."""
+    """Return a uuid for a new record, derived from its source so that plans are reproducible."""
     return str(UUID(bytes=blake2b(seed, digest_size=16).digest(), version=4))
 
 
 def replace_pointers(record: Record, others: Mapping[str, str]) -> bytes:
-    """Return the line of a record with other records instead of some that it names."""
+    """Return the line of a record with references to some records replaced by others."""
     if not any(target in others for _, target in iter_pointers(record)):
         return record.raw
     data = record.raw
@@ -230,12 +230,12 @@ OWN, ORIGIN = b"uuid", b"messageUuid"
 
 
 def encode_text(text: str) -> bytes:
-    """Return a text as it is in a line, in its quotes."""
+    """Return a text as a quoted JSON string in the client's form."""
     return encode({"": text})[4:-1]
 
 
 def redirect_pointers(data: bytes, moved: Mapping[str, str | None]) -> bytes:
-    """Return a line that names other records wherever it names some that was removed."""
+    """Return a line with references to removed records redirected."""
     parts, end = list[bytes](), 0
     for spot in iter_json_strings(data):
         if (
@@ -253,7 +253,7 @@ def redirect_pointers(data: bytes, moved: Mapping[str, str | None]) -> bytes:
 
 
 class SideFileChanges:
-    """The files next to a log, and which of them go with what was removed from it."""
+    """The side files of a log, and which of them are removed with records."""
 
     def __init__(self, subject: Subject, draft: Draft) -> None:
         self.files = list_side_files(subject, subject.id)
@@ -271,12 +271,12 @@ class SideFileChanges:
         self.lost = sources - {side_file.source for side_file in still_named}
 
     def stays(self, side_file: SideFile) -> bool:
-        """Tell of a file whether the session still has it."""
+        """Return whether the session still has a file."""
         return side_file.source not in self.lost
 
     @property
     def parents(self) -> dict[str, str | None]:
-        """The parents of the records in logs that go."""
+        """The parents of the records in removed logs."""
         logs = (
             side_file.source
             for side_file in self.files
@@ -286,7 +286,7 @@ class SideFileChanges:
         return {record.uuid: record.parent_uuid for record in found if record.uuid}
 
     def build_writes(self, gone: Mapping[str, str | None]) -> Iterator[Write]:
-        """Yield the logs that stay and name removed records, with others in their place."""
+        """Yield the remaining logs that refer to removed records, redirected."""
         names = {uuid.encode() for uuid in gone}
 
         def redirect(line: Line) -> bytes:
@@ -308,7 +308,7 @@ class SideFileChanges:
 
 
 def _iter_changed(draft: Draft) -> Iterator[Record]:
-    """Yield the records of lines that change or go, as they were."""
+    """Yield the original records of lines that change or are removed."""
     for line in draft.lines:
         if line.reasons and line.original is not None:
             entry = parse_entry(Line(line.number or 0, 0, line.original, True))
@@ -318,7 +318,7 @@ def _iter_changed(draft: Draft) -> Iterator[Record]:
 
 @dataclass(frozen=True, slots=True)
 class LineOutcome:
-    """What becomes of one line of the log, and what is added after it."""
+    """What happens to one line of the log, and what is added after it."""
 
     data: bytes | None
     added: tuple[bytes, ...]
@@ -326,7 +326,7 @@ class LineOutcome:
 
 
 class DraftedLog:
-    """A log as drafted: lines that change are held, all others are read again when asked for."""
+    """A log as drafted: changed lines are held in memory, all others are read again on demand."""
 
     def __init__(self, log: LogFile, size: int, draft: Draft) -> None:
         self.log = log
@@ -350,7 +350,7 @@ class DraftedLog:
             last, added = line, []
 
     def lines(self, ids: IdMap | None = None) -> Iterator[bytes]:
-        """Yield the lines with their ends, under new ids where these are given."""
+        """Yield the lines with their newlines, under new ids if these are given."""
         for data in self.head:
             yield _map_ids(data, ids) + b"\n"
         for line in iter_lines(self.log.path, end=self.size):
@@ -361,11 +361,11 @@ class DraftedLog:
                 yield _map_ids(data, ids) + b"\n"
 
     def pieces(self, ids: IdMap | None = None) -> Iterator[bytes]:
-        """Yield the bytes of the log, as it is written."""
+        """Yield the bytes of the log."""
         return join_pieces(self.lines(ids))
 
     def measures(self, ids: IdMap | None = None, prices: Prices | None = None) -> Measures:
-        """Return how large the session is that results."""
+        """Return the size of the resulting session."""
         sizes = [len(line) for line in self.lines(ids)]
         if sum(sizes) >= LARGE_LOG_BYTES:
             return measure_large_log(split_lines(self.pieces()), sum(sizes), prices)
@@ -373,7 +373,7 @@ class DraftedLog:
         return measure_records(self.log, records, lines=len(sizes), size=sum(sizes), prices=prices)
 
     def changes(self, untouched: Fate, reason: str) -> tuple[Change, ...]:
-        """Return how lines fare, and why."""
+        """Return how many lines change, and why."""
         found: Counter[tuple[Fate, str]] = Counter()
         for line in self.changed:
             found[_get_fate(line), "; ".join(dict.fromkeys(line.reasons))] += 1
@@ -381,7 +381,7 @@ class DraftedLog:
         return (*([Change(untouched, self.kept, reason)] if self.kept else ()), *changes)
 
     def differences(self) -> tuple[Difference, ...]:
-        """Return a few lines before and after, of each kind some."""
+        """Return some lines before and after, a few of each kind."""
         shown: Counter[str] = Counter()
         found: list[Difference] = []
         for line in self.changed:
@@ -489,7 +489,7 @@ NOTED = "notes how many tokens were removed"
 
 
 def weigh_chain(records: Iterable[Record], size: int) -> dict[int, int]:
-    """Return what each record of the chain takes, by its line, with what it lost before."""
+    """Return the tokens of each record of the chain by line, including what it lost earlier."""
     return {
         record.line: sum(map(estimate_block_tokens, blocks)) + record.trimmed_tokens
         for record, blocks in list_contributions(records, size)
@@ -497,7 +497,7 @@ def weigh_chain(records: Iterable[Record], size: int) -> dict[int, int]:
 
 
 def note_removed_tokens(draft: Draft, before: Mapping[int, int]) -> None:
-    """Write into a draft how many tokens went, given what the lines took before."""
+    """Note in a draft how many tokens were removed, given what the lines took before."""
     lines = {line.number: line for line in draft.lines if line.number and not line.is_dropped}
     chain = list(list_contributions(draft.records, draft.size))
     records = {record.line: record for record, _ in chain}
@@ -510,10 +510,10 @@ def note_removed_tokens(draft: Draft, before: Mapping[int, int]) -> None:
 def _count_losses(
     draft: Draft, chain: Sequence[tuple[Record, list[Block]]], before: Mapping[int, int]
 ) -> Counter[int]:
-    """Return what was removed by the line that notes it.
+    """Return the removed tokens by the line that notes them.
 
-    What went before an answer was read by it: the record above notes it, so that it counts to
-    what the request had grown by then. What the answer itself lost was read by the next one.
+    What was removed before a response had been read by it: the record above notes it, so that it
+    counts for that request. What a response itself lost was read by the next one.
     """
     gone_answers: dict[str | None, list[int]] = {}
     for line in draft.lines:
@@ -544,9 +544,9 @@ def _count_losses(
 def _count_savings_by_line(
     chain: Sequence[tuple[Record, list[Block]]], before: Mapping[int, int]
 ) -> dict[int, int]:
-    """Return how much less is sent up to each line, there and wherever it is looked later.
+    """Return how many tokens less are sent up to each line, there and in every later place.
 
-    Where the client puts what is left in another order, less at one place can be more at the next.
+    If the client reorders what remains, fewer tokens at one place can mean more at the next.
     """
     had, has = dict(zip(before, accumulate(before.values()), strict=True)), 0
     found: dict[int, int] = {}

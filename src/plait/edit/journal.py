@@ -76,10 +76,10 @@ __all__ = ["Edit", "EditStep", "Journal", "State", "describe_activity", "find_ho
 def emptied_folders(
     home: Path, gone: Set[Path], *, with_projects: bool = False
 ) -> tuple[tuple[Path, FileState], ...]:
-    """Return the folders that hold nothing without the files that go, the outer ones first.
+    """Return the folders that become empty, outermost first.
 
-    Empty folders within them go along. A home and what lies right in a client's stay, and so do
-    the folders of its projects, unless those are what is removed.
+    Empty folders inside them are removed too. The home and the top folders of a client stay, and so
+    do project folders, unless they are what is removed.
     """
     around = [
         folder for folder in _list_parent_folders(gone) if _can_go(home, folder, with_projects)
@@ -119,61 +119,61 @@ State: TypeAlias = Literal["begun", "ready", "done", "undoing", "undone"]
 StepKind: TypeAlias = Literal["write", "append", "remove", "move"]
 ENTRY_FILE, OPEN_FILE = "entry.json", "open.json"
 EDIT_ID, EDIT_ID_FORMAT = re.compile(r"\d{8}-\d{6}-\d{6}"), "%Y%m%d-%H%M%S-%f"
-"""Of an edit: when it was made, to the microsecond."""
+"""The format of edit ids: the time of the edit to the microsecond."""
 MOST_NAME_BYTES = 160
 CLIENT_STATE, USUAL_CONFIG = ".claude.json", ".claude"
 PARTS_OF_A_CONFIG = frozenset(
     {PROJECTS, "file-history", "tasks", "todos", PROMPT_HISTORY, CLIENT_STATE}
 )
-"""What edits reach in a client's configuration folder: its settings are none of it."""
+"""What edits may touch in a client's configuration folder; its settings are not among them."""
 OUTER_STATE = f"../{CLIENT_STATE}"
-"""What the client knows of projects is next to its usual folder, and in any other one."""
+"""The client's state file is beside its usual folder, but inside any other one."""
 
 
 class EditStep(msgspec.Struct, frozen=True):
-    """One file that an edit wrote, added to, took away or moved."""
+    """One file that an edit wrote, appended to, removed or moved."""
 
     kind: StepKind
     path: Path
     before: FileState | None
-    """None where there was no file."""
+    """Its state before; None if there was no file."""
     after: FileState | None = None
-    """None where there is none any longer, and as long as it is not known yet."""
+    """Its state afterwards; None if there is no file, or not yet known."""
     digest: str | None = None
-    """SHA-256 of what was written, where its bytes came by."""
+    """SHA-256 of what was written, if its bytes were seen."""
     target: Path | None = None
     """Where a file was moved to."""
     is_shared: bool = False
-    """It is of all sessions, and others go on with it."""
+    """Whether the file is shared by all sessions, so that others continue to write to it."""
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """The files that it touches."""
+        """The files it touches."""
         return (self.path, self.target) if self.target else (self.path,)
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """What was done to a session, as the journal has it."""
+    """An edit of a session, as recorded in the journal."""
 
     id: str
     operation: str
     session: str
     path: Path
-    """The file of the session that resulted."""
+    """The log of the resulting session."""
     when: datetime
     state: State
-    """`begun` and `ready` are cut off before and after files had begun to change, `undoing` while
-    they were brought back.
+    """`begun` and `ready` were interrupted before and after files began to change, `undoing` while
+    they were restored.
     """
     steps: tuple[EditStep, ...]
     made: tuple[Path, ...] = ()
-    """Folders that were not there before."""
+    """Folders that were created."""
     emptied: tuple[tuple[Path, FileState], ...] = ()
-    """Folders that was removed because nothing was left in them, the outer ones first."""
+    """Folders that were removed because they became empty, outermost first."""
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether it ended in the middle."""
+        """Whether it was interrupted."""
         return self.state in ("begun", "ready", "undoing")
 
 
@@ -186,7 +186,7 @@ class JournalEntry:
         self.folder = journal_folder(home) / edit.id
 
     def save(self, state: State, steps: tuple[EditStep, ...] | None = None) -> None:
-        """Save how far the edit has come, and sync it to disk."""
+        """Save the progress of the edit, and sync it to disk."""
         steps = self.edit.steps if steps is None else steps
         edit = msgspec.structs.replace(self.edit, state=state, steps=steps)
         make_folder(self.folder)
@@ -201,7 +201,7 @@ class JournalEntry:
                 else path.relative_to(self.home).as_posix()
             )
 
-        # Escaped, because names of files need not be Unicode.
+        # Escaped, because file names need not be valid Unicode.
         replace_file(
             self.folder / name, json.dumps(msgspec.to_builtins(edit, enc_hook=encode_path)).encode()
         )
@@ -214,19 +214,19 @@ class JournalEntry:
         remove_folder(self.folder)
 
     def backup_path(self, number: int) -> Path:
-        """Return where the file of a step lies as it was."""
+        """Return the path of a step's backup."""
         return self.folder / f"{number:04}.was"
 
     def appended_path(self, number: int) -> Path:
-        """Return where the lines lie that a step adds."""
+        """Return the path of the lines that a step appends."""
         return self.folder / f"{number:04}.add"
 
     def displaced_path(self, number: int) -> Path:
-        """Return where that lies which was in the way of undoing a step."""
+        """Return the path of what was in the way when a step was undone."""
         return self.folder / f"{number:04}.aside"
 
     def draft_path(self, number: int) -> Path:
-        """Return where the new bytes of a step wait, beside where they will be."""
+        """Return the path of a step's new bytes, beside their target."""
         path = self.edit.steps[number].path
         name = path.name.encode(errors="surrogateescape")[:MOST_NAME_BYTES]
         shown = name.decode(errors="ignore")
@@ -234,12 +234,12 @@ class JournalEntry:
 
 
 def journal_folder(home: Path) -> Path:
-    """Return the folder of the journal of a home."""
+    """Return the journal folder of a home."""
     return home / PLAIT_FOLDER / "journal"
 
 
 def list_edit_ids(home: Path) -> list[str]:
-    """Return the names of all edits in a home, the newest first."""
+    """Return the ids of all edits in a home, newest first."""
     try:
         names = os.listdir(journal_folder(home))  # noqa: PTH208
     except OSError:
@@ -275,7 +275,7 @@ def read_entry(home: Path, id_: str) -> JournalEntry:
 
 
 def resolve_in_home(home: Path, name: str) -> Path:
-    """Return where a file lies that is named from its home, or raise where that is elsewhere."""
+    """Return the path of a file named relative to its home; raise if it is elsewhere."""
     if name == OUTER_STATE and (state := _find_outer_state(home)):
         return state
     parts = PurePosixPath(name).parts
@@ -291,7 +291,7 @@ def _find_outer_state(home: Path) -> Path | None:
 
 
 def resolve_real_path(home: Path, path: Path) -> Path:
-    """Return where a file really lies, or refuse where a link leads it out of its home."""
+    """Return the real path of a file; refuse if a link leads out of its home."""
     real = path.parent.resolve() / path.name
     if real == _find_outer_state(home):
         return real
@@ -308,17 +308,17 @@ def check_real_path(home: Path, path: Path) -> None:
         raise Refused(f"'{path}' has moved: its folder is now a symlink")
 
 
-# Is somebody writing to a session now?
+# Is a session being written to?
 #
-# A client says in `sessions/<pid>.json` which session it runs; it may have ended since, or be one
-# that says nothing, and then only the time of its last line tells. What Plait itself wrote last
-# does not count.
+# A client says in `sessions/<pid>.json` which session it runs; it may have exited since, or be a
+# version that writes no such file, and then only the time of the last line tells. What Plait itself
+# wrote last does not count.
 
 
 IDLE_SECONDS = 60.0
-"""Seconds after its last line in which a session counts as live."""
+"""Seconds after its last line during which a session counts as live."""
 MAX_LOOK_BACK = 3600.0
-"""Seconds that an edit takes at most from its name to its last byte."""
+"""Longest time in seconds from an edit's id to its last byte."""
 NANOSECONDS = 1_000_000_000
 
 
@@ -327,8 +327,8 @@ def find_activity(
 ) -> str | None:
     """Return the sign that files are being written to, or None if there is none.
 
-    Edits come with the newest first. A client is told by the session that it names: it is one
-    of the names, or part of a path.
+    Edits are given newest first. A client is recognised by the session it names: an id, or part of
+    a path.
     """
     found = [path.parent.resolve() / path.name for path in files]
     parts = [*names, *(part for path in found for part in path.parts)]
@@ -357,7 +357,9 @@ def _is_recent(state: FileState | None, now: float) -> bool:
 
 
 def _find_last_foreign_state(path: Path, edits: Sequence[Edit]) -> FileState | None:
-    """Return a file as it was before Plait wrote to it last, or None where nobody else has."""
+    """Return the state of a file before Plait last wrote to it; None if nobody else has written to
+    it.
+    """
     state = read_file_state(path)
     for step in (step for edit in edits for step in edit.steps if step.path == path):
         if (
@@ -411,7 +413,7 @@ def _make_step(home: Path, step: Step) -> EditStep:
 
 
 def prepare_entry(entry: JournalEntry, plan: Plan, seen: "SourceStamps") -> None:
-    """Write the drafts and back up what they will replace, so that nothing can be missing later."""
+    """Write the drafts and back up what they replace, so that nothing can be missing later."""
     with wrap_os_errors(entry.folder):
         entry.save("begun")
         for folder in entry.edit.made:
@@ -456,10 +458,10 @@ def prepare_entry(entry: JournalEntry, plan: Plan, seen: "SourceStamps") -> None
 
 
 class SourceStamps:
-    """The files that a plan was made of or changes, as they are when it is about to be done.
+    """The states of the files that a plan was made from or changes, when it is about to be applied.
 
-    They are looked at once more when its drafts are written: what those were made of may have
-    grown under way.
+    They are checked again when the drafts are written, since their sources may have grown
+    meanwhile.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -475,7 +477,7 @@ class SourceStamps:
         self.refuse_changed()
 
     def refuse_changed(self) -> None:
-        """Refuse a plan that is no longer true."""
+        """Refuse a plan whose sources have changed."""
         for path, was in self._states.items():
             now = read_file_state(path.resolve() if was else path)
             if was is None and now:
@@ -542,7 +544,7 @@ def _back_up_removed(step: EditStep, kept: Path) -> bool:
 
 
 def _apply_move(step: EditStep) -> bool:
-    """Give a file its other name; where it has both already, the old one goes."""
+    """Rename a file; if it has both names already, remove the old one."""
     if step.target is None or step.before is None:
         return False
     here, there = read_file_state(step.path), read_file_state(step.target)
@@ -565,7 +567,7 @@ def _is_rename_target(path: Path, target: Path) -> bool:
 
 
 def _record_result(entry: JournalEntry, number: int) -> EditStep:
-    """Return a step with what it left; others may have gone on with the file already."""
+    """Return a step with the state it left; others may have written to the file since."""
     step = entry.edit.steps[number]
     there = read_file_state(step.places[-1])
     if step.kind == "move":
@@ -595,7 +597,7 @@ def wrap_os_errors(path: Path) -> Iterator[None]:
 
 
 def undo_entry(entry: JournalEntry, *, force: bool = False) -> None:
-    """Bring everything back as it was, after seeing that nothing is in the way of it."""
+    """Restore everything, after checking that nothing is in the way."""
     was_complete = entry.edit.state == "done"
     for number, step in enumerate(entry.edit.steps):
         for path in step.places:
@@ -630,9 +632,10 @@ def _is_unapplied(entry: JournalEntry, number: int, step: EditStep) -> bool:
 
 
 def roll_back(entry: JournalEntry) -> None:
-    """Take back an edit that failed, on a full disk too; what it cannot, the journal knows.
+    """Roll back an edit that failed, for example on a full disk; the journal keeps what cannot be
+    restored.
 
-    What others have written under way stays in the journal, aside.
+    What others have written meanwhile is set aside in the journal.
     """
     with suppress(PlaitError, OSError):
         _reverse_steps(entry)
@@ -695,12 +698,12 @@ def _find_objection(
     match step.kind:
         case "write":
             if step.after is None or step.is_shared:
-                return None  # it was cut off before the drafts were whole, or others go on with it
+                return None  # it was interrupted before the drafts were complete, or others write to it
             backup = read_file_state(entry.backup_path(number))
             if step.before:
                 _check_kept(step, backup, is_needed=was_complete)
                 if backup is None:
-                    return None  # it is back
+                    return None  # it is restored already
             if there is None:
                 return "has been deleted since the edit" if step.before else None
             return None if _is_after(step, there) else "has changed since the edit"
@@ -747,9 +750,9 @@ def _check_kept(step: EditStep, kept: FileState | None, *, is_needed: bool) -> N
 
 
 def _keep_foreign_lines(entry: JournalEntry, number: int, there: FileState) -> bool:
-    """Leave a file of all sessions to others who have written to it since.
+    """Keep what others have written to a shared file since.
 
-    Where they have only added to it, what it was comes back in front of what they added.
+    If they have only appended to it, its former content is restored before what they added.
     """
     step, draft = entry.edit.steps[number], entry.draft_path(number)
     if _is_after(step, there) or step.after is None:
@@ -775,7 +778,7 @@ def _has_moved(step: EditStep) -> bool:
 def _undo_move(entry: JournalEntry, number: int, step: EditStep) -> None:
     here, there = read_file_state(step.path), read_file_state(step.target) if step.target else None
     if step.target is None or there is None or (here and not _has_moved(step)):
-        return  # it never went, or is back, or somebody has taken it away
+        return  # it was never removed, or is restored, or somebody has removed it
     if here and here.inode == there.inode:
         step.target.unlink()
         return
@@ -786,7 +789,7 @@ def _undo_move(entry: JournalEntry, number: int, step: EditStep) -> None:
 
 
 def _restore_backup(entry: JournalEntry, number: int, step: EditStep) -> None:
-    """Put what was kept in its place again; what is there and is not ours goes aside."""
+    """Restore a backup; a file that is there and is not ours is set aside."""
     kept, there = entry.backup_path(number), read_file_state(step.path)
     if there and not there.is_same_as(read_file_state(kept)) and not _is_after(step, there):
         keep_copy(step.path, entry.displaced_path(number))
@@ -801,7 +804,7 @@ def _undo_append(entry: JournalEntry, number: int, step: EditStep) -> None:
         return
     data, at = added.read_bytes(), step.before.size
     if step.before.is_same_as(there):
-        pass  # nothing was added yet, and not even its times are touched
+        pass  # nothing was appended yet, so even its times are left unchanged
     elif cut_from_end(step.path, data, at):
         _restore_times(step)
     elif has_bytes_at(step.path, data, at):
@@ -824,9 +827,9 @@ def _restore_times(step: EditStep) -> None:
 
 
 NO_EDIT = ""
-"""The name of an edit that changed nothing: the journal does not have it."""
+"""The id of an edit that changed nothing; the journal does not have it."""
 LOCK_SECONDS = 5.0
-"""Seconds that an edit waits for another one to end."""
+"""Seconds to wait for another edit to end."""
 LIST_THEM = "`plait undo --list` shows them"
 
 
@@ -852,7 +855,7 @@ def note_if_live(plan: Plan) -> Plan:
 
 
 def _list_changed_files(step: Step) -> tuple[Path, ...]:
-    """Return the file of one session that a step changes."""
+    """Return the session file that a step changes."""
     is_shared = isinstance(step, Write | Append) and step.is_shared
     return () if step.was is None or is_shared else (step.path,)
 
@@ -969,7 +972,7 @@ class Journal:
             yield
 
     def find_ids(self, id_: str) -> list[str]:
-        """Return the edits that a name means: the whole of one, or its beginning or end."""
+        """Return the edits that a name means: an id, or its beginning or end."""
         ids = list_edit_ids(self.home)
         if id_ in ids:
             return [id_]
@@ -1006,7 +1009,7 @@ class Journal:
                     undo_entry(entry)
 
     def find_activity(self, files: list[Path], names: list[str]) -> str | None:
-        """Return the sign that somebody is writing to a session, or None if there is none."""
+        """Return the sign that a session is being written to, or None if there is none."""
         edits = self._iter_edits(list_edit_ids(self.home))
         return find_activity(self.home, files, names, edits, self.clock())
 
@@ -1046,7 +1049,7 @@ class Journals:
         return sorted(found, key=lambda edit: (edit.when, edit.id), reverse=True)
 
     def undo(self, id_: str | None = None, *, force: bool = False) -> Edit:
-        """Undo an edit; without a name one that was cut off, else the last that was done."""
+        """Undo an edit; without an id, an interrupted one, else the newest."""
         edits = self.edits()
         if id_ is None:
             left = [edit for edit in edits if edit.state != "undone"]
@@ -1068,7 +1071,9 @@ class Journals:
         return self._find_journal(id_).forget(id_)
 
     def find_root_of(self, id_: str, path: Path) -> Path | None:
-        """Return the root to name so that an edit of a session is found, or None where it is."""
+        """Return the root to pass so that an edit of a session is found; None if it is found
+        anyway.
+        """
         is_here = any(journal.find_ids(id_) for journal in self._journals)
         return None if is_here else find_home(path.parent.resolve() / path.name)
 
@@ -1082,7 +1087,7 @@ class Journals:
 
 
 def _find_homes(root: Root) -> Iterator[Path]:
-    """Yield where the journals of a root may lie, wherever in it a session was edited."""
+    """Yield the possible homes under a root, wherever a session was edited."""
     if root.config:
         yield root.config
         return

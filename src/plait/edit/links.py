@@ -1,15 +1,15 @@
 """Links after cuts: pointers to removed records, the chain that resume needs, side files.
 
-What hung on a removed record hangs on the nearest one above it that stays. The conversation goes on
-below the last result of parallel calls; where that is removed, it goes on below the one before:
+Children of a removed record move to its nearest remaining ancestor. The conversation continues
+after the last result of parallel calls; if that is removed, it continues after the one before:
 
-    U ── T₁ ── R₁              R₁ came last and A hangs on it. T₁ and R₁ are removed:
-     └── T₂ ── R₂              hanging A on U would bypass T₂ and R₂, so it hangs on R₂
+    U ── T₁ ── R₁              R₁ came last and A follows it. T₁ and R₁ are removed: attaching
+     └── T₂ ── R₂              A to U would bypass T₂ and R₂, so it follows R₂
 
-Some records are sent although they are not on the chain of parents: parallel calls, notes below
-their results, a parent that is missing. What the client would lose that way is put back on the
-chain. Side files (outputs, agents' logs, file backups) that only removed records named go too; a
-file that nothing named before stays.
+Some records are sent although they are not on the chain of parents: parallel calls, notes after
+their results, a missing parent. What the client would lose that way is put back on the chain. Side
+files (outputs, agents' logs, file backups) that only removed records referred to are removed too; a
+file that nothing referred to before stays.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,9 +37,10 @@ BACKUPS = (FileHistorySnapshot, FileHistoryDelta)
 def mend_pointers(
     draft: Draft, pairs: CallPairs, side_parents: Mapping[str, str | None] = {}
 ) -> dict[str, str | None]:
-    """Point to the nearest record above instead, and return which that is for each.
+    """Redirect pointers to the nearest remaining ancestor; return the replacement of each removed
+    record.
 
-    Records of other logs that go are known by their parents.
+    Removed records of other logs are given by their parents.
     """
     above = Ancestors(draft, pairs, side_parents)
     moved = {uuid: above.nearest_kept(uuid) for uuid in above.parents}
@@ -67,7 +68,7 @@ def _mend_record(
     if metadata := _filter_compaction(record, above):
         draft.rewrite(line, replace_field(record, "compactMetadata", metadata), UNLISTED)
     if parent in moved and moved[parent or ""] == record.uuid:
-        moved = {**moved, parent or "": None}  # it hung on what hung on it
+        moved = {**moved, parent or "": None}  # its child moves to its own parent
     data = redirect_pointers(line.data, moved)
     if data != line.data:
         draft.rewrite(line, data, MOVED)
@@ -79,7 +80,7 @@ def _get_name(record: Record) -> Iterator[str]:
 
 
 def _filter_compaction(record: Record, above: "Ancestors") -> dict[str, Any] | None:
-    """Return the facts of a compaction without removed records, or None where it kept none."""
+    """Return the metadata of a compaction without removed records; None if it preserved none."""
     metadata = record.fields.get("compactMetadata")
     if not isinstance(metadata, dict):
         return None
@@ -102,7 +103,7 @@ def _filter_compaction(record: Record, above: "Ancestors") -> dict[str, Any] | N
 
 
 def _filter_segment(segment: Mapping[str, Any], above: "Ancestors") -> Mapping[str, Any]:
-    """Return a stretch of the old chain by those of its records that stay; empty for none."""
+    """Return a preserved segment reduced to the records that remain; empty if none do."""
     head, tail = segment.get("headUuid"), segment.get("tailUuid")
     if not isinstance(head, str) or not isinstance(tail, str):
         return segment
@@ -111,19 +112,19 @@ def _filter_segment(segment: Mapping[str, Any], above: "Ancestors") -> Mapping[s
 
 
 class Ancestors:
-    """What stood above each removed record."""
+    """The ancestors of each removed record."""
 
     def __init__(
         self, draft: Draft, pairs: CallPairs, side_parents: Mapping[str, str | None]
     ) -> None:
         there = {record.uuid for record in draft.records}
         self.parents = {uuid: parent for uuid, parent in side_parents.items() if uuid not in there}
-        """Of the removed records."""
+        """Parents of the removed records."""
         self.all_parents = dict(side_parents)
         self._side_parents: dict[str, str] = {}
         self._answers: set[str] = set()
         self._responses: dict[str, str] = {}
-        """The response that each call is part of."""
+        """The response that each call belongs to."""
         self._groups: dict[str, _Group] = {}
         went: list[Record] = []
         for line in draft.lines:
@@ -159,7 +160,7 @@ class Ancestors:
         return {self._responses[call] for call in answered if call and call in self._responses}
 
     def _find_last_before(self, gone: Record) -> str | None:
-        """Return what came last of the response that a result answers, its results first."""
+        """Return the last record of the response that a result answers, preferring its results."""
         for name in self._find_answered_responses(gone):
             group = self._groups.get(name, _Group())
             for found in (group.results, group.answers):
@@ -169,7 +170,9 @@ class Ancestors:
         return None
 
     def _is_below(self, record: Record, other: Record) -> bool:
-        """Whether a record hangs on another one, be it through news, notes and results."""
+        """Return whether a record descends from another one, also through progress, notes and
+        results.
+        """
         current, seen = record.uuid, {""}
         while current and current not in seen:
             if current == other.uuid:
@@ -181,7 +184,7 @@ class Ancestors:
         return False
 
     def call_record_of(self, record: Record, parent: str | None) -> str | None:
-        """Return the call that a result hangs on where it would hang outside of its response."""
+        """Return the call of a result that would otherwise be attached outside its response."""
         for name in self._find_answered_responses(record):
             group = self._groups[name]
             if any(record.uuid == parent for record in (*group.answers, *group.results)):
@@ -197,7 +200,7 @@ class Ancestors:
         return None
 
     def chain_up(self, uuid: str, until: str | None) -> list[str]:
-        """Return a record and those that it hung on, up to one of them."""
+        """Return a record and its ancestors, up to one of the given records."""
         found: dict[str, None] = {}
         current: str | None = uuid
         while current is not None and current not in found:
@@ -206,7 +209,9 @@ class Ancestors:
         return list(found)
 
     def nearest_kept(self, uuid: str | None) -> str | None:
-        """Return the nearest record above one that was removed, itself where it stays."""
+        """Return the nearest remaining ancestor of a removed record; the record itself if it
+        remains.
+        """
         seen: set[str] = set()
         while uuid is not None and uuid in self.parents and uuid not in seen:
             seen.add(uuid)
@@ -216,7 +221,7 @@ class Ancestors:
 
 @dataclass(slots=True)
 class _Group:
-    """What stays of a response."""
+    """What remains of a response."""
 
     answers: list[Record] = field(default_factory=list)
     results: list[Record] = field(default_factory=list)
@@ -233,14 +238,14 @@ ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class ResumeChain:
-    """Where the client goes on, and what it goes through."""
+    """Where the client resumes, and the chain up to there."""
 
     leaf: str | None = None
     chain: tuple[str, ...] = ()
 
 
 def find_resume_chain(draft: Draft) -> ResumeChain:
-    """Return where the client goes on; nowhere where it does not."""
+    """Return where the client resumes; empty if it does not."""
     loaded, _ = load_session(draft.records, draft.size)
     number = None if loaded.is_cleared else choose_leaf(loaded)
     if number is None:
@@ -252,7 +257,7 @@ def find_resume_chain(draft: Draft) -> ResumeChain:
 def restore_resume_chain(
     draft: Draft, session: str, was: ResumeChain, moved: Mapping[str, str | None]
 ) -> None:
-    """Let the client go on from where it did, through all of what stays of the way there."""
+    """Make the client resume where it did, through everything that remains of that chain."""
     wanted = [uuid for uuid in was.chain if uuid not in moved]
     if not wanted:
         return
@@ -280,9 +285,9 @@ def restore_resume_chain(
 def _iter_missing_links(
     wanted: list[str], there: frozenset[str], *, is_complete: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield records with what they are to hang on: the ends of each stretch that is missing.
+    """Yield records with their new parents: the ends of each missing stretch.
 
-    All of a stretch where that was not enough.
+    If that was not enough, all records of a stretch.
     """
     for before, uuid in pairwise(wanted):
         is_border = (before in there) != (uuid in there)
@@ -291,7 +296,7 @@ def _iter_missing_links(
 
 
 def _list_ancestors(parents: Mapping[str, str | None], uuid: str) -> set[str]:
-    """Return a record and those that it hangs on."""
+    """Return a record and its ancestors."""
     found: set[str] = set()
     current: str | None = uuid
     while current is not None and current not in found:

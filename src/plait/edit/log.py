@@ -1,8 +1,8 @@
 """A session's log as loaded records, and its size: lines, turns, bytes, tokens of the next resume.
 
 A log that is too large to load is read line by line. The client reads only what follows the last
-compaction; where even that is too much, the last answer gives the tokens and the prompts that
-people typed give the turns.
+compaction; if even that is too much, the last response gives the tokens and the typed prompts give
+the turns.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ from plait.view.context import NO_COST, NextCost
 
 
 def split_lines(pieces: Iterable[bytes]) -> Iterator[Line]:
-    """Yield the lines of a file that comes piece by piece."""
+    """Yield the lines of a file that arrives in pieces."""
     number, offset = 1, 0
     rest = b""
     for piece in pieces:
@@ -52,7 +52,7 @@ SHOWN = 3
 
 
 def join_pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield bytes in pieces of a size that is good to write."""
+    """Yield bytes in pieces of a size suited for writing."""
     held: list[bytes] = []
     size = 0
     for part in parts:
@@ -105,11 +105,11 @@ class RewrittenLines:
 
 
 LARGE_LOG_BYTES = 64_000_000
-"""Bytes of a log from which on it is not held in memory."""
+"""Size from which a log is not held in memory."""
 
 
 def measure_log(log: LogFile, size: int, prices: Prices | None = None) -> Measures:
-    """Return how large a session is, by the first bytes of its log."""
+    """Return the size of a session, from the first bytes of its log."""
     found = iter_lines(log.path, end=size)
     if size >= LARGE_LOG_BYTES:
         return measure_large_log(found, size, prices)
@@ -130,9 +130,9 @@ def measure_records(
     size: int,
     prices: Prices | None = None,
 ) -> Measures:
-    """Return how large a session is whose file holds these records, broken lines counted too.
+    """Return the size of a session with these records, including broken lines.
 
-    With prices, also what its next prompt costs.
+    With prices, also the cost of its next prompt.
     """
     found = Measures(lines, count_turns(file, records, size), size, None)
     return _with_next(found, estimate_next_prompt(records, size), prices)
@@ -144,7 +144,7 @@ def _with_next(found: Measures, sent: NextPrompt, prices: Prices | None) -> Meas
 
 
 def add_break_even(plan: Plan, before: Sequence[Record], now: datetime) -> Plan:
-    """Return a plan with how soon it has paid for the cache that it spends."""
+    """Return a plan with the number of turns after which it has paid for rewriting the cache."""
     was, will_be = plan.before.cost_usd or NO_COST, plan.after.cost_usd or NO_COST
     turns = compute_break_even_turns(
         estimate_next_prompt(before, plan.before.bytes),
@@ -157,7 +157,7 @@ def add_break_even(plan: Plan, before: Sequence[Record], now: datetime) -> Plan:
 
 
 def count_turns(file: LogFile, records: Sequence[Record], size: int) -> int:
-    """Count the turns of the active conversation; what comes before the first does not count."""
+    """Count the turns of the active conversation; what comes before the first prompt is no turn."""
     active = find_active_conversation(file, records, size)
     return sum(turn.number > 0 for turn in active.turns) if active else 0
 
@@ -186,14 +186,14 @@ def find_active_conversation(
 
 @dataclass(slots=True)
 class _Tail:
-    """What is kept of a log that is too large to be held."""
+    """What is kept of a log that is too large to hold in memory."""
 
     records: list[Record] = field(default_factory=list)
     bytes: int = 0
     is_held: bool = True
-    """False once even what follows the last compaction is too much."""
+    """False once even what follows the last compaction is too large."""
     last: Record | None = None
-    """The last answer of the main conversation."""
+    """The last response of the main conversation."""
 
     def take(self, record: Record) -> None:
         """Add the next record."""
@@ -210,7 +210,7 @@ class _Tail:
 
 
 def measure_large_log(found: Iterable[Line], size: int, prices: Prices | None = None) -> Measures:
-    """Return how large a session is whose log is not held in memory."""
+    """Return the size of a session whose log is not held in memory."""
     count = turns = 0
     tail = _Tail()
     for line in found:
@@ -224,22 +224,22 @@ def measure_large_log(found: Iterable[Line], size: int, prices: Prices | None = 
 
 @dataclass(frozen=True)
 class LoadedLog:
-    """The records of a log as it was at one moment, as the client reads them."""
+    """The records of a log at one moment, as the client reads them."""
 
     file: LogFile
     stamp: FileStamp
     records: list[Record]
     lines: int
     is_ended: bool
-    """False where its last line lacks its newline."""
+    """False if its last line has no newline."""
 
     @cached_property
     def measures(self) -> Measures:
-        """How large the session is."""
+        """The size of the session."""
         return self.measure_with(None)
 
     def measure_with(self, prices: Prices | None) -> Measures:
-        """Return the same, and with prices what its next prompt costs."""
+        """Return the same with the cost of its next prompt."""
         size = self.stamp.size
         return measure_records(self.file, self.records, lines=self.lines, size=size, prices=prices)
 
@@ -257,7 +257,7 @@ def load_log(file: LogFile) -> LoadedLog:
 
 
 def append_records(records: Sequence[Record], added: Iterable[bytes]) -> list[Record]:
-    """Return records with those on some lines after them, each at a place of its own."""
+    """Return records followed by those on further lines, with consecutive positions."""
     found = list(records)
     for data in added:
         last = found[-1] if found else None
@@ -267,7 +267,7 @@ def append_records(records: Sequence[Record], added: Iterable[bytes]) -> list[Re
 
 
 def read_stamp(path: Path) -> FileStamp:
-    """Return what the system says of a file, or raise where it is gone."""
+    """Return the state of a file; raise if it is gone."""
     stamp = read_file_stamp(path)
     if stamp is None:
         raise SourceError(f"'{path}' no longer exists")

@@ -52,22 +52,22 @@ from plait.view.formats import format_count
 SEPARATORS = ("/", "\\")
 SIGNED = frozenset({b"thinking", b"signature"})
 NAME_BEFORE, NAME_BEHIND = rb"(?<![\w.~\x80-\xff-])", rb"(?![\w\x80-\xff-])(?!\.\w)"
-"""What makes a path in a text part of a longer name."""
+"""Characters that make a path in a text part of a longer name."""
 UNUSUAL = (b"\\/", b"\\u")
 CWD, PROJECTS = b'"cwd":"', b"projects"
 
 
 @dataclass(frozen=True)
 class DirectoryMap:
-    """Directories, and what each is called from now on."""
+    """Directories and their new names."""
 
     pairs: tuple[tuple[str, str], ...]
     slugs: tuple[tuple[str, str], ...] = ()
-    """Folders of the client's projects, and what they are called from now on."""
+    """Folders of the client's projects and their new names."""
     with_texts: bool = False
-    """Also in what was said."""
+    """Whether to rewrite texts too."""
     config: tuple[str, str] | None = None
-    """The client's configuration folder, and where it lies from now on."""
+    """The client's configuration folder and its new place."""
     _forms: tuple["_Form", ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -76,26 +76,26 @@ class DirectoryMap:
         object.__setattr__(self, "_forms", forms)
 
     def rewrite_path(self, path: str) -> str:
-        """Return where a path leads from now on; any other text stays."""
+        """Return the new form of a path; other texts are returned unchanged."""
         for form in self._forms:
             if form.holds(path):
                 return form.new + form.rest(path[len(form.old) :])
         return path
 
     def rewrite_line(self, line: Line) -> bytes:
-        """Return a line whose directories are the other ones; without a record it stays."""
+        """Return a line with its directories renamed; a line without a record is unchanged."""
         entry = parse_entry(line)
         return self.rewrite_record(entry) if isinstance(entry, Record) else line.data
 
     def rewrite_record(self, record: Record) -> bytes:
-        """Return the line of a record whose directories are the other ones."""
+        """Return the line of a record with its directories renamed."""
         data = self._rewrite_own_directory(record)
         if data is None:
             data = self._rewrite_strings(record.raw)
         return data if record.type == "assistant" else self._rename_project_folders(data)
 
     def rewrite_json(self, data: bytes) -> bytes:
-        """Return a JSON text whose directories are the other ones."""
+        """Return a JSON text with its directories renamed."""
         return self._rename_project_folders(self._rewrite_strings(data))
 
     def rewrite_file(self, path: Path) -> Iterator[bytes]:
@@ -103,7 +103,7 @@ class DirectoryMap:
         yield self.rewrite_json(read_existing(path))
 
     def _rewrite_own_directory(self, record: Record) -> bytes | None:
-        """Return a line that names a directory only as its own, or None for any other."""
+        """Return a line that names a directory only in its own field; None for any other."""
         data = record.raw
         found = [form for form in self._forms if form.written in data]
         if not found:
@@ -171,7 +171,7 @@ class DirectoryMap:
 
 
 class _Form:
-    """One directory as it is written in a line, and what it becomes."""
+    """One written form of a directory, and its replacement."""
 
     def __init__(self, old: str, new: str) -> None:
         self.old, self.new = old, new
@@ -182,22 +182,22 @@ class _Form:
         self._turned = None if kinds[0] == kinds[1] else kinds
 
     def holds(self, path: str) -> bool:
-        """Return whether a path is the directory or leads into it."""
+        """Return whether a path is the directory or inside it."""
         return path.startswith(self.old) and path[len(self.old) :][:1] in ("", *SEPARATORS)
 
     def begins(self, inner: bytes) -> bool:
-        """Tell the same of a path as it is written."""
+        """Return the same of a path in its written form."""
         if not inner.startswith(self.written):
             return False
         rest = inner[len(self.written) :]
         return not rest or rest.startswith((b"/", b"\\\\"))
 
     def rest(self, path: str) -> str:
-        """Return what follows the directory, with the separators of the new one."""
+        """Return what follows the directory, with the new separators."""
         return path.replace(self._turned[0], self._turned[1]) if self._turned else path
 
     def written_rest(self, inner: bytes) -> bytes:
-        """Return the same as it is written."""
+        """Return the same in its written form."""
         if not self._turned:
             return inner
         old, new = (_escape(item) for item in self._turned)
@@ -213,12 +213,12 @@ def _is_unusual(data: bytes) -> bool:
 
 
 def is_within(path: str, directory: str) -> bool:
-    """Return whether a path is a directory or leads into it."""
+    """Return whether a path is a directory or inside it."""
     return _Form(directory, directory).holds(path)
 
 
 def strip_separator(path: str) -> str:
-    """Return a directory without a separator at its end."""
+    """Return a directory without a trailing separator."""
     ends = "/" if path.startswith("/") else "".join(SEPARATORS)
     return path.rstrip(ends) or path
 
@@ -230,7 +230,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class MovedFolder:
-    """The sessions of one directory, and what it is called from now on."""
+    """The sessions of one directory and its new name."""
 
     folder: Path
     old: str
@@ -241,11 +241,11 @@ class MovedFolder:
 
     @property
     def target(self) -> Path:
-        """The folder that they will are in."""
+        """The folder they move to."""
         return self.folder.with_name(make_project_slug(self.new))
 
     def place(self, path: Path) -> Path:
-        """Return where a file of it will lie."""
+        """Return the new path of a file."""
         return self.target / path.relative_to(self.folder)
 
 
@@ -256,7 +256,7 @@ def plan_move(
     *,
     with_texts: bool = False,
 ) -> Plan:
-    """Return the plan that moves the sessions of a directory and of those in it."""
+    """Return the plan that moves the sessions of a directory and its subdirectories."""
     found = tuple(folders)
     directories = DirectoryMap(
         (names, *((folder.old, folder.new) for folder in found)),
@@ -320,7 +320,7 @@ def plan_move(
 
 
 def _refuse_overwriting(found: Iterable[MovedFolder]) -> None:
-    """Refuse to write over anything that is there and does not go itself."""
+    """Refuse to overwrite anything that is not itself moved away."""
     goes = {path for item in found for path in item.files}
     existing = [
         place
@@ -337,7 +337,7 @@ def _refuse_overwriting(found: Iterable[MovedFolder]) -> None:
 
 
 def _move_file(folder: MovedFolder, path: Path, directories: DirectoryMap) -> tuple[Step, ...]:
-    """Return the steps that bring a file to its new place."""
+    """Return the steps that move a file to its new place."""
     place, was = folder.place(path), read_stamp(path)
     content = None
     is_output = OUTPUTS in path.parent.parts[-2:]
@@ -361,7 +361,7 @@ def _move_file(folder: MovedFolder, path: Path, directories: DirectoryMap) -> tu
 def _plan_shared_files(
     config: Path, found: tuple[MovedFolder, ...], directories: DirectoryMap
 ) -> tuple[list[Step], list[str]]:
-    """Return what changes in the files of all sessions, and what to say of them."""
+    """Return the changes in shared files, and notes about them."""
     steps, notes = list[Step](), list[str]()
     quiet = DirectoryMap(directories.pairs)
     history = config / PROMPT_HISTORY
@@ -400,7 +400,9 @@ def _knows_directory(data: bytes, directory: str) -> bool:
 
 
 def sum_measures(sizes: Iterable[Measures]) -> Measures:
-    """Return how large some sessions are; what a resume sends is known of one alone."""
+    """Return the total size of some sessions; the tokens of a resume are known for a single one
+    only.
+    """
     found = list(sizes)
     return Measures(
         sum(measures.lines for measures in found),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 LINES_TO_READ = 200
-"""Records after which a log that names no directory is taken to name none."""
+"""Records after which a log that names no directory is assumed to have none."""
 MOST_LISTED = 4
 LIST_THEM = "`plait ls` lists your projects"
 
@@ -57,10 +57,10 @@ class ProjectSessions:
 
 
 def iter_projects(archive: "Archive") -> Iterator[ProjectSessions]:
-    """Yield the sessions of each directory, where they are in a client's projects.
+    """Yield the sessions of each directory among a client's projects.
 
-    A directory is known by the folder that is named for it. A session that names none such is of
-    the only one there is; where there is none, the last session says which it is.
+    A directory is recognised by the folder named after it. A session that names none belongs to the
+    only one there is; if there is none, the newest session says which it is.
     """
     folders: dict[Path, list[Session]] = {}
     for session in archive.sessions:
@@ -84,13 +84,13 @@ def iter_projects(archive: "Archive") -> Iterator[ProjectSessions]:
 
 
 def _read_directories(session: Session) -> list[str]:
-    """Return the directories in which a session was held at its beginning."""
+    """Return the directories in which a session began."""
     records = islice(read_if_exists(session.path), LINES_TO_READ)
     return list(dict.fromkeys(record.cwd for record in records if record.cwd))
 
 
 def find_directory(session: Session) -> str | None:
-    """Return the directory that a session's folder is named for, else that of its beginning."""
+    """Return the directory that a session's folder is named after, else the one it began in."""
     found = _read_directories(session)
     own = (item for item in found if make_project_slug(item) == session.path.parent.name)
     return next(own, found[0] if found else None)
@@ -99,8 +99,8 @@ def find_directory(session: Session) -> str | None:
 def match_directory(known: Sequence[ProjectSessions], name: str) -> str:
     """Return the directory that a name means: its path, the name of its folder, or a part of one.
 
-    A path in which projects lie is one, too. Of several that a part means it is the one whose
-    name it is, or the one that all others are in.
+    A path that contains projects counts too. If a part matches several, the one with exactly that
+    name is meant, or the one that contains all others.
     """
     path = strip_separator(name)
     exact = {
@@ -131,9 +131,9 @@ class Plans:
         self._archive = archive
 
     def check(self, session: SessionRef) -> tuple[Violation, ...]:
-        """Return what is wrong with a session as it is, its agents' logs included.
+        """Return the violations of a session, its agents' logs included.
 
-        What belongs to an interrupted session is no fault: calls at its end have no result.
+        An interrupted session is not damaged: calls at its end have no result.
         """
         meant = self._archive.session(session)
         logs = (*((meant.file,) if meant.file else ()), *meant.agents)
@@ -152,13 +152,13 @@ class Plans:
         )
 
     def repairs(self, sessions: SessionRefs = None, *, in_place: bool = False) -> Iterator[Plan]:
-        """Yield the repairs of those sessions, or of all, that can be repaired."""
+        """Yield the repairs of the given sessions, or of all that can be repaired."""
         for meant in self._archive.resolve_sessions(sessions):
             if self.can_mend(meant):
                 yield self.repair(meant, in_place=in_place)
 
     def can_mend(self, session: SessionRef) -> bool:
-        """Return whether a repair would do anything."""
+        """Return whether a repair would change anything."""
         meant = self._archive.session(session)
         is_here = bool(meant.file) and not meant.is_kept
         return is_here and needs_repair(find_subject(meant), self._find_known_records(meant))
@@ -201,11 +201,12 @@ class Plans:
         before: bool = False,
         title: str | None = None,
     ) -> Plan:
-        """Plan a session that continues from any message of another one, abandoned ones included.
+        """Plan a new session that continues from any message of another one, abandoned ones
+        included.
 
-        A record's id means that record, with its response and the results of its calls; a number,
-        or the words of a prompt, the end of that turn. With `before` the turn is left out, to ask
-        it differently. Without any it is where the session goes on.
+        A record's id means that record with its response and the results of its calls; a number or
+        the words of a prompt mean the end of that turn. With `before` the turn is left out, to ask
+        differently. By default the fork starts where the session would resume.
         """
         meant = self._archive.session(session)
         opened = self._archive.open(meant)
@@ -225,8 +226,8 @@ class Plans:
     ) -> Plan:
         """Plan to append a branch of this session to another one, as a new session or in place.
 
-        The branch is the one that a record, a turn or a prompt is on, up to there; of the active
-        branch it is all. What both sessions already have is not repeated.
+        The branch is the one with the given record, turn or prompt, up to there, or all of the
+        active branch. What both sessions already have is not repeated.
         """
         meant = self._archive.session(session)
         opened = self._archive.open(meant)
@@ -249,8 +250,8 @@ class Plans:
     ) -> Plan:
         """Plan to remove or shorten parts of a session, as a new one or in place.
 
-        What may go is said by a preset and by the fields of a TrimChoice, also by their names. It
-        has no steps where there is nothing of it.
+        A preset and the fields of a `TrimChoice`, also as keywords, say what may go. The plan has
+        no steps if there is nothing of it.
         """
         meant = choice or TrimChoice(preset=preset, **wanted)
         subject, prices = self._find_subject(session), self._archive.prices
@@ -273,9 +274,10 @@ class Plans:
     ) -> Plan:
         """Plan to compress older turns to prompts and summaries, as a new session or in place.
 
-        The turns before one are compressed, named by its number, its prompt or a record in it, or
-        all but the newest `keep_last`. A command sums up each turn that it is given, else its
-        weightiest sentences replace it. Calls are told a line each, or go with their results.
+        The turns before one are compressed (given by its number, its prompt or a record in it), or
+        all but the newest `keep_last`. A command summarises each turn it is given; without one, the
+        most important sentences are extracted. Calls become a line each, or are removed with their
+        results.
         """
         meant = self._archive.session(session)
         place = None
@@ -314,7 +316,7 @@ class Plans:
     ) -> Plan:
         """Plan to redact a session, as a new one or in place.
 
-        The rules are those of what leaves the machine, or of a redactor that is given.
+        The rules are those for exports, or those of the given redactor.
         """
         from plait.redact import Redactor
 
@@ -324,9 +326,9 @@ class Plans:
         return note_if_live(plan_redacted_copy(subject, by, title=title))
 
     def move(self, project: str, new: Path | str, *, texts: bool = False) -> "list[Plan]":
-        """Return what moves the sessions of a directory to another, once for each client.
+        """Return the plans that move the sessions of a directory to another, one for each client.
 
-        Directories within it move along. What was said keeps its paths, unless texts are meant too.
+        Subdirectories move along. Texts keep their paths unless `with_texts` is given.
         """
         known = list(iter_projects(self._archive))
         old, target = match_directory(known, project), _resolve_directory(new)
@@ -358,7 +360,7 @@ class Plans:
     def pack(
         self, what: SessionRef, file: Path | str, *, redactor: "Redactor | None" = None
     ) -> PackPlan:
-        """Return a session or a project as one file, which `write` writes: for another machine."""
+        """Return the plan that packs a session or a project into one file for another machine."""
 
         file = Path(file)
         project = _match_project(self._archive, what)
@@ -379,9 +381,11 @@ class Plans:
         )
 
     def port(self, file: Path | str, into: Path | str) -> Plan:
-        """Return what brings the sessions of such a file to a directory of this machine.
+        """Return the plan that unpacks the sessions of such a file into a directory of this
+        machine.
 
-        Paths are those of this machine then. What is here already stays, and is told.
+        Paths are rewritten to this machine. Sessions that exist already stay unchanged and are
+        reported.
         """
         if not self._archive.roots:
             raise UserError("no configuration folder to move it to", "name it with `--root`")
@@ -404,7 +408,7 @@ class Plans:
 
 
 def find_subject(session: Session) -> Subject:
-    """Return where all of a session lies, or raise where it has no file to edit."""
+    """Return the files of a session; raise if it has no log to edit."""
     if session.origin is not None:
         raise Refused(
             f"session '{session.id}' was written by {session.agent}: Plait edits only sessions of"
@@ -426,7 +430,7 @@ def find_subject(session: Session) -> Subject:
 
 
 def _resolve_directory(named: Path | str) -> str:
-    """Return a directory as the client would name it: where it really is."""
+    """Return a directory as the client would name it: its real path."""
     text = str(named)
     return strip_separator(text) if is_foreign_path(text) else str(Path(text).resolve())
 
@@ -434,7 +438,7 @@ def _resolve_directory(named: Path | str) -> str:
 def _list_files_of(
     folder: Path, subjects: tuple[Subject, ...], *, is_full_folder: bool
 ) -> tuple[Path, ...]:
-    """Return the files in a folder that belong to sessions, or all."""
+    """Return the files in a folder that belong to some sessions, or all."""
     files = list_files(folder)
     if is_full_folder:
         return files
@@ -448,14 +452,14 @@ def _list_files_of(
 
 
 def _match_project(archive: "Archive", what: SessionRef) -> ProjectSessions | None:
-    """Return the project that a name means, or None where it means a session."""
+    """Return the project that a name means; None if it means a session."""
     if not isinstance(what, str) or _is_session_name(archive, what):
         return None
     known = list(iter_projects(archive))
     try:
         directory = match_directory(known, what)
     except UserError:
-        archive.session(what)  # a title, or an error that says what there is
+        archive.session(what)  # a title, or an error with suggestions
         return None
     found = [project for project in known if project.directory == directory]
     if len(found) > 1:

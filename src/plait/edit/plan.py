@@ -32,25 +32,25 @@ Operation: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A session that is to be edited: where all of it lies."""
+    """A session to edit, with all its files."""
 
     id: str
     log: LogFile
     others: tuple[LogFile, ...] = ()
     """The logs of its agents and the journals of its workflows."""
     config: Path | None = None
-    """The client's configuration folder, where it is in one."""
+    """The client's configuration folder, if it is in one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """How large a session is."""
+    """The size of a session."""
 
     lines: int
     turns: int
     bytes: int
     tokens: int | None
-    """That the next resume sends; None where nothing says."""
+    """Tokens of the next resume; None if unknown."""
     cost_usd: NextCost | None = None
     """Of the next prompt; None where nobody asked or no price is known."""
 
@@ -63,7 +63,7 @@ Fate: TypeAlias = Literal["kept", "dropped", "rewritten", "added"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Why some lines fare alike."""
+    """A group of lines that change for the same reason."""
 
     fate: Fate
     lines: int
@@ -75,7 +75,7 @@ class Difference:
     """One line before and after: a few are shown with a plan."""
 
     line: int | None
-    """In the file as it was; None for a line that is added."""
+    """Its line in the original file; None for an added line."""
     uuid: str | None
     before: bytes | None
     after: bytes | None
@@ -94,50 +94,52 @@ class Violation:
 
 
 Content: TypeAlias = Callable[[], Iterable[bytes]]
-"""Gives the bytes of a file piece by piece, the same each time it is asked."""
+"""Returns the bytes of a file in pieces, the same on each call."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopyOf:
-    """The bytes of another file, which the system may copy by a shorter way than through ours."""
+    """The bytes of another file, which the system may be able to copy directly."""
 
     path: Path
 
     def __call__(self) -> Iterator[bytes]:
-        """Yield them piece by piece."""
+        """Yield them in pieces."""
         return iter_bytes(self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A file that will hold other bytes, or be there at all."""
+    """A file to write or create."""
 
     path: Path
     content: Content
     was: FileStamp | None = None
-    """The file that it replaces, as it was when the plan was made; None for a new one."""
+    """The state of the file it replaces when the plan was made; None for a new one."""
     mode: int | None = None
-    """None for that of the file it replaces, of a new one 0600."""
+    """None for the mode of the replaced file, or 0600 for a new one."""
     times: tuple[int, int] | None = None
-    """When it was read and written last, in nanoseconds, where a copy keeps that."""
+    """Access and modification times in nanoseconds, if a copy keeps them."""
     is_shared: bool = False
-    """It is of all sessions: that others go on with it is no sign of life, nor in undo's way."""
+    """Whether the file is shared by all sessions: then later writes by others neither mean that the
+    session is live nor prevent undo.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Lines that are added to a file, which is otherwise left alone."""
+    """Lines to append to a file that is otherwise unchanged."""
 
     path: Path
     data: bytes
     was: FileStamp
     is_shared: bool = False
-    """It is of all sessions, as above."""
+    """Whether the file is shared by all sessions, as above."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """A file that is removed, to where it can be brought back from."""
+    """A file to remove; its backup stays in the journal."""
 
     path: Path
     was: FileStamp
@@ -145,7 +147,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A file that will are elsewhere, the same bytes under another name."""
+    """A file to rename, with the same bytes."""
 
     path: Path
     target: Path
@@ -157,40 +159,39 @@ Step: TypeAlias = Write | Append | Remove | Move
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An edit that has not been done yet: every byte that would move, and why."""
+    """An edit that has not been applied: every byte that would change, and why."""
 
     operation: Operation
     source: Subject
     session: str
-    """The session that results."""
+    """The resulting session."""
     path: Path
-    """The file of the session that results."""
+    """The log of the resulting session."""
     steps: tuple[Step, ...]
     before: Measures
     after: Measures
     changes: tuple[Change, ...] = ()
     differences: tuple[Difference, ...] = ()
     read: tuple[tuple[Path, FileStamp], ...] = ()
-    """What the plan was made of: where that has changed, the plan is no longer true."""
+    """The files the plan was made from: if they have changed, the plan is invalid."""
     originals: tuple[tuple[Path, Content], ...] = ()
-    """Logs that it was made of and that are in no folder of their own, by where they will."""
+    """Source logs that are in no folder of their own, by their new path."""
     keeps_line_order: bool = False
-    """Each line stands where the one stood that it was made of: a broken one stays a broken one."""
+    """Whether each line keeps its position, so that a broken line stays a broken line."""
     unmended: tuple[Finding, ...] = ()
-    """What stays wrong."""
+    """Problems that remain."""
     notes: tuple[str, ...] = field(default=())
-    """What to know besides."""
+    """Further remarks."""
     break_even_turns: float | None = None
-    """After how many turns a cut has paid for the cache that it spends; None where it never does,
-    or nobody asked."""
+    """Turns after which a cut has paid for rewriting the cache; None if never, or not computed."""
 
     @property
     def is_in_place(self) -> bool:
-        """Whether anything that is there now changes or goes."""
+        """Whether existing files change or are removed."""
         return any(step.was is not None for step in self.steps)
 
     def count_lines(self, fate: Fate) -> int:
-        """Count the lines that fare so."""
+        """Count the lines with this outcome."""
         return sum(change.lines for change in self.changes if change.fate == fate)
 
     def check(self) -> "tuple[Violation, ...]":
@@ -200,11 +201,10 @@ class Plan:
         return check_plan(self)
 
     def apply(self, *, force: bool = False) -> "Edit":
-        """Do what is planned, all of it or nothing, and return the entry that can undo it.
+        """Apply the plan, completely or not at all, and return the journal entry that can undo it.
 
-        Refused where a file has changed since it was planned, and where what is there would
-        change in a session that is live, unless forced. Where there is nothing to do nothing is
-        written, and the entry that is returned has no name.
+        Refused if a file has changed since it was planned, and if it would change a live session,
+        unless forced. A plan without steps writes nothing and returns an entry without a name.
         """
         from plait.edit.journal import Journal, find_home
 

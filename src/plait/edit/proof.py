@@ -1,4 +1,6 @@
-"""Proof that a session resumes: the installed client resumes it offline and is compared with Plait."""
+"""Proof that a session resumes: the installed client resumes it offline and is compared with
+Plait.
+"""
 
 import json
 import os
@@ -29,11 +31,11 @@ Message: TypeAlias = tuple[str, list[Block]]
 REMINDER = re.compile(r"\s*<system-reminder>.*?</system-reminder>", re.DOTALL)
 VARYING = ("cache_control", "signature")
 LOADED = ("Tool loaded.", "[Tool references removed - tools no longer available]")
-"""What a client says of tools, as many as it has itself."""
+"""The client's messages about tools, which depend on the tools it has itself."""
 
 
 def normalize_messages(messages: Iterable[tuple[str, object]], probe: str = "") -> list[Message]:
-    """Return messages without what varies from run to run, and without the probe."""
+    """Return messages without what varies between runs, and without the probe."""
     found = ((role, list(_iter_normalized_blocks(content, probe))) for role, content in messages)
     return [(role, blocks) for role, blocks in found if role != "system" and blocks]
 
@@ -71,7 +73,7 @@ def _normalize_block(block: Block) -> Block:
 
 
 def first_difference(ours: list[Message], theirs: list[Message]) -> tuple[int, str] | None:
-    """Return the number of the first message that differs, and how; None where none does."""
+    """Return the number of the first different message, and the difference; None if there is none."""
     for number, (mine, other) in enumerate(zip_longest(ours, theirs), 1):
         if mine is None:
             return number, "Claude Code sends one more message"
@@ -97,9 +99,9 @@ def _describe_difference(ours: Message, theirs: Message) -> str:
     return "its text differs"
 
 
-# Requests of a client on loopback to one short answer; what it sent is kept.
+# A stand-in for the API on loopback: gives one short answer and keeps what the client sent.
 #
-# It speaks as much of the Messages API as a client needs to send a conversation and be content.
+# It implements as much of the Messages API as a client needs to send a conversation.
 
 
 Json: TypeAlias = dict[str, Any]
@@ -114,23 +116,23 @@ PATIENCE = 5.0
 
 
 class StandIn:
-    """A server for one client, while it is entered."""
+    """A server for one client, for use in a `with` block."""
 
     def __init__(self) -> None:
         self.requests: list[Json] = []
         self.client: str | None = None
-        """What the client calls itself."""
+        """The client's user agent."""
         self._lock = Lock()
         self._server = _Server(self)
         self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Its address."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def note(self, body: Json, client: str | None) -> None:
-        """Keep a request."""
+        """Store a request."""
         with self._lock:
             self.requests.append(body)
             self.client = self.client or client
@@ -154,7 +156,7 @@ class _Server(ThreadingHTTPServer):
         self.owner = owner
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Stay silent: a client may hang up."""
+        """Ignore errors: a client may disconnect."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -162,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Print nothing."""
+        """Log nothing."""
 
     def do_HEAD(self) -> None:
         self._send(200, b"", "text/plain")
@@ -232,17 +234,17 @@ def _iter_events(body: Json) -> Iterator[bytes]:
         yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
 
 
-# A session to what the user's own client makes of it, in an empty home, on loopback alone.
+# Runs the user's own client on a session, in an empty home, on loopback alone.
 #
-# The client gets a copy of the session and goes on in a fork of it: nothing of the user's is
-# read, and nothing is written that stays.
+# The client gets a copy of the session and resumes it as a fork: nothing of the user's is read, and
+# nothing that is written remains.
 
 
 PROBE = "Plait is checking whether this session resumes."
 SUMMARIZE = "Your task is to create a detailed summary"
 LONGEST = 120.0
 NOWHERE = "http://127.0.0.1:9"
-"""Where nobody listens: what is not meant for the stand-in goes there."""
+"""An address where nothing listens, for everything that is not meant for the stand-in."""
 NAMELESS = "c0ffee00-0000-4000-8000-000000000001"
 QUIET_VARIABLES = (
     "DISABLE_TELEMETRY",
@@ -254,27 +256,27 @@ State = Literal["resumed", "not resumed", "not installed"]
 
 
 class Proof(Struct, frozen=True, kw_only=True):
-    """What came of resuming a session."""
+    """The result of resuming a session with the client."""
 
     state: State
     client: str | None = None
-    """What the client calls itself."""
+    """The client's user agent."""
     messages: int = 0
-    """How many it sent."""
+    """The number of messages it sent."""
     is_equal: bool | None = None
-    """Whether it sent what Plait says that it sends; None where that cannot be compared."""
+    """Whether it sent what Plait predicts; None if that cannot be compared."""
     difference: str | None = None
     output: str | None = field(default=None, name="said")
-    """What a client printed that did not resume, or why it could not be started."""
+    """The output of a client that did not resume, or why it could not be started."""
 
     @property
     def is_good(self) -> bool:
-        """Tells whether nothing speaks against the session."""
+        """Whether nothing is wrong with the session."""
         return self.state == "not installed" or self.is_equal is not False
 
 
 def prove_session(session: Session, executable: str | None = None) -> Proof:
-    """Resume a session with the client, where there is one, and return what came of it."""
+    """Resume a session with the installed client and return the result."""
     client = executable or shutil.which(CLIENT)
     if client is None or not os.access(client, os.X_OK):
         return Proof(state="not installed")
@@ -285,13 +287,13 @@ def prove_session(session: Session, executable: str | None = None) -> Proof:
         with StandIn() as standin:
             try:
                 output = _run(client, room, called, standin.url)
-            except OSError as error:  # what was done before stays done, and is told
+            except OSError as error:  # what was done before stays done, and is reported
                 return Proof(state="not installed", output=(error.strerror or str(error)).lower())
         return _judge(standin, expected, output)
 
 
 def _copy_session(room: Path, session: Session) -> str:
-    """Copy a session to where the client looks for it, and return its name there."""
+    """Copy a session to where the client looks for it; return its id there."""
     name = (
         session.path.stem
         if len(session.path.stem) == 36 and session.path.stem.count("-") == 4
@@ -336,7 +338,7 @@ def _parse_result_text(out: str) -> str:
 
 
 def _build_environment(room: Path, url: str) -> dict[str, str]:
-    """Return all that the client knows of the world; nothing of it is the user's."""
+    """Return the client's environment, which contains nothing of the user's."""
     return {
         "PATH": os.defpath,
         "HOME": str(room / "home"),

@@ -1,10 +1,10 @@
-"""Redact a session: as a new session, or in place with everything that belongs to it.
+"""Redacting a session: as a new session, or in place with everything that belongs to it.
 
 Every copy of a text goes through the same redactor after all of them were read: the log, agents'
 logs, outputs, file backups, lists and titles; in place also the prompts in the client's history and
 the entry in an index of sessions. What a session is found and resumed by stays: ids, times,
-signatures, the directory of each line, tracked paths. A thinking block that held something no
-longer matches its signature, so it is removed.
+signatures, the directory of each line, tracked paths. A redacted thinking block no longer matches
+its signature, so it is removed.
 """
 
 import json
@@ -63,31 +63,31 @@ if TYPE_CHECKING:
 PLACES = frozenset(
     "cwd originalCwd worktreePath realParentDir trackingPath project projectPath fullPath".split()
 )
-"""Fields by which the client finds directories and files."""
+"""Fields with which the client finds directories and files."""
 TRACKED = "trackedFileBackups"
 OF_PLACES = frozenset({"worktree-state", "file-history-snapshot", "file-history-delta"})
-"""Lines that hold such fields besides their own directory."""
+"""Lines that have such fields besides their own directory."""
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 THOUGHT = "a thinking block was left out: it contained sensitive text and is signed"
 OF_ANSWERS = frozenset({"message", "requestId", "apiError", "error", "isApiErrorMessage"})
 SECRET = "‹secret "
 DIRECTORY, NOWHERE = b'"cwd":', b'"cwd":""'
 HEAD = 8192
-"""Bytes at the beginning of a file by which one knows that it is no text."""
+"""Bytes at the beginning of a file that are tested for being text."""
 
 
 class SessionRedactor:
-    """Puts all that belongs to a session through one redactor."""
+    """Applies one redactor to everything that belongs to a session."""
 
     def __init__(self, redactor: "Redactor", *, keeps_places: bool = True) -> None:
         self.redactor = redactor
         self.keeps_places = keeps_places
-        """Whether directories stay, by which the client finds the session again."""
+        """Whether directories stay, so that the client still finds the session."""
         self.thoughts = 0
-        """How many thoughts were left out, each time that lines were looked at."""
+        """The number of removed thinking blocks; counted at each pass over the lines."""
 
     def learn_log(self, path: Path) -> None:
-        """Let the redactor see a log."""
+        """Let the redactor learn from a log."""
         for line in iter_lines(path):
             entry = parse_entry(line)
             if isinstance(entry, Record):
@@ -96,7 +96,7 @@ class SessionRedactor:
                 self.redactor.learn(_decode_text(line.data))
 
     def learn_file(self, path: Path) -> None:
-        """Let the redactor see a file next to a log."""
+        """Let the redactor learn from a side file."""
         data = read_small(path) or b""
         if not is_text(data):
             return
@@ -104,20 +104,22 @@ class SessionRedactor:
         self.redactor.learn(_decode_text(data) if value is None else value)
 
     def redact_line(self, line: Line) -> bytes:
-        """Return a line of a log."""
+        """Return a line of a log, redacted."""
         entry = parse_entry(line)
         if isinstance(entry, Record):
             return self.redact_record(entry)
         return line.data if isinstance(entry, Blank) else self.redact_text(line.data)
 
     def redact_text(self, data: bytes) -> bytes:
-        """Return a text that is no JSON."""
+        """Return a text that is not JSON, redacted."""
         text = _decode_text(data)
         new = self.redactor.text(text)
         return data if new is text else new.encode("utf-8", "surrogateescape")
 
     def redact_record(self, record: Record) -> bytes:
-        """Return the line of a record; byte for byte what it was, where it holds nothing."""
+        """Return the line of a record, redacted; unchanged byte for byte if there was nothing to
+        redact.
+        """
         masked, cwd = _remove_directory(record) if self.keeps_places else (record, None)
         found = self.redactor.record(masked)
         data = found.raw
@@ -133,7 +135,7 @@ class SessionRedactor:
         return data if cwd is None else _restore_directory(data, cwd)
 
     def _remove_changed_thoughts(self, before: Record, after: Record) -> bytes:
-        """Return an answer without thoughts that are no longer what was signed."""
+        """Return a response without thinking that no longer matches its signature."""
         old, new = _get_blocks(before.fields), _get_blocks(after.fields)
         if len(old) != len(new):
             return after.raw
@@ -149,13 +151,13 @@ class SessionRedactor:
         if kept:
             fields["message"] = {**fields["message"], "content": kept}
             return encode(fields)
-        # What nobody sends keeps the place of the answer: whatever hangs on it still does.
+        # An unsent placeholder replaces the response, so that what follows it stays attached.
         rest = {name: field for name, field in fields.items() if name not in OF_ANSWERS}
         note = {"type": "system", "subtype": "informational", "content": THOUGHT, "level": "info"}
         return encode({**rest, **note, "isMeta": False})
 
     def redact_prompt(self, line: Line) -> bytes:
-        """Return a prompt as the client's list has it."""
+        """Return a prompt of the client's history, redacted."""
         fields = _load_json(line.data)
         if not isinstance(fields, dict):
             return line.data
@@ -163,7 +165,7 @@ class SessionRedactor:
         return line.data if found == fields else encode(found)
 
     def redact_file(self, path: Path) -> bytes:
-        """Return what a file next to a log will hold."""
+        """Return a side file, redacted."""
         data = read_existing(path)
         if not is_text(data):
             return data
@@ -171,7 +173,7 @@ class SessionRedactor:
         return self.redact_text(data) if value is None else self.redact_json(data, value)
 
     def redact_json(self, data: bytes, value: Any) -> bytes:
-        """Return a JSON text, written as it was."""
+        """Return a JSON text, redacted, in its original format."""
         found = _restore_places(self.redactor.value(value), self._restore_path)
         if found == value:
             return data
@@ -182,7 +184,7 @@ class SessionRedactor:
         return text.encode("utf-8", "surrogatepass") + end
 
     def _restore_path(self, path: str) -> str:
-        """Return a path with all but the secrets back in it."""
+        """Return a path with everything except secrets restored."""
         if not self.keeps_places or "‹" not in path:
             return path
         key = self.redactor.key
@@ -190,7 +192,7 @@ class SessionRedactor:
 
 
 def _remove_directory(record: Record) -> tuple[Record, str | None]:
-    """Return a record that does not say in which directory it was written, and that."""
+    """Return a record without its working directory, and the directory."""
     cwd = record.cwd
     if not cwd:
         return record, None
@@ -210,7 +212,7 @@ def _restore_directory(data: bytes, cwd: str) -> bytes:
 
 
 def _restore_places(value: Any, kept: Any) -> Any:
-    """Return a value whose directories and tracked paths are what they were."""
+    """Return a value with its directories and tracked paths restored."""
     complete = [value]
     waiting: list[tuple[Any, Any, Any]] = [(complete, 0, value)]
     while waiting:
@@ -237,7 +239,7 @@ def _get_blocks(fields: dict[str, Any]) -> list[Any]:
 
 
 def is_text(data: bytes) -> bool:
-    """Return whether bytes are a text, as far as one can tell."""
+    """Return whether bytes look like text."""
     return b"\0" not in data[:HEAD]
 
 
@@ -246,7 +248,7 @@ def _decode_text(data: bytes) -> str:
 
 
 def _load_json_file(path: Path, data: bytes) -> Any:
-    """Return the object or list that a file holds, or None where it is no JSON."""
+    """Return the object or list in a file; None if it is not JSON."""
     return _load_json(data) if path.suffix == ".json" else None
 
 
@@ -275,7 +277,7 @@ MOST_ROUNDS = 3
 
 
 def plan_redacted_copy(subject: Subject, redactor: "Redactor", *, title: str | None = None) -> Plan:
-    """Return the plan of a copy of a session that can be shown."""
+    """Return the plan of a redacted copy of a session."""
     session = str(uuid4())
     side_files = list_side_files(subject, session)
     cleaner = _learn_session(subject, side_files, redactor)
@@ -306,12 +308,12 @@ def plan_redacted_copy(subject: Subject, redactor: "Redactor", *, title: str | N
 
 @dataclass(frozen=True, slots=True)
 class RedactedCopy(LogCopy):
-    """The log of a session under new ids, without what should not be shared."""
+    """The redacted log of a session under new ids."""
 
     cleaner: SessionRedactor | None = None
 
     def lines(self) -> Iterator[CopiedLine]:
-        """Yield what becomes of each line."""
+        """Yield what happens to each line."""
         for line in iter_lines(self.log.path, end=self.size):
             clean = self.cleaner.redact_line(line) if self.cleaner else line.data
             entry = parse_entry(line._replace(data=clean))
@@ -342,9 +344,9 @@ def _redact_side_text(side_file: SideFile, cleaner: SessionRedactor, ids: IdMap)
 
 
 def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
-    """Return the plan that takes out of a session, and of all that is next to it, what it tells.
+    """Return the plan that redacts a session and its side files in place.
 
-    It has no steps where there is nothing to hide.
+    It has no steps if there is nothing to redact.
     """
     side_files = list_side_files(subject, subject.id)
     cleaner = _learn_session(subject, side_files, redactor, is_in_place=True)
@@ -408,9 +410,11 @@ def _learn_session(
     *,
     is_in_place: bool = False,
 ) -> SessionRedactor:
-    """Return what has seen all of a session, so that what one place tells is hidden in all."""
+    """Return a redactor that has read all of a session, so that what one place reveals is hidden
+    in all.
+    """
     cleaner = SessionRedactor(redactor)
-    for _ in range(MOST_ROUNDS):  # what was just learnt may tell more of what came before
+    for _ in range(MOST_ROUNDS):  # what was just learnt may reveal more in earlier texts
         known = redactor.learnt
         cleaner.learn_log(subject.log.path)
         for side_file in side_files:
@@ -427,7 +431,9 @@ def _learn_session(
 
 
 def _excerpt_change(was: bytes, data: bytes) -> bytes:
-    """Return a line as it will be, from shortly before where it changes: never as it was."""
+    """Return the new form of a line from shortly before its first change: the old form is never
+    shown.
+    """
     at = next(
         (at for at, (number, two) in enumerate(zip(was, data, strict=False)) if number != two), 0
     )
@@ -439,7 +445,7 @@ def _plan_rewrite(path: Path, cleaner: SessionRedactor) -> Write:
 
 
 def _plan_side_changes(side_file: SideFile, cleaner: SessionRedactor) -> Iterator[Write]:
-    """Yield the step that takes out of a file next to the log what it tells."""
+    """Yield the step that redacts a side file."""
     path = side_file.source
     if side_file.is_log:
         if any(cleaner.redact_line(line) != line.data for line in iter_lines(path)):
@@ -449,7 +455,7 @@ def _plan_side_changes(side_file: SideFile, cleaner: SessionRedactor) -> Iterato
 
 
 def _plan_shared_files(subject: Subject, cleaner: SessionRedactor) -> Iterator[Write]:
-    """Yield what changes in files of all sessions: only what is of this one."""
+    """Yield the changes in shared files, limited to what belongs to this session."""
     history, name = _find_history(subject), subject.id.encode("utf-8", "surrogatepass")
 
     def redact_own(line: Line) -> bytes:
@@ -470,7 +476,7 @@ def _find_history(subject: Subject) -> Path | None:
 
 
 def _redact_index(data: bytes, session: str, cleaner: SessionRedactor) -> bytes:
-    """Return the index of a folder's sessions whose entry of one of them is clean."""
+    """Return the index of a folder's sessions with the entry of one of them redacted."""
     try:
         value = json.loads(data)
         entries = value["entries"]

@@ -1,4 +1,4 @@
-"""Rename and tag: one line at the end of the log.
+"""Renaming and tagging: one line at the end of the log.
 
 The last line of its kind counts, so nothing is changed or removed. The client and its SDK do the
 same.
@@ -16,7 +16,7 @@ from plait.write import lines as new
 
 TITLE_FILE = "custom-title.json"
 INVISIBLE_CATEGORIES = frozenset({"Cf", "Co", "Cn"})
-"""Letters that nobody sees, and that the client takes out of a tag."""
+"""Unicode categories of invisible characters, which the client removes from tags."""
 MOST_ROUNDS = 10
 
 
@@ -38,7 +38,7 @@ def plan_rename(subject: Subject, title: str) -> Plan:
 
 
 def check_title(words: str) -> str:
-    """Return a title as the client takes it, or raise where nothing is left of it."""
+    """Return a title as the client accepts it; raise if nothing is left of it."""
     kept = words.strip()
     if not kept:
         raise UserError("the title is empty")
@@ -46,7 +46,7 @@ def check_title(words: str) -> str:
 
 
 def plan_tag(subject: Subject, word: str | None) -> Plan:
-    """Return the plan that tags a session; None takes its tag away."""
+    """Return the plan that tags a session; None removes its tag."""
     if word is None:
         return plan_line(subject, "tag", new.make_tag_line(subject.id, ""), "the tag is removed")
     kept = strip_invisible(word).strip()
@@ -56,7 +56,7 @@ def plan_tag(subject: Subject, word: str | None) -> Plan:
 
 
 def strip_invisible(text: str) -> str:
-    """Return a text in the form that the client compares tags in."""
+    """Return a text in the form in which the client compares tags."""
     for _ in range(MOST_ROUNDS):
         before = text
         plain = unicodedata.normalize("NFKC", text)
@@ -69,7 +69,7 @@ def strip_invisible(text: str) -> str:
 
 
 def plan_line(subject: Subject, operation: Operation, line: bytes, why: str) -> Plan:
-    """Return the plan that adds one line to a session's log, which says the same as before."""
+    """Return the plan that adds one line to a session's log unless the log already says the same."""
     stamp = read_stamp(subject.log.path)
     before = measure_log(subject.log, stamp.size)
     data = end_line(subject.log, stamp.size, line)
@@ -78,7 +78,7 @@ def plan_line(subject: Subject, operation: Operation, line: bytes, why: str) -> 
 
 
 def end_line(log: LogFile, size: int, line: bytes) -> bytes:
-    """Return a line as it is added to a log; a last line that has no end is ended first."""
+    """Return a line as it is appended to a log; a last line without newline is ended first."""
     is_open = size > 0 and read_slice(log.path, size - 1, 1) != b"\n"
     return b"\n" * is_open + line + b"\n"
 
@@ -91,7 +91,7 @@ def plan_append(
     data: bytes,
     why: str,
 ) -> Plan:
-    """Return the plan that adds one line to a session's log and leaves all else alone."""
+    """Return the plan that adds one line to a session's log and changes nothing else."""
     before, after = sizes
     return Plan(
         operation=operation,

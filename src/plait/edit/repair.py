@@ -1,9 +1,9 @@
-"""Repair sessions so that the client, the SDK and the API accept them.
+"""Repairing sessions so that the client, the SDK and the API accept them.
 
-`REPAIR_RULES` is the table of what can be mended, in the order in which it is tried; a rule sees
-what the rules before it left. A rule changes what it must and gives a reason, never drops what a
-person typed, and finds nothing to do in a session that is fine: repairing twice is repairing once.
-A change after which the client would send less is reverted.
+`REPAIR_RULES` is the table of what can be repaired, in the order in which it is tried; a rule sees
+what the rules before it left. A rule changes as little as possible and gives a reason, never drops
+the user's words, and finds nothing to do in a healthy session: repairing twice is repairing once. A
+change after which the client would send less is reverted.
 
 Lines that are not records:
 
@@ -82,9 +82,9 @@ MARKS = re.compile(r'[\\"{}\[\],]')
 
 
 def close_torn_object(data: bytes) -> dict[str, Any] | None:
-    """Return the fields of a truncated object, or None if it does not begin as one.
+    """Return the fields of a truncated object; None if it does not begin like one.
 
-    A string that was cut ends where it was cut; a field of which only the name is left is dropped.
+    A truncated string ends where it was cut; a field with only a name is dropped.
     """
     text = data.decode("utf-8", "ignore")
     if not BEGINNING.match(text):
@@ -127,7 +127,7 @@ MARKED = "a byte order mark is removed: the SDK cannot read a line that has one"
 
 PADDING = b"\0 \t\r" + BYTE_ORDER_MARK
 WORDED = frozenset({"message", "content", "attachment", "lastPrompt", "summary", "prompt"})
-"""Fields that may hold what a person said."""
+"""Fields that may hold the user's words."""
 MACHINES = frozenset({"assistant", "progress", "system", "file-history-snapshot"})
 FRAME_DEFAULTS = {
     "isSidechain": False,
@@ -137,11 +137,11 @@ FRAME_DEFAULTS = {
     "version": "",
     "timestamp": "1970-01-01T00:00:00.000Z",
 }
-"""What a torn record takes from its neighbour, and what is there where it has none."""
+"""What a torn record takes from its neighbour, and the default if there is none."""
 
 
 def mend_broken_lines(draft: Draft) -> None:
-    """Mend glued, padded and torn lines."""
+    """Repair glued, padded and torn lines."""
     uuids = {record.uuid for record in draft.records}
     lines = list(draft.lines)
     following: list[Record | None] = [None]
@@ -150,7 +150,7 @@ def mend_broken_lines(draft: Draft) -> None:
     before: Record | None = None
     for line, after in zip(lines, following[-2::-1], strict=True):
         if isinstance(line.entry, Broken) and not line.is_dropped:
-            # What follows may hang on the torn record, whose uuid is then known from there.
+            # What follows may refer to the torn record, whose uuid is then known from there.
             phantom = after.parent_uuid if after and after.parent_uuid not in uuids else None
             _mend_line(draft, line, line.entry, before or after, phantom)
         before = line.record or before
@@ -159,7 +159,7 @@ def mend_broken_lines(draft: Draft) -> None:
 def _mend_line(
     draft: Draft, line: DraftLine, broken: Broken, near: Record | None, phantom: str | None
 ) -> None:
-    """Replace a broken line by the whole records on it and what can be recovered around them."""
+    """Replace a broken line by the complete records on it and what can be recovered around them."""
     kept: list[bytes] = []
     reasons: list[str] = []
 
@@ -206,7 +206,7 @@ def _mend_line(
 def _rebuild_record(
     fields: dict[str, Any], near: Record | None, phantom: str | None
 ) -> dict[str, Any] | None:
-    """Return the record that a torn line began, or None where none of its words are left."""
+    """Return the record that a torn line began; None if none of its words are left."""
     kind, blocks = _guess_type(fields), _get_content(fields)
     if kind not in ("user", "assistant") or not blocks:
         return None
@@ -225,7 +225,7 @@ def _rebuild_record(
 
 
 def _guess_type(fields: dict[str, Any]) -> object:
-    """Return the type of a torn record; in an answer it is written after the message."""
+    """Return the type of a torn record; in a response it is written after the message."""
     message = fields.get("message")
     return fields.get("type") or (message.get("role") if isinstance(message, dict) else None)
 
@@ -260,17 +260,18 @@ ANSWERED = "an unanswered call gets a result that says its outcome is unknown"
 ALONE = "a result without its call becomes text: Claude Code would leave it out"
 LOST_CALL = "[Result of a tool call that is no longer in this session]"
 FRAME_FIELDS = ("isSidechain", "userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch")
-"""What a result has in common with its call."""
+"""Fields that a result shares with its call."""
 FRAMED = {"isSidechain": False, "userType": "external", "cwd": "", "version": ""}
 AGENT = ("agentId", "slug")
 
 
 def answer_passed_over_calls(draft: Draft) -> None:
-    """Give calls a result after which the conversation goes on; the client drops them else.
+    """Add results to calls without one after which the conversation continues; the client drops
+    them otherwise.
 
     U1 ── T1 ── U2      U1 ── T1 ── U2
                                └─── R1
-    A call at the end stays as it is: the client says there itself that it was interrupted.
+    A call at the end stays as it is: the client itself says there that it was interrupted.
     """
     facts = LogFacts()
     for number, record in enumerate(draft.records, 1):
@@ -286,7 +287,7 @@ def answer_passed_over_calls(draft: Draft) -> None:
 
 
 def _end_of_response(draft: Draft, line: DraftLine, call: Record) -> DraftLine:
-    """Return the last of the lines of a response that follow each other."""
+    """Return the last of the consecutive lines of a response."""
     place = next(place for place, draft_line in enumerate(draft.lines) if draft_line is line)
     end = line
     for draft_line in draft.lines[place + 1 :]:
@@ -322,7 +323,7 @@ def _result(call: Record, identity: str, time: str | None) -> dict[str, Any]:
 
 
 def describe_orphan_results(draft: Draft) -> None:
-    """Tell the results in words whose call is nowhere."""
+    """Return a description of the results whose call does not exist."""
     calls = {call for record in draft.records for call in get_call_ids(record)}
     for line, record in list(draft.record_lines):
         lost = [call for call in get_result_ids(record) if call not in calls]
@@ -357,7 +358,7 @@ CIRCULAR = "a cycle of parents is cut where it closes"
 
 
 def replace_missing_parents(draft: Draft) -> None:
-    """Hang records whose parent is nowhere on the one that came before them."""
+    """Attach records whose parent does not exist to the record before them."""
     links = ParentLinks(draft)
     lost = [pair for pair in links.lines if links.is_lost(pair[1])]
     if not lost:
@@ -365,7 +366,7 @@ def replace_missing_parents(draft: Draft) -> None:
     chosen = find_client_choice(draft)
     for line, record in lost:
         parent = links.parent_for(record, chosen)
-        # what the client goes on from may hang on the record: that circle is cut next
+        # the client's resume point may descend from the record: that circle is cut next
         parent = parent or chosen.get(record.uuid or "")
         links.set_parent(line, record, parent, MISSING if parent else ROOTED)
 
@@ -394,7 +395,7 @@ class ParentLinks:
             call: str(record.uuid) for _, record in self.lines for call in get_call_ids(record)
         }
         links: list[tuple[str, str | None]] = []
-        # Yield each record with the link before it that is no later: its own side's.
+        # Yield each record with the preceding link on its own side.
         last: dict[bool, Record] = {}
         for _, record in self.lines:
             previous = last.get(record.is_sidechain)
@@ -408,34 +409,34 @@ class ParentLinks:
         )
 
     def is_lost(self, record: Record) -> bool:
-        """Whether a record names a parent that is nowhere."""
+        """Return whether a record names a parent that does not exist."""
         named = record.parent_uuid
         if not named or named in self.parents:
             return False
         return not (record.uuid == self.first and named in self.draft.external_uuids)
 
     def circles(self) -> list[list[str]]:
-        """Return the circles in which parents lead, each in the order of the file."""
+        """Return the circles of parents, each in the order of the file."""
         numbers = {uuid: number for number, uuid in enumerate(self.parents)}
         uuids = list(numbers)
         up = [numbers.get(parent or "", NO_NODE) for parent in self.parents.values()]
         return [[uuids[number] for number in sorted(circle)] for circle in find_cycles(up)]
 
     def parent_for(self, record: Record, chosen: dict[str, str]) -> str | None:
-        """Return what a record hangs on: its call, what the client takes, the one before it."""
+        """Return the parent for a record: its call, the client's choice, or the record before it."""
         for candidate in self.candidates(record, chosen):
             if candidate and not self.is_descendant(candidate, record.uuid):
                 return candidate
         return None
 
     def candidates(self, record: Record, chosen: dict[str, str]) -> Iterator[str | None]:
-        """Yield what a record may hang on, the best first."""
+        """Yield possible parents of a record, the best first."""
         yield from (self.calls.get(call) for call in get_result_ids(record))
         yield chosen.get(record.uuid or "")
         yield self.before.get(record.uuid or "")
 
     def is_descendant(self, candidate: str, uuid: str | None) -> bool:
-        """Whether a record is another one, or hangs on it."""
+        """Return whether a record is another one or descends from it."""
         seen: set[str] = set()
         current: str | None = candidate
         while current is not None and current not in seen:
@@ -452,7 +453,7 @@ class ParentLinks:
 
 
 def find_client_choice(draft: Draft) -> dict[str, str]:
-    """Return what the client goes on from where a parent is missing or was passed already."""
+    """Return the parent the client uses if one is missing or was visited already."""
     loaded, _ = load_session(draft.records, draft.size)
     end = choose_leaf(loaded)
     if end is None:
@@ -472,9 +473,9 @@ FACTLESS = "a compaction gets its metadata: without it, Claude Code cannot compa
 
 
 def remove_double_compactions(draft: Draft) -> None:
-    """Let a compaction go that was made once more of what had been compacted already.
+    """Remove a compaction that repeats an earlier one.
 
-    U1 A1 ┆ B1 C1 U2 A2 ┆ B2 C2      B1 and B2 go on from A1: B2 and C2 go
+    U1 A1 ┆ B1 C1 U2 A2 ┆ B2 C2      B1 and B2 continue from A1: B2 and C2 are removed
     """
     first: dict[str, str] = {}
     for line, record in list(draft.record_lines):
@@ -494,7 +495,7 @@ def remove_double_compactions(draft: Draft) -> None:
 
 
 def _list_descendants(draft: Draft, root: str) -> list[tuple[DraftLine, Record]]:
-    """Return what hangs on a record, in the order of the file."""
+    """Return the descendants of a record, in the order of the file."""
     family = {root}
     found: list[tuple[DraftLine, Record]] = []
     for line, record in draft.record_lines:
@@ -511,7 +512,9 @@ def _is_machine(record: Record) -> bool:
 
 
 def unlist_missing_records(draft: Draft) -> None:
-    """Take records off a compaction's list that are not there: one missing, and it keeps none."""
+    """Remove missing records from a compaction's list of preserved ones: with one missing it
+    preserves none.
+    """
     known = {record.uuid for record in draft.records}
     for line, record in list(draft.record_lines):
         facts = as_mapping(record.fields.get("compactMetadata")) if is_boundary(record) else {}
@@ -527,7 +530,7 @@ def unlist_missing_records(draft: Draft) -> None:
 
 
 def add_compaction_facts(draft: Draft) -> None:
-    """Give compactions the facts that the client reads of all of them when it makes one."""
+    """Add the metadata that the client expects of every compaction when it makes a new one."""
     for line, record in list(draft.record_lines):
         if is_boundary(record) and not isinstance(record.fields.get("compactMetadata"), dict):
             facts = {"trigger": "auto", "preTokens": 0}
@@ -539,13 +542,13 @@ RENAMED = "a record whose uuid a later one reuses gets a new uuid; Claude Code r
 COPIED = "history that was appended again with new ids is removed"
 RELINKED = "messages that followed a copy now follow the original"
 VARYING = ("cwd", "gitBranch", "version", "entrypoint", "slug", "userType", "session_id")
-"""What a client writes again when it appends an old record again."""
+"""Fields that differ when the client appends an old record again."""
 
 
 def remove_repeated_records(draft: Draft) -> None:
-    """Let the lines go that say once more what an earlier one of that uuid says.
+    """Remove lines that repeat an earlier record with the same uuid.
 
-    U1 A1 U2 A2 U1 A1 U3<A2      the second U1 and A1 go
+    U1 A1 U2 A2 U1 A1 U3<A2      the second U1 and A1 are removed
     """
     latest: dict[str, tuple[DraftLine, Record]] = {}
     for line, record in list(draft.record_lines):
@@ -567,10 +570,10 @@ def _get_spoken_fields(record: Record) -> bytes:
 
 
 def remove_copied_records(draft: Draft) -> None:
-    """Let a copy of the conversation go that begins with a root and has other uuids.
+    """Remove a copy of the conversation that begins with a root and has other uuids.
 
     U1 ── A1 ── U2 ── A2
-    U1'── A1'── U2'── A2'── U3      U3 hangs on A2, the copies go
+    U1'── A1'── U2'── A2'── U3      U3 is attached to A2, the copies are removed
     """
     original: dict[str, str] = {}
     known: dict[Hashable, list[str]] = defaultdict(list)
@@ -603,7 +606,7 @@ def remove_copied_records(draft: Draft) -> None:
 
 
 SPOKEN_FIELDS = ("type", "subtype", "message", "attachment", "content", "data")
-"""What a copy has in common with its original, besides its time."""
+"""Fields that a copy shares with its original, besides its time."""
 
 
 UNSIGNED = "a thinking block without a signature is removed: the API rejects it"
@@ -612,15 +615,15 @@ RETYPED = "an image gets the media type of its data"
 REFUSED = "an image that the API rejects is replaced by a note that says why"
 BLANK = "a blank prompt gets a placeholder: the API rejects blank text"
 MANY = 20
-"""So many pictures in one request may be as large as any."""
+"""The number of images in one request up to which their size is not limited further."""
 MANY_PIXELS = 2000
-"""On one side, where there are more."""
+"""Longest side of an image if there are more."""
 
 RawBlock = dict[str, Any]
 
 
 def remove_refused_thoughts(draft: Draft) -> None:
-    """Take thoughts away that the API refuses, where their answer says more than them."""
+    """Remove thinking that the API rejects, if the response has other content."""
     spoken = {
         record.message_id
         for record in draft.records
@@ -651,7 +654,7 @@ def _with_blocks(record: Record, blocks: list[RawBlock]) -> bytes:
 
 
 def mend_images(draft: Draft) -> None:
-    """Mend pictures, or puts a note instead of those that cannot be."""
+    """Repair images, or replace those that cannot be repaired by a note."""
     for line, record in list(draft.record_lines):
         if b'"image"' not in record.raw or record.type not in ("user", "assistant"):
             continue
@@ -679,7 +682,7 @@ def _note(refusal: str) -> RawBlock:
 
 
 def _mend_blocks(blocks: list[RawBlock], mend: Callable[[RawBlock], RawBlock]) -> list[RawBlock]:
-    """Return blocks with other pictures, those inside of results too."""
+    """Return blocks with images replaced, including those in results."""
     found: list[RawBlock] = []
     for block in blocks:
         content = block.get("content")
@@ -697,7 +700,7 @@ def _mend_blocks(blocks: list[RawBlock], mend: Callable[[RawBlock], RawBlock]) -
 
 
 def shrink_many_images(draft: Draft) -> None:
-    """Put notes instead of pictures too large for a request that holds many."""
+    """Replace images that are too large for a request with many of them by notes."""
     if sum(b'"image"' in record.raw for record in draft.records) == 0:
         return
     request = build_context(draft.records, size=draft.size)
@@ -726,7 +729,7 @@ def _narrow(picture: RawBlock) -> RawBlock:
 
 
 def fill_blank_prompts(draft: Draft) -> None:
-    """Say in words that a prompt has none."""
+    """Fill empty prompts with a note."""
     for line, record in list(draft.record_lines):
         message = record.envelope.message
         content = message.content if message else None
@@ -740,7 +743,7 @@ POINTED = "a pointer to the conversation is added: Claude Code does not resume a
 
 
 def add_leaf_time(draft: Draft) -> None:
-    """Give the message that a session goes on from a time."""
+    """Add a time to the message that a session resumes from."""
     loaded, _ = load_session(draft.records, draft.size)
     record = get_last_message(loaded)
     if record is None or "time" not in (find_refusal(draft.records, draft.size) or ""):
@@ -755,7 +758,7 @@ def add_leaf_time(draft: Draft) -> None:
 
 
 def point_to_conversation(draft: Draft) -> None:
-    """Point to the end of the conversation where the last pointer led to an agent's record."""
+    """Point to the end of the conversation if the last pointer led to an agent's record."""
     if "sidechain" not in (find_refusal(draft.records, draft.size) or ""):
         return
     unpointed = [record for record in draft.records if record.type != "last-prompt"]
@@ -768,13 +771,13 @@ def point_to_conversation(draft: Draft) -> None:
 
 
 class RepairRule(NamedTuple):
-    """One kind of damage and how it is mended."""
+    """One kind of damage and how it is repaired."""
 
     name: str
     description: str
     mend: Callable[[Draft], None]
     is_lossless: bool = True
-    """What the client sent before it sends afterwards too, or the rule is reverted."""
+    """Whether the client must still send all it sent before; otherwise the rule is reverted."""
 
 
 REPAIR_RULES: tuple[RepairRule, ...] = (
@@ -872,7 +875,7 @@ MOST_ROUNDS = 8
 
 
 def mend_draft(draft: Draft) -> None:
-    """Apply all repair rules until none changes anything: one may make room for another.
+    """Apply all repair rules until none changes anything: one may enable another.
 
     A lossless rule after which the client would send less is reverted.
     """
@@ -904,11 +907,11 @@ def mend_draft(draft: Draft) -> None:
 CLIENT_FILLERS = frozenset(
     {NO_CONTENT, NO_RESPONSE, MISSING_RESULT, REMOVED_RESULT, INTERRUPTED_CALL, INTERRUPTED}
 )
-"""What the client says instead of what it does not have."""
+"""Texts the client makes up for missing content."""
 
 
 def list_sent_blocks(draft: Draft) -> frozenset[bytes]:
-    """Return what the client would send, block by block, without what it makes up."""
+    """Return the blocks the client would send, without those it makes up."""
     found = build_context(draft.records, size=draft.size).messages
     sent: set[bytes] = set()
     for block in (block for _, blocks in found for block in blocks):
@@ -925,14 +928,14 @@ UNTOUCHED = "the session is valid"
 
 
 def needs_repair(subject: Subject, known_of: FindKnown | None = None) -> bool:
-    """Return whether anything of a session can be mended."""
+    """Return whether anything in a session can be repaired."""
     return _open_and_mend(subject, read_stamp(subject.log.path), known_of).is_changed
 
 
 def plan_repair(
     subject: Subject, *, is_in_place: bool = False, known_of: FindKnown | None = None
 ) -> Plan:
-    """Return the plan that mends a session; without a step where nothing is to be mended."""
+    """Return the plan that repairs a session; without steps if there is nothing to repair."""
     stamp = read_stamp(subject.log.path)
     draft = _open_and_mend(subject, stamp, known_of)
     before = measure_log(subject.log, stamp.size)

@@ -1,4 +1,4 @@
-"""Reports of plans, checks and edits, how they are worded, and what fills a session's context."""
+"""Reports of plans, checks and edits, their wording, and what fills a session's context."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "–"
 LEAD = 24
-"""Characters that are the same and shown before the first that differs."""
+"""Common characters shown before the first difference."""
 PAST_TENSE = {
     "clone": "cloned",
     "fork": "forked",
@@ -60,11 +60,11 @@ class BrokenRule(Struct, frozen=True):
     line: int | None
     words: str
     file: str | None = None
-    """The log of an agent; None for the session's own."""
+    """An agent's log; None for the session's own."""
 
 
 class Unmended(Struct, frozen=True):
-    """Something that stays wrong."""
+    """A problem that remains."""
 
     code: str
     uuid: str | None
@@ -73,13 +73,13 @@ class Unmended(Struct, frozen=True):
 
 
 class EditReport(Struct, frozen=True, kw_only=True):
-    """An edit that was planned, and whether it was done."""
+    """An edit that was planned, and whether it was applied."""
 
     operation: str
     source: str
-    """The session that it was asked of."""
+    """The session it was requested for."""
     session: str
-    """The session that results."""
+    """The resulting session."""
     path: str
     applied: bool
     before: Measures
@@ -94,26 +94,26 @@ class EditReport(Struct, frozen=True, kw_only=True):
     unmended: tuple[Unmended, ...] = ()
     violations: tuple[BrokenRule, ...] = ()
     undo: str | None = None
-    """What the journal calls it; None where nothing was done."""
+    """Its id in the journal; None if nothing was done."""
     break_even_turns: float | None = None
-    """After how many turns a cut has paid for the cache that it spends."""
+    """Turns after which a cut has paid for rewriting the cache."""
     files: int = 0
-    """How many files it writes, adds to, moves or takes away."""
+    """The number of files it writes, appends to, moves or removes."""
 
     @property
     def is_new(self) -> bool:
-        """Return whether another session results, and this one is left alone."""
+        """Whether the result is another session and this one stays unchanged."""
         return self.session != self.source
 
     @property
     def is_idle(self) -> bool:
-        """Return whether there is nothing to do: a session that is removed is something, however empty."""
+        """Whether there is nothing to do; deleting a session is something, however empty."""
         is_changed = self.dropped or self.rewritten or self.added or self.is_new or self.files
         return not (is_changed or self.operation == "delete")
 
 
 class CheckReport(Struct, frozen=True):
-    """Whether a session keeps the rules for what is written."""
+    """Whether a session follows the rules for written sessions."""
 
     session: str
     path: str
@@ -122,7 +122,7 @@ class CheckReport(Struct, frozen=True):
 
 
 class EditEntry(Struct, frozen=True):
-    """An edit as the journal has it."""
+    """An edit in the journal."""
 
     id: str
     operation: str
@@ -130,21 +130,21 @@ class EditEntry(Struct, frozen=True):
     path: str
     when: str
     state: str
-    """`done` and `undone`; `begun`, `ready` and `undoing` where it was cut off."""
+    """`done` and `undone`; `begun`, `ready` and `undoing` if it was interrupted."""
 
     @property
     def is_cut_off(self) -> bool:
-        """Return whether it was not carried out to its end."""
+        """Whether it was interrupted."""
         return self.state in ("begun", "ready", "undoing")
 
     @property
     def can_undo(self) -> bool:
-        """Return whether there is something to bring back."""
+        """Whether there is something to restore."""
         return self.state == "done" or self.is_cut_off
 
 
 def format_entry(edit_entry: EditEntry) -> str:
-    """Say what was done, and whether it still stands."""
+    """Return what was done, and whether it still applies."""
     done = PAST_TENSE.get(edit_entry.operation, edit_entry.operation)
     if edit_entry.is_cut_off:
         return f"{edit_entry.operation}, interrupted"
@@ -152,7 +152,7 @@ def format_entry(edit_entry: EditEntry) -> str:
 
 
 def list_size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
-    """Yield what is measured, with its figures before and after."""
+    """Yield each measure with its figures before and after."""
     before, after = report.before, report.after
     yield "lines", f"{before.lines:,}", f"{after.lines:,}"
     yield "turns", f"{before.turns:,}", f"{after.turns:,}"
@@ -168,13 +168,13 @@ def list_size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
 
 
 CUTS = ("trim", "compress")
-"""What makes a session cost less."""
+"""Operations that make a session cheaper."""
 SHORTER = (*CUTS, "fork")
-"""What may send less than the session that it is made of."""
+"""Operations whose result may send less than its source."""
 
 
 def format_saving(report: EditReport) -> str | None:
-    """Say what a cut saves and when it has paid for itself; None where nothing is cut."""
+    """Return what a cut saves and when it has paid for itself; None if nothing is cut."""
     before, after = report.before, report.after
     if report.operation not in SHORTER or before.tokens is None or after.tokens is None:
         return None
@@ -197,7 +197,7 @@ def format_saving(report: EditReport) -> str | None:
 
 
 def format_saved_share(before: Measures, after: Measures) -> str:
-    """Say how much of what was sent is no longer sent."""
+    """Return how much of what was sent is no longer sent."""
     share = 1 - (after.tokens or 0) / before.tokens if before.tokens else 0.0
     return f"{100 * share:.{0 if share >= 0.1 else 1}f}%"
 
@@ -207,9 +207,9 @@ def _format_tokens(count: int | None) -> str:
 
 
 def list_fate_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
-    """Yield how many lines fare how, and why; those that fare alike for a reason are one row.
+    """Yield the numbers of lines by outcome and reason, grouped.
 
-    Of a cut the many come first: its reasons are many themselves.
+    For a cut, large groups come first, since it has many reasons.
     """
     reasons = report.reasons
     if report.operation in CUTS:
@@ -220,7 +220,7 @@ def list_fate_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
 
 
 def format_problem(broken_rule: BrokenRule | Unmended) -> str:
-    """Say where something is wrong, and what."""
+    """Return where something is wrong, and what."""
     file = broken_rule.file if isinstance(broken_rule, BrokenRule) else None
     place = " ".join(
         part for part in (file, f"line {broken_rule.line}" if broken_rule.line else None) if part
@@ -229,7 +229,7 @@ def format_problem(broken_rule: BrokenRule | Unmended) -> str:
 
 
 def format_done(report: EditReport) -> str:
-    """Say what was done, in a few words."""
+    """Return what was done, in a few words."""
     done = PAST_TENSE.get(report.operation, report.operation)
     if report.operation == "move":
         return f"{done} to {report.session}"
@@ -237,7 +237,7 @@ def format_done(report: EditReport) -> str:
 
 
 def format_violations(report: EditReport) -> str:
-    """Say how many rules an edit would break."""
+    """Return how many rules an edit would break."""
     return f"{format_count(len(report.violations), 'rule')} would be broken"
 
 
@@ -275,13 +275,13 @@ def _cut_window(text: str | None, start: int, room: int) -> str | None:
 
 MOST_DIFFERENCES = 12
 LONGEST = 400
-"""Characters of a line that differs."""
+"""Characters shown of a line that differs."""
 
 
 def build_plan_report(
     plan: Plan, violations: Iterable[Violation] = (), edit: "Edit | None" = None
 ) -> EditReport:
-    """Return what is said about a plan: with its place in the journal where it was done."""
+    """Return the report of a plan, with its id in the journal if it was applied."""
     differences: list[DifferentLine] = []
     for difference in plan.differences[:MOST_DIFFERENCES]:
         before, after = cut_to_difference(difference.before, difference.after, LONGEST)
@@ -315,7 +315,7 @@ def build_plan_report(
 
 
 def build_pack_report(packing: "PackPlan", *, is_done: bool) -> EditReport:
-    """Return what is said about sessions that are packed into a file: nothing of them changes."""
+    """Return the report of packing sessions into a file, which changes none of them."""
     load, size = packing.load, packing.size
     name = load.directory if load.is_project else load.subjects[0].id
     kept = packing.size.lines - packing.redacted
@@ -345,13 +345,13 @@ def build_pack_report(packing: "PackPlan", *, is_done: bool) -> EditReport:
 
 
 def build_check_report(session: str, path: Path, violations: Iterable[Violation]) -> CheckReport:
-    """Return what is said about a session that was checked."""
+    """Return the report of a session that was checked."""
     found = _build_broken_rules(violations, path)
     return CheckReport(session, str(path), not found, found)
 
 
 def build_edit_row(edit: "Edit") -> EditEntry:
-    """Return what a list of edits shows of one."""
+    """Return a row of the list of edits."""
     return EditEntry(
         edit.id, edit.operation, edit.session, str(edit.path), edit.when.isoformat(), edit.state
     )
@@ -384,7 +384,7 @@ class PresetEffect(Struct, frozen=True):
 def weigh_context(
     opened: "OpenSession", name: str, prices: Prices, resumed: "Resumption | None" = None
 ) -> Weighed:
-    """Return what Claude will see of a session, weighed, with the place of everything."""
+    """Return Claude's context of a session with the size and position of everything."""
     found = resumed or opened.context()
     turns = {
         uuid: turn.number
@@ -399,7 +399,7 @@ def weigh_context(
 def list_preset_effects(
     archive: "Archive", session: SessionRef, custom: Iterable[CustomPreset] = ()
 ) -> Iterator[PresetEffect]:
-    """Yield what each preset would leave, the gentlest first; none of what is only kept."""
+    """Yield what each preset would leave, the gentlest first; presets without effect are skipped."""
     if archive.session(session).is_kept:
         return
     for preset in (*get_args(Preset), *custom):

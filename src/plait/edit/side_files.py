@@ -32,18 +32,18 @@ TITLE_FILE = "custom-title.json"
 
 @dataclass(frozen=True, slots=True)
 class SideFile:
-    """A file beside a session's log, and where a copy has it."""
+    """A file beside a session's log, and its place in a copy."""
 
     source: Path
     target: Path
     is_log: bool = False
-    """It is lines that hold ids."""
+    """Whether it consists of lines with ids."""
     is_named: bool = False
-    """It is one JSON text that holds ids."""
+    """Whether it is one JSON text with ids."""
 
 
 def list_side_files(subject: Subject, session: str) -> tuple[SideFile, ...]:
-    """Return all files that belong to a session, with where a session of another id has them."""
+    """Return all files that belong to a session, with their places for another session id."""
     found: dict[Path, SideFile] = {}
     for side_file in (
         *_iter_folder_files(subject, session),
@@ -51,7 +51,7 @@ def list_side_files(subject: Subject, session: str) -> tuple[SideFile, ...]:
     ):
         found.setdefault(
             side_file.target, side_file
-        )  # an agent may are in two places: that of its own wins
+        )  # an agent may have two logs: the one in the session's folder wins
     return (*found.values(), *_iter_client_files(subject, session))
 
 
@@ -67,7 +67,7 @@ def _iter_folder_files(subject: Subject, session: str) -> Iterator[SideFile]:
 
 
 def _iter_outside_files(subject: Subject, session: str) -> Iterator[SideFile]:
-    """Yield logs that belong to the session and do not are in its folder."""
+    """Yield logs that belong to the session but are outside its folder."""
     folder = subject.log.path.with_name(session) / SUBAGENTS
     for log in subject.others:
         if subject.log.folder in log.path.parents:
@@ -94,9 +94,9 @@ def _iter_client_files(subject: Subject, session: str) -> Iterator[SideFile]:
 def select_referenced(
     found: Iterable[SideFile], kept: Iterable[Record], *, by_parent: bool = True
 ) -> tuple[SideFile, ...]:
-    """Return the files that some records name, or agents that they started.
+    """Return the files that some records refer to, and the logs of agents they started.
 
-    An agent is named by its id, by the call that sent it out, or by the record that it hangs on.
+    An agent is identified by its id, by the call that started it, or by its parent record.
     """
     texts = [record.raw for record in kept]
     selected: list[SideFile] = []
@@ -121,7 +121,9 @@ def _is_named(side_file: SideFile, texts: list[bytes], by_parent: bool) -> bool:
 
 
 def _iter_names(side_file: SideFile, by_parent: bool) -> Iterator[str]:
-    """Yield what a file next to the log is known by in it, nothing where it is of the session."""
+    """Yield the names by which the log refers to a side file; none if it belongs to the whole
+    session.
+    """
     path = side_file.source
     if path.name == TITLE_FILE:
         return
@@ -150,7 +152,7 @@ WHY_DELETED = "removed with the session; undo restores it"
 
 
 def plan_delete(subject: Subject) -> Plan:
-    """Return the plan that removes a session: its log, and what is next to it."""
+    """Return the plan that removes a session: its log and its side files."""
     stamp = read_stamp(subject.log.path)
     before = measure_log(subject.log, stamp.size)
     found = [

@@ -1,12 +1,12 @@
-"""Summaries of compressed turns: by an extract of what was said, or by the user's command.
+"""Summaries of compressed turns: extracted from the text, or written by the user's command.
 
 The extract needs no model and sends nothing anywhere: the last sentences say how it ended, the
-first what it was about; in between, sentences count that name files, commands or figures, or say
+first what it was about; in between, sentences count that mention files, commands or figures, or
 what was decided, found or failed. Short answers stay as they are.
 
 A command is run without a shell, once per turn, with the turn on its input. Its output is the
 summary, stripped of terminal codes and bounded. It is an error if it fails, prints nothing or takes
-too long; everything that it started ends with it.
+too long; its whole process group is killed with it.
 """
 
 import os
@@ -37,24 +37,24 @@ from plait.record import Record
 from plait.record.codec import as_mapping
 
 Calls: TypeAlias = Literal["metadata", "none"]
-"""Whether calls are told, a line each, or go with their results."""
+"""Whether calls become a line each or are removed with their results."""
 CALLS: tuple[Calls, ...] = get_args(Calls)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDigest:
-    """A turn as whoever sums it up reads it."""
+    """A turn in the form a summariser gets it."""
 
     number: int
     prompts: tuple[str, ...]
     answers: tuple[str, ...]
-    """What the model said, one text after the other."""
+    """The texts of the model."""
     calls: tuple[str, ...]
-    """A line for each call of a tool."""
+    """A line for each tool call."""
 
     @property
     def text(self) -> str:
-        """All of it: what was asked, then the answers, then the calls."""
+        """All of it: prompt, answers, calls."""
         parts = [("Prompt", self.prompts), ("Answer", self.answers)]
         sections = [f"# {name}\n\n{text.strip()}" for name, texts in parts for text in texts]
         if self.calls:
@@ -63,7 +63,7 @@ class TurnDigest:
 
 
 Summariser: TypeAlias = Callable[[TurnDigest], str]
-"""Says in few words what was answered in a turn; empty where nothing was."""
+"""Returns a summary of a turn's answers; empty if there were none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Segment:
     """In the order of the client's chain."""
     items: tuple[Item, ...]
     is_head: bool = False
-    """It comes before the first prompt of all."""
+    """Whether it comes before the very first prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,31 +84,31 @@ class Band:
     """The older turns of what Claude sees, and where the newer ones begin."""
 
     boundary: Record | None
-    """The compaction that they follow already."""
+    """The compaction they already follow."""
     segments: tuple[Segment, ...]
     tail: tuple[Record, ...]
-    """What is left alone."""
+    """What stays unchanged."""
     tail_turns: int
     linked: Mapping[str, str]
-    """What records hang on for the client, where that is not what they say."""
+    """Parents of records for the client, where they differ from the log."""
     has_past: bool = False
-    """Whether people read something before it that the client no longer sends."""
+    """Whether the conversation has earlier parts that the client no longer sends."""
 
     @property
     def records(self) -> Iterator[Record]:
-        """Yield all that Claude sees, in its order."""
+        """Yield everything Claude sees, in order."""
         for segment in self.segments:
             yield from segment.records
         yield from self.tail
 
     @property
     def turns(self) -> int:
-        """How many turns it has; the rest of one that a compaction cut counts."""
+        """The number of turns; the rest of one that a compaction split counts."""
         return sum(bool(segment.records) and not segment.is_head for segment in self.segments)
 
 
 ASKED: frozenset[UserMessageKind] = frozenset({"prompt", "queued", "command", "bash", "summary"})
-"""What stays as it is: people's words, and what an earlier compaction left of them."""
+"""What stays as it is: prompts, and what an earlier compaction left of them."""
 REPORTS: dict[UserMessageKind, str] = {
     "notice": "a background task reported",
     "teammate": "a teammate wrote",
@@ -127,13 +127,13 @@ SUBJECTS = """
     file_path notebook_path path command pattern query url description skill subject prompt
     task_id taskId shell_id bash_id
 """.split()
-"""Fields of a call's input that say what it is about, the surest first."""
+"""Fields of a call's input that say what it is about, the best first."""
 MAX_CALL_CHARACTERS = 100
 MOST_CALLS = 40
 
 
 def digest_turn(segment: Segment) -> TurnDigest:
-    """Return a turn as whoever sums it up reads it."""
+    """Return a turn in the form a summariser gets it."""
     messages = [item for item in segment.items if isinstance(item, UserMessage)]
     lines: list[str] = []
     for line, same in groupby(_iter_events(segment.items)):
@@ -181,7 +181,7 @@ def _iter_events(items: Iterable[Item]) -> Iterator[str]:
             )
             call = f"{item.name} {shorten(next(texts, ''))}".strip()
             outcome = [OUTCOMES[item.outcome]]
-            # What a person answered or objected stands nowhere else.
+            # What a user answered or objected is nowhere else.
             if item.result and item.result.feedback:
                 outcome.append(f"the user said: {' '.join(item.result.feedback.split())}")
             if item.result and item.outcome == "ok" and get_tool(item.name).is_answered_by_person:
@@ -200,7 +200,7 @@ def shorten(text: str) -> str:
 
 
 MAX_EXTRACT = 700
-"""Letters that replace the answers of a turn."""
+"""Characters of an extracted summary."""
 GAP = " […] "
 FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[\w`*\"'(\[-])|\n+")
@@ -215,7 +215,7 @@ WEIGHTY = re.compile(
 
 
 def extract_summary(turn: TurnDigest) -> str:
-    """Return the answers of a turn in few sentences, in the order in which they were said."""
+    """Return an extract of a turn's answers, its sentences in their original order."""
     complete = "\n\n".join(turn.answers)
     if len(complete) <= MAX_EXTRACT:
         return complete
@@ -225,7 +225,7 @@ def extract_summary(turn: TurnDigest) -> str:
         if words.strip("#*-=_|` ") and not words.startswith("|-"):
             is_long = len(words) > MAX_EXTRACT // 2
             sentences.append(f"{words[: MAX_EXTRACT // 2 - 1]}…" if is_long else words)
-    # The weightiest sentences first, as long as there is room.
+    # The most important sentences first, as long as there is room.
     last = len(sentences) - 1
     chosen: list[int] = []
     room = MAX_EXTRACT
@@ -254,19 +254,19 @@ def _weigh_sentence(sentence: str, place: int, last: int) -> float:
 
 
 TIMEOUT = 120.0
-"""Seconds that a command has for one turn."""
+"""Seconds a command has for one turn."""
 MAX_PRINTED = 4000
-"""Letters of a summary that are kept."""
+"""Characters of a summary that are kept."""
 MOST = 4 * MAX_PRINTED
-"""Bytes that are read of what a command prints: the rest is never waited for."""
+"""Bytes of a command's output that are read: it is not waited for after that."""
 WORDS = 300
-"""Letters of what a command complains of that are told."""
+"""Characters of a command's error output that are shown."""
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def build_summariser(command: str | Sequence[str] | None, timeout: float = TIMEOUT) -> Summariser:
-    """Return what sums up a turn: a command as it is typed, else its weightiest sentences."""
+    """Return a summariser: the user's command, else the extract."""
     if command is None:
         return extract_summary
     try:
@@ -286,7 +286,7 @@ def build_summariser(command: str | Sequence[str] | None, timeout: float = TIMEO
 
 
 def _run_command(arguments: list[str], turn: TurnDigest, timeout: float) -> bytes:
-    """Return what a command prints of a turn, no more than is needed."""
+    """Return a command's output for a turn, no more than is needed."""
     name = arguments[0]
     try:
         process = subprocess.Popen(  # noqa: S603  the user's own command
@@ -326,7 +326,7 @@ def _run_command(arguments: list[str], turn: TurnDigest, timeout: float) -> byte
 
 
 class _Pipe(Thread):
-    """What goes through a pipe, while others are waited for."""
+    """One pipe to or from a command, served while others are waited for."""
 
     def __init__(self, stream: IO[bytes], data: bytes | None = None) -> None:
         super().__init__(daemon=True)
@@ -340,7 +340,7 @@ class _Pipe(Thread):
         return len(self.data) >= MOST
 
     def run(self) -> None:
-        """Read or writes, as long as the other end is open."""
+        """Read or write as long as the other end is open."""
         with suppress(OSError), self.stream:
             if self.is_input:
                 self.stream.write(self.data)
@@ -349,7 +349,7 @@ class _Pipe(Thread):
 
 
 def _kill_process(process: "subprocess.Popen[bytes]") -> None:
-    """End a command and all that it started."""
+    """Kill a command and its process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
@@ -357,6 +357,6 @@ def _kill_process(process: "subprocess.Popen[bytes]") -> None:
 
 
 def strip_terminal_codes(printed: bytes) -> str:
-    """Return what was printed without what would command a terminal."""
+    """Return a text without terminal control codes."""
     text = printed.decode("utf-8", "replace").replace("\r\n", "\n")
     return CONTROLS.sub("", ESCAPES.sub("", text)).strip()

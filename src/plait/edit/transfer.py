@@ -1,12 +1,12 @@
-"""Pack sessions or a project into one file, and unpack it on another machine.
+"""Packing sessions or a project into one file, and unpacking it on another machine.
 
     project/<session>.jsonl, project/<session>/**     as in the folder of the project
     file-history/<session>/**, tasks/<session>/**, todos/<session>-*.json
     history.jsonl                                     the prompts that were typed in them
 
 With a redactor, everything goes through it, names and directories too. Unpacking keeps ids and
-rewrites paths to this machine. A session that is here already is never overwritten: where both
-copies differ, the report says which one goes further.
+rewrites paths to this machine. An existing session is never overwritten: if both copies differ, the
+report says which one continues the other.
 """
 
 import re
@@ -72,13 +72,13 @@ HOME = re.compile(r"/home/[^/]+|/Users/[^/]+|/root(?=/|$)|[A-Za-z]:[\\/]Users[\\
 
 @dataclass(frozen=True, slots=True)
 class PackSource:
-    """What is to be packed."""
+    """What to pack."""
 
     folder: Path
     directory: str | None
     subjects: tuple[Subject, ...]
     files: tuple[Path, ...]
-    """Those of the folder that come along."""
+    """The files of the folder to include."""
     is_project: bool = False
 
     @property
@@ -89,7 +89,7 @@ class PackSource:
 
 @dataclass(frozen=True)
 class PackPlan:
-    """An archive that has not been written yet: what will be in it, and how large that is."""
+    """A package that has not been written yet: its contents and size."""
 
     path: Path
     load: PackSource
@@ -97,16 +97,16 @@ class PackPlan:
     about: dict[str, Any]
     size: Measures
     redacted: int = 0
-    """Lines of the sessions' own logs that are other ones in it."""
+    """Lines of the sessions' own logs that redaction changes."""
     notes: tuple[str, ...] = field(default=())
 
     def write(self) -> Manifest:
-        """Write it, whole or not at all; nothing is written over."""
+        """Write it, completely or not at all; nothing is overwritten."""
         return write_pack(self.path, self.members, self.about)
 
 
 def find_user_home(directory: str | None, config: Path | None) -> str | None:
-    """Return the home of whoever a directory belongs to, as far as its name tells."""
+    """Return the home folder that a directory is in, judging by its name."""
     found = HOME.match(directory or "")
     if found:
         return found[0]
@@ -114,7 +114,7 @@ def find_user_home(directory: str | None, config: Path | None) -> str | None:
 
 
 def plan_pack(path: Path, load: PackSource, redactor: "Redactor | None" = None) -> PackPlan:
-    """Return what is to be packed, with all that is next to sessions."""
+    """Return the package of some sessions with their side files."""
     files = dict(_iter_files(load))
     odd = [name for name in files if not all(map(is_plain_name, name.split("/")))]
     for name in odd:
@@ -207,7 +207,7 @@ def _content(
 
 
 def _iter_prompts(load: PackSource, cleaner: SessionRedactor | None) -> Iterator[bytes]:
-    """Yield what was typed in the sessions, as the client's list has it."""
+    """Yield the sessions' prompts from the client's history, redacted."""
     history = load.config / PROMPT_HISTORY if load.config else None
     if not history or not history.is_file():
         return
@@ -243,7 +243,7 @@ def _pack_notes(files: dict[str, Path], cleaner: SessionRedactor | None) -> Iter
 FROM_FILE = "from the file"
 MEMORY = "memory"
 Relation: TypeAlias = Literal["equal", "shorter", "longer", "other"]
-"""What a session that is here is to the one that comes."""
+"""How an existing session relates to the incoming one."""
 RELATION_WORDS: dict[Relation, str] = {
     "shorter": "already exists here, and continues in the file: delete it here first to unpack it",
     "longer": "already exists here and continues further",
@@ -252,9 +252,9 @@ RELATION_WORDS: dict[Relation, str] = {
 
 
 def plan_unpack(file: Path, config: Path, directory: str, known: Mapping[str, Path]) -> Plan:
-    """Return the plan that brings the sessions of an archive to a directory of this machine.
+    """Return the plan that unpacks the sessions of a package into a directory of this machine.
 
-    What is known are the logs of the sessions that are here, by their ids.
+    `known` has the logs of existing sessions by id.
     """
     pack = Pack(file, is_allowed)
     pack.verify()
@@ -301,7 +301,7 @@ def plan_unpack(file: Path, config: Path, directory: str, known: Mapping[str, Pa
 
 
 def is_allowed(parts: tuple[str, ...]) -> bool:
-    """Return whether an archive may hold a file of that name."""
+    """Return whether a package may contain a file of that name."""
     if PLAIT_FOLDER in parts:
         return False
     if parts[0] == PROJECT:
@@ -312,7 +312,7 @@ def is_allowed(parts: tuple[str, ...]) -> bool:
 
 
 class _Found:
-    """What was met on the way."""
+    """What was found on the way."""
 
     def __init__(self) -> None:
         self.conflicts: list[Finding] = []
@@ -329,7 +329,7 @@ class _Place:
 
 
 class _Arrival:
-    """The files of an archive, and what they become here."""
+    """The files of a package, and what they become here."""
 
     def __init__(self, pack: Pack, config: Path, directory: str) -> None:
         self.pack, self.config, self.directory = pack, config, directory
@@ -375,7 +375,7 @@ class _Arrival:
             self.groups.setdefault(found, []).append(name)
 
     def place(self, name: str) -> _Place:
-        """Return where a file will lie, and what it will hold."""
+        """Return the place of a file and its content."""
         parts = PurePosixPath(name).parts
         is_of_project = parts[0] == PROJECT
         base = self.folder if is_of_project else self.config
@@ -392,7 +392,7 @@ class _Arrival:
         return lambda: [self.directories.rewrite_json(b"".join(original()))]
 
     def may_come(self, session: str, here: Path | None, found: _Found) -> bool:
-        """Return whether a session may come, and keep why it may not."""
+        """Return whether a session may be unpacked; note why not."""
         place = self.place(f"{PROJECT}/{session}{LOG_SUFFIX}")
         if here is None and not place.path.exists():
             return True
@@ -425,7 +425,7 @@ class _Arrival:
                 found.conflicts.append(Finding("conflict", words, place.path))
 
     def prompts(self, sessions: Iterable[str]) -> Iterator[Step]:
-        """Yield what adds the prompts of sessions that are not in the client's list yet."""
+        """Yield the step that adds the sessions' prompts to the client's history."""
         names = [session.encode() for session in sessions]
         if PROMPT_HISTORY not in self.pack.files or not names:
             return
@@ -448,7 +448,7 @@ class _Arrival:
             yield Append(path, data, read_stamp(path), is_shared=True)
 
     def logs(self, steps: Iterable[Step]) -> Iterator[tuple[Path, Content]]:
-        """Yield the logs that come, as they were."""
+        """Yield the incoming logs unchanged."""
         comes = {step.path for step in steps}
         for name in self.pack.files:
             place = self.place(name) if name != PROMPT_HISTORY else None
@@ -461,7 +461,7 @@ def _is_session(path: Path | PurePosixPath) -> bool:
 
 
 def _compare_files(path: Path, content: Iterable[bytes]) -> Relation:
-    """Return what the file that is here is to the one that comes."""
+    """Return how an existing file relates to the incoming one."""
     comes, here = _Stream(content), _Stream(iter_bytes(path))
     while True:
         item, other = comes.peek(), here.peek()
@@ -475,7 +475,7 @@ def _compare_files(path: Path, content: Iterable[bytes]) -> Relation:
 
 
 class _Stream:
-    """Bytes that come in pieces of any size."""
+    """Bytes that arrive in pieces of any size."""
 
     def __init__(self, source: Iterable[bytes]) -> None:
         self._source, self._held = iter(source), b""
@@ -495,7 +495,7 @@ class _Stream:
 
 
 def _measure_session(place: _Place) -> Measures:
-    """Return how large a session is that comes."""
+    """Return the size of an incoming session."""
     size = sum(map(len, place.content()))
     found = split_lines(place.content())
     if size >= LARGE_LOG_BYTES:

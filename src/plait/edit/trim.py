@@ -1,12 +1,13 @@
-"""Trim a session: select what is removed or shortened, by presets or by name, and plan it.
+"""Trimming a session: selecting what is removed or shortened, by presets or by name, and planning
+it.
 
 A preset is a share of what the messages of the next request took before anything was trimmed; it
 cuts the least valuable first. What a trim removed is noted in the log, so a trimmed session is
 measured by its former size and the same preset finds nothing more to do. The system prompt and the
 tool definitions do not count, since no trim can remove them.
 
-Calls are chosen by id, tool or size, or by age alone. What is chosen by age or spared as recent
-applies to everything that has a time or a turn.
+Calls are chosen by id, tool or size, or by age alone. Conditions on age and recent turns apply to
+everything that has a time or a turn.
 """
 
 import re
@@ -91,9 +92,9 @@ MEDIA = frozenset({"image", "document"})
 def shorten_result(
     place: Place, block: dict[str, Any], keep: int | Callable[[str], int] | None, reason: str
 ) -> Iterator[Cut]:
-    """Yield the cuts that leave so many characters of each text, or with None a single line.
+    """Yield the cuts that leave this many characters of each text, or with None a single line.
 
-    What is as short already is left alone, and so is what loads tools.
+    Texts that are short already, and results that load tools, stay unchanged.
     """
     content = block.get("content")
 
@@ -122,35 +123,35 @@ def shorten_result(
 
 
 def loads_tools(block: dict[str, Any]) -> bool:
-    """Tell a result that gives the model tools, which it would lose without it."""
+    """Return whether a result gives the model tools, which it would lose without it."""
     content = block.get("content")
     parts = content if isinstance(content, list) else []
     return any(isinstance(part, dict) and part.get("type") == "tool_reference" for part in parts)
 
 
 MOST = 100
-"""Pictures that the API takes in one request."""
+"""The most images that the API accepts in one request."""
 REFUSED = "image that the API rejects"
 TOO_MANY = "image beyond the 100 that the API accepts"
 
 
 @dataclass(frozen=True, slots=True)
 class LogImage:
-    """A picture, and where it stands."""
+    """An image and its position."""
 
     line: int
     place: int
     inner: int | None
-    """Its place within a result, or None for one that stands by itself."""
+    """Its position within a result; None for one by itself."""
     block: dict[str, Any]
 
     def cut(self, reason: str) -> Cut:
-        """Return the cut that puts a text in its place."""
+        """Return the cut that replaces it by a text."""
         return Cut(self.line, self.place, self.words, reason, self.inner)
 
     @property
     def words(self) -> str:
-        """What is in its place."""
+        """The replacement text."""
         source = as_mapping(self.block.get("source"))
         data = get_text(source, "data") or ""
         shape = parse_image(data) if get_text(source, "type") == "base64" else None
@@ -159,7 +160,7 @@ class LogImage:
 
 
 def list_images(record: Record) -> Iterator[LogImage]:
-    """Yield the pictures of a message, those within results too."""
+    """Yield the images of a message, including those in results."""
     if b'"image"' not in record.raw:
         return
     for place, block in enumerate(list_blocks(record)):
@@ -173,10 +174,10 @@ def list_images(record: Record) -> Iterator[LogImage]:
 
 
 def find_refused_images(log: SentLog) -> Iterator[Cut]:
-    """Yield the pictures for which the API would refuse what is sent.
+    """Yield the images for which the API would reject the request.
 
-    Those that it cannot read, or that are too large; then, of more than it takes, the oldest,
-    what tools gave before what people did.
+    First those that are unreadable or too large; then, beyond the limit, the oldest, those from
+    tools before those from users.
     """
     selected: list[LogImage] = []
     for picture in _iter_sent_images(log):
@@ -198,7 +199,7 @@ REPEATED = "repeated reminder"
 PATHS = ("file_path", "notebook_path")
 RANGE = ("offset", "limit", "pages")
 UNCHANGED = "file_unchanged"
-"""What the client calls a reading that only points to an earlier one."""
+"""What the client writes for a reading that only refers to an earlier one."""
 TAGS = re.compile(r"</?system-reminder>")
 Range = tuple[str, ...]
 
@@ -211,7 +212,7 @@ class _LaterUse:
     ranges: set[Range] = field(default_factory=set)
 
     def news_of(self, wanted: Range) -> str | None:
-        """Say what happened later to what was read, or None where it still holds."""
+        """Return what happened later to what was read; None if it is still current."""
         if self.changed:
             return "changed"
         everything: Range = ()
@@ -242,7 +243,7 @@ def find_stale_reads(log: SentLog) -> Iterator[tuple[SentBlock, Cut]]:
 
 
 def find_repeated_reminders(log: SentLog) -> Iterator[tuple[SentRecord, Cut]]:
-    """Yield the reminders of the client that are told once more later, the last first."""
+    """Yield the client's reminders that are repeated later, the last first."""
     seen: set[str] = set()
     for sent in reversed(log.chain):
         record = sent.record
@@ -290,7 +291,7 @@ def _find_repeated_in_result(line: int, place: int, block: Any, seen: set[str]) 
 
 
 def _remove_seen(text: str, seen: set[str]) -> str:
-    """Return a text without the reminders in it that were told already."""
+    """Return a text without the reminders that were seen before."""
     found = list(REMINDER.finditer(text)) if "<system-reminder>" in text else []
     left = text
     for match in reversed(found):
@@ -300,7 +301,7 @@ def _remove_seen(text: str, seen: set[str]) -> str:
 
 
 def _is_seen(text: str, seen: set[str]) -> bool:
-    """Return whether a reminder was met before; now it was."""
+    """Return whether a reminder was seen before, and note it."""
     bare = TAGS.sub("", text).strip()
     if not bare or bare in seen:
         return bool(bare)
@@ -309,12 +310,12 @@ def _is_seen(text: str, seen: set[str]) -> bool:
 
 
 SLACK = 0.01
-"""Of what there was: a session that is so near to its share is left alone."""
+"""Tolerance: a session this close to its share is left unchanged."""
 LARGE = 4_000
-"""Characters of a result that is large."""
+"""Characters from which a result is large."""
 KEPT_OF_LARGE = 1_000
 KEPT_TOOL_KINDS = frozenset({"agent", "skill", "plan", "ask"})
-"""Kinds of tools whose results were written to be read: they go later than others."""
+"""Kinds of tools whose results were written to be read: they are removed later than others."""
 NOTES = frozenset(
     """
     date_change diagnostics directory edited_text_file file hook_additional_context
@@ -322,19 +323,19 @@ NOTES = frozenset(
     selected_lines_in_ide silent_turn_reminder task_reminder todo_reminder total_tokens_reminder
     """.split()
 )
-"""Attachments that tell of a moment; others say what the client can do, and stay."""
+"""Attachments about a moment; others describe capabilities, and stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class PresetRule:
-    """What a preset leaves, and how far it goes for that."""
+    """What a preset leaves, and how far it may go."""
 
     share: float
-    """Of what the messages took before any trim."""
+    """Share of what the messages took before any trim."""
     turns: int
-    """At the end, that are left alone."""
+    """Turns at the end that stay unchanged."""
     answers: int
-    """At the end, that are left alone where a turn is longer than that."""
+    """Responses at the end that stay unchanged if a turn is longer than that."""
     steps: int
     """How many of the steps it may take."""
 
@@ -348,7 +349,7 @@ PRESETS: dict[Preset, PresetRule] = {
 
 
 def get_preset_rule(preset: Preset | CustomPreset) -> PresetRule | None:
-    """Return what a preset leaves; None where it does not go by size."""
+    """Return the rule of a preset; None if it does not go by size."""
     if not isinstance(preset, CustomPreset):
         return PRESETS[preset]
     if preset.leave_percent is None:
@@ -360,7 +361,7 @@ def get_preset_rule(preset: Preset | CustomPreset) -> PresetRule | None:
 def select_preset_cuts(
     log: SentLog, preset: Preset | CustomPreset, except_last: int = 0
 ) -> list[Cut]:
-    """Return the cuts of a preset; none where so little is left already."""
+    """Return the cuts of a preset; none if little enough is left already."""
     rule = get_preset_rule(preset)
     cuts = _Trimming(log, rule, except_last).cuts() if rule else []
     if isinstance(preset, CustomPreset):
@@ -415,7 +416,7 @@ def _select_tool_turn_cuts(log: SentLog, preset: CustomPreset, except_last: int)
 
 
 def describe_shortfall(log: SentLog, preset: Preset | CustomPreset) -> str | None:
-    """Say that a trimmed log is still above the share of a preset, or None where it is not."""
+    """Return a note if a trimmed log is still above the share of a preset; None otherwise."""
     total, rule = log.weight + log.trimmed, get_preset_rule(preset)
     if rule is None or log.weight <= (rule.share + SLACK) * total:
         return None
@@ -462,7 +463,7 @@ def parse_custom_presets(tables: Mapping[str, Any]) -> dict[str, CustomPreset]:
 
 
 def find_preset(name: str, custom: Mapping[str, CustomPreset]) -> Preset | CustomPreset:
-    """Return a preset by its name, a built-in one or one of the configuration."""
+    """Return a preset by its name, built in or from the configuration."""
     for preset in PRESETS:
         if preset == name:
             return preset
@@ -475,7 +476,7 @@ def find_preset(name: str, custom: Mapping[str, CustomPreset]) -> Preset | Custo
 
 
 class _Trimming:
-    """Takes cuts, step by step, until little enough is left."""
+    """Makes cuts step by step until little enough is left."""
 
     def __init__(self, log: SentLog, rule: PresetRule, except_last: int) -> None:
         self.log = log
@@ -527,12 +528,14 @@ class _Trimming:
                 self.chosen[key], self.left[key] = wanted, now
 
     def _has_mark(self, cut: Cut) -> bool:
-        """Return whether a line replaces a block already, and says more than another would."""
+        """Return whether a block was already replaced by a line that says more than a new one
+        would.
+        """
         known = self.chosen.get((cut.line, cut.block), {}).get(None)
         return bool(known and cut.to is not None and known.to and is_mark(known.to))
 
     def _weight(self, key: tuple[int, int | None]) -> int:
-        """Return what a block takes, or a whole record; nothing where it is not sent."""
+        """Return the tokens of a block or a whole record; 0 if it is not sent."""
         line, place = key
         sent = self.log.by_line.get(line)
         if sent is None:
@@ -544,11 +547,11 @@ class _Trimming:
         return 0 if is_silent else estimate_block_tokens(normalize_call(block))
 
     def is_open(self, line: int) -> bool:
-        """Return whether a line is of no turn that is left alone."""
+        """Return whether a line is in none of the turns that stay unchanged."""
         return not self.log.is_recent(line, self.turns, self.answers)
 
     def reminders(self) -> Iterator[Cut]:
-        """Yield reminders that are told once more later."""
+        """Yield reminders that are repeated later."""
         return (
             cut for sent, cut in find_repeated_reminders(self.log) if self.is_open(sent.record.line)
         )
@@ -561,7 +564,7 @@ class _Trimming:
         return reversed(found)
 
     def large_results(self) -> Iterator[Cut]:
-        """Yield results that are large, cut to their first characters."""
+        """Yield large results, cut to their first characters."""
         for sent_block, tool in self._iter_open_results():
             if len(get_result_text(sent_block.block)) > LARGE:
                 yield from self._shorten_result(
@@ -569,7 +572,7 @@ class _Trimming:
                 )
 
     def thoughts(self) -> Iterator[Cut]:
-        """Yield thoughts that are sent."""
+        """Yield thinking that is sent."""
         for sent in self.log.chain:
             if sent.sends_thoughts and self.is_open(sent.record.line):
                 for place, head in enumerate(list_block_heads(sent.record)):
@@ -577,7 +580,7 @@ class _Trimming:
                         yield Cut(sent.record.line, place, None, "thinking")
 
     def pictures(self) -> Iterator[Cut]:
-        """Yield pictures that tools gave."""
+        """Yield images from tools."""
         for sent in self.log.chain:
             if self.is_open(sent.record.line):
                 for picture in list_images(sent.record):
@@ -585,19 +588,19 @@ class _Trimming:
                         yield picture.cut("image in a result")
 
     def results(self) -> Iterator[Cut]:
-        """Yield results whose place a line takes, but for those written to be read."""
+        """Yield results to replace by a line, except those written to be read."""
         for sent_block, tool in self._iter_open_results():
             if get_tool(tool).kind not in KEPT_TOOL_KINDS:
                 yield from self._shorten_result(sent_block, None, f"result of {tool}")
 
     def prose(self) -> Iterator[Cut]:
-        """Yield the results of agents and skills, whose place a line takes."""
+        """Yield the results of agents and skills, to replace by a line."""
         for sent_block, tool in self._iter_open_results():
             if get_tool(tool).kind in KEPT_TOOL_KINDS:
                 yield from self._shorten_result(sent_block, None, f"result of {tool}")
 
     def notes(self) -> Iterator[Cut]:
-        """Yield attachments that tell of a moment."""
+        """Yield attachments about a moment."""
         for sent in self.log.chain:
             head = sent.record.envelope.attachment
             if head and head.type in NOTES and sent.blocks and self.is_open(sent.record.line):
@@ -615,12 +618,12 @@ class _Trimming:
                 yield Cut(sent_block.line, sent_block.place, words, f"input of {name}")
 
     def calls(self) -> Iterator[Cut]:
-        """Yield calls that go with their results."""
+        """Yield calls to remove with their results."""
         recent = [sent.record for sent in self.log.chain if not self.is_open(sent.record.line)]
         recent_calls = find_mentioned_calls(recent)
         for sent_block, call in self.log.calls():
             if sent_block.owner.record.parent_uuid not in self.log.uuids:
-                continue  # its parent cannot be read: what followed it would hang on a guess
+                continue  # its parent cannot be read: the parent of what followed would be a guess
             places = list(self.log.pairs.list_places(call))
             is_needed = call in recent_calls or any(
                 loads_tools(self.log.block_at(at)) for at in places
@@ -665,18 +668,18 @@ STEPS: tuple[Callable[[_Trimming], Iterator[Cut]], ...] = (
     _Trimming.inputs,
     _Trimming.calls,
 )
-"""What goes first, and what last."""
+"""What is removed first, and what last."""
 
 
 def _is_typed(record: Record) -> bool:
-    """Return whether a person typed what a record holds, while Claude was at work."""
+    """Return whether a record holds a prompt typed while Claude was working."""
     words = get_queued_text(record)
     return bool(words) and is_typed_in_queue(record.envelope, words or "")
 
 
 SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
 REQUESTS = "api-request"
-"""What the types of Claude Code's own request log begin with."""
+"""Beginnings of the types in Claude Code's own request log."""
 RECORD_CUTS: tuple[tuple[str, Callable[[Record], bool], str], ...] = (
     ("progress", lambda record: record.type == "progress", "progress"),
     ("snapshots", lambda record: record.type in SNAPSHOTS, "file snapshot"),
@@ -695,7 +698,7 @@ RECORD_CUTS: tuple[tuple[str, Callable[[Record], bool], str], ...] = (
 
 
 def select_cuts(records: Sequence[Record], choice: TrimChoice, size: int) -> list[Cut]:
-    """Return the cuts that take away what is wanted, of a log of that many bytes."""
+    """Return the cuts that a choice means in a log of that size."""
     log = SentLog(records, size)
     chosen = _Chosen(log, choice)
     cuts = [*chosen.records(), *chosen.calls(), *chosen.repeats()]
@@ -710,7 +713,7 @@ def select_cuts(records: Sequence[Record], choice: TrimChoice, size: int) -> lis
 
 
 class _Chosen:
-    """Finds what was asked for by name."""
+    """Finds what a choice names."""
 
     def __init__(self, log: SentLog, choice: TrimChoice) -> None:
         self.log = log
@@ -724,13 +727,13 @@ class _Chosen:
             self.end = min(end, before) if end and before else end or before
 
     def is_open(self, record: Record) -> bool:
-        """Return whether a record is old enough, and of no turn that is left alone."""
+        """Return whether a record is old enough, and in none of the turns that stay unchanged."""
         if self.log.is_recent(record.line, self.choice.except_last):
             return False
         return self.end is None or (record.time is not None and record.time < self.end)
 
     def records(self) -> Iterator[Cut]:
-        """Yield what is removed record by record: thoughts, pictures, notes, what is never sent."""
+        """Yield what is removed record by record: thinking, images, notes, what is never sent."""
         choice = self.choice
         wanted = [row for row in RECORD_CUTS if getattr(choice, row[0])]
         if not (wanted or choice.thinking or choice.images):
@@ -749,7 +752,7 @@ class _Chosen:
                 yield from (picture.cut("picture") for picture in list_images(record))
 
     def repeats(self) -> Iterator[Cut]:
-        """Yield what is said again later."""
+        """Yield what is repeated later."""
         if self.choice.rereads:
             for sent_block, cut in find_stale_reads(self.log):
                 if self.is_open(sent_block.owner.record):
@@ -760,7 +763,7 @@ class _Chosen:
                     yield cut
 
     def calls(self) -> Iterator[Cut]:
-        """Yield the calls that were asked for, or their results."""
+        """Yield the chosen calls, or their results."""
         for call in self._select_calls():
             tool = self.log.pairs.names.get(call) or "a tool"
             if self.choice.way == "remove":
@@ -785,7 +788,7 @@ class _Chosen:
         return list(dict.fromkeys([*asked, *filter(self._is_wanted, known)]))
 
     def _find_call(self, name: str) -> list[str]:
-        """Return the call of a name, or the one that begins so."""
+        """Return the call with this id or prefix."""
         pairs = self.log.pairs
         if name in pairs.calls or name in pairs.results:
             return [name]
@@ -829,7 +832,7 @@ REMINDER_TAG = "<system-reminder>"
 
 @dataclass(slots=True)
 class _Known:
-    """What a request tells, besides what was said."""
+    """What a request contains besides the conversation."""
 
     calls: dict[str, str] = field(default_factory=dict)
     results: dict[str, int] = field(default_factory=dict)
@@ -929,7 +932,7 @@ def plan_trim(
     is_in_place: bool = False,
     prices: Prices | None = None,
 ) -> Plan:
-    """Return the plan that trims a session; without a step where nothing is to go."""
+    """Return the plan that trims a session; without steps if there is nothing to trim."""
 
     def select(records: Sequence[Record], size: int) -> Iterable[Cut]:
         return select_cuts(records, choice, size)
@@ -939,7 +942,7 @@ def plan_trim(
 
 
 def _note_shortfall(plan: Plan, preset: Preset | CustomPreset | None) -> Iterable[str]:
-    """Say where a preset does not reach what it is for."""
+    """Note where a preset does not reach its goal."""
     if preset is None:
         return ()
     written = (step for step in plan.steps if isinstance(step, Write) and step.path == plan.path)
@@ -958,7 +961,7 @@ def plan_cuts(
     is_in_place: bool = False,
     prices: Prices | None = None,
 ) -> Plan:
-    """Return the plan that makes cuts in a session; without a step where there are none."""
+    """Return the plan that makes cuts in a session; without steps if there are none."""
     stamp = read_stamp(subject.log.path)
     draft = open_draft(subject.log, iter_lines(subject.log.path, end=stamp.size))
     sent, way = build_context(draft.records, size=stamp.size), find_resume_chain(draft)
@@ -970,7 +973,7 @@ def plan_cuts(
     side_files = SideFileChanges(subject, draft)
     moved = mend_pointers(draft, gone.pairs, side_files.parents)
     restore_resume_chain(draft, subject.id, way, moved)
-    # Raise where the client went on with the session, and would not with what is left.
+    # Raise if the client resumes the session but would not resume the result.
     why_not = find_refusal(draft.records, draft.size) if sent.resumes else None
     if why_not:
         raise UserError(f"refusing to trim: Claude Code could not resume what is left ({why_not})")

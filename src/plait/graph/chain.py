@@ -1,8 +1,7 @@
 """The chain of a session's file as the client loads it, and the leaf it would resume from.
 
 The rules are the same for records and for the nodes of a graph, which hold no texts:
-`EntryAccessors`
-has the functions that read an entry of either kind.
+`EntryAccessors` has the functions that read an entry of either kind.
 """
 
 from bisect import bisect_right

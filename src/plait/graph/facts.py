@@ -1,8 +1,7 @@
 """The facts of records that graphs are built from: one node per record, one value per file.
 
 The facts of a file that has grown are the old ones and those of its new lines, so a graph can
-follow
-a file without reading it twice. Records and side files also say which call started an agent:
+follow a file without reading it twice. Records and side files also say which call started an agent:
 
     call      {"name":"Agent","input":{"prompt":…,"name":…}}      the prompt and the name
     result    "toolUseResult":{"agentId":…} or {"runId":…}        the agent or the workflow run

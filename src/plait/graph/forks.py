@@ -6,11 +6,9 @@ A response with its calls and their results is first contracted to one step:
                 └── U result x                          its child: A₃
 
 Progress, attachments and notes are bridged: they belong to a host, the nearest ancestor that is
-more
-than structure, and never make a fork. Then the children of each host are judged by a ladder of
-rules,
-and each step is assigned to a DAG-line. The side of a fork that the client would resume from keeps
-the line of its host; the others become branches.
+more than structure, and never make a fork. Then the children of each host are judged by a ladder of
+rules, and each step is assigned to a DAG-line. The side of a fork that the client would resume from
+keeps the line of its host; the others become branches.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -5,8 +5,8 @@ parent, as it does for the client, and a finding keeps the missing uuid. Agents 
 their files miss a parent, the record is a root.
 
 A walk is the records of one session in a file, or of one agent. It becomes one or more DAG-lines:
-its
-nodes are connected, and where one follows a node of another walk, the walk leaves that other one.
+its nodes are connected, and where one follows a node of another walk, the walk leaves that other
+one.
 """
 
 from dataclasses import dataclass, field, replace
@@ -136,8 +136,7 @@ class FileWalk:
 
     def hangs_together(self) -> bool:
         """Give all nodes their parents at once if each but the first has its parent in the file and
-        no
-        other file holds any of them; return whether it did.
+        no other file holds any of them; return whether it did.
         """
         index, held = self.index, self.index.facts[self.file].nodes
         if not held:
@@ -382,8 +381,7 @@ def _merge_scraps(
     """Return the walks with fragments of other sessions merged into the file's own walk.
 
     Records without messages make no session, nor does one that the file's own walk continues: a
-    client
-    that is resumed or cleared leaves such at the beginning of the next file.
+    client that is resumed or cleared leaves such at the beginning of the next file.
     """
     homes = {(walk.file, walk.session): walk for walk in walks if walk.agent is None}
     moved: dict[int, Walk] = {}

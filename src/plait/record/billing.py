@@ -1,10 +1,8 @@
 """What the lines of a log say about usage and cost, and about what each request contained.
 
 Almost every line is decoded in one typed pass that skips all texts. A line that does not fit is
-read
-like any record, and its figures are interpreted leniently: `"100"` and `100.0` are a hundred. A
-complete
-record on a broken line was paid for, so it counts too.
+read like any record, and its figures are interpreted leniently: `"100"` and `100.0` are a hundred.
+A complete record on a broken line was paid for, so it counts too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

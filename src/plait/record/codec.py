@@ -1,15 +1,12 @@
 """Decoding and encoding the JSON of the log, and the envelope of a record.
 
 The envelope is what can be known of a line without reading its content. It is decoded from every
-line,
-so it contains what graphs, lists and counts need and skips the long texts.
+line, so it contains what graphs, lists and counts need and skips the long texts.
 
 Almost every line takes that typed pass. The others have wrong types, lone surrogates, broken UTF-8
-or a
-byte order mark. They are read as the client's own JSON reader would read them; what does not fit a
-type
-is left out and is never an error. Encoding writes the bytes that the client would write. Wire names
-exist only in this package.
+or a byte order mark. They are read as the client's own JSON reader would read them; what does not
+fit a type is left out and is never an error. Encoding writes the bytes that the client would write.
+Wire names exist only in this package.
 """
 
 import json

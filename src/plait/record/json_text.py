@@ -1,8 +1,7 @@
 """Editing JSON as text: the strings in a line, and values added to or removed from a document.
 
 If a line must keep its bytes except for the ids in it, it cannot be decoded and encoded again:
-numbers,
-escapes and the order of its fields would change.
+numbers, escapes and the order of its fields would change.
 """
 
 import json
@@ -200,8 +199,7 @@ def replace_value(text: str, way: JsonPath, value: Any) -> str:
 
 def remove_value(text: str, way: JsonPath) -> str:
     """Return a text without a value, and without containers that become empty; one that is written
-    without
-    a space before the value existed before it, and stays.
+    without a space before the value existed before it, and stays.
     """
     while (
         len(way) > 1

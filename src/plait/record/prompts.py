@@ -1,12 +1,9 @@
 """Prompts typed by the user, and the title of a session.
 
 The title is the one that the user gave, else the model's, else the newest prompt, else a summary
-whose
-leaf is in the same file, else the first prompt. If nobody typed a prompt: what waited in the queue,
-a
-command with its arguments, the first line of a brief from another session, the first answer, the
-first
-call; finally what the file contains instead of a conversation.
+whose leaf is in the same file, else the first prompt. If nobody typed a prompt: what waited in the
+queue, a command with its arguments, the first line of a brief from another session, the first
+answer, the first call; finally what the file contains instead of a conversation.
 """
 
 import re

@@ -9,9 +9,8 @@ A broken line yields what can still be read of it:
     {"uuid":"…","timestamp":"…","mess            the head of a line: its first fields are read
 
 What is recovered keeps its place, is counted separately and is never part of a conversation. The
-client
-reads the object at the beginning of a line and skips the rest: only that object is part of what it
-sends.
+client reads the object at the beginning of a line and skips the rest: only that object is part of
+what it sends.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Text written by machines: user messages nobody typed, and what only a tool's view says.
 
 Newer clients say who wrote something (`origin`, `commandMode`, `isMeta`) and are believed.
-Otherwise
-machine-written text is recognised by its form: in tags with names of several words
+Otherwise machine-written text is recognised by its form: in tags with names of several words
 (`<task-notification>`) or, in the queue of prompts, as an object on one line.
 """
 

@@ -1,8 +1,7 @@
 """Records: one class per type of line, with the fields of its kind.
 
 The envelope is decoded at once, the rest on demand; a record always keeps its bytes. Every
-attribute is
-None if the line does not have it or has another type there.
+attribute is None if the line does not have it or has another type there.
 """
 
 from collections.abc import Mapping

@@ -3,11 +3,11 @@
     plait.redact("export GITHUB_TOKEN=…")        the text, redacted
 
     redactor = plait.redact.Redactor()
-    redactor.learn(plait.read(path))             what one place tells is replaced everywhere
+    redactor.learn(plait.read(path))             what one place reveals is replaced everywhere
     for record in redactor.records(plait.read(path)): ...
     redactor.report.kinds                        {"github token": 3, "user": 128}
 
-The package itself can be called, because `plait.redact` names both.
+The package itself can be called, because `plait.redact` is both a module and a function.
 """
 
 import sys
@@ -54,7 +54,7 @@ HOMES = {
     "parse_rules": "plait.redact.rules",
     "add_own_names": "plait.redact.rules",
 }
-"""Where each name stands: who only asks for a stand-in loads no expressions."""
+"""The module of each name: whoever needs only placeholders loads no expressions."""
 
 
 def redact(text: str, rules: "Rules | None" = None) -> str:

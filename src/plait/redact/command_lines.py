@@ -53,7 +53,7 @@ OPTIONS = re.compile(rb"(?:id|src|source|target|type|env|name|file)=")
 
 
 def is_given_secret(value: bytes) -> bool:
-    """Return whether a program was given a secret rather than a word for one."""
+    """Return whether a program was given a secret rather than a placeholder for one."""
     if OPTIONS.match(value):
         return False
     if is_odd(value) and not is_reference(value):
@@ -76,7 +76,7 @@ def unquote(text: bytes, span: TextSpan) -> TextSpan:
 
 
 def iter_words(text: bytes, place: int) -> Iterator[TextSpan]:
-    """Yield the words of a command up to its end; redirections are passed over."""
+    """Yield the words of a command up to its end; redirections are skipped."""
     for _ in range(MOST_WORDS):
         while more := REDIRECTED.match(text, place) or CONTINUED.match(text, place):
             place = more.end()
@@ -88,21 +88,21 @@ def iter_words(text: bytes, place: int) -> Iterator[TextSpan]:
 
 
 def line_start(text: bytes, place: int) -> int:
-    """Return where the line of a place begins, really or as it is written in JSON."""
+    """Return the start of the line of a place, real or as written in JSON."""
     first = max(0, place - BACK)
     written = text.rfind(b"\\n", first, place)
     real = max(text.rfind(sign, first, place) for sign in (b"\n", b"\0", b"\x1f"))
     return max(real + 1, written + 2 if written >= 0 else 0, first)
 
 
-# A line is: programs (with the first words of a command in angles), then what is secret.
-#   -p        the word after the flag, or what is written right after it or behind `=`
-#   -p+       only what is written right after the flag
-#   -u:       what follows the colon of the flag's word; other signs are % , /
+# A row is: programs (with the first words of a command in angle brackets), then what is secret.
+#   -p        the word after the flag, or attached to it or after `=`
+#   -p+       only what is attached to the flag
+#   -u:       what follows the colon in the flag's word; other separators are % , /
 #   @2        the second word that is no flag
 #   @/        a word `name/secret@place`
-#   <         what comes on stdin
-#   key       the words behind are a name and a value: secret if the name says so
+#   <         stdin
+#   key       the following words are a name and a value: secret if the name says so
 TABLE = """
 mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb mariadb-dump mariadb-admin mysqlsh: -p+ --password
 mysqladmin<password>: @1
@@ -266,19 +266,19 @@ samba-tool<user>: --newpassword @3
 
 @dataclass(slots=True)
 class Program:
-    """What a program takes that is secret."""
+    """Which arguments of a program are secret."""
 
     flags: dict[bytes, bytes] = field(default_factory=dict)
-    """A flag to how its value is written: empty as a word, `+` right after it, or a sign."""
+    """How a flag's value is written: empty for a separate word, `+` for attached, or a separator."""
     positions: list[int] = field(default_factory=list)
     positions_by_flag: dict[bytes, int] = field(default_factory=dict)
-    """A flag that makes a position secret."""
+    """Flags that make a position secret."""
     words: set[bytes] = field(default_factory=set)
-    """Words after which a secret stands."""
+    """Words followed by a secret."""
     is_path: bool = False
     is_key: bool = False
     stdin: bytes | None = None
-    """`<` where stdin is the secret, `<:` where it is lines of names and secrets."""
+    """`<` if stdin is the secret, `<:` if it is lines of names and secrets."""
 
 
 @cache
@@ -342,7 +342,7 @@ def iter_stdin_secrets(text: bytes, place: int, program: Program) -> Iterator[Te
 
 
 def _lines_of(text: bytes, bare: TextSpan, stdin: bytes) -> Iterator[TextSpan]:
-    """Yield the secrets of what is written to a program: lines, with a name or without."""
+    """Yield the secrets in lines written to a program, with or without a name."""
     for line in re.finditer(rb"[^\n\\]+(?:\\(?![nr])[^\n\\]*)*", text[bare.start : bare.end]):
         start, end = bare.start + line.start(), bare.start + line.end()
         start += text[start - 1 : start] == b"\\" and text[start : start + 1] in (b"n", b"r")
@@ -402,14 +402,14 @@ def _piped(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
 
 
 def _last_written(text: bytes, bar: int) -> re.Match[bytes] | None:
-    """Return what was written last before a bar, where it holds line breaks as codes."""
+    """Return the last text printed before a pipe, if its line breaks are escaped."""
     first = max(text.rfind(sign, max(0, bar - BACK), bar) for sign in (b"\n", b"\0"))
     place = max(text.rfind(name, max(first, 0), bar) for name in (b"echo ", b"printf ", b"yes "))
     return WRITES.match(text, place, bar) if place >= 0 else None
 
 
 def _here(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a here-string of a command that speaks of secrets."""
+    """Match a here-string of a command that mentions secrets."""
     before = text[max(0, match.start - 120) : match.start].rpartition(b"\n")[2].rpartition(b"\0")[2]
     word = WORD.match(text, match.end)
     if word is None or not RECEIVES.search(before):
@@ -425,7 +425,7 @@ ASKED = re.compile(rb"(?i)passw|assword|passphrase|assphrase|\bpin\b|expect|toke
 
 
 def _script_answer(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what a script answers where a password is asked for."""
+    """Match the answer of a script to a password prompt."""
     if not ASKED.search(text, max(0, match.start - 200), match.start):
         return NOTHING
     found = text[value.start : value.end]
@@ -473,7 +473,7 @@ FLAG_SECRETS = frozenset(
 
 
 def _command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what the facts about a program say is secret among its arguments."""
+    """Match the secret arguments of a known program."""
     is_joined = text[match.start - 1 : match.start] in (b"-", b".")
     if not is_at_word_start(text, match.start) or (
         is_joined and not is_in_patch(text, match.start)
@@ -511,7 +511,7 @@ def _listed_command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[Text
 
 
 def _words_once(text: bytes, place: int) -> Iterator[TextSpan]:
-    """Yield the words of a command up to where the same program is named again."""
+    """Yield the words of a command up to the next mention of the same program."""
     program = b""
     for word in iter_words(text, place):
         written = text[word.start : word.end]
@@ -620,7 +620,7 @@ USER_FLAG = re.compile(
 
 
 def _with_user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what `-p` gives to any program that is named a user too."""
+    """Match the value of `-p` for any program that is also given a user."""
     line = line_start(text, match.start)
     end = min(
         (p for p in (text.find(sign, match.end) for sign in (b"\n", b"\0")) if p > 0),
@@ -635,7 +635,7 @@ STORE = re.compile(rb"(?:redis|valkey|keydb|:6379)[^\n]{0,40}> ?\Z|(?:\A|[\n\x00
 
 
 def _asked_store(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what logs in to a store of keys, at its prompt or at the beginning of a line."""
+    """Match a login to a key store, at its prompt or at the beginning of a line."""
     is_asked = STORE.search(text, max(0, match.start - 60), match.start) is not None
     is_loud = text[match.start : match.start + 4] == b"AUTH"
     return _answer(text, match, value) if is_asked and is_loud else NOTHING
@@ -710,7 +710,7 @@ COMMANDS: tuple[Family, ...] = (
     command_secret(
         "command-behind-code",
         rf"(?:\\[nrtbf]|{CODES})(?P<v>{PROGRAM})",
-        # the program stands right after the code of a sign
+        # the program follows an escaped character
         lambda text, match, value: _command(text, value, value),
         is_many=True,
     ),

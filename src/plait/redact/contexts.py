@@ -1,4 +1,4 @@
-"""Secrets that their surroundings reveal: settings, sentences, headers, URLs, config files."""
+"""Secrets recognised by their surroundings: settings, sentences, headers, URLs, config files."""
 
 import base64
 import binascii
@@ -109,12 +109,12 @@ def is_of_password(key: bytes) -> bool:
 
 
 def is_sure(value: bytes) -> bool:
-    """Return whether a whole value can be nothing but a secret, next to the name of one."""
+    """Return whether a value can only be a secret, next to the name of one."""
     return is_odd(value) or is_numbered_phrase(value) or is_salt(value)
 
 
 def take_sure(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a value that stands in braces or fills its line, if it can be nothing else."""
+    """Match a value that is in braces or fills its line, if it can only be a secret."""
     opening = OPENING.match(text, value.start)
     span = TextSpan(opening.end() if opening else value.start, value.end)
     found = text[span.start : span.end]
@@ -127,7 +127,7 @@ CODE = re.compile(rb"[A-Za-z_$][\w$.]*\(.*\)[;,]?|.*[;,({]")
 
 
 def is_call(value: bytes) -> bool:
-    """Return whether a value is a call in a program, or goes on behind it."""
+    """Return whether a value is a call in source code, or continues after it."""
     return CODE.fullmatch(value) is not None
 
 
@@ -161,7 +161,7 @@ def take_line(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
 
 
 def strip_quote(text: bytes, value: TextSpan) -> tuple[TextSpan, bool]:
-    """Return a value without its quote, or what ends a sentence after it; whether it had one."""
+    """Return a value without its quote or the punctuation after it, and whether it had a quote."""
     opening = OPENING.match(text, value.start)
     return (
         (TextSpan(opening.end(), value.end), True) if opening else (trim_value(text, value), False)
@@ -169,7 +169,7 @@ def strip_quote(text: bytes, value: TextSpan) -> tuple[TextSpan, bool]:
 
 
 def key_around(text: bytes, start: int) -> bytes:
-    """Return the whole name that a place is in."""
+    """Return the whole name around a position."""
     start += text[start] not in KEY_LETTERS
     before = KEY_BEFORE.search(text, max(0, start - 64), start)
     behind = KEY.match(text, start)
@@ -203,7 +203,7 @@ ANOTHER_PARAMETER = re.compile(rb"&(?=&|amp;|[A-Za-z0-9_.\-\[\]]*=)")
 
 
 def trim_value(text: bytes, value: TextSpan) -> TextSpan:
-    """Return a value without what follows it in an address or ends a sentence."""
+    """Return a value without what follows it in an address or at the end of a sentence."""
     found = text[value.start : value.end]
     is_in_query = PARAMETER.search(text, max(0, value.start - 80), value.start - 1) is not None
     parameter = NEXT_PARAMETER if is_in_query else ANOTHER_PARAMETER
@@ -282,14 +282,14 @@ def _is_in_environment(text: bytes, match: TextSpan, span: TextSpan) -> bool:
 
 
 def _is_literal(text: bytes, end: int) -> bool:
-    """Return whether a value ends its line or its element, signs that end a sentence aside."""
+    """Return whether a value ends its line or its element, apart from punctuation."""
     while text[end : end + 1] in (b"*", b"?", b".", b"!"):
         end += 1
     return ends_line(text, end) or text[end : end + 2] == b"</"
 
 
 def ends_line(text: bytes, end: int) -> bool:
-    """Return whether a line ends at a place, really or as it is written in JSON."""
+    """Return whether a line ends at a position, really or as written in JSON."""
     follows = text[end : end + 2]
     return (
         not follows or follows[:1] in (b"\n", b"\r", b"\0", b"\x1f") or follows in (b"\\n", b"\\r")
@@ -309,7 +309,7 @@ ONLY_NAME = re.compile(rb"[A-Za-z_.-]+=")
 
 
 def take_stated(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what a sentence says that the secret is."""
+    """Match what a sentence says the secret is."""
     span, _ = strip_quote(text, value)
     if text.count(b"-", span.start, span.end) > 4 or TECHNICAL_NAME.search(
         text, span.start, span.end
@@ -327,7 +327,7 @@ LAST_WORDS = re.compile(rb"[A-Za-z]+")
 
 
 def take_stated_of(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what a sentence says that a secret of somebody is, and not what is said about it."""
+    """Match what a sentence says somebody's secret is, but not statements about it."""
     words = [word.lower() for word in LAST_WORDS.findall(text, match.start, value.start)]
     return NOTHING if any(word in ABOUT for word in words[1:]) else take_stated(text, match, value)
 
@@ -349,7 +349,7 @@ def _is_stated(found: bytes, least: int) -> bool:
 
 
 def take_spoken(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what follows the word itself, if chance made it or nobody would say it otherwise."""
+    """Match what follows the word itself, if it is random or could not be said otherwise."""
     span, is_quoted = strip_quote(text, value)
     found = text[span.start : span.end]
     if not is_secret_key(key_around(text, match.start)):
@@ -363,7 +363,7 @@ def take_spoken(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
     return (span,) if is_secret or (is_quoted and is_sure(found)) else NOTHING
 
 
-# Words that only secrets are called, and names of settings.
+# Words that are used for secrets only, and names of settings.
 SURE = re.compile(
     rb"(?i)passw|passphrase|kennwort|contrase|senha|wachtwoord|parola|has[l\xc5]|heslo|salasana|adgangskode|passord"
     rb"|psk|pwd?\b|[a-z]pass\b|bindpw|rootpw|requirepass|masterauth|community|mot de passe|mdp|[\x80-\xff]"
@@ -387,14 +387,14 @@ def _stated_before(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextS
 
 
 def _spoken_login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what is next to a name where somebody tells how to log in."""
+    """Match what is next to a name where somebody explains how to log in."""
     span, _ = strip_quote(text, value)
     found = text[span.start : span.end]
     return (span,) if _is_stated(found, MIN_STATED) and found[:1] != b"/" else NOTHING
 
 
 def _row(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a row of words that make no sentence."""
+    """Match a row of words that form no sentence."""
     words = text[value.start : value.end].split()
     return (value,) if sum(word in PROSE for word in words) < 2 else NOTHING
 
@@ -501,7 +501,7 @@ ELSE = r"(?:\|\||\?\?|\?:|:-|or|,|:)"
 ENVIRONMENT = r"(?:env|Env|ENV|config|Config|settings|os\.|\$\{)"
 
 
-# What may follow the name of a secret, and a look at the value in it.
+# What may follow the name of a secret, and the check of the value in it.
 TAILS: tuple[tuple[str, SecondLook], ...] = (
     (rf"[ \t]*=[ \t]*\{{(?P<v>[^\x00-\x1f{{}}]{{6,200}})\}}(?={END_OF_VALUE}|[ \t])", take_sure),
     (r"[^<>\x00-\x1f]{0,80}>(?P<v>[^\x00-\x20<>\\]{6,300})</", take_sure),
@@ -554,7 +554,9 @@ COMPILED_TAILS = [(re.compile(expression.encode()), look) for expression, look i
 
 
 PLURAL = re.compile(rb"(?i)(?:token|secret|password|passwd|passphrase|credential|api[_.-]?key)s\Z")
-"""Names of counts and of parts of programs more often than of a secret: only a list below them is."""
+"""Names that are more often counts or parts of programs than secrets: only a list below them
+matches.
+"""
 LIST_ITEM = re.compile(
     rf"(?:{QUOTE}(?=[ \t]*(?:,|\r?\n|\\{{1,7}}n)))?(?:,?{NEW_LINE}[ \t]*-[ \t]+(?P<v>{CLOSED}|[^\x00-\x20\"'`\\]{{6,200}})(?:{QUOTE})?(?={END_OF_VALUE})"
     rf"|(?>[ \t,]|{NEW_LINE}){{0,20}}+(?P<w>{CLOSED.replace('P<q>', 'P<r>').replace('P=q', 'P=r')})(?:{QUOTE}))".encode()
@@ -600,7 +602,7 @@ def _find_inner_value(text: bytes, match: TextSpan) -> tuple[TextSpan, ...]:
 
 
 def _find_broken(text: bytes, match: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a quoted value that goes on in the next line."""
+    """Match a quoted value that continues in the next line."""
     found = BROKEN_IN_QUOTES.match(text, match.end)
     if found is None or not is_secret_key(key_around(text, match.start)):
         return NOTHING
@@ -612,7 +614,7 @@ NAME_OF_THING = re.compile(rb"arn:[^\s\"']{5,110}:\Z")
 
 
 def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the value that the first fitting notation gives the name."""
+    """Match the value given to the name by the first matching notation."""
     if is_in_stand_in(text, match.start) or NAME_OF_THING.search(
         text, max(0, match.start - 120), match.start
     ):
@@ -654,7 +656,7 @@ def _find_codes(text: bytes, match: TextSpan, first: TextSpan) -> tuple[TextSpan
     return tuple(found)
 
 
-# What goes on in the next string of a list or a sum, or is told as another one.
+# What continues in the next string of a list or a concatenation, or is given as another one.
 MORE = re.compile(
     rf"{QUOTE}(?:[ \t]*[,+.]?[ \t]*(?:\\{{1,2}})?(?:\r?\n|\\{{1,7}}n)?[ \t+]*|[ ](?:or|and|to|->|=>)[ ]){QUOTE}(?P<v>[^\x00-\x1f\"'`\\]{{3,2100}})"
     rf"|{QUOTE}?[ ](?:to|or)[ ](?:{QUOTE})?(?P<w>{BARE})|,?[ ](?:and )?(?:the )?new(?: one| password)?(?: is)?:?[ ](?P<x>{BARE})".encode()
@@ -663,7 +665,7 @@ MOST_MORE = 8
 
 
 def _more(text: bytes, place: int) -> tuple[TextSpan, ...]:
-    """Return the strings that are next to a secret and look like another, or like its rest."""
+    """Return the strings next to a secret that look like another one, or like its continuation."""
     found: list[TextSpan] = []
     while len(found) < MOST_MORE and (more := MORE.match(text, place)):
         span = extend_to_quote(text, trim_value(text, TextSpan(*more.span(more.lastgroup or 0))))
@@ -676,7 +678,7 @@ def _more(text: bytes, place: int) -> tuple[TextSpan, ...]:
     return tuple(found)
 
 
-# Texts are searched for a name and for what may lead to its value; what that is, a second look tells.
+# Texts are searched for a name and for what may lead to its value; a second check finds the value.
 LEADS = (
     rf"(?:{QUOTE})?(?:[\])*]{{1,2}})?(?:{QUOTE})?(?:[ \t]{{0,8}}{OPERATOR}[ \t*]{{0,8}}[^\x00-\x20]{{3}}|[ \t]{{1,8}}[^\x00-\x20]|'s[ ]|は|が|是|为|는|은)"
     rf"|(?:{QUOTE})?(?:\*\*)?[ \t:,>={{\[]*(?:{QUOTE}|\*\*)?[ \t]?[|>(]?[-+]?(?:[ \t]+(?:│|\|))?(?:\r?\n|\\{{1,7}}n)[^\x00]|</[a-z]+>|(?:{QUOTE})?\]?{QUOTE}\)\."
@@ -689,7 +691,7 @@ NAMED: tuple[Family, ...] = (
 
 SCHEME = re.compile(rb"([A-Za-z-]{2,20})(?:[ \t]+|%20|\+)(?:token=\\{0,7}\"?)?")
 LONGEST_NAME = 60
-"""What has dots and is longer is a token rather than the name of a variable."""
+"""A longer name with dots is a token rather than the name of a variable."""
 
 
 def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -734,7 +736,7 @@ SESSION = re.compile(rb"(?i)sess|sid\b|auth|token|jwt|csrf|xsrf|remember|login|s
 
 
 def _cookies(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the cookies of a header up to their attributes, if one of them is worth it."""
+    """Match the cookies of a header up to their attributes, if one of them is secret."""
     end, place, is_secret = value.start, value.start, False
     while pair := PAIR.match(text, place, value.end):
         if pair[1].lower() in COOKIE_ATTRIBUTES:
@@ -753,7 +755,7 @@ REST_OF_PASSWORD = re.compile(
 
 
 def _credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the password of an address, unless it replaces one or is the well-known one."""
+    """Match the password in a URL, unless it is a placeholder or well known."""
     if rest := REST_OF_PASSWORD.match(text, value.end):
         value = TextSpan(value.start, rest.end())
     found = text[value.start : value.end]
@@ -770,7 +772,7 @@ def _credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
 
 
 def _broken_credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the password of an address that goes on in the next line, where its own was full."""
+    """Match the password in a URL that continues in the next line because its own was full."""
     first, *rest = split_at_breaks(text, value)
     is_full = first.end - line_start(text, first.start) >= FULL_LINE
     is_port = text[first.start : first.end].isdigit()
@@ -796,7 +798,7 @@ def take_login_before(form: re.Pattern[bytes]) -> SecondLook:
 
 
 def _parameter(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the value of a parameter that is worth it."""
+    """Match the value of a parameter if it is secret."""
     found = text[value.start : value.end].rstrip(b".,")
     if is_placeholder(found) or is_plain_word(found) or found.isdigit():
         return NOTHING
@@ -814,7 +816,7 @@ CHOSEN_PARAMETERS = frozenset(
 
 
 def _secret_path(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what is in a path after a word that asks for a secret."""
+    """Match a path component after a word that asks for a secret."""
     found = text[value.start : value.end]
     return (
         (value,)
@@ -827,7 +829,7 @@ STEP_NAME = re.compile(rb"bot[0-9]+:|private-")
 
 
 def _secret_step(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the last step of a path in an address, after a word that asks for a secret."""
+    """Match the last path component of a URL, after a word that asks for a secret."""
     start = text.rfind(b"/", match.start, match.end - 1) + 1
     name = STEP_NAME.match(text, start)
     end = match.end - (text[match.end - 1 : match.end] == b"/")
@@ -837,7 +839,7 @@ def _secret_step(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
 
 
 def _paired(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the second of two quoted words that log somebody in."""
+    """Match the second of two quoted words of a login."""
     value = extend_to_quote(text, value)
     found = text[value.start : value.end]
     if is_odd(found):
@@ -1019,7 +1021,7 @@ RULE = re.compile(rb"-{3}[-+|:= \\]*\Z")
 
 
 def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the cells of a table below the head that says `password`."""
+    """Match the cells of a table below a header `password`."""
     cells = _iter_cells(text, match, value, HEAD)
     return tuple(
         span for span in cells if _is_worth(text[slice(*span)]) and b" " not in text[slice(*span)]
@@ -1050,7 +1052,7 @@ def _iter_cells(
     end = _end_of_line(text, match.start)
     below = _next_line(text, end)
     count = text.count(sign, below, _end_of_line(text, below))
-    if text.count(sign, start, end) != count:  # it may begin within a line of JSON
+    if text.count(sign, start, end) != count:  # it may begin inside a line of JSON
         start = max(start, text.rfind(b'"', start, match.start) + 1)
     heads = [item.strip(b" \t\"'`*") for item in text[start:end].split(sign)]
     search = wanted.search if wanted is HEAD else wanted.fullmatch
@@ -1111,7 +1113,7 @@ MOST_ROWS = 200
 
 
 def _inserted(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the values that a statement writes into columns whose names say that they are secret."""
+    """Match the values that a statement inserts into columns with secret names."""
     found = COLUMNS.search(text, match.end, match.end + 500)
     if found is None:
         return NOTHING
@@ -1194,7 +1196,7 @@ def split_at_breaks(text: bytes, span: TextSpan) -> list[TextSpan]:
 
 
 def _user_row(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the password of a list of users: two quoted words that have a line of their own."""
+    """Match the password in a list of users: two quoted words on a line of their own."""
     if BEGINS_LINE.search(text, max(0, match.start - 120), match.start) is None:
         return NOTHING
     span, _ = strip_quote(text, value)
@@ -1204,7 +1206,7 @@ def _user_row(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
 
 
 def _aligned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the words below a head of a table whose columns stand below each other."""
+    """Match the words below a header in a table with aligned columns."""
     column = value.start - line_start(text, value.start)
     found: list[TextSpan] = []
     end = _end_of_line(text, value.end)

@@ -12,15 +12,15 @@ from plait.redact.people import ALSO
 
 try:
     import re2  # type: ignore[import-untyped]
-except ImportError:  # no wheel for this platform: slower, and the same
+except ImportError:  # no wheel for this platform: slower, with the same results
     re2 = None
 
 Engine = Literal["re2", "re"]
 BEST: Engine = "re2" if re2 else "re"
-MEMORY = 128 << 20  # for the states of the automaton; with the usual 8 MB it starts again too often
+MEMORY = 128 << 20  # memory for the automaton's states; with the default 8 MB it restarts too often
 VALUE = re.compile(r"\(\?P<v>")
 BEGINNING = re.compile(r"(?<!\\)((?:\\\\)*)\\A")
-"""The beginning of a text; where texts are joined, it is behind what joins them."""
+"""The beginning of a text; in joined texts, after what joins them."""
 HINT = 4
 BREAKABLE = frozenset(
     (
@@ -34,13 +34,14 @@ BREAKABLE = frozenset(
         "cookie",
     )
 )
-"""Labels of values whose end the text does not tell: they may go on in the next line."""
+"""Labels of values whose end is unknown: they may continue in the next line."""
 NEAR = 48
 """How far before its value a match may begin without hiding another one in between."""
 LONGEST = 8192  # no secret is longer; of a private key only the first line is matched
 PATIENCE = 64
-"""How often a text is read again, because a match in it was none, before such are passed over:
-only a text that is made to be slow needs more."""
+"""How often a text is read again because a match was rejected, before such matches are skipped:
+only adversarial texts need more.
+"""
 
 
 class Search:
@@ -51,10 +52,10 @@ class Search:
         self._found: list[TextSpan | None] = [NOT_ASKED] * len(finders)
 
     def next(self, place: int) -> TextSpan | None:
-        """Return the leftmost match after a place, which lies behind all that were asked for.
+        """Return the leftmost match after a position, which must not decrease between calls.
 
-        Of those that begin together it is the one of the first expression. Whoever found something
-        further on is not asked again.
+        Of several that begin together it is the one of the first expression. An expression that
+        matched further on is not searched again.
         """
         first: TextSpan | None = None
         for number, found in enumerate(self._found):
@@ -66,7 +67,7 @@ class Search:
         return first
 
     def matches_at(self, place: int) -> list[int]:
-        """Return the numbers of the expressions whose match begins where the last one found does."""
+        """Return the numbers of the expressions that match at the position of the last match."""
         return [
             n for n, found in enumerate(self._found) if found is not None and found.start == place
         ]
@@ -76,7 +77,7 @@ NOT_ASKED = TextSpan(-1, -1)
 
 
 class Expression:
-    """One expression for many families; it is searched for in rows of them."""
+    """One expression for many families, searched in groups of them."""
 
     def __init__(self, *rows: Sequence[Family], engine: Engine = BEST) -> None:
         self.families = tuple(family for row in rows for family in row)
@@ -86,7 +87,9 @@ class Expression:
 
     @cached_property
     def triggers(self) -> list[dict[str, list[int]]]:
-        """How matches begin, row by row, each with the numbers of the families that may follow."""
+        """How matches begin, group by group, each with the numbers of the families that may
+        follow.
+        """
         rows: list[dict[str, list[int]]] = []
         numbers = iter(enumerate(self.families))
         for size in self._sizes:
@@ -100,12 +103,12 @@ class Expression:
 
     @cached_property
     def finders(self) -> list[Any]:
-        """The expressions of all rows, compiled."""
+        """The compiled expressions of all groups."""
         return [compile_expression("|".join(row).encode(), self.engine) for row in self.triggers]
 
     @cached_property
     def ranges(self) -> list[list[tuple[int, bytes, bytes]]]:
-        """The families of each row, each with the least and most that it begins with."""
+        """The families of each group, each with the range of its beginnings."""
         return [
             [
                 (number, *_first_letters(trigger.encode()))
@@ -116,7 +119,9 @@ class Expression:
         ]
 
     def candidates(self, row: int, start: bytes) -> tuple[int, ...]:
-        """Return the numbers of the families of a row that may begin with two letters, in order."""
+        """Return the numbers of the families of a group that may begin with two characters, in
+        order.
+        """
         found = self._candidates.get((row, start))
         if found is None:
             ranges = self.ranges[row]
@@ -125,7 +130,7 @@ class Expression:
         return found
 
     def hits(self, text: bytes, place: int = 0) -> Iterator[Hit]:
-        """Yield what a text holds after a place, in order."""
+        """Yield what a text contains after a position, in order."""
         search = Search(self.finders, text)
         patience = PATIENCE * (len(text) + PATIENCE)
         while match := search.next(place):
@@ -137,7 +142,7 @@ class Expression:
             patience -= max(0, match.end - place)
 
     def second_look(self, text: bytes, start: int, rows: Iterable[int] | None = None) -> list[Hit]:
-        """Return what begins at a place, after the first family of some rows that takes it."""
+        """Return what begins at a position, by the first matching family of some groups."""
         letters = text[start : start + 2]
         for row in range(len(self.triggers)) if rows is None else rows:
             for number in self.candidates(row, letters):
@@ -158,7 +163,7 @@ def _matched_end(family: Family, text: bytes, start: int) -> list[Hit]:
 
 
 def _behind(match: TextSpan, hits: list[Hit]) -> int:
-    """Return where to go on: behind what was taken, if that was near, or right after the start."""
+    """Return where to continue: after the match, if it was near, or right after its start."""
     if not hits or hits[0].start - match.start > NEAR:
         return match.start + 1
     is_row = len(hits) > 1 and hits[0].kind == hits[-1].kind
@@ -166,7 +171,7 @@ def _behind(match: TextSpan, hits: list[Hit]) -> int:
 
 
 def _first_letters(trigger: bytes) -> tuple[bytes, bytes]:
-    """Return the least and the most that a match may begin with."""
+    """Return the range of the first characters of a match."""
     if plain := PLAIN.match(trigger) if b"|" not in trigger else None:
         return plain[0], plain[0]
     if re2 is None:
@@ -180,7 +185,7 @@ def _first_letters(trigger: bytes) -> tuple[bytes, bytes]:
 
 ANY = (b"", b"\xff\xff")
 PLAIN = re.compile(rb"[A-Za-z0-9_-]{2}(?![*+?{])")
-"""Two letters that replace themselves: nobody has to be asked what may begin so."""
+"""Two characters that match only themselves, so that the possible families are known."""
 
 
 @cache
@@ -230,5 +235,5 @@ def compile_expression(expression: bytes, engine: Engine = BEST) -> Any:
     options.max_mem = MEMORY
     options.never_capture = True
     found = re2.compile(expression, options)
-    re2.purge()  # else it keeps a hundred of them, also those that nobody asks any longer
+    re2.purge()  # otherwise it caches a hundred of them, including unused ones
     return found

@@ -20,7 +20,7 @@ PLAIN_WORDS = frozenset(
 )
 PIECE = re.compile(rb"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 VOWELS = frozenset(b"aeiouyAEIOUY")
-# A letter and what often follows it in words of prose and of programs.
+# Letters and what often follows them in prose and code.
 FOLLOWERS = (
     b"abcdfgiklmnprstuvwxy baeijlorsuy cacdefhiklmnoprstu dabcdefgilmoprstu eabcdefghilmnopqrstvwxy"
     b" facefilorstu gaehilnorstu haeimort iabcdefglmnoprstuvxz jaeou kaceis labcdefgilmnoprstuvy"
@@ -39,7 +39,7 @@ def is_plain_word(value: bytes) -> bool:
 
 
 def is_mixed(value: bytes) -> bool:
-    """Return whether a value has letters and also digits or signs, as passwords do."""
+    """Return whether a value has letters and also digits or symbols, as passwords do."""
     has_letter = any(65 <= number <= 90 or 97 <= number <= 122 for number in value)
     return has_letter and any(48 <= number <= 57 or number in b"!@#$%^&*?~+=" for number in value)
 
@@ -55,7 +55,7 @@ TECHNICAL = re.compile(
 
 @lru_cache(4096)
 def is_chosen(value: bytes) -> bool:
-    """Return whether a value looks like a password that somebody chose: mixed, and no name."""
+    """Return whether a value looks like a password that somebody chose: mixed, and not a name."""
     if len(value) < LEAST_CHOSEN or TECHNICAL.search(value) or IDENTIFIER.fullmatch(value):
         return False
     has_digit = any(48 <= number <= 57 for number in value)
@@ -67,7 +67,7 @@ def is_chosen(value: bytes) -> bool:
 
 LEAST_CHOSEN = 8
 PASSPHRASE = re.compile(rb"[A-Za-z]{3,12}(?:-[A-Za-z]{3,12}){2,6}(?:-?[0-9]{1,4})?[!.]?")
-# What words of names and addresses of programs have, and passphrases have not.
+# Words of names and program addresses, which passphrases do not contain.
 NAMING = frozenset(
     b"""the and for with not your this that from into app api dev prod stage staging test tests env
     config service server client account database cluster node image build release deploy name file
@@ -81,7 +81,7 @@ NAMING = frozenset(
 
 @lru_cache(4096)
 def is_passphrase(value: bytes) -> bool:
-    """Return whether a value is a row of words that name nothing, as people are told to choose."""
+    """Return whether a value is a row of words that name nothing, like a recommended passphrase."""
     if PASSPHRASE.fullmatch(value) is None:
         return False
     words = [word.lower() for word in PIECE.findall(value)]
@@ -89,7 +89,7 @@ def is_passphrase(value: bytes) -> bool:
 
 
 PHRASE = re.compile(rb"[a-z]{3,10}(?: [a-z]{3,10}){3,7}")
-# What sentences have, and rows of words drawn by chance seldom have.
+# Words that sentences contain, and randomly drawn words seldom do.
 PROSE = frozenset(
     b"""are was has have had can must may will would should could does did its our you they them what
     when where which who how why all any each some more most less than then there these those one
@@ -102,7 +102,7 @@ PROSE = frozenset(
 
 @lru_cache(4096)
 def is_phrase(value: bytes) -> bool:
-    """Return whether a value is four words or more that make no sentence."""
+    """Return whether a value is four words or more that form no sentence."""
     if PHRASE.fullmatch(value) is None:
         return False
     return not any(word in PROSE or word in NAMING or word in PLAIN_WORDS for word in value.split())
@@ -129,7 +129,7 @@ def _is_word(piece: bytes) -> bool:
 
 
 def is_random(value: bytes) -> bool:
-    """Return whether a value looks drawn by chance rather than chosen."""
+    """Return whether a value looks random rather than chosen."""
     if len(value) < 8 or is_wordy(value):
         return False
     digits = sum(48 <= number <= 57 for number in value)
@@ -147,7 +147,7 @@ LONG_ENOUGH, LEAST_SCRAMBLED, FEWEST_BITS = 20, 8, 3
 
 
 def _is_scrambled(value: bytes) -> bool:
-    """Return whether capitals and small letters change as nobody writes names."""
+    """Return whether upper and lower case alternate as in no name."""
     bits = sum(len(piece) < 3 for piece in PIECE.findall(value))
     return len(value) >= LEAST_SCRAMBLED and bits >= FEWEST_BITS
 
@@ -160,7 +160,7 @@ def is_likely(value: bytes) -> bool:
 WORD_AND_NUMBER = re.compile(
     rb"([A-Z][a-z]{3,15}|[a-z]{4,15}|[A-Z]{4,15})(?:[0-9]{2}|[-_.]?[0-9]{3,6})[!?#*.$@&]{0,3}"
 )
-# Words that have a number after them in programs.
+# Words that are followed by a number in programs.
 COUNTED = frozenset(
     b"""uint float char double long number size width height level step page item line lines node
     host file image part phase chapter section table column field param value version build release
@@ -170,7 +170,7 @@ COUNTED = frozenset(
 
 
 def is_weak(value: bytes) -> bool:
-    """Return whether a value is a word with a number after it, as many choose for a password."""
+    """Return whether a value is a word followed by a number, a common kind of password."""
     found = WORD_AND_NUMBER.fullmatch(value)
     if found is None or TECHNICAL.search(value):
         return False
@@ -184,7 +184,7 @@ UNITS = frozenset(b"seconds minutes hours days weeks months years times more byt
 
 @lru_cache(4096)
 def is_numbered_phrase(value: bytes) -> bool:
-    """Return whether a value is a row of words and numbers that make no sentence."""
+    """Return whether a value is a row of words and numbers that form no sentence."""
     words = value.split()
     if NUMBERED_PHRASE.fullmatch(value) is None or not any(word.isdigit() for word in words):
         return False
@@ -192,7 +192,7 @@ def is_numbered_phrase(value: bytes) -> bool:
     return not any(word in group for word in words for group in ordinary)
 
 
-# What a program fills in, or what is shown where a value belongs.
+# What a program fills in, or what is shown in place of a value.
 FILLED_IN = re.compile(
     rb"\$\{[A-Za-z_][^{}()\[\]]*\}|\{\{[^{}]*\}\}|\$\([^)]*\)|%\(\w+\)|<[A-Za-z][A-Za-z0-9 _.-]*>|\{[A-Za-z_][\w.\[\]]*\}"
     rb"|\.\.\.|\xe2\x80[\xa6\xb9\xba]|x{5,}|\*{3,}|#{4,}|_{5,}|-{6,}|://"
@@ -222,7 +222,7 @@ def is_salt(value: bytes) -> bool:
 
 @lru_cache(4096)
 def is_odd(value: bytes) -> bool:
-    """Return whether a value mixes letters, digits and signs as no word and no code does."""
+    """Return whether a value mixes letters, digits and symbols like no word or code."""
     if not LEAST_ODD <= len(value) <= MOST_ODD or any(number <= 32 for number in value):
         return False
     has_digit = any(48 <= number <= 57 for number in value)
@@ -248,7 +248,7 @@ def is_odd(value: bytes) -> bool:
     )
 
 
-# What people write where a secret belongs.
+# What people write in place of a secret.
 PLACEHOLDER = re.compile(
     rb"(?i)\.\.\.|\xe2\x80[\xa6\xb9]|x{5,}|\*{3,}|#{4,}|_{5,}|-{12,}|<[a-z]|\{\{|\$\{|\$\(|%\(|%s\b"
 )
@@ -261,7 +261,7 @@ REPEATED = re.compile(rb"(.)\1{7,}|(..)\2{5,}|(...)\3{4,}|(.)\4{3}([-_. ])(?:\4{
 PASSWORDS = frozenset(
     b"password passwd passphrase pwd pw pass psw credential credentials requirepass identified".split()
 )
-# A key whose last word is one of these is about a secret, and holds none.
+# A key whose last word is one of these is about a secret, but contains none.
 ABOUT = frozenset(
     b"""name names id ids type types url uri urls path paths file files filename dir field fields
     length len size count counts limit max min expiry expires expiration exp ttl age regex pattern
@@ -287,7 +287,7 @@ OTHER_TOKENS = frozenset(
 OTHER_KEYS = frozenset(
     b"public primary foreign redis cache sort partition hot shortcut index group row query surrogate".split()
 )
-# Passwords that everybody knows, in examples of addresses.
+# Well-known passwords in example addresses.
 WEAK = frozenset(b"pw pwd pass psw secret user users usr me you us x xx xxx xxxx".split())
 REFERENCE = re.compile(
     rb"\$|@[/{]|&|\*|%[A-Za-z_]+%|\{|<|!(?:Ref|Sub|Get|Vault|secret)\b|env[.:(]|process\.|os\.environ"
@@ -312,9 +312,9 @@ OF_EXPRESSION = re.compile(
 
 @lru_cache(4096)
 def is_placeholder(value: bytes) -> bool:
-    """Return whether a value only shows where a secret would stand.
+    """Return whether a value only stands for a secret.
 
-    A key with "example" in it may still be one: it is, if what is left looks drawn by chance.
+    A key containing "example" may still be one, if the rest of it looks random.
     """
     if is_blank(value):
         return True
@@ -324,14 +324,14 @@ def is_placeholder(value: bytes) -> bool:
 
 
 def is_blank(value: bytes) -> bool:
-    """Return whether a value has a gap that is to be filled in."""
+    """Return whether a value has a gap to fill in."""
     if PLACEHOLDER.search(value):
         return True
     return REPEATED.search(value.lstrip(b"A") or value) is not None  # some keys begin with zeros
 
 
 def is_reference(value: bytes) -> bool:
-    """Return whether a value says where the secret is kept, or is a path, or an expression."""
+    """Return whether a value says where the secret is stored, or is a path, or an expression."""
     return (
         REFERENCE.match(value) is not None
         or b"${" in value
@@ -345,7 +345,7 @@ def is_reference(value: bytes) -> bool:
 
 
 def is_dotted_name(value: bytes) -> bool:
-    """Return whether a value is the name of something in a program."""
+    """Return whether a value is a dotted name in source code."""
     if DOTTED_NAME.fullmatch(value) is None or YEARS.search(value):
         return False
     parts = value.split(b".")
@@ -368,8 +368,8 @@ STAND_IN_END = b"\xba"
 MOST_GAPS = 3
 NARROWEST = 40
 
-# A line break, real or as it is written in JSON, with the margin of the next line: a number, the sign of a patch
-# or a quote, a time, the name of a service or a file.
+# A line break, real or as written in JSON, with the margin of the next line: a number, a diff or
+# quote marker, a time, the name of a service or a file.
 LINE_MARGIN = (
     r"(?:[ \t]{0,8}[0-9]{1,6}(?:\t|→|\\{1,7}t)|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?[ \t]+(?:[A-Z]{4,5}[ \t]+)?"
     r"(?:\[[^\]\x00-\x1f]{1,40}\][ \t]?)?|\[[0-9][^\]\x00-\x1f]{1,30}\][ \t]+(?:[A-Za-z0-9_.-]{1,40}(?:\[[0-9]+\])?:[ \t])?"
@@ -404,7 +404,7 @@ def extend_to_quote(text: bytes, span: TextSpan) -> TextSpan:
 
 
 def extend_over_break(text: bytes, spans: tuple[TextSpan, ...]) -> tuple[TextSpan, ...]:
-    """Return a value with what goes on in the next line, where its own was full."""
+    """Return a value with its continuation in the next line, if its own line was full."""
     last = spans[-1]
     if text[last.end : last.end + 1] not in (b"\n", b"\r", b"\\", b"\x20", b"\t"):
         return spans
@@ -430,8 +430,8 @@ def extend_over_break(text: bytes, spans: tuple[TextSpan, ...]) -> tuple[TextSpa
     return (*spans, TextSpan(*more.span()))
 
 
-# What may cut a value in two: a line break, real or escaped, with the margin of the next line
-# (indentation, the sign of a patch or a quote, a line number), or the edge of a block.
+# What may split a value: a line break, real or escaped, with the margin of the next line
+# (indentation, a diff or quote marker, a line number), or the edge of a block.
 GAP = re.compile(
     rb"(?:\x1f|\\{0,1}[ \t]*\r?\n(?:[ \t]*[0-9]+(?:\t|\xe2\x86\x92))?[ \t]{0,16}[+>|-]?[ \t]{0,8}"
     rb"|\\{1,4}n[ \t]{0,16}[+>|-]?[ \t]{0,8})"
@@ -439,9 +439,10 @@ GAP = re.compile(
 
 
 def is_at_word_start(text: bytes, start: int) -> bool:
-    """Return whether no word runs into a place; the letter of an escape such as `\\n` is none.
+    r"""Return whether a word may start at a position; the letter of an escape such as `\\\
+    ` is none.
 
-    A stand-in is a word, since what it replaces was one.
+    A placeholder is a word, since what it replaces was one.
     """
     if start == 0:
         return True
@@ -452,7 +453,7 @@ def is_at_word_start(text: bytes, start: int) -> bool:
 
 
 def is_in_patch(text: bytes, start: int) -> bool:
-    """Return whether a place stands right behind the sign that begins a line of a patch."""
+    """Return whether a position is right after the marker of a diff line."""
     if text[start - 1 : start] not in (b"-", b"+"):
         return False
     before = text[max(0, start - 3) : start - 1]
@@ -460,7 +461,7 @@ def is_in_patch(text: bytes, start: int) -> bool:
 
 
 def is_in_stand_in(text: bytes, place: int) -> bool:
-    """Return whether a place lies within a stand-in, whose words are no words of the text."""
+    """Return whether a position is inside a placeholder, whose words do not belong to the text."""
     first = max(0, place - LONGEST_STAND_IN)
     opened = text.rfind(b"\xe2\x80\xb9", first, place)
     return opened >= 0 and text.rfind(b"\xe2\x80\xba", opened, place) < 0
@@ -470,7 +471,7 @@ LONGEST_STAND_IN = 60
 
 
 def is_behind_stand_in(text: bytes, start: int) -> bool:
-    """Return whether a stand-in ends at a place."""
+    """Return whether a placeholder ends at a position."""
     if text[start - 1 : start] != STAND_IN_END:
         return False
     return STAND_IN_BEFORE.search(text, max(0, start - 80), start) is not None
@@ -480,14 +481,14 @@ CODES = (
     r"(?:\\u00[0-9a-fA-F]{2}|%[0-9A-F]{2}|\\x[0-9a-f]{2}"
     r"|(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z])"
 )
-"""Signs that are written as codes, and what colours a text."""
+"""Escaped characters, and colour codes."""
 CODE = re.compile(CODES.encode() + rb"\Z")
 
 
 def run_of(letters: str, least: int, most: int | None = None, *, before: str = "") -> SecondLook:
-    """Return a look at keys of certain letters and length, which a line break may cut.
+    """Return a check for keys of certain characters and length, which a line break may split.
 
-    `before` is an expression for what a value has in front of the match.
+    `before` is an expression for what precedes a value in the match.
     """
     run = re.compile(b"[%b]+" % letters.encode())
     front = re.compile(before.encode() + rb"\Z") if before else None
@@ -530,7 +531,7 @@ def _beyond_gap(text: bytes, end: int, run: re.Pattern[bytes]) -> TextSpan | Non
 
 
 def _goes_on(text: bytes, spans: list[TextSpan], more: TextSpan) -> bool:
-    """Return whether a value that could end with its line was broken because the line was full."""
+    """Return whether a value at the end of its line was broken because the line was full."""
     start = spans[0].start
     first = max(0, start - NARROWEST)
     line = max(text.rfind(b"\n", first, start), text.rfind(b"\0", first, start), first - 1) + 1
@@ -540,12 +541,12 @@ def _goes_on(text: bytes, spans: list[TextSpan], more: TextSpan) -> bool:
 
 
 def any_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Take what the expression found: it says enough."""
+    """Accept what the expression found: it says enough."""
     return (value,)
 
 
 def anywhere(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Take what the expression found, whatever comes before it."""
+    """Accept what the expression found, whatever comes before it."""
     return NOTHING if is_placeholder(text[value.start : value.end]) else (value,)
 
 
@@ -554,7 +555,7 @@ SPACE = r"[ \t]{0,8}"
 
 
 def _cases(words: str) -> str:
-    """Return words in the three spellings that settings have: any case would be everywhere."""
+    """Return words in the three spellings of settings: any case would match everywhere."""
     found = words.split()
     return "|".join(
         dict.fromkeys(form for item in found for form in (item, item.capitalize(), item.upper()))

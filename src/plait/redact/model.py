@@ -6,11 +6,11 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 Group = Literal["secrets", "paths", "hosts", "emails", "accounts", "rules"]
-"""What can be switched off as one; `paths` are home paths and the user names in them."""
+"""What can be switched off together; `paths` are home paths and the user names in them."""
 GROUPS: tuple[Group, ...] = ("secrets", "paths", "hosts", "emails", "accounts", "rules")
 
 Kind = Literal["secret", "user", "host", "email", "account", "phone", "word", "field", "file"]
-"""What a stand-in says it replaces."""
+"""What a placeholder says it replaces."""
 
 GROUP_OF: dict[Kind, Group] = {
     "secret": "secrets",
@@ -26,31 +26,33 @@ GROUP_OF: dict[Kind, Group] = {
 
 
 class TextSpan(NamedTuple):
-    """A stretch of bytes in a text."""
+    """A range of bytes in a text."""
 
     start: int
     end: int
 
 
 class Island(NamedTuple):
-    """A stretch of a joined text that nothing around it touches: one text, or some that go on."""
+    """A range of a joined text that is independent of its neighbours: one text, or several that
+    continue.
+    """
 
     span: TextSpan
     parts: tuple[TextSpan, ...] = ()
-    """Where each text lies, if the stretch is more than one text."""
+    """Where each text is, if the range has more than one."""
 
 
 class Hit(NamedTuple):
-    """Something found in a text: one stretch, or several where a line break cuts it."""
+    """Something found in a text: one range, or several where a line break splits it."""
 
     kind: Kind
     label: str
     """What a secret is, such as `github token`; empty for other kinds."""
     value: bytes
-    """The thing itself, however it is written in the text."""
+    """The value, however it is written in the text."""
     spans: tuple[TextSpan, ...]
     hint: str = ""
-    """The public beginning of a secret, such as `ghp_`."""
+    """The public prefix of a secret, such as `ghp_`."""
 
     @property
     def start(self) -> int:
@@ -63,37 +65,39 @@ class Hit(NamedTuple):
         return self.spans[-1].end
 
     def moved(self, by: int) -> "Hit":
-        """Return the same further on in a longer text."""
+        """Return the same, shifted in a longer text."""
         return self._replace(
             spans=tuple(TextSpan(span.start + by, span.end + by) for span in self.spans)
         )
 
 
 SecondLook: TypeAlias = Callable[[bytes, TextSpan, TextSpan], tuple[TextSpan, ...]]
-"""The text, the whole match and the value in it to the stretches that are secret, if any."""
+"""Returns the secret ranges, if any, given the text, the match and the value in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One kind of thing to look for: an expression, and a second look at what it finds."""
+    """One kind of thing to look for: an expression, and a check of what it finds."""
 
     name: str
     expression: str
-    """Without look-around or back-references, so that every engine can run it. What is named
-    `v` is the value; without it, all of the match is."""
+    """Without lookaround or back-references, so that every engine can run it. The group `v` is the
+    value; without it, the whole match is.
+    """
     look: SecondLook
     label: str = ""
     """What a secret is, such as `github token`; empty for other kinds."""
     kind: Kind = "secret"
     head: str = ""
-    """The expression of the public beginning of every value: four letters of it are a hint."""
+    """The expression of the public prefix of every value: four characters of it are a hint."""
     canonical: Callable[[bytes], bytes] = bytes
-    """The value however it is written."""
+    """The value independent of its spelling."""
     trigger: str = ""
-    """How a match begins: what all texts are searched for, where the whole expression would be
-    too much for that. Without it, the expression is."""
+    """How a match begins: what all texts are searched for if the whole expression would be too
+    expensive. By default the expression itself.
+    """
     is_many: bool = False
-    """Whether each stretch is a value of its own, rather than a part of one."""
+    """Whether each range is a value of its own, rather than a part of one."""
 
 
 setting_secret = partial(Family, label="secret in a setting")
@@ -112,7 +116,7 @@ class Place:
     line: int | None = None
     uuid: str | None = None
     field: str | None = None
-    """The way to the text inside the record, such as `message.content[0].text`."""
+    """The path to the text inside the record, such as `message.content[0].text`."""
 
 
 MOST_PLACES = 200
@@ -120,7 +124,7 @@ MOST_PLACES = 200
 
 @dataclass(slots=True)
 class Found:
-    """All that is said about one value: never the value itself."""
+    """The report about one value, without the value itself."""
 
     stand_in: str
     kind: Kind
@@ -131,49 +135,49 @@ class Found:
     """The first two hundred."""
 
     def add(self, place: Place) -> None:
-        """Count one more, and keep where it was."""
+        """Count one more, and note where it was."""
         self.count += 1
         if len(self.places) < MOST_PLACES:
             self.places.append(place)
 
     def join(self, other: "Found") -> None:
-        """Count what was found of the same value after it."""
+        """Add what was found of the same value later."""
         self.count += other.count
         self.places += other.places[: MOST_PLACES - len(self.places)]
 
 
 @dataclass(slots=True)
 class Report:
-    """What was found, by its stand-in, in the order of appearance."""
+    """What was found, by placeholder, in the order of appearance."""
 
     found: dict[str, Found] = field(default_factory=dict)
     groups: tuple[Group, ...] = GROUPS
-    """What was looked for."""
+    """What was searched for."""
     is_strict: bool = False
-    """Whether what only may be secret was looked for too."""
+    """Whether possible secrets were searched for too."""
 
     def __bool__(self) -> bool:
         return bool(self.found)
 
     @property
     def count(self) -> int:
-        """How many stretches of text were found."""
+        """How many ranges of text were found."""
         return sum(found.count for found in self.found.values())
 
     @property
     def looked_for(self) -> dict[str, str]:
-        """What was looked for, in plain words, by group."""
+        """What was searched for, as text, by group."""
         words = {str(group): LOOKED_FOR[group] for group in self.groups}
         return words | ({"strict": STRICTLY} if self.is_strict else {})
 
     @property
     def not_recognised(self) -> tuple[str, ...]:
-        """What cannot be recognised, whatever is looked for, in plain words."""
+        """What cannot be recognised in any case, as text."""
         return NOT_RECOGNISED
 
     @property
     def kinds(self) -> dict[str, int]:
-        """How many of each kind: a secret by its label."""
+        """The number of each kind: secrets by label."""
         counts: dict[str, int] = {}
         for found in self.found.values():
             name = found.label or found.kind

@@ -17,7 +17,7 @@ from plait.redact.model import Family, TextSpan, account_number, host_name, user
 
 QUOTE_MARK = r"""\\{0,7}["']"""
 
-# Names that many machines share tell nothing of anybody.
+# Names that many machines share reveal nothing about anybody.
 NOBODY = frozenset(
     b"""user username users you me name runner ubuntu node vscode codespace linuxbrew shared public
     default circleci gitpod jovyan ec2-user vagrant pi app appuser root sandbox coder git postgres
@@ -266,7 +266,7 @@ ALSO: dict[str, Family] = {
     "user-before": user_name("full-name", "", _name_of_account),
     "ipv4": host_name("names-of-address", "", _names_of_address, is_many=True),
 }
-"""What a match of one family tells besides."""
+"""What a match of one family reveals besides."""
 
 
 LINE = r"(?:\r?\n|\\{1,7}n)"
@@ -277,7 +277,7 @@ PROGRAM = re.compile(
 
 
 def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the name of an author, unless a program is one."""
+    """Match the name of an author, unless it is a program's."""
     name = text[value.start : value.end].strip()
     if PROGRAM.search(name):
         return NOTHING
@@ -430,7 +430,7 @@ AUTHORS: tuple[Family, ...] = (
 
 NAME = r"[A-Za-z_][A-Za-z0-9_.-]{1,31}"
 START = r"(?:\A|\n|\\n|\x00)"
-# Users and groups that systems bring along.
+# Users and groups of operating systems.
 SYSTEM = frozenset(
     b"""staff wheel sudo adm users daemon bin sys sync games man lp mail news uucp proxy backup list irc
     nobody nogroup systemd dbus mysql redis mongodb nginx apache httpd tomcat sshd ntp messagebus syslog
@@ -450,7 +450,7 @@ ANY_HOST = frozenset(b"localhost none null example host server unknown true stri
 
 
 def is_somebody(name: bytes) -> bool:
-    """Return whether a name is a person's rather than a program's or everybody's."""
+    """Return whether a name is a person's rather than a program's or a common one."""
     lower = name.lower()
     is_common = lower in NOBODY or lower in SYSTEM or is_plain_word(lower)
     return len(name) > 1 and not is_common and SOFTWARE.search(name) is None and not name.isupper()
@@ -461,7 +461,7 @@ GOES_ON = re.compile(rb"[@(/]|\\++(?![nrt\"'])")
 
 
 def _user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the name of somebody, without what ends a sentence."""
+    """Match somebody's name, without punctuation after it."""
     name = text[value.start : value.end].rstrip(b".-")
     goes_on = GOES_ON.match(text, value.end) is not None
     return _trimmed(value, len(name)) if is_somebody(name) and not goes_on else NOTHING
@@ -507,7 +507,7 @@ TWO_NAMES = re.compile(rb"(%s)[ \t]+(%s)" % (NAME.encode(), NAME.encode()))
 
 
 def _listed_owner(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the owner of a listed file, and the group where it is named like somebody."""
+    """Match the owner of a listed file, and the group if it is named like a person."""
     names = TWO_NAMES.match(text, value.start)
     groups = (1, 2) if names else ()
     return tuple(TextSpan(*names.span(n)) for n in groups if names and is_somebody(names[n]))
@@ -529,7 +529,7 @@ BEFORE = re.compile(rb"(%s)\Z" % NAME.encode())
 
 
 def _user_before(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the name that comes before a match."""
+    """Match the name before a match."""
     found = BEFORE.search(text, max(0, match.start - 32), match.start)
     if found is None or not is_at_word_start(text, found.start(1)) or not is_somebody(found[1]):
         return NOTHING
@@ -539,7 +539,7 @@ def _user_before(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
 
 
 def is_machine(name: bytes) -> bool:
-    """Return whether a word looks like the name of a machine rather than any word."""
+    """Return whether a word looks like the name of a machine."""
     first = name.partition(b".")[0]
     has_sign = b"-" in first.strip(b"-") or any(48 <= number <= 57 for number in first)
     is_word = name.lower() in COMMON_HOSTS or SOFTWARE.search(name) is not None
@@ -553,13 +553,13 @@ def _login_host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
 
 
 def _shared(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the machine that shares a folder; a letter written as a code is none."""
+    """Match the machine that shares a folder; an escaped letter is none."""
     is_code = re.match(rb"[uUx][0-9A-Fa-f]{2,8}\b", text[value.start : value.end])
     return NOTHING if is_code else _login_host(text, match, value)
 
 
 def _named_host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what is said to be the name of a machine, unless it is every machine's."""
+    """Match what is said to be the name of a machine, unless it is a common one."""
     name = text[value.start : value.end].rstrip(b".").lower()
     return (
         NOTHING
@@ -589,7 +589,7 @@ CALL = re.compile(rb"[(\[{<$]|\.[A-Za-z]|[ \t]*[(=]")
 
 
 def _set(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the name that a setting holds, unless it is code."""
+    """Match the name in a setting, unless it is code."""
     is_part = (
         match.start > 0 and text[match.start - 1] in b"$.-" and not is_in_patch(text, match.start)
     )
@@ -600,13 +600,13 @@ OF_THINGS = re.compile(rb"owner|author|userName|assignee|reviewer|actor|[bB]y|up
 
 
 def _field(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the name that a field holds; things have owners too, so theirs must be rare."""
+    """Match the name in a field; things have owners too, so it must be rare."""
     is_of_thing = OF_THINGS.search(text, match.start, value.start) is not None
     return _rare(text, match, value) if is_of_thing else _set(text, match, value)
 
 
 def _slugged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the name in the folder of a project."""
+    """Match the name in a project folder."""
     is_start = match.start == 0 or text[match.start - 1] in b"/\\ \"'`\n(:="
     return _user(text, match, value) if is_start else NOTHING
 

@@ -1,10 +1,10 @@
 """The redactor: finds secrets in texts and records, remembers them, replaces them everywhere.
 
-A value that was recognised once is replaced in all its copies: encoded, cut, broken over lines. A
-few known values are one expression. Where there are many, each text is probed at every seventh
-letter for six letters of a known value, so the time grows with the text alone.
+A value that was recognised once is replaced in all its copies: encoded, truncated, broken over
+lines. A few known values are one expression. If there are many, each text is probed at every
+seventh character for six characters of a known value, so the time grows with the text alone.
 
-A log on stdin is no plain text: each line is read as a record, as everywhere else.
+A log on stdin is not plain text: each line is read as a record, as everywhere else.
 """
 
 import base64
@@ -54,8 +54,8 @@ LEAST_WORD = 4
 LEAST_CUT, HEAD = 16, 10
 NOT_ALPHANUMERIC = re.compile(rb"[^A-Za-z0-9]")
 ESCAPED = re.compile(rb'[\x00-\x1f"\\]')
-"""What a line of a log writes in another way."""
-# Names that are also words of every log.
+"""Characters that a line of a log escapes."""
+# Names that are also words in every log.
 WORDS = frozenset(
     b"""code main work data home temp dist build claude agent model prompt python java ruby rust
     docs mark will bill rich sage grant chase drew rose may june april august faith hope joy king
@@ -64,27 +64,27 @@ WORDS = frozenset(
 FEW: dict[Engine, int] = {"re2": 2000, "re": 60}
 """How many strings one expression holds."""
 MOST_LETTERS = 100_000
-"""How long they may be together: the automaton of a longer expression finds no room."""
+"""Their total length: the automaton of a longer expression would not fit."""
 RENEWALS = 100
-"""How often the expression is made again before the other way is taken."""
+"""How often the expression is rebuilt before the other method is used."""
 BEGINNING = 16
-"""Letters that many strings may have in common: what is asked for follows them."""
+"""Characters that many strings may have in common: what follows them is probed."""
 SIZES = ((4, 4, 1), (6, 4, 3), (12, 6, 7))
-"""From which length on: how many letters are asked for, at every how many of the text."""
+"""Minimum length, number of characters to probe, and probing distance."""
 
 
 class KnownString(NamedTuple):
-    """A string to look for, and the part of it that is the value."""
+    """A string to search for, and the part of it that is the value."""
 
     hit: Hit
     part: TextSpan
     is_word: bool
     is_head: bool = False
-    """The string is only the beginning of the value."""
+    """Whether the string is only the beginning of the value."""
 
 
 class KnownValues:
-    """All that was recognised so far."""
+    """Everything recognised so far."""
 
     def __init__(self, engine: Engine = BEST) -> None:
         self.engine = engine
@@ -98,22 +98,22 @@ class KnownValues:
         self._is_shared = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_finder": None}  # an expression stays where it was made
+        return {**self.__dict__, "_finder": None}  # a compiled expression stays in its process
 
     @property
     def taught_hits(self) -> Iterator[Hit]:
-        """All that something told, in order."""
+        """Everything that was taught, in order."""
         return (hit._replace(spans=()) for hit in self._added.values())
 
     def copied(self) -> "KnownValues":
-        """Return another that knows the same, and learns for itself alone."""
+        """Return a copy that learns independently."""
         found = copy(self)
         found.strings, found._added = {**self.strings}, {**self._added}
         found._is_shared = self._samples is not None
         return found
 
     def add(self, hit: Hit) -> None:
-        """Remember a value that something else told."""
+        """Add a value that its surroundings revealed."""
         if (hit.kind, hit.value) in self._added:
             return
         self._added[hit.kind, hit.value] = hit
@@ -137,7 +137,7 @@ class KnownValues:
                     self._remember(hit.value, KnownString(hit, part, is_word=True))
 
     def add_word(self, value: bytes, kind: Kind) -> None:
-        """Remember a word that replaces itself wherever it occurs alone."""
+        """Add a word to replace wherever it occurs alone."""
         part = TextSpan(0, len(value))
         self._remember(value, KnownString(Hit(kind, "", value, (part,)), part, is_word=True))
 
@@ -176,9 +176,9 @@ class KnownValues:
             yield known.hit._replace(spans=spans)
 
     def may_stand_in(self, line: bytes) -> bool:
-        """Return whether a line of a log may hold a copy, without decoding it.
+        """Return whether a line of a log may contain a copy, without decoding it.
 
-        True where its bytes do not tell: they are escaped otherwise than the values.
+        True if its bytes do not tell: they are escaped differently from the values.
         """
         if not self.strings:
             return False
@@ -186,7 +186,7 @@ class KnownValues:
         return not is_literal or self._next(line, 0) is not None
 
     def _next(self, text: bytes, place: int) -> TextSpan | None:
-        """Return the first of the strings after a place, the longest of those that begin there."""
+        """Return the first of the strings after a position, the longest of those that begin there."""
         if not self._is_large():
             match = self.finder.search(text, place)
             return TextSpan(*match.span()) if match else None
@@ -239,7 +239,7 @@ class KnownValues:
 
     @property
     def finder(self) -> Any:
-        """The expression for all strings, the longest first."""
+        """The expression for all strings, longest first."""
         if self._finder is None:
             longest = sorted(self.strings, key=len, reverse=True)
             self._finder = compile_expression(b"|".join(map(_escaped, longest)), self.engine)
@@ -248,7 +248,7 @@ class KnownValues:
 
 
 def _cut(text: bytes, match: TextSpan, known: KnownString) -> tuple[TextSpan, ...]:
-    """Return how far a value goes on after its beginning, over the breaks of lines."""
+    """Return how far a value continues after its beginning, across line breaks."""
     value, spans, place = known.hit.value, [], HEAD
     start, end = match.start, match.end
     while place < len(value):
@@ -276,7 +276,7 @@ def _spellings(value: bytes) -> Iterator[bytes]:
     if len(value) >= 8:
         yield value.hex().encode()
         for shift in range(3):
-            # The letters at both ends also hold bits of what is next to the value.
+            # The characters at both ends also hold bits of the value's neighbours.
             encoded = base64.b64encode(b"\0" * shift + value).rstrip(b"=")
             inner = encoded[(0, 2, 3)[shift] : len(encoded) - ((shift + len(value)) % 3 != 0)]
             yield inner
@@ -311,12 +311,12 @@ def _escaped(string: bytes) -> bytes:
 
 AROUND = frozenset(((b"/", b"/"), (b"/", b'"'), (b"-", b"-")))
 HOME = re.compile(rb"/(?:home|Users)/(?![A-Z][A-Z0-9-]+\Z)[A-Za-z0-9_][A-Za-z0-9_.-]*")
-"""A home whose owner is the step after it: what is all capitals may be a domain before one."""
+"""A home directory whose owner is the next component: all capitals may be a domain before it."""
 HOME_KEYS = tuple(
     b'"%b":' % key.encode() for key in "cwd file_path filePath notebook_path path".split()
 )
 BEFORE_HOMES = (*HOME_KEYS, b"{", b"},")
-"""What comes before a path that no word around it makes anything else."""
+"""Characters that may precede a path."""
 
 
 @dataclass
@@ -325,10 +325,10 @@ class Owners:
 
     names: dict[bytes, Hit] = field(default_factory=dict)
     homes: dict[bytes, Hit] = field(default_factory=dict)
-    """Of those whose names are words of every log."""
+    """Homes of users whose names are words in every log."""
 
     def add(self, hit: Hit, home: bytes, known: KnownValues) -> None:
-        """Remember a user, and the home that told of them."""
+        """Add a user, and the home directory that revealed the name."""
         if is_distinctive(hit.value):
             known.add_word(hit.value, "user")
             self.names[hit.value] = hit
@@ -336,16 +336,16 @@ class Owners:
             self.homes[home] = hit
 
     def hits(self) -> Iterator[tuple[bytes, Hit]]:
-        """Yield each user with the home that told of them, or the name."""
+        """Yield each user with the home directory that revealed it, or the name."""
         for found in (self.names, self.homes):
             yield from ((name, hit._replace(spans=())) for name, hit in found.items())
 
     def copied(self) -> "Owners":
-        """Return the same, to be added to."""
+        """Return a copy that can be added to."""
         return Owners({**self.names}, {**self.homes})
 
     def replaced(self, raw: bytes, ledger: Ledger) -> tuple[bytes, list[Hit]]:
-        """Return a line with stand-ins for them in paths, at once, and what was replaced."""
+        """Return a line with their names in paths replaced, and what was replaced."""
         hits: list[Hit] = []
         for name, hit in self.names.items():
             if name in raw:
@@ -360,12 +360,12 @@ class Owners:
 
 
 def _without_name(raw: bytes, name: bytes, stand_in: bytes) -> tuple[bytes, int]:
-    """Return a line with something else for a name that is a step of paths, and how often."""
+    """Return a line with a path component replaced, and how often."""
     parts = raw.split(name)
     last, count = parts[0], 0
     found = [last]
     for part in parts[1:]:
-        # Cheaper than an expression: most lines of a log have the owner's home in them.
+        # Cheaper than an expression: most lines of a log contain the owner's home.
         is_step = (last[-1:], part[:1]) in AROUND
         found += (stand_in if is_step else name, part)
         last, count = part, count + is_step
@@ -373,7 +373,7 @@ def _without_name(raw: bytes, name: bytes, stand_in: bytes) -> tuple[bytes, int]
 
 
 def _without_home(raw: bytes, home: bytes, name: bytes, stand_in: bytes) -> tuple[bytes, int]:
-    """Return a line with another name for the owner of a home where a path begins with it."""
+    """Return a line with the owner of a home replaced where a path begins with it."""
     parts = raw.split(b'"' + home)
     last, count = parts[0], 0
     found = [last]
@@ -385,8 +385,8 @@ def _without_home(raw: bytes, home: bytes, name: bytes, stand_in: bytes) -> tupl
 
 
 Rows: TypeAlias = tuple[tuple[Family, ...], ...]
-# What begins at one place is told by the first family of a part that takes it. Each row is an
-# expression of its own: the states of an automaton grow with the product of what it looks for.
+# What begins at one position is decided by the first family of a group that accepts it. Each group
+# is an expression of its own: the states of an automaton grow with the product of its alternatives.
 PARTS: tuple[Rows, ...] = (
     ((*PEOPLE, *KEYS), *CONTEXTS),
     (LOGINS, (*MACHINES, *AUTHORS), (*NUMBERS, *ENCODED)),
@@ -399,7 +399,7 @@ STAND_INS = re.compile(STAND_IN)
 
 
 class Texts(Protocol):
-    """Texts that are joined, and where each of them lies."""
+    """Joined texts and their positions."""
 
     @property
     def data(self) -> bytes:
@@ -407,11 +407,11 @@ class Texts(Protocol):
 
     @property
     def islands(self) -> Sequence[Island]:
-        """Where they lie."""
+        """Where they are."""
 
 
 class Scanner:
-    """Looks for some groups of things."""
+    """Searches for some groups of things."""
 
     def __init__(
         self, groups: Collection[Group] = GROUPS, engine: Engine = BEST, *, strict: bool = False
@@ -424,9 +424,9 @@ class Scanner:
         self.keys = _keys_of(engine)
 
     def hits_in(self, source: Texts) -> Iterator[Hit]:
-        """Yield what the stretches of a joined text hold, each read as if it stood alone.
+        """Yield what the ranges of a joined text contain, each read as if it were alone.
 
-        The whole is searched once for how things begin; a stretch is read from there on.
+        All of it is searched once for beginnings; a range is read from there on.
         """
         for expression in self.expressions:
             for island, place in _touched(source, expression.finders):
@@ -446,14 +446,14 @@ class Scanner:
             yield hit.moved(span.start)
 
     def hits(self, text: bytes) -> list[Hit]:
-        """Return what a text holds: it may be there twice, as it stands and as it is read."""
+        """Return what a text contains, as written and as shown."""
         found = self.named_hits(text)
         if is_wrapped(text):
             found += self._seen_hits(text)
         return found
 
     def named_hits(self, text: bytes) -> list[Hit]:
-        """Return what a text holds as it stands, each by its most telling name."""
+        """Return what a text contains as written, each by its most specific name."""
         found = (self._rename_hits(expression.hits(text), text) for expression in self.expressions)
         return list(chain.from_iterable(found))
 
@@ -469,14 +469,14 @@ class Scanner:
                 yield named
 
     def renamed(self, hit: Hit, text: bytes) -> Hit:
-        """Return a hit that its surroundings told, by what the value itself tells."""
+        """Return a hit found by its surroundings, labelled by its own form."""
         if hit.kind != "secret" or hit.label not in CONTEXT_LABELS:
             return hit
         key = next(iter(self.keys.second_look(text, hit.start)), None)
         return key if key and key.end >= hit.end else hit
 
     def decode_hit(self, hit: Hit, layers: int = MOST_LAYERS) -> Hit | None:
-        """Return the secret that an encoded text holds, or None where it holds none."""
+        """Return the secret in an encoded text; None if it contains none."""
         text = decode_value(hit.value)
         inner = self._secret_in(text, layers) if text else None
         return hit._replace(label=inner.label, value=inner.value, hint="") if inner else None
@@ -493,7 +493,7 @@ class Scanner:
 
 
 def _touched(source: Texts, finders: Sequence[Any]) -> Iterator[tuple[Island, int]]:
-    """Yield the stretches in which a match begins or ends, and where the first is in them."""
+    """Yield the ranges in which a match begins or ends, and the position of the first in them."""
     search = Search(finders, source.data)
     match = search.next(0)
     starts = [island.span.start for island in source.islands] if match else []
@@ -511,9 +511,9 @@ def _touched(source: Texts, finders: Sequence[Any]) -> Iterator[tuple[Island, in
 def iter_touched_texts(
     island: Island, place: int, text: bytes, finders: Sequence[Any]
 ) -> Iterator[TextSpan]:
-    """Yield the texts of a stretch in which anything may be found that is read alone.
+    """Yield the texts of a range in which something may be found when read alone.
 
-    What begins in such a text begins in the stretch too, or with the break before it.
+    What begins in such a text begins in the range too, or with the break before it.
     """
     first, end = island.span
     if any(part.start > first and text[part.start - 1] not in b"\n\0" for part in island.parts):
@@ -539,14 +539,14 @@ def _expression_of(kinds: frozenset[Kind], engine: Engine, rows: Rows) -> Expres
 
 
 def find_stand_ins(text: bytes) -> list[tuple[int, int]]:
-    """Return where stand-ins of an earlier run stand."""
+    """Return the placeholders of an earlier run."""
     if b"\xe2\x80\xb9" not in text:
         return []
     return [match.span() for match in STAND_INS.finditer(text)]
 
 
 def separate_hits(hits: Iterable[Hit], claimed: Iterable[tuple[int, int]] = ()) -> list[Hit]:
-    """Return hits in order: what touches an earlier one is left out, or cut where it goes on."""
+    """Return hits in order: one that overlaps an earlier one is dropped, or cut if it continues."""
     kept: list[Hit] = []
     places = deque(sorted(claimed))
     for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
@@ -570,21 +570,21 @@ MOST_QUIET = 250_000
 
 
 QuickVerdict = Literal["nothing", "copies", "something"]
-"""Whether texts hold nothing to hide, only copies of what is known, or perhaps more."""
+"""Whether texts contain nothing to hide, only copies of known values, or perhaps more."""
 
 
 class Cut(NamedTuple):
-    """A stretch of a text and what is in for it."""
+    """A range of a text and its replacement."""
 
     span: TextSpan
     stand_in: str
 
 
 class Redactor:
-    """Replaces what should not be shared; the same value by the same stand-in everywhere.
+    """Replaces what should not be shared; equal values get the same placeholder everywhere.
 
-    What one place tells, such as `API_KEY=…`, is replaced in all that follows. To have it
-    replaced in what came before too, let `learn` see everything first.
+    What one place reveals, such as `API_KEY=…`, is replaced in everything that follows. To replace
+    it in what came before too, let `learn` see everything first.
     """
 
     def __init__(self, rules: Rules | None = None, *, engine: Engine = BEST) -> None:
@@ -597,9 +597,9 @@ class Redactor:
         self._kept = frozenset(item.encode("utf-8", "surrogatepass") for item in self.rules.keep)
         self._seen: set[str] = set()
         self._quiet: set[int] = set()
-        """Texts that tell nothing by themselves, by their hash: they are not read twice."""
+        """Hashes of texts that reveal nothing by themselves: they are not read twice."""
         self._quiet_lines: set[int] = set()
-        """Lines that do, by a hash that is the same in every process."""
+        """The same for lines, by a hash that is stable between processes."""
         self._owners = Owners()
         self._is_numbering = False
         if "rules" in self.rules.groups:
@@ -612,18 +612,18 @@ class Redactor:
 
     @property
     def key(self) -> dict[str, str]:
-        """What each stand-in replaces: whoever has it can put everything back."""
+        """The value of each placeholder: with it everything can be restored."""
         return self._ledger.key
 
     @property
     def values(self) -> frozenset[str]:
-        """All that was replaced, as it is and as it was written."""
+        """All replaced values, as they are and as they were written."""
         plain = (value.decode("utf-8", "replace") for _, value in self._ledger.numbers)
         return frozenset((*plain, *self.key.values()))
 
     @property
     def learnt(self) -> int:
-        """How much it looks for by now: what adds nothing to it has taught nothing."""
+        """The amount of what it searches for: what does not increase it has taught nothing."""
         return len(self._known.strings) + len(self._owners.names)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -637,18 +637,18 @@ class Redactor:
 
     @property
     def has_own_rules(self) -> bool:
-        """Whether it goes by expressions, fields or files of the user: those look across texts."""
+        """Whether it uses expressions, fields or files of the user: those apply across texts."""
         return bool(self._custom)
 
     def apprentice(self) -> "Redactor":
-        """Return one with the same rules that knows nothing yet, for a lesson of its own."""
+        """Return a redactor with the same rules and no knowledge, for a lesson of its own."""
         found = Redactor(self.rules, engine=self._scanner.engine)
         found._is_numbering = True
         return found
 
     @property
     def lesson(self) -> Lesson:
-        """What it has learnt, for another with the same rules to take."""
+        """What it has learnt, for another one with the same rules."""
         quiet = array("Q", sorted(self._quiet_lines)).tobytes()
         named = tuple(
             Hit(kind, self._ledger.labels[kind, number], value, ())
@@ -657,7 +657,7 @@ class Redactor:
         return Lesson(named, tuple(self._known.taught_hits), tuple(self._owners.hits()), quiet)
 
     def take(self, lesson: Lesson) -> None:
-        """Learn what another has learnt."""
+        """Learn what another one has learnt."""
         for hit in lesson.named:
             self._ledger.number(hit)
         for hit in lesson.hits:
@@ -666,11 +666,11 @@ class Redactor:
             self._owners.add(hit, name, self._known)
 
     def settle(self) -> None:
-        """Have all that follows go by what was learnt so far, wherever it is redacted."""
+        """Fix what was learnt so far as the basis of everything that follows, in any process."""
         self._ledger.settle()
 
     def twin(self, lesson: Lesson | None = None) -> "Redactor":
-        """Return one that knows the same, and tells nothing of what it finds to this one.
+        """Return a copy that does not report its findings to this one.
 
         Lines that taught nothing in a lesson are not read a second time.
         """
@@ -686,11 +686,11 @@ class Redactor:
 
     @property
     def outcome(self) -> CheckOutcome:
-        """What a twin has found, for the one that it was made of."""
+        """The findings of a copy, for its original."""
         return CheckOutcome(tuple(self.report.found.values()), tuple(self._ledger.unsettled))
 
     def absorb(self, outcome: CheckOutcome) -> bool:
-        """Take what a twin has found, or declines: it named something as others did before."""
+        """Add the findings of a copy; return False if it used a placeholder that was taken."""
         ledger = self._ledger.copied() if outcome.unsettled else self._ledger
         if not ledger.agrees(list(outcome.unsettled)):
             return False
@@ -705,7 +705,7 @@ class Redactor:
         return True
 
     def text(self, text: str, place: Place = NOWHERE) -> str:
-        """Return a text without what should not be shared; the same object if nothing is."""
+        """Return a text, redacted; the same object if nothing was found."""
         data = text.encode("utf-8", "surrogatepass")
         hits = self._hits(data)
         if not hits:
@@ -722,10 +722,10 @@ class Redactor:
         return _with_cuts(data, cuts).decode("utf-8", "surrogatepass")
 
     def value(self, value: Any, place: Place = NOWHERE) -> Any:
-        """Return a value of any shape without what should not be shared in its texts.
+        """Return a value of any shape with its texts redacted.
 
-        What holds nothing of the kind stays the very object it was. Ids, kinds and times of
-        records, signatures and pictures are left alone.
+        Unchanged parts stay the same objects. Ids, kinds and times of records, signatures and
+        images are left alone.
         """
         if isinstance(value, str):
             return self.text(value, place)
@@ -752,10 +752,10 @@ class Redactor:
         return tree.replace(texts) if texts else tree.nodes[0].value
 
     def record(self, record: R, file: str | None = None) -> R:
-        """Return a record without what should not be shared; the record itself if nothing is.
+        """Return a record, redacted; the record itself if nothing was found.
 
-        What a text of it becomes is what the text alone becomes, or less where its neighbours or
-        its key tell more. The owner's name in paths is replaced in the bytes of the line.
+        A text in it becomes what the text alone would become, or less if its neighbours or its key
+        say more. The owner's name in paths is replaced in the bytes of the line.
         """
         place = Place(file, record.line or None, record.uuid)
         self._learn_owner(record)
@@ -777,12 +777,12 @@ class Redactor:
         return record.with_fields(fields)
 
     def records(self, records: Iterable[R], file: str | None = None) -> Iterator[R]:
-        """Yield records without what should not be shared, one by one."""
+        """Yield records, redacted one by one."""
         for record in records:
             yield self.record(record, file)
 
     def learn(self, source: Any) -> None:
-        """Look for values that are to be replaced wherever they stand; changes nothing.
+        """Learn values that are to be replaced everywhere; nothing is changed.
 
         The source is a text, a record, any value, or an iterable of them.
         """
@@ -805,18 +805,18 @@ class Redactor:
             self.learn({"": source})
 
     def _hits(self, data: bytes) -> list[Hit]:
-        """Return what a text holds, in order and nothing twice, and remembers it."""
+        """Return what a text contains, in order without duplicates, and remember it."""
         return self._with_known(data, self._find_hits(data) + list(self._custom.hits(data)))
 
     def _hits_in(self, joined: Joined) -> list[Hit]:
-        """Return what joined texts hold, in order and nothing twice, and remembers it."""
+        """Return what joined texts contain, in order without duplicates, and remember it."""
         custom = self._custom.hits_in(joined.data, joined.islands)
         return self._with_known(joined.data, [*self._find_hits_in(joined), *custom])
 
     def _classify_quickly(
         self, raw: bytes, fields: Any, *, learnt: bytes | None = None
     ) -> QuickVerdict:
-        """Tell what is to be hidden in a line, as far as that can be told at once."""
+        """Return what is to be hidden in a line, as far as that is quickly known."""
         texts = None if self._custom else collect_texts(fields)
         if texts is None or holds_more(raw, texts.keys):
             return "something"
@@ -842,7 +842,7 @@ class Redactor:
         return separate_hits(found, find_stand_ins(data)) if found else found
 
     def _find_hits(self, data: bytes) -> list[Hit]:
-        """Return what a text tells by itself, and remembers it."""
+        """Return what a text reveals by itself, and remember it."""
         return self._remembered(data, lambda: self._scanner.hits(data))
 
     def _find_hits_in(self, joined: Joined) -> list[Hit]:
@@ -882,7 +882,7 @@ class Redactor:
         return (raw, []) if self._custom else self._owners.replaced(raw, self._ledger)
 
     def _hide_full_texts(self, tree: Tree, place: Place) -> dict[int, str]:
-        """Return the stand-ins of texts that the user's rules hide as a whole."""
+        """Return the placeholders of texts that the user's rules hide completely."""
         texts: dict[int, str] = {}
         for number, kind in self._custom.find_hidden_texts(tree).items() if self._custom else ():
             leaf = tree.leaves[number]
@@ -911,14 +911,14 @@ def _place_in(place: Place, field: str) -> Place:
 
 
 def _as_read(data: bytes, known: KnownValues) -> Iterator[Hit]:
-    """Yield the copies that only a reader sees, because letters of them are written as codes."""
+    """Yield the copies that only a reader sees, because some characters are escaped."""
     seen = unwrap(data)
     for hit in known.hits(seen.text):
         yield hit._replace(spans=tuple(seen.source(span) for span in hit.spans))
 
 
 def _mark(data: bytes) -> int:
-    """Return a number for a line that is the same in every process."""
+    """Return a hash of a line that is stable between processes."""
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
@@ -940,13 +940,13 @@ def is_log(text: str) -> bool:
 
 
 def redact_log(redactor: Redactor, text: str) -> str:
-    """Return a log without what should not be shared; what one line tells is replaced in all."""
+    """Return a log, redacted; what one line reveals is replaced in all."""
     redactor.learn(_record_in(line) or line for line in text.split("\n"))
     return _map_lines(text, redactor.record, redactor.text)
 
 
 def restore_log(text: str, key: dict[str, str]) -> str:
-    """Return a log with the values back instead of their stand-ins."""
+    """Return a log with its placeholders replaced by the values."""
 
     def restore(record: Record) -> Record:
         tree = Tree(record.fields)

@@ -17,32 +17,32 @@ from plait.redact.texts import Leaf, Tree
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What to look for besides the families, and what to leave alone."""
+    """What to search for besides the families, and what to leave alone."""
 
     words: tuple[str, ...] = ()
-    """Replaced wherever they stand alone."""
+    """Replaced wherever they occur alone."""
     expressions: tuple[str, ...] = ()
-    """Replaced where they match: their first group, or all of it where they have none."""
+    """Replaced where they match: their first group, or all of the match if they have none."""
     fields: tuple[str, ...] = ()
-    """Keys, or dotted ways to them, whose whole text is replaced."""
+    """Keys, or dotted paths to them, whose whole text is replaced."""
     files: tuple[str, ...] = ()
     """Patterns of paths: what was read from or written to such a file is replaced."""
     keep: tuple[str, ...] = ()
     """Values that are never replaced."""
     off: tuple[Group, ...] = ()
-    """Groups that are not looked for."""
+    """Groups that are not searched for."""
     strict: bool = False
-    """Whether what only may be secret is replaced too."""
+    """Whether possible secrets are replaced too."""
     own: tuple[tuple[Kind, str], ...] = ()
-    """Names of whoever's machine this is, replaced wherever they stand alone."""
+    """Names of this machine's users, replaced wherever they occur alone."""
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The groups that are looked for."""
+        """The groups that are searched for."""
         return tuple(group for group in GROUPS if group not in self.off)
 
     def only(self, groups: Collection[Group]) -> "Rules":
-        """Return the same rules for some groups alone."""
+        """Return the same rules for some groups only."""
         off = tuple(group for group in GROUPS if group not in groups or group in self.off)
         return replace(self, off=off)
 
@@ -57,7 +57,7 @@ KEYS = ("words", "expressions", "fields", "files", "keep", "off")
 
 
 def parse_rules(table: Mapping[str, Any], source: str = "the rules") -> Rules:
-    """Return the rules that a table holds, or says what is wrong with it."""
+    """Return the rules in a table; raise with what is wrong with it."""
     for key, value in table.items():
         if key not in KEYS:
             near = get_close_matches(key, KEYS, n=1)
@@ -120,13 +120,13 @@ class CustomRules:
                     yield Hit("word", "", value, (TextSpan(first, first + len(value)),))
 
     def hits_in(self, data: bytes, islands: Iterable[Island]) -> Iterator[Hit]:
-        """Yield what the expressions match in each stretch of a joined text."""
+        """Yield what the expressions match in each range of a joined text."""
         for span, parts in islands if self.expressions else ():
             for start, end in (span, *parts):
                 yield from (hit.moved(start) for hit in self.hits(data[start:end]))
 
     def find_hidden_texts(self, tree: Tree) -> dict[int, Kind]:
-        """Return the texts of a tree that are hidden as a whole, by their numbers."""
+        """Return the texts of a tree that are hidden completely, by their numbers."""
         found: dict[int, Kind] = {}
         if self.fields:
             named = (n for n, leaf in enumerate(tree.leaves) if self._is_named(tree, leaf))
@@ -185,13 +185,13 @@ SETTING = re.compile(r"\s*(name|email)\s*=\s*\"?([^\"#;\n]+?)\"?\s*(?:[#;].*)?$"
 
 
 def add_own_names(rules: Rules | None, home: Path, host: str | None = None) -> Rules:
-    """Return rules that also know the names of a machine and of whom its home belongs to."""
+    """Return rules with the names of a machine and of the user of a home folder."""
     found = names_of(home, socket.gethostname() if host is None else host)
     return replace(rules or Rules(), own=tuple(dict.fromkeys(found)))
 
 
 def names_of(home: Path, host: str) -> Iterator[tuple[Kind, str]]:
-    """Yield what a home folder and the name of a machine tell of somebody."""
+    """Yield the names that a home folder and a machine name reveal."""
     if is_somebody(home.name.encode("utf-8", "surrogatepass")):
         yield "user", home.name
     yield from (("host", name) for name in (host, host.partition(".")[0]) if name)

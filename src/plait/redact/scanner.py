@@ -11,16 +11,16 @@ from typing import Any
 from plait.errors import MissingExtra, SourceError
 
 SCANNER = "kingfisher"
-# It must neither try the secrets at their services nor look for a newer version of itself.
+# It must neither try the secrets at their services nor check for updates.
 OFFLINE = ("scan", "--no-validate", "--no-update-check", "--format", "json")
 EXIT_CODES = (0, 200, 205)
-"""Nothing found, something found, something found and proven."""
+"""Nothing found, something found, something found and verified."""
 MOST_PATHS = 500
 """Paths in one call: the length of a command line is limited."""
 
 
 def scan_with_kingfisher(paths: Sequence[Path], known: frozenset[str]) -> list[dict[str, object]]:
-    """Return rule, file and line of what the scanner finds and Plait did not."""
+    """Return rule, file and line of what the scanner found and Plait did not."""
     python_folder = str(Path(sys.executable).parent)
     scanner = shutil.which(SCANNER) or shutil.which(SCANNER, path=python_folder)
     if scanner is None:

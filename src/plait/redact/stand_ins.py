@@ -1,4 +1,4 @@
-"""Stand-ins: what replaces a value, and how the value is restored."""
+"""Placeholders: what replaces a value, and how the value is restored."""
 
 import re
 from typing import NamedTuple
@@ -9,28 +9,28 @@ WRITTEN = re.compile(r"‹[^‹›]+ \d+(?:\.\d+)?(?:: [^‹›]*)?›")
 
 
 class StandInUse(NamedTuple):
-    """A value for which a stand-in was made, how it was written, and what is in for it."""
+    """A value with a placeholder, its spelling, and the placeholder."""
 
     hit: Hit
     spelling: bytes | None
-    """None where the value was counted alone."""
+    """None if the value was only counted."""
     is_rest: bool
     stand_in: str
 
 
 class Ledger:
-    """Remembers which stand-in belongs to which value.
+    """Assigns placeholders to values.
 
-    A value that is written in another way, or cut by a line break, keeps its number and gets
-    a second one after a dot: `‹secret 3.1: github token›`. So each stand-in replaces exactly
-    one string, and what was replaced can be put back.
+    A value in another spelling, or split by a line break, keeps its number and gets a second one
+    after a dot: `‹secret 3.1: github token›`. So each placeholder replaces exactly one string and
+    can be reversed.
     """
 
     def __init__(self) -> None:
         self.numbers: dict[tuple[Kind, bytes], int] = {}
         self.labels: dict[tuple[Kind, int], str] = {}
         self.key: dict[str, str] = {}
-        """What each stand-in replaces."""
+        """The value of each placeholder."""
         self._counts: dict[Kind, int] = {}
         self._spelled: dict[tuple[Kind, int, bytes], str] = {}
         self._spellings: dict[tuple[Kind, int], int] = {}
@@ -38,11 +38,11 @@ class Ledger:
         self._unsettled: dict[tuple[Kind, bytes, bytes | None], StandInUse] = {}
 
     def settle(self) -> None:
-        """Hold the numbers that were given so far for what everybody goes by."""
+        """Fix the numbers given so far as the basis for everybody."""
         self._settled = dict(self._counts)
 
     def copied(self) -> "Ledger":
-        """Return another that gives the same stand-ins, and notes which were not settled."""
+        """Return a copy that gives the same placeholders, and notes new ones."""
         found = Ledger()
         found.numbers, found.labels, found.key = {**self.numbers}, {**self.labels}, {**self.key}
         found._counts, found._spelled = {**self._counts}, {**self._spelled}
@@ -52,11 +52,11 @@ class Ledger:
 
     @property
     def unsettled(self) -> list[StandInUse]:
-        """What was asked for and does not follow from what was settled, in order."""
+        """New placeholders since the basis was fixed, in order."""
         return list(self._unsettled.values())
 
     def agrees(self, namings: list[StandInUse]) -> bool:
-        """Give stand-ins as another did, and tells whether they are the same."""
+        """Give placeholders as another ledger did, and return whether they are equal."""
         for hit, spelling, is_rest, stand_in in namings:
             given = (
                 self.name(hit)
@@ -77,7 +77,7 @@ class Ledger:
         return known
 
     def name(self, hit: Hit) -> str:
-        """Return the stand-in of a value that is written as it is."""
+        """Return the placeholder of a value in its own spelling."""
         name = _format_stand_in(
             hit.kind, str(number := self.number(hit)), self.labels[hit.kind, number]
         )
@@ -86,7 +86,7 @@ class Ledger:
         return name
 
     def stand_in(self, hit: Hit, spelling: bytes, *, is_rest: bool = False) -> str:
-        """Return what is in for a value that is written so, or for the rest of it."""
+        """Return the placeholder of a value in some spelling, or of the rest of it."""
         number = self.number(hit)
         spelled = self._spelled.get((hit.kind, number, spelling))
         if spelled is None:
@@ -117,12 +117,12 @@ def _format_stand_in(kind: Kind, number: str, label: str) -> str:
 
 
 def holds_stand_in(text: str) -> bool:
-    """Return whether something is in for a value in a text."""
+    """Return whether a text contains a placeholder."""
     return WRITTEN.search(text) is not None
 
 
 def restore_text(text: str, key: dict[str, str]) -> str:
-    """Return a text with the values back instead of their stand-ins."""
+    """Return a text with its placeholders replaced by the values."""
     parts = text.split("‹")
     for place, part in enumerate(parts[1:], 1):
         name, end, rest = part.partition("›")
@@ -135,18 +135,18 @@ class Lesson(NamedTuple):
     """What some texts teach."""
 
     named: tuple[Hit, ...] = ()
-    """What they hold, each value once, in the order in which it is there."""
+    """The values they contain, each once, in order."""
     hits: tuple[Hit, ...] = ()
-    """What is to be looked for elsewhere too."""
+    """What to search for elsewhere too."""
     owners: tuple[tuple[bytes, Hit], ...] = ()
-    """Whose logs they are: by name, or by home where the name is a word of every log."""
+    """The users whose logs they are: by name, or by home if the name is a word in every log."""
     quiet: bytes = b""
-    """The marks of lines that teach nothing, eight bytes each."""
+    """Hashes of lines that teach nothing, eight bytes each."""
 
 
 class CheckOutcome(NamedTuple):
-    """What was found in some texts by one that knew all that there is to know."""
+    """What a redactor with complete knowledge found in some texts."""
 
     found: tuple[Found, ...]
     unsettled: tuple[StandInUse, ...]
-    """Stand-ins that were not settled before: nobody else may have given them."""
+    """Placeholders that were not fixed before: nobody else may have given them."""

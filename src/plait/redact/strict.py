@@ -20,7 +20,7 @@ from plait.redact.people import is_somebody
 SUSPECTED = "suspected"
 LEAST, LEAST_LONG = 4, 20
 REACH = 120
-"""How far after the name of a secret a value may stand, in one line."""
+"""How far after the name of a secret a value may be, in one line."""
 VALUE = r"""[^\x00-\x20"'`\\<>(){}\[\],;|\x7f-\xff]{4,200}"""
 WEAK = (
     "[kK]ey|KEY|[iI]d|ID|[hH]ash|HASH|[aA]uth|AUTH|[cC]ode|CODE|[pP]in|PIN|[sS]alt|SALT|[nN]once|[sS]eed"
@@ -33,7 +33,7 @@ WORDS = re.compile(VALUE.encode())
 PARTS = re.compile(rb"[^:/@=]{4,}(?:@[^:/@.]+)?")
 OPENING = re.compile(rb"[:=*_~.!?(-]+")
 CLOSING = b".:*_~"
-# What is in every text and is nobody's secret: ids of the format, numbers of versions, times, names of files.
+# What is in every text and is no secret: ids of the format, version numbers, times, file names.
 ORDINARY = re.compile(
     rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
     rb"|(?:toolu|srvtoolu|msg|req|call)_[A-Za-z0-9_-]+|claude-[a-z0-9.-]+|v?[0-9]+(?:\.[0-9]+){1,3}(?:[a-z-][a-z0-9.]*)?"
@@ -49,7 +49,9 @@ def _is_suspect(value: bytes) -> bool:
 
 
 def is_worth_remembering(hit: Hit) -> bool:
-    """Return whether a value is rare enough to be looked for elsewhere, though weak signs told it."""
+    """Return whether a value is rare enough to search for elsewhere, although weak signs revealed
+    it.
+    """
     return hit.label != SUSPECTED or _is_likely(hit.value)
 
 
@@ -68,7 +70,7 @@ def _near_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan,
 
 
 def _around(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what may be a password on both sides of a word that speaks of logging in."""
+    """Match possible passwords on both sides of a word about logging in."""
     if is_in_stand_in(text, match.start):
         return NOTHING
     start = max(text.rfind(sign, 0, match.start) for sign in (b"\n", b"\0", b"\\n"))
@@ -105,7 +107,7 @@ NO_VALUE = frozenset(
 
 
 def _setting_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match any value of a setting that is named as a secret, also one that replaces one."""
+    """Match any value of a setting with a secret name, also a placeholder."""
     span = _bare(text, *value)
     found = text[span.start : span.end]
     is_word = found.lower() in NO_VALUE or is_reference(found) or is_in_stand_in(text, match.start)
@@ -117,14 +119,14 @@ def _setting_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextS
 
 
 def _weakly_named(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what looks like a secret where a name says only that it may be one."""
+    """Match what looks like a secret if a name only suggests it."""
     span = _bare(text, *value)
     is_known = is_in_stand_in(text, match.start) or not _is_suspect(text[span.start : span.end])
     return NOTHING if is_known else (span,)
 
 
 def _long(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a long word of letters and digits that chance may have drawn."""
+    """Match a long word of letters and digits that may be random."""
     is_inside = text[match.start - 1 : match.start] in (b"-", b"+", b".", b"=")
     if is_inside or not is_at_word_start(text, match.start) or is_in_stand_in(text, match.start):
         return NOTHING
@@ -154,7 +156,7 @@ LEAST_HOST = 4
 
 
 def _host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the host of an address that not everybody asks."""
+    """Match the host of an address unless it is a public one."""
     host = text[value.start : value.end].lower().rstrip(b".-")
     labels = host.split(b".")
     is_public = any(b".".join(labels[place:]) in PUBLIC for place in range(len(labels)))
@@ -167,7 +169,7 @@ GOES_ON = re.compile(rb"[A-Za-z0-9_(-]|\.[A-Za-z0-9]")
 
 
 def _domain(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a name that ends as hosts do, where it begins and ends there."""
+    """Match a name that ends as hosts do, as a whole word."""
     is_inside = (
         not is_at_word_start(text, match.start) or text[match.start - 1 : match.start] in DOTS
     )

@@ -1,6 +1,6 @@
-"""Texts in values: joined to be searched once, decoded as a reader sees them, and put back.
+"""Texts in values: joined to be searched once, decoded as readers see them, and put back.
 
-Most lines hold nothing to hide, and to find that out their texts may be searched in any order.
+Most lines contain nothing to hide, and to find that out their texts may be searched in any order.
 Only where something is found are the fields walked with care.
 """
 
@@ -19,7 +19,7 @@ from plait.redact.expression import compile_expression
 from plait.redact.model import Island, TextSpan
 from plait.redact.people import ACCOUNT_NAMES
 
-# By its first letter, so that the search passes over all that is none at once.
+# By its first letter, so that the search skips everything else at once.
 CODES = re.compile(
     rb"[\x1b\\%&=](?:(?<=\x1b)\[[0-9;?]*[A-Za-z]"
     rb"|(?<=\\)\\{0,3}(?:(?:u001[bB]|x1b|e|033)\[[0-9;?]*[A-Za-z]"
@@ -36,23 +36,23 @@ WRAPPING = compile_expression(
 
 
 class Piece(NamedTuple):
-    """A stretch that was copied, or one letter that was written as a code."""
+    """A range that was copied, or one character that was escaped."""
 
     start: int
-    """Where it begins in what a reader sees."""
+    """Its position in the decoded text."""
     source: TextSpan
     is_copy: bool
 
 
 class Unwrapped:
-    """A text as a reader sees it, and where each stretch of it came from."""
+    """A decoded text, and the origin of each range of it."""
 
     def __init__(self, original: bytes) -> None:
         self._original = original
         self.text = CODES.sub(_letter_of, original)
 
     def source(self, span: TextSpan) -> TextSpan:
-        """Return the stretch of the original that a stretch of this text came from."""
+        """Return the range of the original for a range of this text."""
         first = self.pieces[self._piece_at(span.start)]
         last = self.pieces[self._piece_at(span.end - 1)]
         start = first.source.start + (span.start - first.start if first.is_copy else 0)
@@ -64,7 +64,7 @@ class Unwrapped:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """The stretches of it in order; nobody asks for them where nothing is found."""
+        """Its ranges in order; computed only if something is found."""
         pieces: list[Piece] = []
         start = place = 0
         for code in CODES.finditer(self._original):
@@ -82,7 +82,7 @@ class Unwrapped:
 
 @lru_cache(2)
 def is_wrapped(text: bytes) -> bool:
-    """Return whether a text may look different to a reader."""
+    """Return whether a text may look different when decoded."""
     return WRAPPING.search(text) is not None
 
 
@@ -94,7 +94,7 @@ def unwrap(text: bytes) -> Unwrapped:
 
 MOST_LETTERS = 10_000
 _letters: dict[bytes, bytes] = {}
-"""What the codes that were met so far replace: a text has few of them, and each often."""
+"""What the escapes met so far stand for: a text has few different ones."""
 
 
 def _letter_of(code: re.Match[bytes]) -> bytes:
@@ -118,7 +118,7 @@ def _decoded(code: re.Match[bytes]) -> bytes:
     return bytes((int(digits, 16),)) if digits else code["slash"] or b""
 
 
-# format: ids, kinds and times of a record, and what only a machine reads
+# format: ids, kinds and times of a record, and what only machines read
 FIXED = frozenset(
     """uuid parentUuid logicalParentUuid leafUuid sessionId session_id requestId request_id id
     tool_use_id toolUseId toolUseID parentToolUseID parent_tool_use_id sourceToolAssistantUUID
@@ -138,15 +138,15 @@ USUAL = re.compile(
     r"|[0-9a-f]{1,64}@v[0-9]{1,6}"
 )
 PACKED = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
-"""What is only for machines: a signature, the bytes of a picture."""
+"""What is only for machines: a signature, the bytes of an image."""
 SIGNATURE = "signature"
 PICTURES = frozenset(("data", "base64"))
 PICTURE_TYPES = ("base64", "image", "redacted_thinking", "image/png", "image/jpeg", "pdf")
-# What a tool is given has keys of its own: an `id` there may be anything.
+# Tool inputs have keys of their own: an `id` there may be anything.
 FREE = frozenset(("input", "structuredContent"))
 SHORT_KEY = 2
-"""So short that it gives nothing away."""
-# Of messages, of what usual tools are given, and of what lies within what they answer.
+"""So short that it reveals nothing."""
+# Of messages, of usual tool inputs, and of their results.
 USUAL_KEYS = frozenset(
     """message content text thinking source data input output command description prompt file_path
     path pattern query url old_string new_string replace_all edits todos plan name value key code
@@ -167,7 +167,7 @@ USUAL_KEYS = frozenset(
 
 @cache
 def known_keys() -> frozenset[str]:
-    """Return the keys that the format itself has: no log decides what they are."""
+    """Return the keys of the format itself, whatever a log contains."""
     from plait.record.fields import ATTACHMENT_FIELDS, EXTRA_FIELDS, PROGRESS_FIELDS, STATE_FIELDS
     from plait.record.types import RESULT_FIELDS
 
@@ -176,17 +176,17 @@ def known_keys() -> frozenset[str]:
 
 
 class Leaf(NamedTuple):
-    """One text, the container that holds it and its key there."""
+    """One text, its container and its key there."""
 
     node: int
     key: Any
     text: str
     is_key: bool = False
-    """The text is itself the key of a dict."""
+    """Whether the text is itself a key."""
 
 
 class Node(NamedTuple):
-    """One container, the one that holds it and its key there."""
+    """One container, its own container and its key there."""
 
     value: Any
     parent: int
@@ -195,15 +195,15 @@ class Node(NamedTuple):
 
 
 class Tree:
-    """The containers and the texts of one value, in the order in which they stand."""
+    """The containers and the texts of one value, in order."""
 
     def __init__(self, value: Any) -> None:
         self.nodes: list[Node] = [Node(value, -1, None, False)]
         self.leaves: list[Leaf] = []
         self.inner_first: list[int] = []
-        """The numbers of containers, each behind all that it holds."""
+        """The numbers of containers, each after everything it contains."""
         self.again: dict[int, list[tuple[int, Any]]] = {}
-        """Where a container is next tos its first place: in which other, by which key."""
+        """Further places of a container: in which other, by which key."""
         waiting = [(0, iter(_parts_of(value, is_free=False)))]
         known: dict[int, int] = {id(value): 0}
         while waiting:
@@ -225,7 +225,7 @@ class Tree:
 
     @property
     def count_of_keys(self) -> int:
-        """How many keys all dicts have together."""
+        """The number of keys in all dicts."""
         return sum(len(node.value) for node in self.nodes if isinstance(node.value, dict))
 
     def keys(self, leaf: Leaf) -> list[Any]:
@@ -238,9 +238,9 @@ class Tree:
         return keys[::-1]
 
     def place(self, leaf: Leaf) -> str:
-        """Return the way to a text, such as `message.content[0].text`, for a report.
+        """Return the path to a text, such as `message.content[0].text`, for a report.
 
-        A key that is none of the format's own is told as `*`: it may be anything.
+        A key outside the format is written as `*`: it may be anything.
         """
         steps = (
             f"[{key}]"
@@ -251,7 +251,7 @@ class Tree:
         return "".join(steps).lstrip(".")
 
     def replace(self, texts: dict[int, str]) -> Any:
-        """Return the value with other texts for some leaves, by their numbers."""
+        """Return the value with some leaves replaced, by their numbers."""
         changes: dict[int, dict[Any, Any]] = {}
         renamed: dict[int, dict[Any, str]] = {}
         for number, text in texts.items():
@@ -270,7 +270,7 @@ class Tree:
 
 
 def _parts_of(value: Any, *, is_free: bool) -> list[tuple[Any, Any, bool]]:
-    """Return the texts and containers right in a container, by their keys; odd keys as texts."""
+    """Return the texts and containers directly in a container, by key; odd keys as texts."""
     if type(value) is list:
         return [(key, item, False) for key, item in enumerate(value) if _is_looked_at(item)]
     if not isinstance(value, dict):
@@ -303,7 +303,7 @@ def _is_odd(key: str) -> bool:
 
 
 def is_usual(key: str, value: Any) -> bool:
-    """Return whether a field of a record holds what it should: no text of anybody's."""
+    """Return whether a field of a record has its usual form and no free text."""
     if isinstance(value, str):
         is_short = len(value) <= LONGEST_USUAL
         return _is_packed(value) if key == SIGNATURE else is_short and _is_usual_text(value)
@@ -321,7 +321,7 @@ def _is_usual_text(value: str) -> bool:
 
 
 def is_picture(value: dict[Any, Any], member: Any) -> bool:
-    """Return whether a member of a dict is the bytes of a picture."""
+    """Return whether a member of a dict is the bytes of an image."""
     has_type = "media_type" in value or value.get("type") in PICTURE_TYPES
     return has_type and _is_packed(member)
 
@@ -360,16 +360,16 @@ def _rebuilt(value: Any, changes: dict[Any, Any], renamed: dict[Any, str]) -> An
 
 
 def holds_more(raw: bytes, keys: int) -> bool:
-    """Return whether a line holds values that its fields do not have: a key that stands twice.
+    """Return whether a line holds more values than its fields: a repeated key.
 
-    The bytes of such a line tell what nobody has looked at.
+    The bytes of such a line contain what nobody has read.
     """
     written = raw.count(b'":') - raw.count(b'\\":')
     return (written != keys or ODD_KEY.search(raw) is not None) and _has_twins(raw)
 
 
 ODD_KEY = compile_expression(rb'"[ \t\r\n]+:|\\\\":')
-"""A key that is not counted by the signs after it."""
+"""A key that is not delimited as usual."""
 
 
 def _has_twins(raw: bytes) -> bool:
@@ -389,13 +389,13 @@ VALUES = frozenset(("value", "Value"))
 BETWEEN_TEXTS, BETWEEN_LINES, BETWEEN_NEIGHBOURS = b"\0", b"\n", b"\x1f"
 PLAINLY = (BETWEEN_TEXTS, b"")
 PLAIN_KEYS = frozenset("text content cwd gitBranch command file_path thinking stdout".split())
-"""Keys that tell nothing of their texts, for a short way through what is in every line."""
+"""Keys that say nothing about their texts, for a shortcut through common fields."""
 
 
 class Joined:
-    """All texts of a tree as one, with their places.
+    """All texts of a tree as one, with their positions.
 
-    What stands between two texts says whether the second goes on where the first ends.
+    The separator between two texts says whether the second continues the first.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -420,7 +420,7 @@ class Joined:
 
     @cached_property
     def islands(self) -> list[Island]:
-        """The stretches that nothing around them touches, in order."""
+        """The independent ranges, in order."""
         spans = [
             TextSpan(at, at + len(item)) for at, item in zip(self.starts, self.texts, strict=True)
         ]
@@ -468,7 +468,7 @@ class Joined:
         )
 
     def leaf_at(self, span: TextSpan) -> tuple[int, TextSpan] | None:
-        """Return the number of the text that holds a stretch, and where it is in it."""
+        """Return the number of the text that contains a range, and its position there."""
         number = bisect_right(self.starts, span.start) - 1
         if number < 0:
             return None
@@ -491,10 +491,10 @@ class Texts:
         self.lists: dict[int, list[str]] = {}
         """The lines of some of the texts, by their numbers."""
         self.keys = 0
-        """How many keys there are."""
+        """The number of keys."""
 
     def add_list(self, parts: list[Any]) -> None:
-        """Add the texts right in a list."""
+        """Add the texts directly in a list."""
         lines = [part for part in parts if type(part) is str]
         if lines:
             self.lists[len(self.texts)] = lines
@@ -507,7 +507,7 @@ class Texts:
 
     @cached_property
     def islands(self) -> list[Island]:
-        """Where the texts are in the joined ones."""
+        """Where the texts are in the joined text."""
         found: list[Island] = []
         place = 0
         for number, text in enumerate(self.texts):
@@ -532,7 +532,7 @@ def _span_of(text: str, place: int) -> TextSpan:
 def collect_texts(fields: Any) -> Texts | None:
     """Return the texts in some fields, each as it is read alone.
 
-    None where a key tells what its text is, or where texts are next to each other as blocks.
+    None if a key says what its text is, or if texts are adjacent blocks.
     """
     found = Texts()
     free: list[Any] = []
@@ -571,7 +571,7 @@ NO_KEYS: frozenset[str] = frozenset()
 def _take(
     item: dict[str, Any], fixed: frozenset[str], found: Texts, waiting: list[Any], free: list[Any]
 ) -> bool:
-    """Take the texts right in a dict, and what it holds to what waits; declines loud keys."""
+    """Take the texts directly in a dict and queue its containers; return False for revealing keys."""
     texts = found.texts
     quiet, known = _quiet_keys(), known_keys()
     found.keys += len(item)

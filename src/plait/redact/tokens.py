@@ -1,4 +1,4 @@
-"""Values that reveal themselves by their form: key prefixes, private keys, encodings, numbers."""
+"""Values recognised by their form: key prefixes, private keys, encodings, numbers."""
 
 import base64
 import binascii
@@ -25,7 +25,7 @@ DOTTED = r"A-Za-z0-9._\-"
 B64 = "A-Za-z0-9+/="
 FEWEST = 6
 
-# Name, label, beginning, letters of the rest, least and most length (0: any).
+# Name, label, prefix, characters of the rest, minimum and maximum length (0: any).
 ROWS: tuple[tuple[str, str, str, str, int, int], ...] = (
     # clouds
     ("aws-key", "aws access key", "A(?:KIA|SIA|BIA|CCA)", "A-Z0-9", 20, 20),
@@ -234,7 +234,7 @@ ROWS: tuple[tuple[str, str, str, str, int, int], ...] = (
 
 
 def _key_like(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match what chance drew behind words that only keys begin with."""
+    """Match random characters after words that only keys begin with."""
     rest = text[value.start : value.end].rpartition(b"_")[2]
     is_key = len(rest) >= MIN_KEY_LIKE and is_random(rest) and not is_placeholder(rest)
     is_escape = text[value.start - 1 : value.start] == b"\\"
@@ -364,7 +364,7 @@ INFO = re.compile(
     rb"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Private-MAC|Subject)\s?: ?[^\x00-\x1f\"\\<]*"
 )
 SHORT = re.compile(rb"[A-Za-z0-9+/]{4,15}={0,2}(?=[\s\"'\\<,&%|\xe2]|\Z)")
-# What may stand between two lines of a key: line breaks of all writings, and what tools put in the margin.
+# What may be between two lines of a key: line breaks in all spellings, and margins added by tools.
 BREAKS = rb"\r?\n|\\{1,7}r|\\{1,7}n|\x1f|\0|<br ?/?>|&#(?:10|xa|xA);|%0[dD]|%0[aA]|\\\r?\n"
 MARGIN = re.compile(
     rb"(?:(?:" + BREAKS + rb")|[ \t]|\x1b\[[0-9;]*m|\\{1,7}[tu]001b\[[0-9;]*m|[\"'`,+>|#*;:\\/-]"
@@ -389,7 +389,7 @@ def _block(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
 
 
 def _lines(text: bytes, place: int) -> tuple[list[TextSpan], int, int]:
-    """Return the lines of a key after a place, how many letters they have, and where they end."""
+    """Return the lines of a key after a position, their number of characters, and their end."""
     spans: list[TextSpan] = []
     letters = 0
     for _ in range(MOST_LINES):
@@ -446,7 +446,7 @@ BODY_LINE = re.compile(rb"[A-Za-z0-9+/]{40,80}={0,2}")
 
 
 def _tail(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the lines before the last one, where the first is not shown."""
+    """Match the lines before the last one, if the first is not shown."""
     first = match.start
     for line in reversed(list(BODY_LINE.finditer(text, max(0, match.start - 20_000), match.start))):
         if first - line.end() > 120 or b"CERTIFICATE" in text[line.end() : first]:
@@ -459,7 +459,7 @@ def _tail(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
 
 
 def _body(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the lines of a key whose first letters say what it is."""
+    """Match the lines of a key whose first characters identify it."""
     spans, letters, _ = _lines(text, match.start)
     return _join_lines(text, spans) if letters >= 48 and spans[0].start == match.start else NOTHING
 
@@ -536,8 +536,8 @@ PRIVATE_KEYS: tuple[Family, ...] = (
 
 
 LABEL = "in base64"
-# Three letters of plain text in base64, the six bits of each sign in their order: what is no text fits by chance
-# in one of fourteen signs of four.
+# Three letters of plain text in base64, as the six bits of each character: other data matches by
+# chance in one of fourteen groups of four.
 PLAIN = "[I-Zabcdef][C-HS-Xi-nyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
 WIDE = "[I-Za-f][AQgw][AB][A-Za-z0-9+/]A[C-H][AEIMQUYcgkosw048]A"
 RUN = re.compile(rb"[A-Za-z0-9+/_-]+={0,2}")
@@ -550,7 +550,7 @@ LEAST_PRINTABLE = 0.97
 
 
 def _run(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match base64 from its first letter to its last, over the breaks of lines that are full."""
+    """Match base64 from its first character to its last, across full lines."""
     spans: list[TextSpan] = []
     run = RUN.match(text, value.start)
     while run and len(spans) < MOST:
@@ -570,7 +570,7 @@ def _hex(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
 
 
 def _dump(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the rows of a dump."""
+    """Match the rows of a hex dump."""
     spans, place = [], match.start
     while row := ROW.match(text, place):
         spans.append(TextSpan(*row.span()))
@@ -582,7 +582,7 @@ def _dump(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
 
 
 def decode_value(value: bytes) -> bytes | None:
-    """Return the text that an encoded value holds, or None where it holds none."""
+    """Return the text in an encoded value; None if there is none."""
     if ROW.match(value):
         rows = [re.sub(rb"\s", b"", row[1]) for row in ROW.finditer(value)]
         try:
@@ -628,7 +628,7 @@ COMMON = frozenset(
 
 
 def _internet(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match an address that is somebody's: not a version, nor one that all have."""
+    """Match an IP address that belongs to somebody: not a version, nor a common one."""
     value = TextSpan(value.start, value.end - (text[value.end - 1 : value.end] == b":"))
     found = text[value.start : value.end]
     behind = text[value.end : value.end + 2]
@@ -663,7 +663,7 @@ DATE = re.compile(rb"(?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}")
 
 
 def _telephone(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a number with as many digits as telephones have."""
+    """Match a number with as many digits as telephone numbers have."""
     found = text[value.start : value.end].rstrip(b" .-(/")
     digits = re.sub(rb"[^0-9]", b"", found)
     if DATE.match(found):
@@ -676,7 +676,7 @@ def _telephone(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan,
 
 
 def _international(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a number with the sign of a country, unless the sign is that of a patch."""
+    """Match a number with a country code, unless its plus sign is a diff marker."""
     found = text[value.start : value.end]
     before = text[max(0, value.start - 2) : value.start]
     is_patch = not before or before[-1:] in (b"\n", b"\0") or before == b"\\n"
@@ -688,7 +688,7 @@ def _international(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextS
 
 
 def _bank(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a number of a bank account whose check digits are right."""
+    """Match a bank account number with correct check digits."""
     found = text[value.start : value.end].rstrip()
     for length in range(len(found), 14, -1):
         plain = re.sub(rb"[ \xa0]", b"", found[:length]).decode("latin-1").upper()
@@ -703,7 +703,7 @@ def _is_checked(plain: str) -> bool:
 
 
 def _card(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a number of a card whose check digit is right."""
+    """Match a card number with a correct check digit."""
     digits = re.sub(rb"[ -]", b"", text[value.start : value.end])
     if (
         not 13 <= len(digits) <= 19
@@ -722,21 +722,21 @@ def _card(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
 
 
 def _number(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a number that its name says is an account's."""
+    """Match a number whose name says that it is an account's."""
     found = text[value.start : value.end]
     digits = sum(48 <= number <= 57 for number in found)
     return (value,) if digits >= 5 and not text[value.end : value.end + 1].isalnum() else NOTHING
 
 
 def _apart(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match a number that nothing runs into."""
+    """Match a number that is not part of a longer word."""
     before, behind = text[value.start - 1 : value.start], text[value.end : value.end + 2]
     is_joined = before in (b".", b"-", b"+", b":", b"/") or re.match(rb"[.:-]?[0-9A-Za-z_]", behind)
     return NOTHING if is_joined or not is_at_word_start(text, value.start) else (value,)
 
 
 def _station(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Match the address of a network card, unless it is made up."""
+    """Match a MAC address, unless it is made up."""
     parts = set(re.split(rb"[:-]", text[value.start : value.end].lower()))
     return _apart(text, match, value) if len(parts) > 3 else NOTHING
 

@@ -1,11 +1,9 @@
 """What Claude will see of a session: the window's parts, its messages and what fills it.
 
 Without a tokenizer, the tokens of a message are estimated from its characters. The input of the
-last
-response is known exactly; the difference is what logs do not contain: the system prompt and the
-descriptions of tools. Every block counts to one kind of `Fill`, so kinds add up to all messages;
-files
-that were read more than once are listed as well.
+last response is known exactly; the difference is what logs do not contain: the system prompt and
+the descriptions of tools. Every block counts to one kind of `Fill`, so kinds add up to all
+messages; files that were read more than once are listed as well.
 """
 
 from collections import Counter

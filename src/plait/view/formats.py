@@ -8,8 +8,7 @@
                     in a row `in` for all input and `out` for all output
 
 JSON, CSV and other output for programs keep timestamps as the logs have them, full model names and
-the
-token names of the API.
+the token names of the API.
 """
 
 import re

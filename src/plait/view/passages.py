@@ -1,9 +1,8 @@
 """A conversation as a stream of passages, shared by every output format.
 
 Formats differ in how they write a passage. Which passages there are is decided here, once: what a
-depth
-shows, which results are shown with their calls, where agents and folds start and whether they are
-shown.
+depth shows, which results are shown with their calls, where agents and folds start and whether they
+are shown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

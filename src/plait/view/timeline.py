@@ -1,8 +1,7 @@
 """A conversation in time: bars for turns, responses and calls, and lanes for agents.
 
 Times equal those of a trace's spans: of turns from `conversation.turns`, of responses and calls
-from
-their blocks.
+from their blocks.
 """
 
 from collections.abc import Iterable, Iterator

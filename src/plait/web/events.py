@@ -23,9 +23,8 @@ class Event(Struct, frozen=True):
 
     kind: str
     """`session` if one has changed, `sessions` if the list has, `index` if search has, `reading`
-    while logs
-    are being read, `again` if so much has changed that everything must be reloaded, `beat` if
-    nothing has.
+    while logs are being read, `again` if so much has changed that everything must be reloaded,
+    `beat` if nothing has.
     """
     session: str | None = None
     size: int = 0

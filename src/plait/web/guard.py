@@ -1,8 +1,7 @@
 """Access control: tickets and keys, sign-in, and the checks that every request passes.
 
 The secret is in a file that only its owner may read. Whoever can read it may sign in; nobody else
-on the
-machine can, although everybody can connect.
+on the machine can, although everybody can connect.
 """
 
 import hmac

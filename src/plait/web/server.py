@@ -2,8 +2,7 @@
 
 Nobody blocks the server by sending nothing, or by never finishing: a client has a few seconds for a
 whole request, and must keep reading the response. Requests on connections beyond the limit are
-answered
-503, and those connections are closed.
+answered 503, and those connections are closed.
 
     bytes ── LimitedProtocol ── uvicorn's protocol ── ConnectionLimits ── application
              enforces times                           reports requests

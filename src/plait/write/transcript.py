@@ -1,10 +1,8 @@
 """The log of a session while it is written: messages, responses, events, commands and state.
 
 `Transcript` appends what happens as the client would write it, each message chained to the one
-before.
-`Response` collects the blocks of one response of the model, and `TaskNotification` what ended in
-the
-background.
+before. `Response` collects the blocks of one response of the model, and `TaskNotification` what
+ended in the background.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -9,8 +9,7 @@ r"""Writing a session, from its first line or from where the client would contin
         session.turn_ended(duration_ms=5500)
 
 A line is in the file when its method returns. Several processes may write to one session: their
-lines
-are interleaved but complete, and each continues from its own last one.
+lines are interleaved but complete, and each continues from its own last one.
 """
 
 from collections.abc import Callable, Mapping, Sequence

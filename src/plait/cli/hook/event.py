@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 COMMANDS = ("install", "uninstall", "status", "work")
-"""What people call, and the worker."""
+"""The subcommands for people, and the worker."""
 FOLDER, KEEP_FOLDER = "trace", "keep"
 """Folders of the state folder."""
 LIMIT = 2.0
@@ -59,7 +59,7 @@ def run_event(arguments: "Sequence[str]") -> "NoReturn":
     if is_verbose:
         sys.stderr.write(f"plait hook {arguments[0]}: {outcome}\n")
         sys.stderr.flush()
-    os._exit(0)  # the interpreter would take its time to clean up
+    os._exit(0)  # normal interpreter shutdown takes too long
 
 
 def _handle_event(event: str, is_waiting: bool, is_environment: bool) -> str:

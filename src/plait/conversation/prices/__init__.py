@@ -1,10 +1,8 @@
 """The cost of responses in dollars, by the prices of their day.
 
 Each response is priced by itself: a long one costs more per token, and a sum would look long. What
-has
-no listed price is unpriced, never free: an unknown model, or a service tier or speed that the data
-does
-not cover.
+has no listed price is unpriced, never free: an unknown model, or a service tier or speed that the
+data does not cover.
 """
 
 import re
@@ -154,8 +152,7 @@ def _rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
     """Return the rates of a list in the order of a unit, with the nearest known rate for each.
 
     A kind without a rate of its own costs what the more general kind does: a one-hour cache write
-    like any
-    cache write, and a cached token like an uncached one.
+    like any cache write, and a cached token like an uncached one.
     """
     write = listed.cache_write or listed.input
     return (

@@ -1,8 +1,7 @@
 """The price table of models: what each costs, from which day, under which conditions.
 
 The table ships with the package (`tools/prices.py` generates it). Only the requested provider's
-part is
-decoded.
+part is decoded.
 """
 
 import json
@@ -115,8 +114,7 @@ class ListedModel(Struct, frozen=True, array_like=True, omit_defaults=True):
 
     names: tuple[str, ...]
     """Any of them: `=` precedes a whole name, `^` a beginning, `$` an end, `*` a part, `~` a
-    regular
-    expression.
+    regular expression.
     """
     lists: tuple[PriceList, ...]
     variants: tuple[PriceList, ...] = ()

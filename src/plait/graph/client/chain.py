@@ -1,8 +1,7 @@
 """The chain of messages that the client builds from a leaf, and the one that the SDK returns.
 
 Each result follows its own call, so walking up by parents meets one of several parallel results;
-the
-others are added again:
+the others are added again:
 
     c₁ ── c₂ ── r₂          walked up from a:  c₁ r₁ a
      └─── r₁ ── a           the chain:         c₁ c₂ r₁ r₂ a

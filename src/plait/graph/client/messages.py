@@ -1,11 +1,9 @@
 """The messages that the client sends for a chain, in its words and order.
 
 The chain gives the entries that stay, what each says, and the turns that the API accepts.
-Attachments
-were mostly logged with the text that was sent (`rendered`); otherwise the text is rebuilt from
-their
-fields, as found by testing the client. Texts of its own that no log holds (`OWN_WORDS`) are left
-out.
+Attachments were mostly logged with the text that was sent (`rendered`); otherwise the text is
+rebuilt from their fields, as found by testing the client. Texts of its own that no log holds
+(`OWN_WORDS`) are left out.
 """
 
 import json

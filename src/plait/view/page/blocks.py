@@ -1,8 +1,7 @@
 """Blocks of text in a page: Markdown, coloured output, folded details, truncated texts.
 
 A page holds what is usually read; the log holds everything. A truncated text says how long it is
-and
-where the log has it, so that the page can fetch the rest.
+and where the log has it, so that the page can fetch the rest.
 """
 
 import re

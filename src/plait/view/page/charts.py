@@ -1,8 +1,7 @@
 """Charts and tables of a page, heat maps of days and hours.
 
 A chart is drawn in its own coordinates and stretched to the available width; text is placed beside
-it
-as HTML, so that it keeps its size.
+it as HTML, so that it keeps its size.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

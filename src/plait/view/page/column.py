@@ -1,10 +1,8 @@
 """The reading column of a session's page, and where its records are in it.
 
 A placeholder stands for turns that are not in the page yet. In a served page it names its DAG line
-and
-its turns, so it stays valid while the session grows, and they are rendered on demand. An exported
-page
-numbers its parts, which are stored beside it.
+and its turns, so it stays valid while the session grows, and they are rendered on demand. An
+exported page numbers its parts, which are stored beside it.
 """
 
 import json

@@ -1,6 +1,4 @@
-"""Complete pages: head, security policy, top bar, session header, sign-in and error pages,
-scripts.
-"""
+"""Complete pages: head, security policy, top bar, session header, sign-in, errors, scripts."""
 
 import re
 from base64 import b64encode

@@ -1,8 +1,7 @@
 """The page of a session, exported or served: header, outline, reading column, graph.
 
 A served page is sent in two pieces. The first has what the list of sessions knows already; the
-browser
-draws it while the log is read.
+browser draws it while the log is read.
 """
 
 from collections.abc import Sequence

@@ -69,8 +69,7 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     is_live: bool = False
     mark: str = ""
     """`kept` if it no longer exists at its source, `incomplete` if only parts of it were left, else
-    the
-    name of the agent that wrote it unless that is Claude Code.
+    the name of the agent that wrote it unless that is Claude Code.
     """
     deleted_at: datetime | None = None
     turns: int | None = None

@@ -1,8 +1,7 @@
 """What the pages of figures count, as URLs say it: a period, and slices of its figures.
 
 A figure on a page links to its slice: the same responses, turns or parts of sessions that were
-added up
-for it, so that the sum on the linked page is the figure.
+added up for it, so that the sum on the linked page is the figure.
 """
 
 from collections.abc import Callable, Mapping

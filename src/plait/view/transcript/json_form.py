@@ -1,8 +1,7 @@
 """Transcripts as JSON: the documented, versioned form for programs.
 
 A call contains its result, unless the model continued before it arrived: then the result is at its
-own
-place and the call refers to it. What a depth does not show is left out.
+own place and the call refers to it. What a depth does not show is left out.
 """
 
 import json

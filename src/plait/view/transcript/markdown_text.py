@@ -1,11 +1,9 @@
 """Log text as safe Markdown.
 
 `escape_literal` is for what users typed: it is shown as it was written. `sanitize_markdown` is for
-what
-the model wrote: headings, lists and tables stay, HTML and unsafe links become text. Fenced code is
-always rewritten, at the margin and with a fence of our own, so that it is never ambiguous where
-code
-ends.
+what the model wrote: headings, lists and tables stay, HTML and unsafe links become text. Fenced
+code is always rewritten, at the margin and with a fence of our own, so that it is never ambiguous
+where code ends.
 """
 
 import re
@@ -195,8 +193,7 @@ def _make_inert(line: str, *, is_open: bool) -> tuple[str, bool]:
     """Return a line of Markdown without HTML, and whether a code span may be open after it.
 
     Code spans keep their characters, but only where every reader agrees on where they are: not
-    after a
-    single backtick of the same paragraph, an escaped one, a bar of a table, an address.
+    after a single backtick of the same paragraph, an escaped one, a bar of a table, an address.
     """
     if "`" not in line:
         return _neutralize(line), is_open

@@ -193,8 +193,7 @@ SMALL = 1_000_000
 """Size of logs that are read again at once."""
 REST, OFTEN = 3000, 10
 """Milliseconds until a large session is read completely, and that pause as a multiple of the time
-it
-takes.
+it takes.
 """
 
 
