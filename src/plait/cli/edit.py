@@ -1,5 +1,4 @@
-"""The commands that change sessions, except `trim`: each makes a plan, checks, shows and applies
-it.
+"""The commands that change sessions, except `trim`: each plans, checks, shows and applies.
 
 `run_plan` and `run_plans` lead from a plan to its outcome, shared with trim and redact.
 """

@@ -1,6 +1,4 @@
-"""Proof that a session resumes: the installed client resumes it offline and is compared with
-Plait.
-"""
+"""Proof that a session resumes: the client resumes it offline and is compared with Plait."""
 
 import json
 import os

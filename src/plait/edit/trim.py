@@ -1,5 +1,4 @@
-"""Trimming a session: selecting what is removed or shortened, by presets or by name, and planning
-it.
+"""Trimming a session: selecting what to remove or shorten, by presets or by name.
 
 A preset is a share of what the messages of the next request took before anything was trimmed; it
 cuts the least valuable first. What a trim removed is noted in the log, so a trimmed session is
