@@ -1,4 +1,4 @@
-"""Questions of the model to the user, the plans it proposed, and its task lists."""
+"""Questions that the model asked, the plans it proposed, and its task lists."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

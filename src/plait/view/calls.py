@@ -1,4 +1,4 @@
-"""Tool calls as shown to readers: one line, and the parts behind it, for every output format.
+"""Tool calls as readers see them: one line, and the parts behind it, for every output format.
 
 `CallView` reads a call's input and result without assuming their form. Each known tool has one row
 in `TOOLS`: how its line and its parts are made; unknown tools show the first text of their input.
