@@ -281,7 +281,7 @@ def test_the_shelf_holds_so_much_and_no_more(
     with_all_kept(config, store)
     empty(config)
     archive = archive_of(config, store)
-    monkeypatch.setattr(get_cache(store), "most", 60_000)
+    monkeypatch.setattr("plait.sessions.kept.MOST", 60_000)
     for session in archive.sessions:
         assert archive.open(session).records or not session.file
         held = [file for file in store.cache.rglob("*") if file.is_file()]

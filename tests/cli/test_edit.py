@@ -154,7 +154,7 @@ def test_a_plan_is_shown_and_nothing_done(desk: Desk) -> None:
     assert err == ""
     assert "tokens sent on resume" in out
     assert "rewritten  new ids" in out
-    assert out.endswith("nothing was changed; leave out `--dry-run` to do it\n")
+    assert out.endswith("nothing was changed; leave out `--dry-run` to apply the plan\n")
     assert desk.told("clone", "search box", "--dry-run")["undo"] is None
     assert desk.files == before
 
@@ -415,7 +415,7 @@ def test_a_session_is_mended_in_a_copy_or_in_place(desk: Desk) -> None:
     desk.said("check", told["session"])
     desk.said("undo")
     out, _ = desk.said("repair", "torn one", "--in-place")
-    assert out.endswith("nothing was changed; add `--yes` to do it\n")
+    assert out.endswith("nothing was changed; add `--yes` to apply the plan\n")
     assert desk.files == before
     told = desk.told("repair", "torn one", "--in-place", "--yes")
     assert (told["applied"], told["session"]) == (True, desk.broken.session)
@@ -435,7 +435,7 @@ def test_a_session_that_is_fine_stays_byte_for_byte(desk: Desk) -> None:
 def test_all_are_mended_or_some_and_those_that_are_fine_counted(desk: Desk) -> None:
     before = desk.files
     out, _ = desk.said("repair", "--all", "--in-place")
-    assert out.endswith("1 session, nothing was changed; add `--yes` to do it\n")
+    assert out.endswith("1 session, nothing was changed; add `--yes` to apply the plan\n")
     assert desk.files == before
     names = (desk.work.session, desk.broken.session)
     out, _ = desk.said("repair", *names, "--in-place", "--yes")

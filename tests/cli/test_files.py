@@ -153,7 +153,7 @@ def test_files_as_they_stood_are_written_into_a_folder(
 ) -> None:
     told = command.run("files", "latest", "--at", "1")
     assert f"certain            {home.top / 'cart.py'}" in told
-    assert "not there (likely)" in told
+    assert "did not exist (likely)" in told
     assert "1 file written" in command.run("files", "latest", "--at", "1", "-o", "then")
     assert (home.top / "then/cart.py").read_text(encoding="utf-8") == f"{ONE}\n{TWO}\n"
     assert not (home.top / "then/outside").exists()

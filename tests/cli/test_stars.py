@@ -102,7 +102,7 @@ def test_a_star_elsewhere_is_counted_and_can_be_let_go(
 
 def test_a_turn_is_pinned_listed_and_let_go(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert told(capfd, root, "pin")[1].startswith("no turn is starred")
-    assert told(capfd, root, "pin", "Count the", "2")[2] == "pinned: turn 2, “And the sails?”\n"
+    assert told(capfd, root, "pin", "Count the", "2")[2] == "starred: turn 2, “And the sails?”\n"
     listed = told(capfd, root, "pin")[1].splitlines()
     assert listed[1] == "  turn 2  And the sails?"
     assert listed[2].startswith("    plait show ")
@@ -112,7 +112,7 @@ def test_a_turn_is_pinned_listed_and_let_go(root: Path, capfd: pytest.CaptureFix
     assert (one["turn"], one["words"], one["why_gone"]) == (2, "And the sails?", None)
     assert one["open"] == listed[2].strip()
     err = told(capfd, root, "pin", "Count the", "sails", "--remove")[2]
-    assert err == "no longer pinned: turn 2, “And the sails?”\n"
+    assert err == "no longer starred: turn 2, “And the sails?”\n"
     assert value(capfd, root, "pin") == []
 
 
@@ -131,8 +131,8 @@ def test_a_pin_whose_turn_is_gone_says_so(root: Path, capfd: pytest.CaptureFixtu
         (["star", "--remove"], 2, "no session named"),
         (["pin", "Count the", "9"], 2, "no turn 9"),
         (["pin", "Count the", "2", "--remove"], 2, "no pinned turn matches '2'"),
-        (["pin", "Count the", "--remove"], 2, "no turn named"),
-        (["pin", "--branch", "2"], 2, "no turn named"),
+        (["pin", "Count the", "--remove"], 2, "no turn given"),
+        (["pin", "--branch", "2"], 2, "no turn given"),
         (["pin", "Count the", "1", "--branch", "7"], 2, "no branch named '7'"),
     ],
 )

@@ -74,7 +74,7 @@ def test_a_plan_to_move_changes_nothing(desk: Desk) -> None:
     said = desk.said("move", "shop", "/srv/shop", "--dry-run")
     assert said.startswith("/home/dev/shop\n")
     assert "its directory" in said
-    assert "leave out `--dry-run` to do it" in said
+    assert "leave out `--dry-run` to apply the plan" in said
     assert [path.parent.name for path in desk.logs()] == ["-home-dev-shop"]
 
 
@@ -125,7 +125,7 @@ def test_a_copy_that_can_be_shown_is_written_at_once(desk: Desk) -> None:
 
 def test_in_place_is_a_plan_until_one_is_sure(desk: Desk) -> None:
     said = desk.said("redact", desk.session, "--in-place")
-    assert "add `--yes` to do it" in said
+    assert "add `--yes` to apply the plan" in said
     assert KEY not in said
     (log,) = desk.logs()
     assert KEY in log.read_text()
@@ -240,7 +240,7 @@ def test_what_is_packed_and_brought_as_json(desk: Desk, there: Path, tmp_path: P
 
 def test_a_plan_to_pack_or_to_bring_writes_nothing(desk: Desk, there: Path, tmp_path: Path) -> None:
     file = tmp_path / "s.zip"
-    assert "leave out `--dry-run` to do it" in desk.said("port", "latest", "-o", file, "--dry-run")
+    assert "leave out `--dry-run` to apply the plan" in desk.said("port", "latest", "-o", file, "--dry-run")
     assert not file.exists()
     desk.said("port", "latest", "-o", file)
     assert "to do it" in bring(desk, file, there, "--dry-run")

@@ -133,13 +133,13 @@ def test_the_saving_is_told_in_tokens_and_share(desk: Desk) -> None:
     out, _ = desk.said("trim", "latest", "--tool", "Bash", "--dry-run")
     assert "fewer tokens per request" in out
     assert "the prompt cache expires" in out
-    assert "nothing was changed; leave out `--dry-run` to do it" in out
+    assert "nothing was changed; leave out `--dry-run` to apply the plan" in out
 
 
 def test_in_place_waits_for_a_yes(desk: Desk) -> None:
     before = desk.files
     out, _ = desk.said("trim", "latest", "--tool", "Bash", "--in-place")
-    assert "add `--yes` to do it" in out
+    assert "add `--yes` to apply the plan" in out
     assert desk.files == before
     told = desk.told("trim", "latest", "--tool", "Bash", "--in-place", "--yes")
     assert told["session"] == desk.drawing.session
@@ -400,7 +400,7 @@ def test_the_default_preset_is_used_where_a_trim_is_asked_for_without_one(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[trim_presets.light]\nleave_percent = 5", "'light' exists already"),
+        ("[trim_presets.light]\nleave_percent = 5", "'light' is a built-in preset"),
         ("[trim_presets]\nx = 5", "trim preset 'x' is not a table"),
         ("[trim_presets.x]\nleave = 5", "unknown setting 'leave'"),
         ("[trim_presets.x]\nleave_percent = 101", "a whole number up to 100"),

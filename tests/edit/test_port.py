@@ -230,7 +230,7 @@ def other(log: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (grown, "already exists here and continues further"),
+        (grown, "already exists here, with newer messages"),
         (shortened, "already exists here, and continues in the file"),
         (other, "already exists here and differs"),
     ],

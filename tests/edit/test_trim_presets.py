@@ -110,7 +110,7 @@ def check_figures(plan: Plan, before: SentLog, after: SentLog, preset: Preset) -
     new = sum(one.weight for one in after.chain if one.record.uuid not in sent_before)
     assert after.weight - new + after.trimmed == whole
     is_short = after.weight > (share + SLACK) * whole
-    assert any("would leave" in note for note in plan.notes) == is_short
+    assert any("aims to leave" in note for note in plan.notes) == is_short
     if plan.before.tokens is not None:
         assert plan.after.tokens is not None
         assert plan.after.tokens <= plan.before.tokens
@@ -214,7 +214,7 @@ def test_so_much_is_left_as_a_preset_says(preset: Preset, share: float, tmp_path
     before, after = sent(found.before), sent(found.after)
     assert after.weight <= share * before.weight
     assert after.weight > (share - 0.25) * before.weight
-    assert not any("would leave" in note for note in found.plan.notes)
+    assert not any("aims to leave" in note for note in found.plan.notes)
 
 
 def test_a_preset_that_falls_short_says_so(tmp_path: Path) -> None:
@@ -222,10 +222,10 @@ def test_a_preset_that_falls_short_says_so(tmp_path: Path) -> None:
         tmp_path, 'U1 "what a person says stays"\nA1< "what Claude says too"', preset="light"
     )
     assert not found.plan.steps
-    [note] = [note for note in found.plan.notes if "would leave" in note]
+    [note] = [note for note in found.plan.notes if "aims to leave" in note]
     assert note == (
-        "'light' would leave 85% of what the messages took; 100% is left: "
-        "prompts, answers and the newest turns stay"
+        "'light' aims to leave 85% of the message tokens; 100% remain, because "
+        "prompts, answers and the newest turns are kept"
     )
 
 

@@ -174,12 +174,12 @@ class Client:
 
     @property
     def total_dollars(self) -> float | None:
-        """The cost since the session began; None if it began with this client."""
+        """The cost of the whole session; None if its log had no cost when it was opened."""
         return float(self.cost.fields["totalCostUSD"]) if self.cost.before else None
 
     @property
     def context_fill(self) -> ContextFill | None:
-        """How full the context is, from 0 to 1; None if unknown."""
+        """How many tokens the context has, and the limits of the model."""
         requests = self.runtime.requests
         capacity = get_capacity(requests.model)
         return ContextFill(

@@ -12,6 +12,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from plait.graph.client.entries import (
     get_call_ids,
     get_preserved,
     is_boundary,
+    is_note,
     is_result,
     load_session,
 )
@@ -85,7 +87,8 @@ class LiveContext:
     def _continues(self, chain: list[Record], record: Record) -> bool:
         """Return whether a message continues the chain: it follows the last message or its call."""
         if record.parent_uuid == self._tip:
-            return True
+            # Notes of other branches are part of a chain only as long as nothing follows them.
+            return len(chain) > self._loaded_count or _has_linear_end(chain)
         if not is_result(record):
             return False
         for item in reversed(chain[self._loaded_count :]):
@@ -133,6 +136,16 @@ class LiveContext:
             head = record.envelope.attachment if record.type == "attachment" else None
             if head is not None and head.type == kind:
                 yield as_mapping(record.fields.get("attachment"))
+
+
+def _has_linear_end(chain: Sequence[Record]) -> bool:
+    """Return whether the notes at the end of a chain follow each other."""
+    for before, record in pairwise(reversed(chain)):
+        if not is_note(before):
+            return True
+        if before.parent_uuid != record.uuid:
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

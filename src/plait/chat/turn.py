@@ -219,7 +219,7 @@ class ToolCallRunner:
         return self._runtime.writer.setting.is_older
 
     async def _run_pre_hooks(self, call: ToolCall, proposal: Proposal) -> HookEffect:
-        """Return the result of PreToolUse hooks."""
+        """Run the PreToolUse hooks and return their combined effect."""
         hooks = self._runtime.hooks
         if hooks is None:
             return HookEffect()

@@ -352,9 +352,7 @@ def _print_outcomes(request: Request, outcomes: Sequence[Outcome], how: EditOpti
 
 
 def _format_not_applied(how: EditOptions) -> str:
-    return (
-        f"nothing was changed; {'leave out `--dry-run`' if how.is_dry else 'add `--yes`'} to do it"
-    )
+    return f"nothing was changed; {'leave out `--dry-run`' if how.is_dry else 'add `--yes`'} to apply the plan"
 
 
 def format_proof(proof: "Proof") -> str:

@@ -223,11 +223,13 @@ def files_command(
             return
         for file in files:
             certainty = "certain" if file.certainty == "sure" else file.certainty
-            state = certainty if file.is_there else f"not there ({certainty})"
+            state = certainty if file.is_there else f"did not exist ({certainty})"
             reason = f"  {file.why}" if file.why else ""
             output.print_unwrapped(f"{state:<18} {safe_line(file.path)}{reason}")
         if files:
-            output.print("`-o DIR` writes those that are known into a folder", style="dim")
+            output.print(
+                "`-o DIR` writes the files whose content is known to a folder", style="dim"
+            )
         else:
             output.print(NO_CHANGES)
     else:

@@ -316,7 +316,7 @@ def forget_command(
     max_size: str | None = option(
         "--max-size",
         metavar="SIZE",
-        help="Delete the oldest until the backup fits this size, for example 5GB.",
+        help="Delete the oldest sessions until the backup is no larger than this, for example 5GB.",
     ),
     is_sure: bool = option("--yes", help="Delete them; otherwise only list them."),
     as_json: bool = shared.as_json,

@@ -210,7 +210,7 @@ def ls_command(
     limit: int | None = option("-n", "--limit", least=1, help="Show at most this many sessions."),
     only_live: bool = option("--live", help="Only sessions that are running now."),
     expiring: bool = option(
-        "--expiring", help="Only sessions that the cleanup deletes within a week."
+        "--expiring", help="Only sessions that Claude Code's cleanup will delete within a week."
     ),
     only_kept: bool = option("--kept", help="Only sessions left in the backup."),
     only_starred: bool = option("--starred", help="Only starred sessions."),

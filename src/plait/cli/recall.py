@@ -225,8 +225,8 @@ def mcp_command(
     request: Request,
     is_http: bool = option("--http", help="Serve over HTTP on this machine."),
     port: int = option("--port", least=0, most=65535, default=8430, help="With --http: the port."),
-    is_installed: bool = option("--install", help="Add it to Claude Code."),
-    is_removed: bool = option("--uninstall", help="Remove it from Claude Code."),
+    is_installed: bool = option("--install", help="Add the server to Claude Code."),
+    is_removed: bool = option("--uninstall", help="Remove the server from Claude Code."),
     scope: str = option(
         "--scope",
         choices=SCOPES,

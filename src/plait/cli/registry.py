@@ -112,7 +112,9 @@ ROWS = (
         "plait.chat.console.command",
         "network",
     ),
-    Command("lake", "Team", "Collect sessions as tables and query them by SQL.", "lake", "network"),
+    Command(
+        "lake", "Team", "Collect sessions as tables and query them with SQL.", "lake", "network"
+    ),
     Command("index", "Set up", "Build or update the search index.", "index", "writes"),
     Command("doctor", "Set up", "Account for every log line and list problems.", "doctor"),
     Command(
@@ -140,7 +142,7 @@ ROWS = (
     Command("trace show", "Share", "Show the spans of a session as a waterfall.", "waterfall"),
     Command("trace send", "Share", "Send traces, or write them to a file.", "trace", "network"),
     Command("trace status", "Share", "Show what was sent and what is waiting.", "trace"),
-    Command("trace flush", "Share", "Send what is waiting now.", "trace", "network"),
+    Command("trace flush", "Share", "Send waiting traces now.", "trace", "network"),
     Command("trace install", "Share", "Send traces while you work.", "hook.commands", "writes"),
     Command("trace uninstall", "Share", "Stop sending them.", "hook.commands", "writes"),
     Command("trace hooks", "Share", "Show the hooks that send traces.", "hook.commands"),

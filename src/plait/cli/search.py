@@ -317,7 +317,7 @@ def _iter_counts(found: SearchResult) -> Iterator[str]:
         if found.listed > len(found.hits):
             yield f"{format_number(found.listed)} passages match"
         if found.total > found.listed:
-            yield f"{format_number(found.total - found.listed)} more in copies"
+            yield f"{format_number(found.total - found.listed)} more in copies of these sessions"
         return
     first = f"first {format_number(len(found.hits))}" if len(found.hits) > 1 else "first"
     if found.is_each:

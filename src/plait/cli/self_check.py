@@ -177,7 +177,7 @@ def check_client(named: str | None) -> Check:
     path = which(named or "claude")
     if path is None:
         detail = f"'{named}' is not a program" if named else "not found"
-        hint = "needed by `plait resume --run` and `--prove` alone"
+        hint = "needed only for `plait resume --run` and `--prove`"
         return Check("claude", "problem" if named else "note", detail, hint)
     try:
         done = subprocess.run(  # noqa: S603

@@ -85,7 +85,7 @@ as_json = option("--json", help="Print JSON.")
 ascii_only = option("--ascii", help="Use plain ASCII characters only.")
 is_dry = option("--dry-run", help="Show what would happen; change nothing.")
 is_sure = option("-y", "--yes", help="Do not ask for confirmation.")
-strict = option("--strict", help="Also replace what is only possibly secret.")
+strict = option("--strict", help="Also replace values that may be secret.")
 rules = option("--rules", metavar="FILE", help="A file with your own redaction rules.")
 
 

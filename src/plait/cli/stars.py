@@ -87,11 +87,11 @@ def _pin_or_list(
     if name is not None and turn is not None:
         change = stars.unpin if remove else stars.pin
         pin = change(request.session(name), turn, branch)
-        done = "no longer pinned" if remove else "pinned"
+        done = "no longer starred" if remove else "starred"
         prompt = shorten_to_width(safe(pin.words), 60)
         request.output.note(f"{done}: turn {pin.turn}, “{prompt}”")
     elif branch is not None or remove:
-        raise UserError("no turn named", "`plait star SESSION --turn TURN`")
+        raise UserError("no turn given", "`plait star SESSION --turn TURN`")
     if as_json or turn is None:
         _list_pins(request, stars.pins(request.session(name) if name else None), as_json=as_json)
 

@@ -340,7 +340,7 @@ def _find_abandoned(report: Report, responses: Sequence[BilledResponse]) -> froz
     sessions = [session for session in report.request.archive.sessions if session.id in ids]
     if not report.is_full and sum(session.bytes for session in sessions) > LITTLE:
         return None
-    watch = report.request.output.progress_for("following branches")
+    watch = report.request.output.progress_for("finding abandoned branches")
     return report.request.archive.abandoned(responses, sessions, watch)
 
 
@@ -425,7 +425,7 @@ def _show_blocks(report: Report) -> None:
                 tokens, cost = format_tokens(projected[0]), format_dollars(projected[1])
                 parts.append(f"{format_tokens(round(rate.tokens_per_minute))} tokens/min")
                 parts.append(f"{format_dollars(rate.cost_per_hour)}/h")
-                parts.append(f"by the end {tokens} tokens, {cost}")
+                parts.append(f"projected for this block: {tokens} tokens, {cost}")
             notes.append((f"this block: {SEPARATOR.join(parts)}", ""))
         lines.append([Line((format_minute(start), state, details), block.total, style)])
     _print_report(report, lines, [Line(("total",), totals.total, "bold")], notes)

@@ -354,7 +354,7 @@ OPENED = "the compaction and its message"
 LINKED = "it follows the summary of what it followed"
 MOVED = "it comes after the new compaction"
 WORDS = "a user message without the result that was removed"
-RELEASED = "messages preserved by a compaction come after the new one"
+RELEASED = "messages that an earlier compaction preserved now follow the new one"
 SUMMARY = "a note that says what was compressed"
 TITLE_WINDOW = 65_536
 """Bytes at the end of a log in which Claude Code looks for the title when it lists sessions."""

@@ -140,7 +140,7 @@ INPUT_KEPT = 200
 
 
 def format_removed(text: str, more: Mapping[str, int] = {}) -> str:
-    """Return the line that replaces a text, and what else was beside it."""
+    """Return the line that replaces a text, also counting what was removed with it."""
     return _mark(count_original_characters(text), more)
 
 
@@ -153,12 +153,12 @@ def cut_text(text: str, keep: int) -> str:
 
 
 def format_stale(path: str, what: str) -> str:
-    """Return the line that replaces a reading of a file that was read again or changed since."""
+    """Return the line that replaces a file read that is outdated or was repeated later."""
     return f"[stale: {path} was {what} later]".replace("\n", " ")
 
 
 def is_mark(text: str) -> bool:
-    """Return whether a text is only such a replacement."""
+    """Return whether a text is nothing but a line that replaced another text."""
     match = MARK.search(text)
     return bool((match and match.start() == 0) or STALE.match(text))
 
@@ -503,7 +503,7 @@ class SentLog:
 
     @cached_property
     def uuids(self) -> frozenset[str | None]:
-        """The ids of its records, and what a first one follows."""
+        """The ids of its records, and None, the parent of a first record."""
         return frozenset((None, *(record.uuid for record in self.records)))
 
     @property
@@ -766,7 +766,7 @@ PLAIN_RESULTS = frozenset({"tool_result", "mcp_tool_result"})
 def filter_allowed(
     cuts: Iterable[Cut], records: Mapping[int, Record], pairs: CallPairs
 ) -> Iterator[Cut]:
-    """Yield the cuts that remove nothing of the user's words and no compaction."""
+    """Yield the cuts that remove neither the user's words nor a compaction."""
     for cut in cuts:
         record = records.get(cut.line)
         if record is None:

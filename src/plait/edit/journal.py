@@ -941,7 +941,7 @@ class Journal:
                 case "undoing":
                     undo_entry(entry)
                 case "begun":
-                    hint = f"`plait undo {entry.edit.id}` removes what there is of it"
+                    hint = f"`plait undo {entry.edit.id}` discards what it had prepared"
                     raise Refused(f"the edit '{entry.edit.id}' had not changed any files yet", hint)
                 case state:
                     raise Refused(f"the edit '{entry.edit.id}' is {state}, nothing to finish")

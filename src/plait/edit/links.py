@@ -29,7 +29,7 @@ from plait.record.codec import as_mapping
 from plait.record.types import FileHistoryDelta, FileHistorySnapshot
 
 MOVED = "the record it named was removed: it now names the nearest one before it"
-UNLISTED = "the list of preserved messages no longer has removed ones"
+UNLISTED = "removed messages are dropped from the list of preserved messages"
 NOWHERE = "everything it names was removed"
 BACKUPS = (FileHistorySnapshot, FileHistoryDelta)
 

@@ -700,7 +700,7 @@ def _mend_blocks(blocks: list[RawBlock], mend: Callable[[RawBlock], RawBlock]) -
 
 
 def shrink_many_images(draft: Draft) -> None:
-    """Replace images that are too large for a request with many of them by notes."""
+    """Replace images larger than a request with many of them allows by notes."""
     if sum(b'"image"' in record.raw for record in draft.records) == 0:
         return
     request = build_context(draft.records, size=draft.size)

@@ -61,6 +61,7 @@ from plait.line.discovery import (
 from plait.line.output import is_plain_name
 from plait.line.pack import Manifest, Member, Pack, write_pack
 from plait.record import Record, parse_entry
+from plait.view.formats import format_count
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
@@ -237,7 +238,7 @@ def _pack_notes(files: dict[str, Path], cleaner: SessionRedactor | None) -> Iter
     logs = [path for name, path in files.items() if not _is_log(name)]
     binary = [path for path in logs if not is_text(read_small(path) or b"")]
     if binary:
-        yield f"not checked, because not text: {len(binary)} files"
+        yield f"not checked: {format_count(len(binary), 'binary file')}"
 
 
 FROM_FILE = "from the file"
@@ -246,7 +247,7 @@ Relation: TypeAlias = Literal["equal", "shorter", "longer", "other"]
 """How an existing session relates to the incoming one."""
 RELATION_WORDS: dict[Relation, str] = {
     "shorter": "already exists here, and continues in the file: delete it here first to unpack it",
-    "longer": "already exists here and continues further",
+    "longer": "already exists here, with newer messages",
     "other": "already exists here and differs",
 }
 

@@ -421,8 +421,8 @@ def describe_shortfall(log: SentLog, preset: Preset | CustomPreset) -> str | Non
         return None
     name = preset.name if isinstance(preset, CustomPreset) else preset
     return (
-        f"'{name}' would leave {rule.share:.0%} of what the messages took; "
-        f"{log.weight / total:.0%} is left: prompts, answers and the newest turns stay"
+        f"'{name}' aims to leave {rule.share:.0%} of the message tokens; "
+        f"{log.weight / total:.0%} remain, because prompts, answers and the newest turns are kept"
     )
 
 
@@ -443,7 +443,7 @@ def parse_custom_presets(tables: Mapping[str, Any]) -> dict[str, CustomPreset]:
     for name, table in tables.items():
         where = f"trim preset '{name}'"
         if name in PRESETS:
-            raise ConfigError(f"{where} exists already", "choose another name")
+            raise ConfigError(f"{where} is a built-in preset", "choose another name")
         if not isinstance(table, dict):
             raise ConfigError(f"{where} is not a table", f"write it as `[trim_presets.{name}]`")
         for key, value in table.items():

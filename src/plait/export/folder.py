@@ -84,7 +84,7 @@ class ExportFolder:
 
 
 def load_export_key(state: Path) -> bytes:
-    """Return the key for the marks of rendered sessions; it never leaves this machine."""
+    """Return the key for fingerprints of exported sessions, created on first use and kept here."""
     path = state / KEY
     key = read_small(path)
     if not key or len(key) < KEY_BYTES:

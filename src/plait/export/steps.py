@@ -52,7 +52,7 @@ class Pictures:
     _known: dict[bytes, str] = field(default_factory=dict)
 
     def place(self, enclosure: Enclosure) -> str | None:
-        """Return the path of a saved image; None if it is only described."""
+        """Return the path or address of an image; None if it is only described."""
         source = as_mapping(enclosure.value)
         address, data = source.get("url"), source.get("data")
         if enclosure.kind == "image" and enclosure.media_type in PICTURES and isinstance(data, str):
@@ -126,7 +126,7 @@ class Step:
 
     @property
     def response(self) -> int | None:
-        """Its response; None if it is none."""
+        """The number of its response; None if it is not one."""
         return self.first.response if isinstance(self.first, OF_MODEL) else None
 
     @property

@@ -567,7 +567,7 @@ def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
     if after is not None and after.is_foreign and version.time < moment:
         why = f"it was changed by others before {after.time}"
     elif version.completed or not (version.text and version.text.is_whole):
-        why = "lines not in any patch are as they were seen later"
+        why = "lines outside the patches are taken from a later version"
     return FileAt(
         path=story.path,
         text=text if version.is_there else None,

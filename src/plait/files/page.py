@@ -335,7 +335,11 @@ def render_found_files(page: FileList) -> str:
         return f'<div class="empty" role="status"{counting}><p>{message}</p></div>'
     rows = "".join(_render_row(file, page.now) for file in files[:LIST_STEP])
     rest = len(files) - LIST_STEP
-    more = f'<p class="onward">{rest} more: narrow the search.</p>' if rest > 0 else ""
+    more = (
+        f'<p class="onward">{format_count(rest, "more file", "more files")}; narrow the search to see them.</p>'
+        if rest > 0
+        else ""
+    )
     count = format_count(len(files), "file")
     return (
         f'<p class="status-text" role="status"{counting}><span>{count}</span></p>'

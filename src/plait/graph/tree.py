@@ -67,7 +67,7 @@ def iter_depth_first(tree: SessionTree) -> Iterator[str]:
 
 
 def mark_abandoned(lines: Sequence[DagLine]) -> dict[str, DagLine]:
-    """Return the lines with descendants of abandoned branches marked as abandoned.
+    """Return the lines with branches, and agents started on them, marked as abandoned.
 
     A session that continues an abandoned branch of another one is not abandoned itself. A single
     remaining record in another's file is: nothing can continue it.

@@ -93,7 +93,7 @@ class LineRow(Struct, frozen=True, gc=False):
 
 
 class TurnRow(Struct, frozen=True, gc=False):
-    """A turn, with the beginning of its prompt."""
+    """A turn, with the record and kind of its prompt."""
 
     dag: int
     number: int
@@ -185,7 +185,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     more: int = 0
     """The number of further matching passages of the same turn, and of its session's title."""
     before: tuple[str, ...] = ()
-    """The number of lines before the snippet."""
+    """The lines before the snippet."""
     after: tuple[str, ...] = ()
     result: str = ""
     """The exit code and error text of a failed call."""
@@ -266,5 +266,5 @@ class IndexReport(Struct, frozen=True, kw_only=True):
 
 
 def elapsed_ms(started: float) -> float:
-    """Return the milliseconds since a time of the clock."""
+    """Return the milliseconds since a reading of `time.perf_counter`."""
     return round((time.perf_counter() - started) * 1000, 3)

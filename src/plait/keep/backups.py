@@ -49,7 +49,7 @@ class AtRisk(Struct, frozen=True):
 
 
 class KeepStatus(Struct, frozen=True, kw_only=True):
-    """What a store has of an archive."""
+    """How much of an archive is backed up, and what is at risk."""
 
     folder: str
     kept: int

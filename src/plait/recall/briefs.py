@@ -156,7 +156,7 @@ def _fit_lines(lines: Sequence[str], budget: int) -> str:
             kept.append(f"({format_count(len(lines) - number, 'line')} left out)")
             break
         kept.append(line)
-    return cut_to_tokens("\n".join(kept), budget - 1) + "\n"
+    return cut_to_tokens("\n".join(map(clean_text, kept)), budget - 1) + "\n"
 
 
 # ---------------------------------------------------------------------- handoff

@@ -98,7 +98,8 @@ def render(answer: Answer, budget: object = BUDGET) -> str:
     has_quotes = any(item.quote for item in items[: len(shown)])
     first = _first_line(answer, len(shown), left + answer.more, has_quotes=has_quotes)
     text = "\n".join([cut_to_tokens(first, most // 2), *shown, last])
-    return cut_to_tokens(text, most)
+    # Ids and names come from logs too: whatever a line holds, it must not command a terminal.
+    return cut_to_tokens("\n".join(map(clean_text, text.split("\n"))), most)
 
 
 def _first_line(answer: Answer, shown: int, left: int, *, has_quotes: bool) -> str:

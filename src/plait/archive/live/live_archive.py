@@ -126,7 +126,7 @@ class PartialResult(NamedTuple, Generic[T]):
 
     value: T | None
     is_pending: bool
-    """Return whether a newer one is being computed."""
+    """Whether a newer one is being computed."""
 
 
 class BackgroundResult(Generic[S, T]):
@@ -240,7 +240,7 @@ class ReadingState:
         return not self._is_over.is_set()
 
     def begin(self, progress: ReadingProgress) -> None:
-        """Make others wait."""
+        """Mark reading as begun, so that others wait for its end."""
         self.progress, self._began = progress, monotonic()
         self._is_over.clear()
 
@@ -560,7 +560,7 @@ class LiveArchive:
         return ListedSessions(found, money, is_counting, state.unread)
 
     def _refresh_running(self) -> None:
-        """Check for clients that started or ended: no log says so."""
+        """Refresh if clients started or ended; logs do not show it."""
         state = self.snapshot
         if monotonic() >= self._looked + RUNNING_CHECK_SECONDS:
             self._looked = monotonic()

@@ -160,7 +160,7 @@ def uninstall_command(request: Request, how: InstallOptions) -> None:
     path = _settings_file(request, how.scope)
     plan = plan_uninstall(path)
     if not plan.is_change:
-        request.output.print(f"no hooks of Plait in {path}")
+        request.output.print(f"no Plait hooks in {path}")
     elif how.confirm(request, plan):
         request.output.print(f"removed the hooks from {path}")
 

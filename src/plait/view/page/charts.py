@@ -344,7 +344,7 @@ def render_bar(share: float, css_class: str = "") -> str:
 
 
 def render_stacked_bar(parts: Iterable[tuple[str, float]]) -> str:
-    """Render bars one after the other."""
+    """Render bars end to end."""
     bars, x = "", 0.0
     for css_class, share in parts:
         if share > 0:

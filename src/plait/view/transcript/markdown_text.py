@@ -110,7 +110,7 @@ def escape_html_line(text: str) -> str:
 
 
 def make_anchor(name: str) -> str:
-    """Return an id that can be used in a link."""
+    """Return a name as an HTML id: letters, digits, `-` and `_`."""
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)
 
 

@@ -136,7 +136,7 @@ class CountedPage(NamedTuple):
 
 
 def serve_counted(request: Request) -> Response:
-    """Serve the page of a slice."""
+    """Serve the page behind one figure: the sessions that it counts."""
     library, slice_ = get_library(request), read_slice(request.query_params)
     page = _count_slice(library, slice_, library.rows())
     place = "insights" if page.amounts is not None and slice_.of != "begun" else "usage"

@@ -18,7 +18,7 @@ const servedKeys = [
   ["c", "compare two branches"],
   ["x", "export and share"],
   ["y / Y", "copy this turn, the session, as Markdown"],
-  ["G", "jump to the end and follow"],
+  ["G", "jump to the end and follow new messages"],
 ];
 const everywhere = [
   ["t", "light or dark"],
