@@ -9,8 +9,9 @@ CODE := src tests bench conformance examples tools
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
 
+# Without the rules of the code, which `make check` tests. Tests wait more than they work.
 test: $(VENV)/.dev
-	$(BIN)/pytest -n 3
+	$(BIN)/pytest -n 4 --ignore=tests/house
 
 test-long: $(VENV)/.dev
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest -n 2 -m "long or not long" -rs
