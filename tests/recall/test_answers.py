@@ -174,7 +174,7 @@ def test_hostile_logs_stay_within_fences(tmp_path: Path) -> None:
 
 
 def test_secrets_are_replaced(recall: Recall) -> None:
-    key, secret = "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+    key, secret = "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEZ"
     for answer in (
         recall.recall("uploads fail with 403 key region", project="*"),
         recall.read("03e8971f:1", view="raw"),

@@ -45,8 +45,8 @@ DOMAINS = {
     "second": "bluefin.dev hartmann-gmbh.de vistula.pl",
 }
 PEOPLE = {
-    "first": ("Anna Kowalski", "Tomasz Berglund", "Ingrid Santos"),
-    "second": ("Lena Haddad", "Piotr Rossi", "Marek Mueller"),
+    "first": ("Anna Kowalski", "Tomasz Berglund", "Zoë Okonkwo"),
+    "second": ("Lena Haddad", "Łukasz Nyström", "Marek Mueller"),
 }
 SENTENCES = {
     "first": (
@@ -230,7 +230,7 @@ def _fill_secret(
 def _fill_personal(rng: Random, shape: str, half: Half) -> tuple[str, list[str]]:
     user, host = rng.choice(USERS[half].split()), rng.choice(HOSTS[half].split())
     domain, name = rng.choice(DOMAINS[half].split()), rng.choice(PEOPLE[half])
-    dotted = name.replace(" ", ".").lower()
+    dotted = name.replace(" ", ".").lower().encode("ascii", "ignore").decode()
     mail = rng.choice((f"{dotted}@{domain}", f"{user}+ci@{domain}", f"{user}@mail.{domain}"))
     text, found = _fill(
         shape,

@@ -507,7 +507,7 @@ def _listed_command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[Text
     while len(words) < MOST_WORDS and (word := LISTED_WORD.match(text, place)):
         words.append(TextSpan(*word.span("v")))
         place = word.end()
-    return _secrets_of_command(text, words, place)
+    return _secrets_of_command(text, words, place) if words else NOTHING
 
 
 def _words_once(text: bytes, place: int) -> Iterator[TextSpan]:

@@ -55,7 +55,7 @@ from plait.redact.model import (
     setting_secret,
     user_name,
 )
-from plait.redact.people import TITLED, is_person
+from plait.redact.names import TITLED, is_person
 from plait.redact.tokens import PRIVATE_KEYS
 
 __all__ = ["CONTEXTS", "NOUNS"]
@@ -74,7 +74,7 @@ DAY = re.compile(
     rb"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|\Z)|[A-Za-z0-9_./-]+\.[A-Za-z0-9]+:[0-9]+(?::|\Z)"
 )
 ANOTHER = re.compile(rb"(?i)(?:passwo?r?d|token|secret)[=:]|=\{|x86_64|-linux-|aarch64")
-PARAMETER = re.compile(rb"[?&;][A-Za-z0-9_.-]*\Z")
+PARAMETER = re.compile(rb"(?:[?&]|&amp;)[A-Za-z0-9_.-]*\Z")
 # Caches, lists and tables have keys too.
 STRONG_KEY = re.compile(
     rb"(?i)(?:api|secret|access|private|account|encryption|signing|master|license|subscription|shared"
@@ -281,10 +281,15 @@ def _is_in_environment(text: bytes, match: TextSpan, span: TextSpan) -> bool:
     return key.endswith((b"=", b"='", b'="')) and key.isupper() and b" " not in key
 
 
+IN_LIST_OF_SETTINGS = re.compile(rb";[A-Za-z][A-Za-z _]{1,30}=|;\\{0,7}[\"']|[ ][a-z_]{2,20}=[^=]")
+
+
 def _is_literal(text: bytes, end: int) -> bool:
-    """Return whether a value ends its line or its element, apart from punctuation."""
+    """Return whether a value ends its line, its element or its setting, apart from punctuation."""
     while text[end : end + 1] in (b"*", b"?", b".", b"!"):
         end += 1
+    if IN_LIST_OF_SETTINGS.match(text, end):
+        return True
     return ends_line(text, end) or text[end : end + 2] == b"</"
 
 
@@ -310,7 +315,13 @@ ONLY_NAME = re.compile(rb"[A-Za-z_.-]+=")
 
 def take_stated(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match what a sentence says the secret is."""
-    span, _ = strip_quote(text, value)
+    span, is_quoted = strip_quote(text, value)
+    if (
+        is_quoted
+        and is_phrase(text[slice(*span)])
+        and is_of_password(key_around(text, match.start))
+    ):
+        return (span,)
     if text.count(b"-", span.start, span.end) > 4 or TECHNICAL_NAME.search(
         text, span.start, span.end
     ):
@@ -390,7 +401,18 @@ def _spoken_login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
     """Match what is next to a name where somebody explains how to log in."""
     span, _ = strip_quote(text, value)
     found = text[span.start : span.end]
-    return (span,) if _is_stated(found, MIN_STATED) and found[:1] != b"/" else NOTHING
+    if found[:1] == b"/":
+        return NOTHING
+    is_given = LOGIN_NAME.search(text, match.start, value.start) is not None and is_mixed(found)
+    is_given = is_given and len(found) >= LEAST_GIVEN and not TECHNICAL.search(found)
+    return (span,) if _is_stated(found, MIN_STATED) or is_given else NOTHING
+
+
+LEAST_GIVEN = 8
+LOGIN_NAME = re.compile(
+    rb"(?:[ (:](?:root|admin|administrator|sa|postgres|user)|@[A-Za-z0-9.-]+\.[a-z]{2,12})(?:[ ]?/[ ]?|:[ ]?|[ ](?:and|und|et|y|e|using|with|mit|avec|con)[ ]|,[ ])\Z"
+)
+"""Who logs in, so that what follows is a password however plain."""
 
 
 def _row(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -421,12 +443,12 @@ SENTENCES: tuple[Family, ...] = (
     setting_secret(
         "login",
         r"(?:(?:[tT]est|[dD]emo|[aA]dmin|[sS]ervice) (?:account|user)|creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|identifiants|Identifiants"
-        r"|credenciales|Credenciales|credenciais|Credenciais|credenziali|inloggegevens|Login-Daten)(?:[ ](?:are|is|with|as|via|:|using)){0,2}[ ]?[:=]?[ ]?"
+        r"|credenciales|Credenciales|credenciais|Credenciais|credenziali|inloggegevens|Login-Daten|[lL]og into|[sS]ign into|[lL]ogged into)(?:[ ](?:for|on|to|at|of|(?:the|our|my|your)[ ][^\x00-\x20:=/]{1,20})[ ](?:[^\x00-\x20:=/]{1,30}[ ]){0,4}?(?=is|are|with|as|via|using))?(?:[ ]?(?:are|is|with|as|via|:|using)){0,2}[ ]?[:=]?[ ]?"
         r"[A-Za-z0-9_.@-]{2,40}(?:[ ]?/[ ]?|:[ ]?|[ ](?:and|und|et|y|e|using|with|mit|avec|con)[ ]|,[ ])"
         rf"(?P<v>{QUOTE}{QUOTED}|{BARE})",
         _spoken_login,
         trigger=r"(?:(?:[tT]est|[dD]emo|[aA]dmin|[sS]ervice) (?:account|user)|creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|[iI]dentifiants"
-        r"|[cC]redenciales|[cC]redenciais|credenziali|inloggegevens|Login-Daten)[ :=]",
+        r"|[cC]redenciales|[cC]redenciais|credenziali|inloggegevens|Login-Daten|[lL]og into|[sS]ign into|[lL]ogged into)[ :=]",
     ),
     setting_secret(
         "login-pair",
@@ -621,6 +643,8 @@ def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
         return NOTHING
     if PLURAL.search(text, match.start, match.end):
         return _find_listed(text, match)
+    if spans := _find_announced(text, match):
+        return spans
     for expression, look in COMPILED_TAILS:
         found = expression.match(text, match.end)
         if found is None:
@@ -654,6 +678,26 @@ def _find_codes(text: bytes, match: TextSpan, first: TextSpan) -> tuple[TextSpan
         found.append(TextSpan(*code.span("v")))
         place = code.end()
     return tuple(found)
+
+
+ANNOUNCED = re.compile(
+    rf"(?:[ ][^\x00-\x1f:]{{1,80}})?:(?:{NEW_LINE}[ \t]*){{1,2}}(?:[-*][ ]|[0-9]{{1,2}}[.)][ ])?(?P<v>[A-Za-z0-9]{{3,12}}(?:-[A-Za-z0-9]{{3,12}}){{0,4}})(?=[ \t,]*(?:{QUOTE}|\r?\n|\\{{1,7}}n|[ ,][A-Za-z0-9]|\Z))".encode()
+)
+
+
+def _find_announced(text: bytes, match: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the codes below a sentence that announces them."""
+    if not CODES.search(text, match.start, match.end):
+        return NOTHING
+    first = ANNOUNCED.match(text, match.end)
+    if first is None:
+        return NOTHING
+    spans = (TextSpan(*first.span("v")), *_find_codes(text, match, TextSpan(*first.span("v"))))
+    has_digit = any(re.search(rb"[0-9]", text[slice(*span)]) for span in spans)
+    return spans if has_digit and len(first["v"]) >= LEAST_CODE else NOTHING
+
+
+LEAST_CODE = 6
 
 
 # What continues in the next string of a list or a concatenation, or is given as another one.
@@ -1251,6 +1295,9 @@ SHOWING = "|".join(
 )
 
 
+SIGNED = re.compile(rb"[!@#$%^&*?~+=].*[!@#$%^&*?~+=]")
+
+
 def _take_printed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the only word of the line below a command that prints a secret."""
     found = text[slice(*value)]
@@ -1258,6 +1305,7 @@ def _take_printed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSp
         return (value,) if is_odd(found) else NOTHING
     is_worth = is_sure(found) or is_random(found) or is_chosen(found) or is_weak(found)
     is_worth = is_worth or is_passphrase(found) or is_phrase(found)
+    is_worth = is_worth or (is_mixed(found) and SIGNED.search(found) is not None)
     is_known = TECHNICAL_WORD.fullmatch(found) or TECHNICAL.search(found)
     return (
         (value,) if is_worth and not is_known and is_at_word_start(text, match.start) else NOTHING

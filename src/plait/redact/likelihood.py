@@ -158,7 +158,7 @@ def is_likely(value: bytes) -> bool:
 
 
 WORD_AND_NUMBER = re.compile(
-    rb"([A-Z][a-z]{3,15}|[a-z]{4,15}|[A-Z]{4,15})(?:[0-9]{2}|[-_.]?[0-9]{3,6})[!?#*.$@&]{0,3}"
+    rb"(?:[A-Z][a-z]{2,15}){0,4}([A-Z][a-z]{3,15}|[a-z]{4,15}|[A-Z]{4,15})(?:[0-9]{2}|[-_.]?[0-9]{3,6})[!?#*.$@&]{0,3}"
 )
 # Words that are followed by a number in programs.
 COUNTED = frozenset(
@@ -170,7 +170,7 @@ COUNTED = frozenset(
 
 
 def is_weak(value: bytes) -> bool:
-    """Return whether a value is a word followed by a number, a common kind of password."""
+    """Return whether a value is a word or a few, followed by a number, as many passwords are."""
     found = WORD_AND_NUMBER.fullmatch(value)
     if found is None or TECHNICAL.search(value):
         return False
@@ -310,6 +310,13 @@ OF_EXPRESSION = re.compile(
 )
 
 
+# Keys of the documentation of AWS.
+KNOWN_EXAMPLES = (
+    b"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    b"je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY",
+)
+
+
 @lru_cache(4096)
 def is_placeholder(value: bytes) -> bool:
     """Return whether a value only stands for a secret.
@@ -325,7 +332,7 @@ def is_placeholder(value: bytes) -> bool:
 
 def is_blank(value: bytes) -> bool:
     """Return whether a value has a gap to fill in."""
-    if PLACEHOLDER.search(value):
+    if PLACEHOLDER.search(value) or value in KNOWN_EXAMPLES:
         return True
     return REPEATED.search(value.lstrip(b"A") or value) is not None  # some keys begin with zeros
 
@@ -569,7 +576,7 @@ PEOPLES = (
 ).split()
 PHRASES = (
     "mật khẩu|Mật khẩu|kata sandi(?:nya)?|Kata sandi|كلمة المرور|كلمة السر|mot de passe|Mot de passe"
-    "|mots? de passe|clave de API|clé API|chiave API|APIキー|ключ API|API-Schlüssel|palavra-passe"
+    "|mots? de passe|[pP]hrase (?:secrète|de passe)|[fF]rase de (?:contraseña|paso)|[pP]arola d'accesso|[кК]одовое слово|clave de API|clé API|chiave API|APIキー|ключ API|API-Schlüssel|palavra-passe"
 )
 SPOKEN = (
     f"{PHRASES}|[pP]asword|[pP]assowrd|[pP]asswrod|parola d'ordine|adgangskoden|passordet|hasłem|salasanani|"

@@ -14,6 +14,23 @@ from plait.redact.likelihood import (
     is_plain_word,
 )
 from plait.redact.model import Family, TextSpan, account_number, host_name, user_name
+from plait.redact.names import (
+    FULL,
+    PARTICLES,
+    PROGRAM,
+    REVERSED,
+    STREET,
+    STREET_BEGINS,
+    TITLED,
+    is_person,
+    take_author_of_entry,
+    take_name_of_age,
+    take_name_of_number,
+    take_names_of_address,
+    take_numbered_street,
+    take_person,
+    take_street,
+)
 
 QUOTE_MARK = r"""\\{0,7}["']"""
 
@@ -162,7 +179,13 @@ def _without_ending(address: bytes) -> bytes:
 
 
 def _behind_escape(text: bytes, start: int) -> int:
-    return start + (start > 0 and text[start - 1] == 0x5C and text[start] in b"nrt")
+    if start == 0 or text[start - 1] != 0x5C:
+        return start
+    code = WRITTEN_LETTER.match(text, start)
+    return code.end() if code else start + (text[start] in b"nrt")
+
+
+WRITTEN_LETTER = re.compile(rb"u[0-9a-fA-F]{4}(?=[A-Za-z0-9_.%+-])")
 
 
 ACCOUNT_NAMES = (
@@ -188,7 +211,7 @@ DOMAINS = (
 )
 HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
 
-ACCOUNT_NAME = re.compile(rb"[A-Z][a-z]+[ ][^\x00-\x1f:,\"\\]{2,40}(?=[,:])")
+ACCOUNT_NAME = re.compile(rf"{TITLED}[ ][^\x00-\x1f:,\"\\]{{2,60}}(?=[,:])".encode())
 
 
 def _name_of_account(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -213,6 +236,24 @@ def _names_of_address(text: bytes, match: TextSpan, value: TextSpan) -> tuple[Te
     return tuple(found)
 
 
+BEFORE_STATION = re.compile(
+    rb"([A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9])(?:[ \t]{0,8}[(\[<|,;]|[ \t]{1,20}(?:at|is|has)?)[ \t]*\Z"
+)
+
+
+def _name_of_station(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name of a device before its MAC address."""
+    name = BEFORE_STATION.search(text, max(0, match.start - 64), match.start)
+    name = name or BEHIND_STATION.match(text, match.end)
+    return (TextSpan(*name.span(1)),) if name and is_machine(name[1]) else NOTHING
+
+
+BEHIND_STATION = re.compile(
+    rb"[)\]]?(?:[ \t]|\\{1,7}t){1,20}\(?([A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9])(?![A-Za-z0-9_/:=(])"
+)
+ADDRESS = r"[A-Za-z0-9_.%+-]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}"
+NAMES_OF_MAIL = user_name("names-of-mail", ADDRESS, take_names_of_address, is_many=True)
+NAME_OF_NUMBER = user_name("name-of-number", "", take_name_of_number)
 USER_OF_LOGIN = user_name("login-user", "", _user_of_login)
 PEOPLE: tuple[Family, ...] = (
     user_name(
@@ -240,12 +281,8 @@ PEOPLE: tuple[Family, ...] = (
     ),
     host_name("uname", rf"(?:Linux|Darwin) (?P<v>{HOST}) [0-9]{{1,2}}\.[0-9]", _user_host),
     host_name("internal", rf"[A-Za-z0-9-]\.{DOMAINS}", _internal),
-    Family(
-        "email",
-        r"[A-Za-z0-9_.%+-]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}",
-        _email,
-        kind="email",
-    ),
+    Family("email", ADDRESS, _email, kind="email"),
+    NAMES_OF_MAIL,
     Family(
         "spelled-email",
         r"[\[({](?:at|AT)[\])}][ ]?[A-Za-z0-9-]{2,40}(?:(?:[ ]?[\[({](?:dot|DOT)[\])}][ ]?|\.)[A-Za-z]{2,20}){1,3}",
@@ -265,15 +302,17 @@ ALSO: dict[str, Family] = {
     "remote": USER_OF_LOGIN,
     "user-before": user_name("full-name", "", _name_of_account),
     "ipv4": host_name("names-of-address", "", _names_of_address, is_many=True),
+    "mac": host_name("name-of-station", "", _name_of_station),
+    "email": NAMES_OF_MAIL,
+    "telephone": NAME_OF_NUMBER,
+    "international": NAME_OF_NUMBER,
+    "national": NAME_OF_NUMBER,
+    "dashed-telephone": NAME_OF_NUMBER,
 }
 """What a match of one family reveals besides."""
 
 
 LINE = r"(?:\r?\n|\\{1,7}n)"
-PROGRAM = re.compile(
-    rb"(?i)\bbot\b|\[bot\]|claude|anthropic|github|dependabot|renovate|copilot|noreply|your name"
-    rb"|author|test"
-)
 
 
 def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -284,20 +323,9 @@ def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     return (TextSpan(value.start, value.start + len(name)),) if len(name) > 3 else NOTHING
 
 
-# What stands behind "Owner:" and names nobody.
-OF_NOBODY = re.compile(
-    rb"\b(?:Team|Group|Platform|Service|Services|Engineering|Support|Inc|Ltd|GmbH|Corp|Unknown|None|Not|Admin|Systems?|Test|Example|User|Build|Page|App|Project|New|The|My|Your|String|Optional|Column|Text|Varchar|Char|Field|True|False|Null|Value|Integer|Any|Required|First|Last|Full|Name|Enter|Please)\b"
-)
-
-
 def _person(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the name of a person after a word for what they do."""
     return _people(text, match, value) if is_person(text[slice(*value)]) else NOTHING
-
-
-def is_person(name: bytes) -> bool:
-    """Return whether a capitalised name is a person's rather than a team's or a program's."""
-    return OF_NOBODY.search(name) is None and PROGRAM.search(name) is None
 
 
 PERSON_KEYS = (
@@ -323,11 +351,51 @@ PERSON_KEYS = (
     )
     + "|surname|Surname|First name|Last name|Full name|Given name"
 )
-TITLED = r"[A-Z](?:[a-z\x80-\xff-]|'[A-Za-z]){1,20}"
+
+GREETINGS = "Hi|Hello|Hey|Dear|Hallo|Liebe[rs]?|Servus|Moin|Bonjour|Salut|Cher|Chère|Hola|Estimad[oa]|Querid[oa]|Ciao|Caro|Cara|Olá|Hej|Hei|Beste|Good (?:morning|evening|afternoon)|Guten (?:Tag|Morgen)|Buongiorno"
+CLOSINGS = "[rR]egards|[wW]ishes|Cheers|Thanks|Thank you|[sS]incerely|Best|[gG]rüße|Grüßen|Gruß|Danke|LG|VG|MfG|Cordialement|Merci|Saludos|Gracias|Saluti|Grazie|Abraços|Obrigad[oa]|Groeten|Pozdrawiam"
+ROLES = (
+    "[rR]egistrant|[dD]isplay[_ ]?[nN]ame|[rR]eal[_ ]?[nN]ame|[pP]atient|[oO]wner|[aA]ssignee|[rR]eporter|[cC]ontact|[cC]ustomer|[eE]mployee|[tT]enant|[aA]pplicant"
+    "|[aA]uthor|[mM]aintainer|[cC]ommitter|[rR]ecipient|[sS]ender|[aA]ttendee|[gG]uest|[iI]nsured|[pP]ayee|[bB]eneficiary|[cC]ard[ _-]?[hH]older"
+    "|[aA]ccount[ _-]?[hH]older|[rR]equest[eo]r|[sS]upervisor|[iI]nstructor|[sS]tudent|[rR]eviewer|[aA]pprover|[pP]assenger|[bB]uyer|[sS]eller"
+    "|[cC]ontact_person|[cC]reated_by|[uU]pdated_by|[aA]ssigned_to|[cC]reatedBy|[aA]ssignedTo|[kK]unde|[kK]undin|[pP]atientin|[mM]itarbeiter|[aA]nsprechpartner"
+    "|[aA]ttendees|[pP]articipants|[rR]eviewers|[aA]ssignees|[oO]wners|[mM]aintainers|[aA]uthors|[lL]ieferadresse|[rR]echnungsadresse|[sS]hip to|[bB]ill to|[cC]reator"
+    "|[iI]nhaber|[aA]bsender|[eE]mpfänger|[cC]liente|[pP]aciente|[aA]uteur|[aA]utor"
+)
 
 
-def _apart(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    return (value,) if is_at_word_start(text, value.start) else NOTHING
+ACTIONS = re.compile(
+    rb"(?:created|assigned|reported|opened|closed|requested|approved|reviewed|submitted|authored|maintained|edited|updated|modified|signed|merged|posted|prepared|verified|resolved|handled|owned|raised|invited|committed|pushed|written|sent|escalated|forwarded|delegated|addressed|delivered|ships?|shipped|billed|bill|deliver) (?:by|to):?[ ]\Z",
+    re.IGNORECASE,
+)
+
+
+def _acted(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match who did something."""
+    found = ACTIONS.search(text, max(0, value.start - 32), value.start)
+    return _person(text, match, value) if found else NOTHING
+
+
+KEY_BEFORE = re.compile(rb"[A-Za-z0-9]\Z")
+
+
+NEXT_PERSON = re.compile(
+    rf"(?:{QUOTE})?(?:[,;][ ]|[ ](?:and|und|&)[ ]|{NEW_LINE}[ \t]*-[ ])(?:{QUOTE})?({FULL})(?![A-Za-z0-9@=(.])".encode()
+)
+
+
+def _labelled(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Match the name after a word for what somebody does."""
+    is_part = KEY_BEFORE.search(text, max(0, match.start - 1), match.start)
+    if is_part and not is_at_word_start(text, match.start):
+        return NOTHING
+    found = _person(text, match, value)
+    while found and (more := NEXT_PERSON.match(text, found[-1].end)):
+        span = TextSpan(*more.span(1))
+        if not is_person(text[slice(*span)]):
+            break
+        found = (*found, span)
+    return found
 
 
 AUTHORS: tuple[Family, ...] = (
@@ -339,61 +407,116 @@ AUTHORS: tuple[Family, ...] = (
         trigger=r"(?:(?:Author|Committer|Tagger|[bB]y|From|Commit|To|Cc):|author|committer|tagger)[ ]+[^\x00-\x20<\"\\][^\x00-\x1f<\"\\]*<",
     ),
     user_name(
-        "addressee",
-        r"(?P<v>[A-Z][a-z]+(?:[ ][A-Z][A-Za-z.'-]*){1,3})(?:\\{0,7}\")?[ ]<[A-Za-z0-9_.+-]+@",
-        _people,
-    ),
-    user_name(
         "blamed",
-        r"\((?P<v>[A-Z][a-z]+(?:[ ][A-Z][A-Za-z.'-]*){1,3})[ ]+20[0-9]{2}-[0-9]{2}-[0-9]{2}[ ]",
+        r"\([ ]{0,8}(?P<v>[A-Z\xc3-\xd3][a-z\x80-\xff-]+(?:[ ][A-Za-z\xc3-\xd3][A-Za-z.'\x80-\xff-]*){1,3})[ ]+20[0-9]{2}-[0-9]{2}-[0-9]{2}[ ]",
         _people,
     ),
     user_name(
         "full-name",
         rf"{QUOTE}(?:fullName|full_name|displayName|display_name|realName|real_name|givenName|familyName|firstName|lastName|first_name|last_name){QUOTE}"
-        rf"[ ]?:[ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE}",
+        rf"[ ]?:[ ]?{QUOTE}(?P<v>[A-Z\xc3-\xd3][^\x00-\x1f\"'\\]{{3,40}}){QUOTE}",
         _people,
     ),
     user_name(
         "name-of-person",
-        rf"(?:{PERSON_KEYS})(?:{QUOTE})?[ ]?(?:=>|[:=])[ ]?(?:{QUOTE})?(?P<v>{TITLED}(?:[ ]{TITLED}){{0,2}})(?={QUOTE}|[ \t]*(?:\r?\n|\\{{1,7}}n|[,;}})]|│|\Z))",
+        rf"(?:{PERSON_KEYS})(?:{QUOTE})?[ ]?(?:=>|[:=])[ ]?(?:{QUOTE})?(?P<v>{FULL}|{TITLED})(?={QUOTE}|[ \t]*(?:\r?\n|\\{{1,7}}n|[,;}})&]|│|\Z))",
         _person,
-        trigger=rf"(?:{PERSON_KEYS})(?:{QUOTE})?[ ]?(?:=>|[:=])[ ]?(?:{QUOTE})?[A-Z][a-z\x80-\xff]",
+        trigger=rf"(?:{PERSON_KEYS})(?:{QUOTE})?[ ]?(?:=>|[:=])[ ]?(?:{QUOTE})?[A-Z\xc3-\xd3][a-z\x80-\xff]",
     ),
-    user_name("code-author", rf"@author[ ]+(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})", _person),
+    user_name("code-author", rf"@author[ ]+(?P<v>{FULL})", _person),
     user_name(
         "name-and-mail",
-        rf"{QUOTE}?name{QUOTE}?[ ]?[:=][ ]?{QUOTE}(?P<v>[A-Z][^\x00-\x1f\"'\\]{{3,40}}){QUOTE},(?:[ \t\r\n]|\\{{1,7}}[nt])*{QUOTE}?e?mail",
+        rf"{QUOTE}?name{QUOTE}?[ ]?[:=][ ]?{QUOTE}(?P<v>[A-Z\xc3-\xd3][^\x00-\x1f\"'\\]{{3,40}}){QUOTE},(?:[ \t\r\n]|\\{{1,7}}[nt])*{QUOTE}?e?mail",
         _people,
     ),
     user_name(
         "name-and-more",
-        rf"(?:{QUOTE})?\b(?:name|customer|contact|recipient)(?:{QUOTE})?[ ]?[:=][ ]?(?:{QUOTE})?(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})(?:{QUOTE})?,?(?>{NEW_LINE}|[ \t])*+(?:{QUOTE})?(?:e?mail|phone|tel|mobile|address|street|birth)",
+        rf"(?:{QUOTE})?\b(?:name|customer|contact|recipient)(?:{QUOTE})?[ ]?[:=][ ]?(?:{QUOTE})?(?P<v>{FULL})(?:{QUOTE})?,?(?>{NEW_LINE}|[ \t])*+(?:{QUOTE})?(?:e?mail|phone|tel|mobile|address|street|birth)",
         _people,
-        trigger=rf"(?:name|customer|contact|recipient)(?:{QUOTE})?[ ]?[:=][ ]?(?:{QUOTE})?{TITLED}[ ]{TITLED}",
+        trigger=rf"(?:name|customer|contact|recipient)(?:{QUOTE})?[ ]?[:=][ ]?(?:{QUOTE})?[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ][A-Z\xc3-\xd3][a-z\x80-\xff]+",
     ),
     user_name(
         "tagged-name",
-        rf"<(?:name|fullName|displayName|author)>(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})</[a-zA-Z]+>(?>{NEW_LINE}|[ \t])*+<(?:e?mail|organization|phone|url)",
+        rf"<(?:name|fullName|displayName|author)>(?P<v>{FULL})</[a-zA-Z]+>(?>{NEW_LINE}|[ \t])*+<(?:e?mail|organization|phone|url)",
         _people,
-        trigger=rf"<(?:name|fullName|displayName|author)>{TITLED}[ ]",
+        trigger=r"<(?:name|fullName|displayName|author)>[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ]",
     ),
     user_name(
         "introduced", rf"[mM]y (?:full )?name is (?P<v>{TITLED}(?:[ ]{TITLED}){{0,2}})", _people
     ),
     user_name(
         "signed-name",
-        rf"(?:[rR]egards|Cheers|Thanks|[sS]incerely|[gG]rüße|Grüßen|Gruß|Cordialement|Saludos),?(?:{NEW_LINE}[ \t]*){{1,2}}(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})(?=[ \t]*(?:\r?\n|│|\\{{1,7}}n|\\{{0,7}}\"|\Z))",
+        rf"(?:[rR]egards|Cheers|Thanks|[sS]incerely|[gG]rüße|Grüßen|Gruß|Cordialement|Saludos),?(?:{NEW_LINE}[ \t]*){{1,2}}(?P<v>{FULL})(?=[ \t]*(?:\r?\n|│|\\{{1,7}}n|\\{{0,7}}\"|\Z))",
         _person,
-        trigger=rf"(?:[rR]egards|Cheers|Thanks|[sS]incerely|[gG]rüße|Grüßen|Gruß|Cordialement|Saludos),?(?:{NEW_LINE}[ \t]*)+{TITLED}[ ]",
+        trigger=rf"(?:[rR]egards|Cheers|Thanks|[sS]incerely|[gG]rüße|Grüßen|Gruß|Cordialement|Saludos),?(?:{NEW_LINE}[ \t]*)+[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ]",
     ),
+    account_number("street", STREET, take_street, trigger=STREET_BEGINS),
     account_number(
-        "street",
-        rf"(?P<v>{TITLED}(?:straße|strasse|str\.|allee|weg|platz|gasse)[ ][0-9]{{1,4}}[a-z]?|[0-9]{{1,5}}[ ](?:{TITLED}[ ]){{1,2}}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Way)(?:[ ](?:Apt|Suite|Unit)\.?[ ][0-9A-Z]{{1,5}})?"
-        rf"|[0-9]{{1,4}},?[ ](?:[rR]ue|[aA]venue|[bB]oulevard)[ ](?:(?:de|du|des|la)[ ]){{0,2}}{TITLED}|(?:Via|Calle|Rua)[ ]{TITLED}[ ][0-9]{{1,4}}|[A-Z][a-z]{{2,12}}(?:straße|strasse|allee|weg|platz|gasse)[ ][0-9]{{1,4}}[a-z]?)",
-        _apart,
-        trigger=r"[A-Z][a-z\x80-\xff]+(?:straße|strasse|str\.|allee|weg|platz|gasse)[ ][0-9]|[0-9]+[ ][A-Z][a-z]+[ ](?:[A-Z][a-z]+[ ])?(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Way)"
-        r"|[0-9]+,?[ ](?:[rR]ue|[aA]venue|[bB]oulevard)[ ]|(?:Via|Calle|Rua)[ ][A-Z][a-z]+[ ][0-9]",
+        "street-field",
+        rf"(?:[sS]treet|[aA]ddress|[aA]dresse|[sS]tra(?:ß|ss)e|[aA]nschrift|[dD]irecci(?:ó|o)n|[iI]ndirizzo|[lL]ine)(?:[_ -]?(?:[aA]ddress|[lL]ine)?[_ -]?[12]?)(?:{QUOTE})?[ ]?(?:=>|[:=])[ ]?(?:{QUOTE})?"
+        r"(?P<v>[A-Z0-9\xc3-\xd3][^\x00-\x1f\"\\;|<>(){}=@:]{4,60})",
+        take_numbered_street,
+        trigger=rf"(?:[sS]treet|[aA]dd?ress|[aA]dresse|[sS]tra(?:ß|ss)e|[aA]nschrift|[dD]irecci(?:ó|o)n|[iI]ndirizzo|[lL]ine)[_ -]?(?:[aA]ddress|[lL]ine)?[_ -]?[12]?(?:{QUOTE})?[ ]?(?:=>|[:=])[ ]?(?:{QUOTE})?[A-Z0-9\xc3-\xd3][A-Za-z0-9 \x80-\xff]",
+    ),
+    user_name(
+        "titled",
+        rf"(?:Herrn?|Frau|M(?:r|rs|s|x)\.?|Dr\.|Prof\.|Madame|Monsieur|Mme|Señora?|Signora?|Senhora?|Hr\.|Fr\.)[ ](?P<v>(?:(?:Dr|Prof)\.[ ])?{TITLED}(?:[ ]{PARTICLES}{TITLED})?)",
+        take_person,
+        trigger=r"(?:Herrn?|Frau|M(?:r|rs|s|x)\.?|Dr\.|Prof\.|Madame|Monsieur|Mme|Señora?|Signora?|Senhora?|Hr\.|Fr\.)[ ][A-Z\xc3-\xd3]",
+    ),
+    user_name(
+        "greeted",
+        rf"(?:{GREETINGS})[ ](?P<v>{TITLED}(?:[ ]{TITLED})?)(?=,(?:[ ]|\r?\n|\\{{1,7}}n|\Z)|!(?:\r?\n|\\{{1,7}}n))",
+        take_person,
+        trigger=rf"(?:{GREETINGS})[ ][A-Z\xc3-\xd3]",
+    ),
+    user_name(
+        "signed-first",
+        rf"(?:{CLOSINGS})(?:,?(?:{NEW_LINE}[ \t]*){{1,2}}|,[ ])(?P<v>{TITLED})(?=[ \t]*(?:\r?\n|│|\\{{1,7}}n|\\{{0,7}}\"|\Z))",
+        take_person,
+        trigger=rf"(?:{CLOSINGS})(?:,|\r?\n|\\+n)",
+    ),
+    user_name(
+        "introduces-itself",
+        rf"(?:I'm|I’m|I am|Ich bin|Je suis|Soy|Sono|Je m'appelle|Me llamo|Mi chiamo|[mM]ein Name ist|[iI]ch heiße|[mM]i nombre es|[nN]ame's)[ ](?P<v>{FULL}|{TITLED}(?=[ ](?:from|aus|von|de)[ ]))(?=[ ](?:from|at|and|with|aus|von|und|de|et|y)\b|[,.;!]|\r?\n|\\{{1,7}}n|\Z)",
+        take_person,
+        trigger=r"(?:I'm|I’m|I am|Ich bin|Je suis|Soy|Sono|m'appelle|Me llamo|Mi chiamo|Name ist|ch heiße|nombre es|ame's)[ ][A-Z\xc3-\xd3]",
+    ),
+    user_name(
+        "acted",
+        rf"[dDpsnt] (?:by|to):?[ ](?P<v>{FULL})(?=[ \t]*(?:[(<,;|.)\"'\\]|\r?\n|\Z)|[ ][a-z])",
+        _acted,
+        trigger=r"[dDpsnt] (?:by|to):?[ ][A-Z\xc3-\xd3]",
+    ),
+    user_name(
+        "labelled",
+        rf"(?:{ROLES})(?:{QUOTE})?[ ]?(?:=>|[:=])(?:[ \t]{{0,8}}\[?|{NEW_LINE}[ \t]*-[ ])(?:{QUOTE})?(?P<v>{REVERSED}|{FULL})(?=[ \t]*(?:\r?\n|\\{{1,7}}n|[,;|(<)}}]|\\{{0,7}}[\"']|│|\Z))",
+        _labelled,
+        trigger=rf"(?:{ROLES})(?:{QUOTE})?[ ]?(?:=>|[:=])(?:[ \t]*\[?(?:{QUOTE})?[A-Z\xc3-\xd3]|(?:\r?\n|\\+n))",
+        is_many=True,
+    ),
+    user_name(
+        "log-end",
+        rf"[ ]<(?P<v>{FULL})>",
+        take_author_of_entry,
+        trigger=r"[ ]<[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ]",
+    ),
+    user_name(
+        "log-day",
+        rf"[0-9]-[0-9]{{2}}[ ](?P<v>{FULL})(?=[ ,:|(])",
+        take_author_of_entry,
+        trigger=r"[0-9]-[0-9]{2}[ ][A-Z\xc3-\xd3][a-z\x80-\xff]+[ ]",
+    ),
+    user_name(
+        "tagged-person",
+        rf"<(?:author|fullName|displayName|owner|assignee|reporter|customer|contact|creator)>(?P<v>{FULL})</",
+        _person,
+        trigger=r"<(?:author|fullName|displayName|owner|assignee|reporter|customer|contact|creator)>[A-Z\xc3-\xd3]",
+    ),
+    user_name(
+        "aged",
+        r"[0-9][ ](?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)[ ,0-9a-z]{0,12} ago",
+        take_name_of_age,
     ),
     user_name("account-name", r":[x*!]:[0-9]{4,6}:[0-9]{1,6}:", _name_of_account),
     user_name(
@@ -407,12 +530,6 @@ AUTHORS: tuple[Family, ...] = (
         _people,
     ),
     user_name(
-        "name-by-mail",
-        rf"(?P<v>{TITLED}(?:[ ,]{TITLED}){{1,3}})(?:{QUOTE})?[ \t]{{0,20}}(?:[|,;\t]|\\{{1,7}}t)[ \t]{{0,8}}(?:{QUOTE})?[A-Za-z0-9_.+-]{{2,60}}@[A-Za-z0-9-]+\.",
-        _people,
-        trigger=rf"{TITLED}[ ,]{TITLED}(?:{QUOTE})?[ \t]*(?:[|,;\t]|\\+t)[ \t]*(?:{QUOTE})?[A-Za-z0-9_.+-]+@",
-    ),
-    user_name(
         "card-name",
         rf"FN(?:;[^:\x00-\x1f]{{1,30}})?:(?P<v>{TITLED}(?:[ ]{TITLED}){{1,3}})",
         _people,
@@ -420,9 +537,9 @@ AUTHORS: tuple[Family, ...] = (
     user_name(
         "person-field",
         rf"(?:Assignee|Reporter|Requester|Reviewer|Approver|Approved by|Created by|Updated by|Assigned to|Owner|Contact|Manager|Author|Customer|Attendees?|Name|Full name|Patient|Employee)"
-        rf"(?:\*\*)?:(?:\*\*)?[ \t]{{1,8}}(?P<v>{TITLED}(?:[ ]{TITLED}){{1,2}})(?=[ \t]*(?:\r?\n|\\{{1,7}}n|[,;|(<]|\\{{0,7}}[\"']|\Z))",
+        rf"(?:\*\*)?:(?:\*\*)?[ \t]{{1,8}}(?P<v>{FULL})(?=[ \t]*(?:\r?\n|\\{{1,7}}n|[,;|(<]|\\{{0,7}}[\"']|\Z))",
         _person,
-        trigger=rf"(?:Assignee|Reporter|Requester|Reviewer|Approver|[dD] by|Assigned to|Owner|Contact|Manager|Author|Customer|Attendees?|Name|Full name|Patient|Employee)(?:\*\*)?:(?:\*\*)?[ \t]+{TITLED}[ ]",
+        trigger=r"(?:Assignee|Reporter|Requester|Reviewer|Approver|[dD] by|Assigned to|Owner|Contact|Manager|Author|Customer|Attendees?|Name|Full name|Patient|Employee)(?:\*\*)?:(?:\*\*)?[ \t]+[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ]",
     ),
     user_name("git-name", rf"user\.name[ =](?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})", _people),
 )
@@ -675,6 +792,12 @@ LOGINS: tuple[Family, ...] = (
         rf"{NEW_LINE}[ \t]+User[ \t]+(?P<v>{NAME})(?:\r?\n|\\{{1,7}}n|\\{{0,7}}[\"']|\Z)",
         _user,
         trigger=rf"{NEW_LINE}[ \t]+User[ \t]+[A-Za-z_]",
+    ),
+    user_name(
+        "user-of-log",
+        rf"(?:Accepted [a-z/-]+ for|Failed [a-z/-]+ for(?: invalid user)?|Invalid user|(?:opened|closed) for user|authenticating user|Disconnected from user)[ ](?P<v>{NAME})(?=[ ](?:from|by|[0-9])|\()",
+        _somebody,
+        trigger=r"(?:Accepted [a-z/-]+ for|Failed [a-z/-]+ for|Invalid user|(?:opened|closed) for user|authenticating user|Disconnected from user)[ ][A-Za-z_]",
     ),
     user_name(
         "user-told",
