@@ -14,7 +14,7 @@ from plait.errors import Refused, UserError
 from plait.index import scanning
 from plait.line import workers
 from plait.sessions.discovery import resolve_store
-from plait.sessions.kept import KeptFileCache, get_cache
+from plait.sessions.kept import KeptFileCache
 from plait.sessions.model import StorePlace
 from plait.store import NewFile, Store
 from plait.view.transcript.json_form import to_plain

@@ -266,7 +266,11 @@ def test_the_present_block_and_where_it_goes(
 ) -> None:
     printed = out(capfd, "blocks", "--root", now_running)
     assert " now " in printed
-    assert "this block: " in printed and " left · " in printed and "/h · projected for this block: " in printed
+    assert (
+        "this block: " in printed
+        and " left · " in printed
+        and "/h · projected for this block: " in printed
+    )
     (row,) = (one for one in value(capfd, "blocks", "--root", now_running)["rows"] if one["active"])
     assert row["projected_cost_usd"] > row["cost_usd"] > 0
 
