@@ -315,7 +315,7 @@ def test_a_redacted_file_tells_nothing(source: Path, target: Path, tmp_path: Pat
     assert KEY.encode() not in held
     printed = f"{OLD}: \0".encode()  # it is no text, and stays
     assert b"alicia" not in held.replace(printed, b"")
-    assert any("not text" in note for note in packing.notes)
+    assert any("not checked: 1 binary file" in note for note in packing.notes)
     brought(target, tmp_path / "s.zip")
     assert [one["cwd"] for one in fields(log_of(target, NEW))] == [NEW, NEW]
     assert context_of(log_of(target, NEW)).resumes

@@ -56,7 +56,7 @@ def test_what_patches_do_not_show_is_likely_what_was_seen_later(home: Scripted) 
     found = held(home, file, f"{script.id}:1")
     assert str(found.text) == joined(THREE, "1", "2", "3", "4", TWO)
     assert found.certainty == "likely"
-    assert found.why == "lines not in any patch are as they were seen later"
+    assert found.why == "lines outside the patches are taken from a later version"
 
 
 def test_what_was_seen_first_counts_from_the_start_of_the_session(home: Scripted) -> None:

@@ -389,7 +389,7 @@ def format_number(count: int) -> str:
 
 COURSE = (
     ("Rewinds", "rewinds", "conversations taken back to an earlier prompt"),
-    ("Prompts retracted", "retracted", "before they were answered"),
+    ("Prompts taken back", "retracted", "before they were answered"),
     ("Interruptions", "interruptions", "while Claude was working"),
     ("Compactions", "compactions", "of a full context"),
     ("Rejected calls", "rejected", "by you"),
