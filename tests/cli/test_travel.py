@@ -243,7 +243,7 @@ def test_a_plan_to_pack_or_to_bring_writes_nothing(desk: Desk, there: Path, tmp_
     assert "leave out `--dry-run` to do it" in desk.said("port", "latest", "-o", file, "--dry-run")
     assert not file.exists()
     desk.said("port", "latest", "-o", file)
-    assert "to do it" in bring(desk, file, there, "--dry-run")
+    assert "to apply the plan" in bring(desk, file, there, "--dry-run")
     assert list(there.rglob("*.jsonl")) == []
 
 
