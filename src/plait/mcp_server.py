@@ -122,7 +122,7 @@ PROMPTS = {
 def coerce_arguments(
     expected: Mapping[str, Json], given: Mapping[str, Any]
 ) -> tuple[Json, list[str]]:
-    """Return arguments of the right types, and what is to be said of those that are not."""
+    """Return arguments converted to their types, and notes on those that do not fit."""
     values, notes = Json(), []
     for name, value in given.items():
         kind = expected.get(name, {}).get("type")

@@ -163,7 +163,7 @@ def _fit_lines(lines: Sequence[str], budget: int) -> str:
 
 
 class Handoff(Struct, frozen=True, kw_only=True):
-    """A brief of a session for whoever goes on with it."""
+    """A brief of a session for whoever continues it."""
 
     session: str
     title: str
