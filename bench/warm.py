@@ -15,11 +15,11 @@ from typing import Any
 from bench.archives import archive
 from bench.measure import CACHE, SHARED, plait, row
 from plait.archive import Archive
-from plait.cli.settings import load_settings
 from plait.conversation.statistics import Statistics
 from plait.sessions.fresh_index import FreshIndex, open_fresh_index
 from plait.sessions.statistics import read_indexed_statistics
 from plait.sessions.tree import read_indexed_tree
+from plait.settings import load_settings
 from plait.usage.index_rows import count_indexed_responses
 
 HOME = CACHE / "warm"

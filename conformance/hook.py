@@ -26,7 +26,7 @@ from conformance.model import Missing, Places
 from conformance.scenarios.shown import BUSY, ask
 from conformance.terminal import NotShown, Terminal, settle_in, terminal
 from plait.archive import Archive
-from plait.cli.settings import load_prices
+from plait.settings import load_prices
 from plait.trace.hook_event import is_worker_running
 from plait.trace.jobs import list_jobs
 from plait.trace.model import Content, Span

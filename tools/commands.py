@@ -12,7 +12,7 @@ import click
 from plait.cli.app import app, load_command
 from plait.cli.options import GENERAL
 from plait.cli.registry import COMMANDS, EVERYDAY, GROUPS, ROWS, Command
-from plait.cli.settings import SETTINGS, VARIABLES
+from plait.settings import SETTINGS, VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE, MAN_PAGE = ROOT / "docs" / "guide" / "commands.md", ROOT / "docs" / "plait.1"

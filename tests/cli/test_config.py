@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.cli.app import run
-from plait.cli.config import write_template
-from plait.cli.settings import SETTINGS, parse_config
-from plait.cli.toml import find_line, set_key, unset_key
+from plait.settings import SETTINGS, parse_config
+from plait.settings.file import find_line, set_key, unset_key, write_template
 
 FILE = """\
 # my settings

@@ -10,10 +10,10 @@ import pytest
 
 from plait import Archive
 from plait.cli.app import run
-from plait.cli.settings import load_settings
 from plait.index.catalogue import CATALOGUE, lock_index, write_if_unchanged
 from plait.indexing import update_index
 from plait.sessions.fresh_index import MAX_UPDATE_BYTES
+from plait.settings import load_settings
 
 COMMANDS = (
     "ls",

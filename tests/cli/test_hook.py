@@ -14,7 +14,7 @@ import pytest
 from plait.cli.app import run
 from plait.cli.hook.event import COMMANDS, quick_state_folder, trace_folder
 from plait.cli.registry import subcommands
-from plait.cli.settings import config_file, state_folder
+from plait.settings import config_file, state_folder
 from plait.trace.delivery import Spool
 from plait.trace.hook_event import EVENTS, is_worker_running
 from plait.trace.jobs import list_jobs

@@ -5,8 +5,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from plait.cli.settings import Settings, load_settings, platform_folder
 from plait.errors import ConfigError
+from plait.settings import Settings, load_settings, platform_folder
 
 
 def loaded(tmp_path: Path, toml: str = "", roots: tuple[str, ...] = (), **env: str) -> Settings:

@@ -8,8 +8,8 @@ import pytest
 
 from plait.cli.output import Output
 from plait.cli.registry import COMMANDS
-from plait.cli.settings import load_settings
 from plait.cli.text import safe
+from plait.settings import load_settings
 
 LOADED = """
 import atexit, sys

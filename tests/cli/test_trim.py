@@ -12,8 +12,8 @@ import pytest
 from examples.drawing import Drawing, draw
 from plait.archive import Archive
 from plait.cli.app import run
-from plait.cli.settings import config_file
 from plait.cli.trim import clip_item
+from plait.settings import config_file
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z model=claude-opus-4-5

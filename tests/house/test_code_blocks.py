@@ -13,7 +13,7 @@ import click
 import pytest
 
 from plait.cli.app import LazyGroup, app, run
-from plait.cli.settings import parse_config
+from plait.settings import parse_config
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/guide").glob("*.md")]

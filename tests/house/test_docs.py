@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from plait import errors
-from plait.cli import settings
+from plait import errors, settings
 from plait.cli.app import app
 from plait.cli.registry import COMMANDS
 from plait.edit.check import RULES

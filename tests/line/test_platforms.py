@@ -16,7 +16,7 @@ from platformdirs import windows
 from platformdirs.macos import MacOS
 from platformdirs.windows import Windows
 
-from plait.cli import settings
+from plait import settings
 from plait.line import output
 
 FOLDERS: dict[type, dict[str, str]] = {

@@ -3,8 +3,8 @@
 import tomllib
 from pathlib import Path
 
-from plait.cli.settings import load_settings
 from plait.line import make_root
+from plait.settings import load_settings
 from plait.sources.base import load_source, load_sources
 from plait.sources.places import BUILT_IN, ROOTS, find_candidates, find_default_roots
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.cli.settings import load_settings
 from plait.errors import UserError
+from plait.settings import load_settings
 from plait.tui.library import Filter, parse_filter
 from tests.tui.ui import Screen, run_ui
 

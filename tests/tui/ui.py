@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from plait.cli.options import Request
-from plait.cli.settings import load_settings
+from plait.settings import load_settings
 from plait.tui.app import PlaitApp
 
 PATIENCE = 20.0

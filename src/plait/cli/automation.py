@@ -22,12 +22,6 @@ import click
 
 from plait.cli.options import Request
 from plait.cli.output import write_bytes
-from plait.cli.settings import (
-    claude_config_folder,
-    load_settings,
-    scheduled_environment,
-    systemd_folder,
-)
 from plait.cli.text import safe
 from plait.errors import PlaitError, UserError
 from plait.keep.timers import (
@@ -39,6 +33,12 @@ from plait.keep.timers import (
     service_unit,
 )
 from plait.line import read_small
+from plait.settings import (
+    claude_config_folder,
+    load_settings,
+    scheduled_environment,
+    systemd_folder,
+)
 from plait.trace.hook_settings import (
     KEEP_HOOKS,
     SettingsPlan,

@@ -1,8 +1,5 @@
 """`plait config` and `plait completion`: settings, shown and changed, and the script for a shell."""
 
-import json
-import re
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -11,10 +8,10 @@ from plait.cli.app import LazyGroup
 from plait.cli.options import Request, argument, combine_options, command, global_options
 from plait.cli.output import select_fields, write_bytes
 from plait.cli.registry import subcommands
-from plait.cli.settings import (
+from plait.errors import UserError
+from plait.settings import (
     NAMES,
     SETTINGS,
-    Setting,
     check_choice,
     config_file,
     find_editor,
@@ -22,7 +19,14 @@ from plait.cli.settings import (
     parse_config,
     read_config_text,
 )
-from plait.errors import ConfigError, SourceError, UserError
+from plait.settings.file import (
+    change_config,
+    find_line,
+    find_setting,
+    set_key,
+    unset_key,
+    write_template,
+)
 
 WHERE = {
     "bash": "~/.bashrc",
@@ -30,11 +34,6 @@ WHERE = {
     "fish": "~/.config/fish/completions/plait.fish",
 }
 SHOWN = {"cache_dir": "cache", "data_dir": "data", "state_dir": "state"}
-EMPTY = {list: "[]", int: "1", float: "1.0", str: '""'}
-HEAD = """\
-# Settings of Plait. Remove the `#` before a setting to change it.
-# Options and the environment variables named here beat this file.
-"""
 
 
 key_argument = argument(
@@ -96,8 +95,6 @@ def set_command(
 
     A list takes several values. Without VALUE, a key or password is asked for.
     """
-    from plait.cli.toml import set_key
-
     setting = find_setting(key)
     if setting.kind is dict:
         raise UserError(f"'{key}' is a table", "`plait config edit` opens the file")
@@ -123,8 +120,6 @@ def set_command(
 @command(examples="plait config unset pager")
 def unset_command(request: Request, key: str = key_argument) -> None:
     """Remove a setting from `config.toml`, so that its default counts again."""
-    from plait.cli.toml import find_line, unset_key
-
     if not find_line(read_config_text(config_file()), key):
         find_setting(key)
         request.output.note(f"'{key}' was not set")
@@ -142,49 +137,6 @@ def edit_command(request: Request) -> None:
     click.edit(filename=str(path), editor=find_editor())
     parse_config(path, read_config_text(path))
     request.output.note(f"saved '{path}'", no_wrap=True)
-
-
-def find_setting(key: str) -> Setting:
-    """Return the setting of a name."""
-    if key not in SETTINGS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(key, SETTINGS, n=1)
-        hints = [f"did you mean '{near[0]}'?"] if near else []
-        raise UserError(f"unknown setting '{key}'", *hints, "`plait config edit` lists them all")
-    return SETTINGS[key]
-
-
-def change_config(change: Callable[[str], str]) -> None:
-    """Write the changed text of `config.toml` if it is valid; links to it stay links."""
-    from plait.line.output import replace_file
-
-    path = config_file()
-    old = read_config_text(path)
-    new = change(old)
-    try:
-        parse_config(path, new)
-    except (ConfigError, ValueError) as error:
-        hints = error.hints if isinstance(error, ConfigError) else ()
-        raise UserError(f"not changed: {error}", *hints, "`plait config edit` opens it") from error
-    try:
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-        replace_file(path.resolve(), new.encode(), mode=mode)
-    except OSError as error:
-        raise SourceError(f"cannot write '{path}': {error.strerror}") from error
-
-
-def write_template() -> str:
-    """Return a `config.toml` in which every setting is described and commented out."""
-    parts = [HEAD]
-    # Tables come last: what follows one would belong to it.
-    for key, setting in sorted(SETTINGS.items(), key=lambda item: item[1].kind is dict):
-        summary = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", setting.summary).replace("`", "")
-        variables = f" ({setting.variables})" if setting.variables else ""
-        value = json.dumps(setting.choices[0]) if setting.choices else EMPTY.get(setting.kind)
-        sample = f"# {key} = {value}" if value else f"# [{key}]"
-        parts.append(f"# {summary}{variables}\n{sample}\n")
-    return "\n".join(parts)
 
 
 @click.command("completion")

@@ -7,7 +7,7 @@ import webbrowser
 from base64 import b64encode
 from pathlib import Path
 
-from plait.cli.settings import has_display
+from plait.settings import has_display
 
 PROGRAMS = (
     ("pbcopy",),

@@ -15,7 +15,6 @@ from msgspec import to_builtins
 from plait.cli import shared
 from plait.cli.options import OWN, OptionGroup, Request, argument, command, option
 from plait.cli.output import Output
-from plait.cli.settings import claude_folder_setting, expand_user
 from plait.cli.text import format_number, now, safe, safe_line, shell_command, short_id
 from plait.edit.plan import Plan
 from plait.edit.report import (
@@ -36,6 +35,7 @@ from plait.edit.report import (
 from plait.errors import PlaitError, Refused, UserError
 from plait.line.discovery import find_config_folder
 from plait.record.time import parse_time
+from plait.settings import claude_folder_setting, expand_user
 from plait.view.formats import format_age, format_bytes, format_count
 from plait.view.text import shorten_to_width
 

@@ -18,13 +18,13 @@ from plait.cli.automation import change_automation, explicit_roots
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
-from plait.cli.settings import home_folder
 from plait.cli.text import format_number, safe_line
 from plait.errors import MissingExtra, UserError
 from plait.keep.timers import SHIP_TASK
 from plait.lake.identity import load_pseudonym_key, load_source_name
 from plait.lake.schema import PROFILES, TABLES, Labels, Profile
 from plait.redact import add_own_names
+from plait.settings import home_folder
 from plait.view.formats import format_bytes, format_count
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from plait.errors import SourceError
 if TYPE_CHECKING:
     from plait.archive import Archive, Session, StorePlace
     from plait.cli.output import Output
-    from plait.cli.settings import Settings
     from plait.conversation.prices import Prices
+    from plait.settings import Settings
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -60,7 +60,7 @@ class Request:
     @cached_property
     def settings(self) -> "Settings":
         """The settings of this run."""
-        from plait.cli.settings import load_settings
+        from plait.settings import load_settings
 
         return load_settings(self.roots, self.colour, self.has_pager, self.jobs)
 
@@ -113,7 +113,7 @@ class Request:
     @cached_property
     def prices(self) -> "Prices":
         """The prices in effect."""
-        from plait.cli.settings import load_prices
+        from plait.settings import load_prices
 
         return load_prices(self.settings.prices)
 
@@ -386,7 +386,7 @@ def global_options(function: F) -> F:
         request, agents = ctx.find_object(Request) or Request(), ctx.meta.get(AGENTS)
         if is_verbose or is_debugging:
             from plait.cli.debug import start_recording
-            from plait.cli.settings import state_folder
+            from plait.settings import state_folder
 
             file = state_folder() / "debug.log" if is_debugging else None
             start_recording(file, is_printing=is_verbose)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from plait.cli.settings import Settings, pipe_width
 from plait.cli.text import expand_commands, safe, safe_line
 from plait.errors import PlaitError
+from plait.settings import Settings, pipe_width
 from plait.view.formats import format_count
 from plait.view.text import UNSAFE, count_columns, shorten_to_width
 

@@ -16,10 +16,10 @@ from plait.cli.automation import InstallPlan, confirm_and_install, explicit_root
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import write_bytes
 from plait.cli.selection import parse_time_option
-from plait.cli.settings import calling_session, claude_config_folder
 from plait.cli.text import now, shell_command
 from plait.errors import UserError
 from plait.recall.model import Answer, render
+from plait.settings import calling_session, claude_config_folder
 
 if TYPE_CHECKING:
     from plait.recall.answers import Recall

@@ -21,7 +21,6 @@ from plait.cli.edit import (
 from plait.cli.options import Request, argument, command, option
 from plait.cli.output import Output, select_fields, write_bytes
 from plait.cli.selection import find_sessions
-from plait.cli.settings import home_folder
 from plait.cli.text import SHORT_ID, format_number
 from plait.edit.plan import Plan
 from plait.errors import ConfigError, SourceError, UserError
@@ -41,6 +40,7 @@ from plait.redact import (
     restore_log,
     restore_text,
 )
+from plait.settings import home_folder
 from plait.view.formats import format_bytes, format_count
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from plait.archive import Resume, Resumption, RewindTarget
 from plait.cli import shared
 from plait.cli.options import Request, command, option
 from plait.cli.output import Output, select_fields
-from plait.cli.settings import claude_folder_setting, expand_user
 from plait.cli.text import SHORT_ID, format_number, now, safe, shell_command
 from plait.errors import UserError
 from plait.graph.client.entries import Context, Reason
+from plait.settings import claude_folder_setting, expand_user
 from plait.view.context import NextSent, describe_next_prompt
 from plait.view.formats import format_count, format_tokens
 from plait.view.summaries import format_block_kinds, summarize_blocks

@@ -22,7 +22,10 @@ from plait.cli.desktop import open_in_browser
 from plait.cli.lake import open_lake
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import write_bytes
-from plait.cli.settings import (
+from plait.cli.text import shell_command
+from plait.errors import SourceError, UserError
+from plait.redact import Rules, add_own_names
+from plait.settings import (
     claude_folder_setting,
     config_file,
     expand_user,
@@ -30,9 +33,6 @@ from plait.cli.settings import (
     home_folder,
     plait_command,
 )
-from plait.cli.text import shell_command
-from plait.errors import SourceError, UserError
-from plait.redact import Rules, add_own_names
 from plait.web.address import (
     PORT,
     RunningServer,

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from shlex import quote
 
-from plait.cli.settings import plait_command
 from plait.record.time import parse_time
+from plait.settings import plait_command
 from plait.view.formats import format_minute
 from plait.view.text import UNSAFE, count_columns, shorten_to_width
 

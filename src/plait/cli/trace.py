@@ -23,10 +23,10 @@ from plait.cli.options import Request, command, option
 from plait.cli.output import write_bytes
 from plait.cli.registry import subcommands
 from plait.cli.selection import Filters, require_sessions
-from plait.cli.settings import Collector, trace_target
 from plait.cli.text import SHORT_ID, format_counts, format_number, now
 from plait.errors import ConfigError, SourceError, UserError
 from plait.record.time import parse_time
+from plait.settings import Collector, trace_target
 from plait.trace.delivery import (
     DeliveryResult,
     SendingStatus,

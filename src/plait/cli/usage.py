@@ -10,7 +10,6 @@ from plait.archive import CountedResponses, assign_projects, format_marked_title
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
 from plait.cli.selection import Filters, parse_zone
-from plait.cli.settings import load_prices
 from plait.cli.text import (
     GAP,
     SEPARATOR,
@@ -24,6 +23,7 @@ from plait.cli.text import (
 from plait.conversation.prices import Prices
 from plait.conversation.usage import DECIMALS, BilledResponse
 from plait.errors import UserError
+from plait.settings import load_prices
 from plait.usage.formats import (
     UNLOGGED_LABEL,
     block_to_json,

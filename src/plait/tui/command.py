@@ -14,7 +14,7 @@ def ui_command(request: Request, query: tuple[str, ...] = argument(metavar="[FIL
     FILTER is what the list is filtered by at first: words, `project:`, `agent:`, `tool:`,
     `cost:>1`. Keys are shown at the bottom, all of them with `?`.
     """
-    from plait.cli.settings import terminal_kind
+    from plait.settings import terminal_kind
 
     if terminal_kind() in ("dumb", "unknown"):
         raise UserError(

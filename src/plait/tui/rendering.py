@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from plait.archive import Facts, Session, describe_conversation
 from plait.cli.options import Request
 from plait.cli.output import Output
-from plait.cli.settings import Settings
 from plait.cli.text import safe, safe_line
+from plait.settings import Settings
 from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import plait
 from plait.chat.console.command import chat_command
 from plait.chat.console.options import parse_options
 from plait.cli.app import run
-from plait.cli.settings import ChatSettings
+from plait.settings import ChatSettings
 from tests.chat.console.conftest import Chat, Typed
 from tests.chat.console.test_signals import is_running
 

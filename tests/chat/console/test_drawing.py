@@ -25,7 +25,7 @@ from plait.chat.events import (
 )
 from plait.chat.tools.base import Outcome, Proposal
 from plait.cli.output import Output
-from plait.cli.settings import load_settings
+from plait.settings import load_settings
 
 HERE = "/home/me/app"
 

@@ -39,7 +39,6 @@ from plait.chat.runtime import cancel_and_wait
 from plait.chat.streaming import ModelError
 from plait.chat.tools.base import Arguments, Effect, Proposal
 from plait.cli.output import Output
-from plait.cli.settings import Settings, home_folder
 from plait.cli.text import safe, safe_line, shell_command, short_id
 from plait.conversation.next_prompt import HOUR, MINUTES, NextPrompt
 from plait.conversation.patches import Patch, diff_texts
@@ -48,6 +47,7 @@ from plait.conversation.usage import SYNTHETIC, parse_tokens
 from plait.errors import PlaitError, UserError
 from plait.record.billing import Figures
 from plait.record.codec import convert_leniently
+from plait.settings import Settings, home_folder
 from plait.view.calls import CallLine, format_tool_name, relative_path, take_first_line
 from plait.view.formats import format_model, format_money, format_tokens, join_dotted
 from plait.view.terminal import (

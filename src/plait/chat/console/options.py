@@ -10,8 +10,8 @@ from uuid import UUID
 from plait.chat.approval import Mode
 from plait.chat.model_info import resolve_alias
 from plait.chat.rules import parse_rules
-from plait.cli.settings import ChatSettings
 from plait.errors import UserError
+from plait.settings import ChatSettings
 from plait.write.lines import NEWEST, Version
 
 REPLAY_PREFIX, SCRIPT_PREFIX = "replay:", "script:"

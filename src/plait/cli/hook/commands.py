@@ -19,7 +19,9 @@ from plait.cli.automation import InstallPlan, confirm_and_install, program_argum
 from plait.cli.hook.event import FOLDER, run_event
 from plait.cli.options import OptionGroup, Request, command, option
 from plait.cli.registry import subcommands
-from plait.cli.settings import (
+from plait.errors import PlaitError
+from plait.line import read_small
+from plait.settings import (
     claude_config_folder,
     config_file,
     langfuse_environment,
@@ -27,8 +29,6 @@ from plait.cli.settings import (
     load_settings,
     trace_target,
 )
-from plait.errors import PlaitError
-from plait.line import read_small
 from plait.trace.environment import (
     OPTION,
     SWITCH,

@@ -97,7 +97,7 @@ def _find_environment_folder(folder: str, data: bytes) -> str | None:
     """
     from pathlib import Path
 
-    from plait.cli.settings import hook_project, langfuse_environment
+    from plait.settings import hook_project, langfuse_environment
     from plait.trace.environment import SWITCH, find_langfuse_project, open_target_folder
 
     variables = langfuse_environment(hook_project(data))
@@ -117,7 +117,7 @@ def find_state_folder() -> str:
     folder = quick_state_folder()
     if folder:
         return folder
-    from plait.cli.settings import platform_folder, state_folder
+    from plait.settings import platform_folder, state_folder
 
     try:
         return str(state_folder().absolute())
@@ -128,7 +128,7 @@ def find_state_folder() -> str:
 def quick_state_folder() -> str | None:
     """Return the state folder from the environment alone; None if only the settings can tell.
 
-    It is the folder that `plait.cli.settings` finds; a test compares both.
+    It is the folder that `plait.settings` finds; a test compares both.
     """
     env = os.environ
     home = env.get("HOME")

@@ -385,7 +385,7 @@ class ConfigFile(dict[str, Any]):
 
     def error(self, key: str, problem: str, *hints: str) -> ConfigError:
         """Return the error that a setting has a problem, with its file and line."""
-        from plait.cli.toml import find_line
+        from plait.settings.file import find_line
 
         line = find_line(self.text, key)
         return ConfigError(f"{problem} in '{self.path}'{f', line {line}' if line else ''}", *hints)

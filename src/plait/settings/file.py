@@ -1,4 +1,4 @@
-"""Edits of a TOML file that keep its comments, its order and what is not understood.
+"""Changes of `config.toml` that keep its comments, its order and what is not understood.
 
     jobs = 4  # of eight    ── set_key("jobs", 2) ──>    jobs = 2  # of eight
 
@@ -9,8 +9,17 @@ and lists of several lines need no grammar of their own.
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+
+from plait.errors import ConfigError, SourceError, UserError
+from plait.settings import SETTINGS, Setting, config_file, parse_config, read_config_text
+
+EMPTY = {list: "[]", int: "1", float: "1.0", str: '""'}
+HEAD = """\
+# Settings of Plait. Remove the `#` before a setting to change it.
+# Options and the environment variables named here beat this file.
+"""
 
 
 class Statement(NamedTuple):
@@ -91,3 +100,46 @@ def _find_comment(statement: str, key: str) -> str:
         except tomllib.TOMLDecodeError:
             continue
     return statement[len(statement.rstrip("\r\n")) :] or "\n"
+
+
+def find_setting(key: str) -> Setting:
+    """Return the setting of a name."""
+    if key not in SETTINGS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(key, SETTINGS, n=1)
+        hints = [f"did you mean '{near[0]}'?"] if near else []
+        raise UserError(f"unknown setting '{key}'", *hints, "`plait config edit` lists them all")
+    return SETTINGS[key]
+
+
+def change_config(change: Callable[[str], str]) -> None:
+    """Write the changed text of `config.toml` if it is valid; links to it stay links."""
+    from plait.line.output import replace_file
+
+    path = config_file()
+    old = read_config_text(path)
+    new = change(old)
+    try:
+        parse_config(path, new)
+    except (ConfigError, ValueError) as error:
+        hints = error.hints if isinstance(error, ConfigError) else ()
+        raise UserError(f"not changed: {error}", *hints, "`plait config edit` opens it") from error
+    try:
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+        replace_file(path.resolve(), new.encode(), mode=mode)
+    except OSError as error:
+        raise SourceError(f"cannot write '{path}': {error.strerror}") from error
+
+
+def write_template() -> str:
+    """Return a `config.toml` in which every setting is described and commented out."""
+    parts = [HEAD]
+    # Tables come last: what follows one would belong to it.
+    for key, setting in sorted(SETTINGS.items(), key=lambda item: item[1].kind is dict):
+        summary = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", setting.summary).replace("`", "")
+        variables = f" ({setting.variables})" if setting.variables else ""
+        value = json.dumps(setting.choices[0]) if setting.choices else EMPTY.get(setting.kind)
+        sample = f"# {key} = {value}" if value else f"# [{key}]"
+        parts.append(f"# {summary}{variables}\n{sample}\n")
+    return "\n".join(parts)
