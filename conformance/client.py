@@ -104,7 +104,8 @@ def seen(file: Path, request: list[Json], fork: Path) -> Resumed:
     own = {entry.get("uuid") for entry in objects(file)}
     written = list(forked(fork))
     chain = tuple(entry["uuid"] for entry in written if entry.get("uuid") in own)
-    full = whole(request, (PROBE, SUMMARIZE), added_texts(objects(fork), own))
+    added = added_texts(objects(fork), own, (PROBE,))
+    full = whole(request, (PROBE, SUMMARIZE), added)
     messages = comparable({"role": role, "content": blocks} for role, blocks in full)
     is_summarized = SUMMARIZE in json.dumps(request[-3:])
     leaf = chain[-1] if chain else None

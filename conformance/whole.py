@@ -5,6 +5,7 @@ is. They are in the fork that it wrote, as attachments that the session did not 
 taken out by their texts. What then is left is of the session.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -87,9 +88,21 @@ def bare_text(text: str) -> str:
     return bare.strip()
 
 
-def added_texts(fork: Iterable[Json], own: set[object]) -> Iterator[str]:
-    """Yields the texts of the attachments that a fork has and its session had not."""
+def added_texts(
+    fork: Iterable[Json], own: set[object], probes: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """Yields the texts of the attachments that a fork has and its session had not.
+
+    What follows the answer to the probe is left out: hooks that run at the end of a turn may say
+    again what the session says already, and the request was sent before.
+    """
+    is_asked = False
     for entry in fork:
+        is_asked = is_asked or (
+            entry.get("type") == "user" and any(probe in json.dumps(entry) for probe in probes)
+        )
+        if is_asked and entry.get("type") == "assistant":
+            return
         if entry.get("type") == "attachment" and entry.get("uuid") not in own:
             for piece in entry.get("rendered") or []:
                 content = piece.get("content")

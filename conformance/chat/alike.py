@@ -30,7 +30,8 @@ SLUG = re.compile(r'"slug": "[\w-]+"')
 ANY_TIME = {"last-prompt", "mode", "permission-mode"}
 """State that the client writes beside what happens, now before a line and now behind it."""
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?")
-OWN_IDS = {"requestRef", "serverClassifierRequest"}
+OWN_FIELDS = {"requestRef", "serverClassifierRequest", "version"}
+"""Ids of things that only the client has, and the version that each names as its own."""
 VARYING = {
     "durationMs",
     "totalDurationMs",
@@ -77,8 +78,8 @@ def _without_left_out(file: Path, left_out: Container[str]) -> Iterator[tuple[st
 
 
 def _without_own(entry: Json) -> Json:
-    """Returns a line without the ids of things that only the client has."""
-    return {name: value for name, value in entry.items() if name not in OWN_IDS}
+    """Returns a line without fields that differ between the clients by design."""
+    return {name: value for name, value in entry.items() if name not in OWN_FIELDS}
 
 
 def _steady(entry: Json) -> Json:

@@ -35,6 +35,10 @@ FIELDS = {
     ("lacks", "effort"): "no effort is asked for here",
     ("lacks", "perTurnEffort"): "no effort is asked for here",
     ("lacks", "thinkingDisplay"): "thoughts are shown here as they come",
+    (
+        "lacks",
+        "system stop_hook_summary: failedHookErrorIndexes",
+    ): "new in 2.1.327; the newest log version here is 2.1.325",
     ("lacks", "result Skill failed: toolResultTypedCommand"): "a hint for the client's own screen",
     ("has beyond", "slug"): "the client gives a name once a plan or an agent needs one",
 }

@@ -95,15 +95,28 @@ def test_a_word_that_is_none_is_told(tmp_path: Path, work: Path) -> None:
         Client.new(tmp_path / "config", cwd=work, model=ScriptModel(SCRIPT), colour="red")
 
 
-def test_files_are_kept_only_where_the_client_keeps_them(tmp_path: Path, work: Path) -> None:
-    def kinds(**more: Any) -> set[str]:
-        client = Client.new(tmp_path / "config", cwd=work, model=ScriptModel(SCRIPT), **more)
-        asked(client, "look")
-        return {line["type"] for line in lines(client)}
-
-    assert "file-history-snapshot" not in kinds()
-    assert "file-history-snapshot" in kinds(entrypoint="cli")
-    assert "file-history-snapshot" in kinds(version="2.1.29")
+@pytest.mark.parametrize(
+    ("options", "has_backups", "has_duration"),
+    [
+        ({}, False, False),
+        ({"environment": {"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "1"}}, True, False),
+        ({"entrypoint": "cli"}, True, True),
+        ({"version": "2.1.29"}, True, True),
+    ],
+)
+def test_print_mode_logs_no_backup_and_no_duration_after_an_edit(
+    options: dict[str, Any], has_backups: bool, has_duration: bool, tmp_path: Path, work: Path
+) -> None:
+    """As the logs of Claude Code 2.1.325 and 2.1.327: only interactive ones have them."""
+    (work / "notes.txt").write_text("one\n")
+    edit = call("Edit", file_path=str(work / "notes.txt"), old_string="one", new_string="two")
+    model = ScriptModel({"answers": [calls(edit), said("Changed.")]})
+    client = Client.new(tmp_path / "config", cwd=work, model=model, mode="acceptEdits", **options)
+    asked(client, "change it")
+    assert (work / "notes.txt").read_text() == "two\n"
+    written = lines(client)
+    assert any(line["type"].startswith("file-history") for line in written) == has_backups
+    assert any(line.get("subtype") == "turn_duration" for line in written) == has_duration
 
 
 def test_the_api_is_asked_as_a_script_is(tmp_path: Path, work: Path) -> None:

@@ -64,3 +64,15 @@ def test_what_a_fork_has_more_was_added() -> None:
         {"type": "user", "uuid": "said"},
     ]
     assert list(added_texts(fork, {"old"})) == [NOTE, "more"]
+
+
+def test_attachments_after_the_answer_to_the_probe_are_not_subtracted() -> None:
+    """A Stop hook repeats what it said at the end of the session's last turn."""
+    fork: list[Json] = [
+        {"type": "assistant", "uuid": "old"},
+        {"type": "user", "message": {"role": "user", "content": PROBE}},
+        {"type": "attachment", "uuid": "date", "rendered": [{"content": "the date"}]},
+        {"type": "assistant", "uuid": "answer"},
+        {"type": "attachment", "uuid": "hook", "rendered": [{"content": NOTE}]},
+    ]
+    assert list(added_texts(fork, {"old"}, (PROBE,))) == ["the date"]

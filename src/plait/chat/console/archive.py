@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from plait.archive import Archive, Facts, Session
+from plait.archive import Archive, Facts, Resume, Session
 from plait.cli.options import Request
 from plait.cli.text import format_counts, now, safe_line, shell_command, short_id
 from plait.conversation.next_prompt import NextPrompt
@@ -159,7 +159,8 @@ class ChatArchive:
         with archive:
             left = MAX_LISTED
             for session in reversed(archive.sessions):
-                if left and session.file and (everywhere or session.project == slug):
+                is_own = session.file is not None and session.origin is None
+                if left and is_own and (everywhere or session.project == slug):
                     left -= 1
                     yield archive.facts(session)
 
@@ -188,11 +189,23 @@ class ChatArchive:
         """Return the session with this name."""
         return self.archive.session(name, self.directory)
 
-    def check_directory(self, session: Session) -> Path:
-        """Return the directory of a session; raise UserError if it cannot be resumed from here."""
+    def check_resumable(self, session: Session) -> Resume:
+        """Return how a session is resumed; raise UserError if it cannot be."""
+        if session.origin is not None:
+            raise UserError(
+                f"session '{short_id(session.id)}' was written by {session.agent}: `plait"
+                " chat` resumes only sessions of Claude Code",
+                f"`{shell_command('plait', 'handoff', short_id(session.id))}` writes a brief to"
+                " continue with",
+            )
         resume = self.archive.resume(session, default=self.request.settings.roots[0])
         if resume.why_not:
             raise UserError(f"cannot resume: {resume.why_not}")
+        return resume
+
+    def check_directory(self, session: Session) -> Path:
+        """Return the directory of a session; raise UserError if it is not this one."""
+        resume = self.check_resumable(session)
         place = Path(resume.directory) if resume.directory else self.directory
         if place.resolve() != self.directory.resolve():
             line = shell_command("plait", "chat", "--resume", short_id(session.id))

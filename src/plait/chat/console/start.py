@@ -39,8 +39,12 @@ from plait.chat.settings import ClientSettings, TrustStore, load_settings
 from plait.chat.streaming import Model
 from plait.cli.options import Request
 from plait.cli.output import escape_json, write_bytes
+from plait.cli.settings import Settings, claude_config_folder, home_folder
 from plait.cli.text import safe, safe_line
 from plait.errors import UserError
+from plait.line import make_root
+from plait.sources.cache import find_logs
+from plait.sources.places import FOLDERS, ROOTS, find_candidates, find_default_roots
 from plait.view.formats import format_count
 
 MAX_SHOWN = 20
@@ -86,6 +90,8 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
 def start_chat(request: Request, prompt: str | None, given: Mapping[str, Any]) -> int:
     """Run a session; return the exit code."""
     choice = parse_options(given, request.settings.chat)
+    if not given["demo"]:
+        check_log_folder(request.settings)
     prompt = replace_surrogates(prompt) if prompt else None
     if given["demo"]:
         opener = make_demo_opener(request, choice)
@@ -103,6 +109,25 @@ def start_chat(request: Request, prompt: str | None, given: Mapping[str, Any]) -
         return asyncio.run(work)
     except asyncio.CancelledError:  # ended by a signal; everything is logged
         return INTERRUPTED_EXIT_CODE
+
+
+def check_log_folder(settings: Settings) -> None:
+    """Raise UserError if the folder that new sessions go to belongs to another agent."""
+    root = settings.roots[0]
+    if not root.exists():
+        return
+    others = [agent for agent in ROOTS if agent != "claude"]
+    places = find_default_roots(settings.chat.environment, home_folder(), others)
+    is_foreign = root.name in FOLDERS or root.resolve() in [place.resolve() for place in places]
+    for path in () if is_foreign else find_candidates([make_root(root)], []):
+        with suppress(OSError):
+            is_foreign = is_foreign or find_logs(path) is not None
+    if is_foreign:
+        raise UserError(
+            f"'{root}' is the folder of another agent: `plait chat` writes sessions of Claude Code"
+            " only",
+            f"use `--root {claude_config_folder()}`",
+        )
 
 
 def find_session(request: Request, given: Mapping[str, Any]) -> Session | None:
@@ -160,9 +185,7 @@ def find_directory(request: Request, old: Session | None) -> Path:
     here = request.settings.directory
     if old is None:
         return here
-    resume = request.archive.resume(old, default=request.settings.roots[0])
-    if resume.why_not:
-        raise UserError(f"cannot resume: {resume.why_not}")
+    resume = ChatArchive(request, here).check_resumable(old)
     if live := resume.warning("live"):
         request.output.note(f"warning: {live.sentence}")
     place = Path(resume.directory) if resume.directory else here
