@@ -2,7 +2,7 @@
 
 python -m conformance.hook [--turns N] [--shown N] [--cli VERSION|latest]
 
-The hooks are installed by `plait hook install`; the client calls them as it works, with no
+The hooks are installed by `plait trace install`; the client calls them as it works, with no
 pause between one run and the next, and a receiver on loopback takes what is sent. In the end
 the logs say what should have arrived. Exit codes: 0 all of it, 1 something else, 5 skipped.
 """
@@ -248,7 +248,7 @@ class Play:
         settle_in(self.desk)
         plait = Path(sys.executable).with_name("plait")
         done = subprocess.run(
-            [str(plait), "hook", "install", "--yes"],
+            [str(plait), "trace", "install", "--yes"],
             cwd=self.desk.directory,
             env=self.desk.environment(self.client.standin.url),
             user=sandbox.UID,
@@ -259,7 +259,7 @@ class Play:
             timeout=PATIENCE,
         )
         if done.returncode:
-            raise Missing(f"plait hook install: {done.stderr.strip()}")
+            raise Missing(f"plait trace install: {done.stderr.strip()}")
 
     def print_turns(self, count: int) -> None:
         """Asks in print mode, run after run: each goes on from the one before at once."""

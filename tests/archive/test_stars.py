@@ -208,11 +208,11 @@ def test_a_pin_says_that_its_turn_is_gone(tmp_path: Path) -> None:
     pinned = archive.stars.pin(session, 3)
     archive_of(draw(TALK), tmp_path)
     (gone,) = archive.reopen().stars.pins()
-    assert gone.why_gone == "it is no longer in its session"
+    assert gone.why_gone == "the turn is no longer in its session"
     assert (gone.turn, gone.words, gone.line) == (3, "And the masts?", None)
     session.path.unlink()
     (gone,) = archive.reopen().stars.pins()
-    assert gone.why_gone == "its session no longer exists"
+    assert gone.why_gone == "its session is not under these roots"
     assert gone.uuid == pinned.uuid
 
 

@@ -129,11 +129,10 @@ def test_the_overview_says_what_there_is(capfd: pytest.CaptureFixture[str], conf
     assert f"plait usage --root {config}" in text
 
 
-def test_the_gallery_is_shown_where_there_is_nothing(
-    capfd: pytest.CaptureFixture[str], config: Path, nobodys_home: Path
+def test_nothing_is_said_where_there_is_nothing(
+    capfd: pytest.CaptureFixture[str], nobodys_home: Path
 ) -> None:
     assert "no sessions in" in out(capfd)
-    assert "examples gallery" in out(capfd, "--gallery", config)
 
 
 def test_doctor_accounts_for_every_line(capfd: pytest.CaptureFixture[str], config: Path) -> None:

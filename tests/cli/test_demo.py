@@ -25,6 +25,16 @@ def test_commands_use_the_examples(
     assert not any(path.stat().st_mtime > copy.stat().st_mtime for path in copy.rglob("*.jsonl"))
 
 
+def test_suggested_commands_use_the_examples_too(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["--demo"]) == 0
+    out = capfd.readouterr().out
+    assert "--demo" in out
+    assert "--root" not in out
+    assert run(["show", "nobody", "--demo"]) == 2
+    err = capfd.readouterr().err
+    assert "plait ls --demo" in err
+
+
 def test_edits_change_the_copy_and_stay(
     capfd: pytest.CaptureFixture[str], gallery: Path, nobodys_home: Path
 ) -> None:

@@ -213,7 +213,7 @@ def test_an_edit_that_is_forgotten_cannot_be_undone(desk: Desk) -> None:
         ("fork", "search box", "--at", "99"),
         ("fork", "search box", "--at", "1", "--in-place"),
         ("fork", "search box", "--at", "1", "--before", "--onto", "torn one"),
-        ("check",),
+        ("repair", "--check"),
         ("repair",),
         ("repair", "torn one", "--all"),
         ("rename", "search box"),
@@ -242,20 +242,20 @@ def test_a_place_that_is_none_says_what_shows_them(desk: Desk) -> None:
 
 
 def test_check_tells_rules_that_are_broken_and_exits_so(desk: Desk) -> None:
-    assert desk.told("check", "search box") == {
+    assert desk.told("repair", "search box", "--check") == {
         "session": desk.work.session,
         "path": str(desk.path_of(desk.work)),
         "ok": True,
         "violations": [],
     }
-    told = desk.told("check", "torn one", code=1)
+    told = desk.told("repair", "torn one", "--check", code=1)
     assert told["ok"] is False
     assert [list(one) for one in told["violations"]] == [["rule", "uuid", "line", "words", "file"]]
-    out, err = desk.said("check", "torn one", code=1)
+    out, err = desk.said("repair", "torn one", "--check", code=1)
     assert "line 4: truncated: the line does not end" in out
     assert "1 violation" in out
     assert err == ""
-    assert "no rule is broken" in desk.said("check", "search box")[0]
+    assert "no rule is broken" in desk.said("repair", "search box", "--check")[0]
 
 
 def test_no_word_of_a_title_commands_the_screen_or_the_shell(desk: Desk) -> None:
@@ -412,14 +412,14 @@ def test_a_session_is_mended_in_a_copy_or_in_place(desk: Desk) -> None:
     assert list(told) == KEYS
     assert told["source"] == desk.broken.session != told["session"]
     assert {path: desk.files[path] for path in before} == before
-    desk.said("check", told["session"])
+    desk.said("repair", told["session"], "--check")
     desk.said("undo")
     out, _ = desk.said("repair", "torn one", "--in-place")
     assert out.endswith("nothing was changed; add `--yes` to apply the plan\n")
     assert desk.files == before
     told = desk.told("repair", "torn one", "--in-place", "--yes")
     assert (told["applied"], told["session"]) == (True, desk.broken.session)
-    desk.said("check", "torn one")
+    desk.said("repair", "torn one", "--check")
     desk.said("undo")
     assert desk.files == before
 

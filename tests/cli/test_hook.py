@@ -193,7 +193,7 @@ USUAL = ["Stop", "SessionEnd", "SubagentStop"]
 def test_the_hook_before_compactions_is_installed_when_asked_for(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert plait("hook", "install", "--yes", "--pre-compact") == 0
+    assert plait("trace", "install", "--yes", "--pre-compact") == 0
     path = nobodys_home / ".claude" / "settings.json"
     assert list(json.loads(path.read_text(encoding="utf-8"))["hooks"]) == [*USUAL, "PreCompact"]
 
@@ -205,10 +205,10 @@ def test_install_shows_the_change_and_keeps_the_old(
     path.parent.mkdir()
     before = '{\n  "model": "opus"\n}\n'
     path.write_text(before, encoding="utf-8")
-    assert plait("hook", "install", "--dry-run") == 0
+    assert plait("trace", "install", "--dry-run") == 0
     assert path.read_text(encoding="utf-8") == before
     assert '+    "Stop": [' in capsys.readouterr().out
-    assert plait("hook", "install", "--yes") == 0
+    assert plait("trace", "install", "--yes") == 0
     out = capsys.readouterr().out
     assert "added the hooks to" in out
     assert "no target for traces yet" in out
@@ -216,17 +216,17 @@ def test_install_shows_the_change_and_keeps_the_old(
     assert list(hooks) == USUAL
     [backup] = (nobodys_home / "data" / "plait" / "backups").iterdir()
     assert backup.read_text(encoding="utf-8") == before
-    assert plait("hook", "install") == 0
+    assert plait("trace", "install") == 0
     assert "already" in capsys.readouterr().out
-    assert plait("hook", "uninstall", "--yes") == 0
+    assert plait("trace", "uninstall", "--yes") == 0
     assert path.read_text(encoding="utf-8") == before
-    assert plait("hook", "uninstall") == 0
+    assert plait("trace", "uninstall") == 0
 
 
 def test_without_a_person_to_ask_nothing_is_written(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert plait("hook", "install") == 2
+    assert plait("trace", "install") == 2
     assert "cannot ask without a terminal" in capsys.readouterr().err
     assert not (nobodys_home / ".claude").exists()
 
@@ -234,7 +234,7 @@ def test_without_a_person_to_ask_nothing_is_written(
 def test_what_was_installed_runs_as_a_shell_command(
     folder: Path, nobodys_home: Path, tmp_path: Path
 ) -> None:
-    assert plait("hook", "install", "--yes") == 0
+    assert plait("trace", "install", "--yes") == 0
     settings = json.loads((nobodys_home / ".claude" / "settings.json").read_text(encoding="utf-8"))
     command = settings["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
     log = Growing(tmp_path / "p")
@@ -262,7 +262,7 @@ def test_a_project_has_settings_of_its_own(
     project = nobodys_home / "shop"
     project.mkdir()
     monkeypatch.chdir(project)
-    assert plait("hook", "install", "--yes", "--scope", scope) == 0
+    assert plait("trace", "install", "--yes", "--scope", scope) == 0
     assert (project / ".claude" / name).exists()
     assert not (nobodys_home / ".claude").exists()
 
@@ -275,7 +275,7 @@ def test_what_cc_langfuse_has_sent_is_taken_over(
     other.parent.mkdir(parents=True)
     theirs = {"s1": {"last_line": 40, "turn_count": 9, "updated": "2025-01-15T10:00:00Z"}}
     other.write_text(json.dumps(theirs), encoding="utf-8")
-    assert plait("hook", "install", "--yes") == 0
+    assert plait("trace", "install", "--yes") == 0
     assert "is not sent again: 1 session" in capsys.readouterr().out
     assert read_states(folder)["s1"].last_line == 40
     assert json.loads(other.read_text(encoding="utf-8")) == theirs
@@ -287,8 +287,8 @@ def test_keys_stay_out_of_claude_codes_settings(
     config = nobodys_home / "config" / "plait" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('langfuse_public_key = "pk-1"\nlangfuse_secret_key = "sk-2"\n')
-    assert plait("hook", "install", "--yes") == 0
-    assert plait("hook", "status") == 0
+    assert plait("trace", "install", "--yes") == 0
+    assert plait("trace", "hooks") == 0
     assert plait("trace", "status") == 0
     out = capsys.readouterr().out
     assert "traces go to https://cloud.langfuse.com/api/public/otel/v1/traces" in out
@@ -303,10 +303,10 @@ def said(capsys: pytest.CaptureFixture[str]) -> Any:
 def test_status_tells_where_hooks_are(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plait("hook", "install", "--yes", "--scope", "local")
+    plait("trace", "install", "--yes", "--scope", "local")
     (nobodys_home / ".claude" / "settings.json").write_text("{", encoding="utf-8")
     capsys.readouterr()
-    assert plait("hook", "status", "--json") == 0
+    assert plait("trace", "hooks", "--json") == 0
     found = said(capsys)
     user, project, local = found["installed"]
     assert "is not JSON" in user["error"]
@@ -362,8 +362,8 @@ def test_the_environment_of_a_project_has_no_say(folder: Path, tmp_path: Path) -
 def test_help_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("hook", "--help") == 0
     out = capsys.readouterr().out
-    assert all(name in out for name in (*EVENTS, "install", "uninstall", "status"))
-    assert "work" not in out.split("Commands:")[1].split()
+    assert all(name in out for name in EVENTS)
+    assert "work " not in out.split("Called by Claude Code:")[1]
     assert plait("hook", "stop", "--help") == 0
     assert "always exits with 0" in capsys.readouterr().out
 

@@ -56,6 +56,24 @@ def empty(config: Path) -> None:
     (config / "projects").mkdir()
 
 
+def test_a_folder_that_cannot_be_read_is_named(
+    config: Path, said: Said, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = str(next(config.glob("projects/*")))
+    scandir = os.scandir
+
+    def refuse(path: str) -> Any:
+        if str(path) == closed:
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    expected = f"1 file or folder could not be read: '{closed}': permission denied"
+    with monkeypatch.context() as patched:
+        patched.setattr("plait.store.sources.os.scandir", refuse)
+        assert f"error: {expected}; not backed up" in said("keep", code=3)
+    assert told("keep", "status")["kept"] > 0  # the others are backed up all the same
+
+
 def test_all_is_kept_once(config: Path, said: Said, told: Told) -> None:
     assert "nothing was written" in said("keep", "--dry-run")
     planned = told("keep", "--dry-run")

@@ -123,14 +123,14 @@ def test_all_ways_go_at_once(home: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_the_hooks_of_traces_stay(home: Path) -> None:
-    assert run(["hook", "install", "--yes"]) == 0
+    assert run(["trace", "install", "--yes"]) == 0
     before = settings_of(home).read_bytes()
     assert plait("--install", "--yes") == 0
-    assert run(["hook", "install", "--yes"]) == 0
+    assert run(["trace", "install", "--yes"]) == 0
     assert plait("--uninstall", "--yes") == 0
     assert settings_of(home).read_bytes() == before
     assert plait("--install", "--yes") == 0
-    assert run(["hook", "uninstall", "--yes"]) == 0
+    assert run(["trace", "uninstall", "--yes"]) == 0
     assert "plait keep --background" in settings_of(home).read_text(encoding="utf-8")
 
 

@@ -66,7 +66,7 @@ def test_a_source_is_forgotten_and_may_come_again(
         said(capfd, "build", "logs", "--to", "lake", "--source", source)
     assert said(capfd, "forget", "desk", "--lake", "lake") == (
         0,
-        ["3 sessions from 'desk' to remove", "nothing was changed; add `--yes` to do it"],
+        ["3 sessions from 'desk' to remove", "nothing was changed; add `--yes` to remove them"],
     )
     assert said(capfd, "ls", "--lake", "lake")[1][-1].startswith("6 sessions")
     code, told = said(capfd, "forget", "desk", "--lake", "lake", "--yes", "--json")

@@ -50,7 +50,7 @@ def test_a_heading_breaks_between_its_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    assert run(["check", "e15389d1", "--root", str(gallery)]) == 0
+    assert run(["repair", "e15389d1", "--check", "--root", str(gallery)]) == 0
     shown = capsys.readouterr().out.partition("\n\n")[0].splitlines()[1:]
     assert len(shown) == lines
     assert shown[-1].endswith("/home/dev/shop")

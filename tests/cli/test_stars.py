@@ -1,4 +1,4 @@
-"""`plait star` and `plait pin`, end to end: set, listed, taken away; and what `ls` shows."""
+"""`plait star`, end to end: set, listed, taken away; and what `ls` shows."""
 
 import json
 from pathlib import Path
@@ -101,27 +101,30 @@ def test_a_star_elsewhere_is_counted_and_can_be_let_go(
 
 
 def test_a_turn_is_pinned_listed_and_let_go(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert told(capfd, root, "pin")[1].startswith("no turn is starred")
-    assert told(capfd, root, "pin", "Count the", "2")[2] == "starred: turn 2, “And the sails?”\n"
-    listed = told(capfd, root, "pin")[1].splitlines()
+    assert told(capfd, root, "star", "--turns")[1].startswith("no turn is starred")
+    assert (
+        told(capfd, root, "star", "Count the", "--turn", "2")[2]
+        == "starred: turn 2, “And the sails?”\n"
+    )
+    listed = told(capfd, root, "star", "--turns")[1].splitlines()
     assert listed[1] == "  turn 2  And the sails?"
     assert listed[2].startswith("    plait show ")
     assert listed[2].endswith(f" --turn 2 --root {root}")
-    assert told(capfd, root, "pin", "Write a poem.")[1].startswith("no turn is starred")
-    (one,) = value(capfd, root, "pin", "Count the")
+    assert told(capfd, root, "star", "Write a poem.", "--turns")[1].startswith("no turn is starred")
+    (one,) = value(capfd, root, "star", "Count the", "--turns")
     assert (one["turn"], one["words"], one["why_gone"]) == (2, "And the sails?", None)
     assert one["open"] == listed[2].strip()
-    err = told(capfd, root, "pin", "Count the", "sails", "--remove")[2]
+    err = told(capfd, root, "star", "Count the", "--turn", "sails", "--remove")[2]
     assert err == "no longer starred: turn 2, “And the sails?”\n"
-    assert value(capfd, root, "pin") == []
+    assert value(capfd, root, "star", "--turns") == []
 
 
 def test_a_pin_whose_turn_is_gone_says_so(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    told(capfd, root, "pin", "Count the", "2")
+    told(capfd, root, "star", "Count the", "--turn", "2")
     draw(TALK[: TALK.index("U2")]).write(root)
-    assert "    gone: it is no longer in its session" in told(capfd, root, "pin")[1]
-    (one,) = value(capfd, root, "pin")
-    assert (one["why_gone"], one["open"]) == ("it is no longer in its session", None)
+    assert "    the turn is no longer in its session" in told(capfd, root, "star", "--turns")[1]
+    (one,) = value(capfd, root, "star", "--turns")
+    assert (one["why_gone"], one["open"]) == ("the turn is no longer in its session", None)
 
 
 @pytest.mark.parametrize(
@@ -129,11 +132,11 @@ def test_a_pin_whose_turn_is_gone_says_so(root: Path, capfd: pytest.CaptureFixtu
     [
         (["star", "nobody"], 2, "no session"),
         (["star", "--remove"], 2, "no session named"),
-        (["pin", "Count the", "9"], 2, "no turn 9"),
-        (["pin", "Count the", "2", "--remove"], 2, "no pinned turn matches '2'"),
-        (["pin", "Count the", "--remove"], 2, "no turn given"),
-        (["pin", "--branch", "2"], 2, "no turn given"),
-        (["pin", "Count the", "1", "--branch", "7"], 2, "no branch named '7'"),
+        (["star", "Count the", "--turn", "9"], 2, "no turn 9"),
+        (["star", "Count the", "--turn", "2", "--remove"], 2, "no pinned turn matches '2'"),
+        (["star", "Count the", "--turns", "--remove"], 2, "no turn given"),
+        (["star", "--branch", "2"], 2, "no turn given"),
+        (["star", "Count the", "--turn", "1", "--branch", "7"], 2, "no branch named '7'"),
     ],
 )
 def test_what_cannot_be_done_is_said(

@@ -34,8 +34,8 @@ FULL = {"ls": 315, "usage": 275, "search README": 330, "doctor --json": 260, "st
 """And where there are some."""
 LIGHT = "chat ui"
 READING = (
-    "about blame cat handoff history check clone completion compress config delete file files fork "
-    "hook index lake mcp move pin port recall rename repair search standup star switch tag undo ls "
+    "about blame cat handoff history clone completion compress config delete files fork "
+    "hook index lake mcp move port recall rename repair search standup star switch tag undo ls "
     "usage"
 )
 TELLING = (

@@ -240,7 +240,7 @@ def test_what_is_packed_and_brought_as_json(desk: Desk, there: Path, tmp_path: P
 
 def test_a_plan_to_pack_or_to_bring_writes_nothing(desk: Desk, there: Path, tmp_path: Path) -> None:
     file = tmp_path / "s.zip"
-    assert "leave out `--dry-run` to do it" in desk.said("port", "latest", "-o", file, "--dry-run")
+    assert "leave out `--dry-run` to pack" in desk.said("port", "latest", "-o", file, "--dry-run")
     assert not file.exists()
     desk.said("port", "latest", "-o", file)
     assert "to apply the plan" in bring(desk, file, there, "--dry-run")

@@ -71,12 +71,12 @@ def test_a_pin_of_what_is_gone_says_so_and_can_be_taken_away(desk: EditDesk) -> 
     )
     desk.at.library.refresh()
     (found,) = marks(desk, "?placed=true")["pins"]
-    assert (found["turn"], found["why_gone"]) == (2, "it is no longer in its session")
+    assert (found["turn"], found["why_gone"]) == (2, "the turn is no longer in its session")
     desk.path.unlink()
     desk.at.library.refresh()
     told = marks(desk)
     assert (told["pins"][0]["why_gone"], told["pins"][0]["name"]) == (
-        "its session no longer exists",
+        "its session is not under these roots",
         None,
     )
     assert told["stars"][0]["name"] is None

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -105,11 +106,8 @@ class MainGroup(LazyGroup):
 )
 @click.version_option(None, "-V", "--version", package_name="plait", message="plait %(version)s")
 @global_options
-@click.option(
-    "--gallery", metavar="DIR", help="Show this folder if you have no sessions of your own yet."
-)
 @click.pass_context
-def app(ctx: click.Context, gallery: str | None) -> None:
+def app(ctx: click.Context) -> None:
     """Read, search, export and edit your Claude Code sessions.
 
     Without a command: your newest sessions and what to try next. SESSION is an id or the
@@ -123,7 +121,7 @@ def app(ctx: click.Context, gallery: str | None) -> None:
     if ctx.invoked_subcommand is None:
         from plait.cli.ls import print_overview
 
-        print_overview(ctx, gallery)
+        print_overview(ctx)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -160,10 +158,11 @@ def run(arguments: list[str]) -> int:
         elif isinstance(error, OSError):
             _silence_stdout()
             error = SourceError(f"cannot continue: {(error.strerror or str(error)).lower()}")
-        following = [*arguments[1:], ""]
-        roots = [root for word, root in zip(arguments, following, strict=True) if word == "--root"]
-        roots += [word.removeprefix("--root=") for word in arguments if word.startswith("--root=")]
-        print_error(error, list(filter(None, roots)), as_json="--json" in arguments)
+        root_options = ["--demo"] if "--demo" in arguments else []
+        for word, following in pairwise([*arguments, ""]):
+            root = following if word == "--root" else word.partition("--root=")[2]
+            root_options += ["--root", root] if root else []
+        print_error(error, root_options, as_json="--json" in arguments)
         return error.exit_code
 
 

@@ -92,7 +92,9 @@ class InPlaceOptions(CopyOptions):
     in_place: bool = option(
         "--in-place", help="Change the session itself, not a copy; needs `--yes`."
     )
-    is_sure: bool = option("--yes", help="With --in-place: do it; otherwise it is only shown.")
+    is_sure: bool = option(
+        "--yes", help="With --in-place: apply the plan; otherwise it is only shown."
+    )
 
 
 title_option = option("--title", metavar="T", help="The title of the new session.")
@@ -501,14 +503,6 @@ def delete_command(
     run_for_each(request, sessions, request.archive.plan.delete, how)
 
 
-@command()
-def check_command(
-    request: Request, session: str = shared.session, as_json: bool = shared.as_json
-) -> int:
-    """Check SESSION against the rules for valid logs; now `plait repair --check`."""
-    return _check_session(request, session, as_json=as_json)
-
-
 def _check_session(request: Request, name: str, *, as_json: bool) -> int:
     """Print which rules a session breaks, and return the exit code."""
     session, output = request.session(name), request.output
@@ -711,7 +705,7 @@ def _pack(request: Request, plan: "PackPlan", how: EditOptions) -> None:
         output.print(safe(f"note: {note}"))
     output.print("")
     if packed is None:
-        output.print("nothing was written; leave out `--dry-run` to do it", style="bold")
+        output.print("nothing was written; leave out `--dry-run` to pack", style="bold")
         return
     size = format_bytes(plan.path.stat().st_size)
     output.print(f"packed {format_count(len(packed.files), 'file')}, {size}", style="bold green")

@@ -1,6 +1,7 @@
 """`plait index`: builds, updates, describes and watches the index."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -98,7 +99,7 @@ def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:
         request.output.note(f"watching {', '.join(map(str, places))}: stop with Ctrl-C")
     for _ in watch_changes(places):
         try:
-            renewed = Request(request.roots, request.colour, request.has_pager)
+            renewed = replace(request)
             report = update_index(renewed)
         except PlaitError as error:  # a folder that has gone may come back
             request.output.note(error.message)

@@ -6,7 +6,7 @@ names sessions to back up.
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,7 +27,7 @@ from plait.errors import SourceError, UserError
 from plait.keep.backups import KeepStatus
 from plait.keep.timers import BACKUP_TASK
 from plait.store import KeepPlan, KeptSession, Merged
-from plait.store.model import Report
+from plait.store.model import Report, Unread
 from plait.view.formats import format_bytes, format_count, format_day
 from plait.view.text import shorten_to_width
 
@@ -150,8 +150,13 @@ def keep_command(
     else:
         output.print(f"nothing new: {_format_unchanged(report.unchanged)}")
     if report.unread:
-        first, files = report.unread[0], format_count(len(report.unread), "file")
-        raise SourceError(f"{files} could not be backed up: '{first.path}': {first.why}")
+        raise SourceError(f"{_format_unread(report.unread)}; not backed up")
+
+
+def _format_unread(unread: Sequence[Unread]) -> str:
+    """Name the first of the files and folders that could not be read, and count them."""
+    count = format_count(len(unread), "file or folder", "files and folders")
+    return f"{count} could not be read: '{unread[0].path}': {unread[0].why}"
 
 
 @contextmanager
@@ -167,6 +172,8 @@ def _format_unchanged(count: int) -> str:
 
 def _print_plan(request: Request, plan: KeepPlan, *, as_json: bool) -> None:
     output = request.output
+    if plan.unread:
+        output.note(_format_unread(plan.unread))
     kinds = {"new": plan.new, "grown": plan.grown, "changed": plan.changed}
     if as_json:
         output.json(
@@ -196,7 +203,7 @@ def _print_plan(request: Request, plan: KeepPlan, *, as_json: bool) -> None:
     )
     words = f"{count} to back up: {files} ({counts}), {format_bytes(plan.bytes)} to read"
     output.print(words, style="bold")
-    output.print("nothing was written; leave out `--dry-run` to do it", style="dim")
+    output.print("nothing was written; leave out `--dry-run` to back them up", style="dim")
 
 
 @command(examples="plait keep status")
@@ -369,7 +376,7 @@ def forget_command(
         output.print(f"deleted: {count}, {size} freed on disk", style="bold")
     else:
         output.print(f"{count} to delete", style="bold")
-        output.print("nothing was deleted; add `--yes` to do it", style="dim")
+        output.print("nothing was deleted; add `--yes` to delete them", style="dim")
 
 
 @command(examples="plait keep rescue --dry-run")
@@ -437,7 +444,7 @@ def rescue_command(
         output.print("no other deleted session has left anything to reconstruct it from")
     elif is_dry:
         output.print(f"{sessions} can be reconstructed", style="bold")
-        output.print("nothing was written; leave out `--dry-run` to do it", style="dim")
+        output.print("nothing was written; leave out `--dry-run` to reconstruct them", style="dim")
     else:
         output.print(f"{sessions} reconstructed, marked as incomplete", style="bold green")
 

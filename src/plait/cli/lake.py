@@ -527,7 +527,7 @@ def forget_command(
         output.print("`plait lake tidy --older 0` deletes their rows now", style="dim")
     else:
         output.print(f"{count} to remove", style="bold")
-        output.print("nothing was changed; add `--yes` to do it", style="dim")
+        output.print("nothing was changed; add `--yes` to remove them", style="dim")
 
 
 @command(examples="plait lake tidy --lake ~/lake")

@@ -340,26 +340,21 @@ def _print_rows(
         )
 
 
-def print_overview(ctx: click.Context, gallery: str | None) -> None:
-    """Print totals, the newest sessions and what to try next, or the same of the gallery."""
+def print_overview(ctx: click.Context) -> None:
+    """Print totals, the newest sessions and what to try next."""
     request = ctx.find_object(Request) or Request()
-    archive, output, roots = request.archive, request.output, request.roots
-    is_gallery = not archive.sessions and gallery is not None
-    if gallery is not None and is_gallery:
-        archive, roots = Archive([gallery]), (gallery,)
+    archive, output = request.archive, request.output
     if not archive.sessions:
         print_no_sessions(request)
         return
-    if is_gallery:
-        output.print("You have no sessions yet; this is the examples gallery.\n")
-    with request.open_archive(no_index=is_gallery):
+    with request.open_archive(no_index=False):
         rows = _read_rows(archive, output, ())
         _print_totals(output, archive, rows)
         newest = sorted(rows, key=lambda row: row.ended or "", reverse=True)
         figures = read_figures(archive, request, newest[:NEWEST])
         groups = [("", newest[:NEWEST])]
         print_sessions(output, groups, figures, now(), starred=request.starred)
-    root_options = [word for root in roots for word in ("--root", root)]
+    root_options = request.root_options
     if len(rows) > NEWEST:
         words = shell_command(PROGRAM, "ls", *root_options)
         output.print_unwrapped(f"… and {len(rows) - NEWEST} more: {words}", style="dim")

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from inspect import get_annotations, signature
+from itertools import chain
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -56,6 +57,8 @@ class Request:
     """Whether worktrees and sub-directories count as part of their repository's project."""
     agents: frozenset[str] | None = None
     """The coding agents whose sessions are wanted, all for None."""
+    demo: str | None = None
+    """The root with the example sessions, if `--demo` was given."""
 
     @cached_property
     def settings(self) -> "Settings":
@@ -69,7 +72,7 @@ class Request:
         """Where results, notes and progress are written."""
         from plait.cli.output import Output
 
-        return Output(self.settings, self.roots)
+        return Output(self.settings, self.root_options)
 
     @cached_property
     def archive(self) -> "Archive":
@@ -94,8 +97,9 @@ class Request:
 
     @property
     def root_options(self) -> list[str]:
-        """The `--root` options to repeat in a suggested command."""
-        return [part for root in self.roots for part in ("--root", root)]
+        """The `--root` and `--demo` options to repeat in a suggested command."""
+        options = (["--demo"] if root == self.demo else ["--root", root] for root in self.roots)
+        return list(chain.from_iterable(options))
 
     @property
     def store(self) -> "StorePlace":
@@ -390,10 +394,12 @@ def global_options(function: F) -> F:
 
             file = state_folder() / "debug.log" if is_debugging else None
             start_recording(file, is_printing=is_verbose)
+        demo = request.demo
         if is_demo:
             from plait.cli.demo import prepare_demo
 
-            roots += (str(prepare_demo(request.settings.cache)),)
+            demo = str(prepare_demo(request.settings.cache))
+            roots += (demo,)
         if roots or colour or no_pager or jobs is not None or agents is not None:
             request = Request(
                 roots=request.roots + roots,
@@ -401,6 +407,7 @@ def global_options(function: F) -> F:
                 has_pager=request.has_pager and not no_pager,
                 jobs=request.jobs if jobs is None else jobs,
                 agents=agents,
+                demo=demo,
             )
         ctx.obj = request
         return function(*args, **kwargs)

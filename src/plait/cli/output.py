@@ -32,13 +32,8 @@ T = TypeVar("T")
 class Output:
     """The output of one run: results to stdout, notes and progress to stderr."""
 
-    def __init__(self, settings: Settings, roots: tuple[str, ...] = ()) -> None:
-        self.settings, self._roots = settings, roots
-
-    @property
-    def root_options(self) -> list[str]:
-        """The `--root` options to repeat in a suggested command."""
-        return [part for root in self._roots for part in ("--root", root)]
+    def __init__(self, settings: Settings, root_options: Sequence[str] = ()) -> None:
+        self.settings, self.root_options = settings, list(root_options)
 
     @cached_property
     def console(self) -> "Console":
@@ -86,7 +81,7 @@ class Output:
 
     def print_message(self, text: str, style: str | None = None) -> None:
         """Print a message of Plait's own; commands in backticks are made to work here."""
-        text = expand_commands(text, self._roots)
+        text = expand_commands(text, self.root_options)
         if "`" in text and count_columns(text) > self.width:  # what is typed stays whole
             self.print_unwrapped(text, style=style or "")
         else:
@@ -150,7 +145,7 @@ class Output:
 
     def note(self, text: str, *, no_wrap: bool = False) -> None:
         """Print a note to stderr; with no_wrap an address or key can be copied."""
-        text = expand_commands(text, self._roots)
+        text = expand_commands(text, self.root_options)
         if not self._writes_plainly(sys.stderr, (text,)):
             self.stderr.print(safe(text), style="dim", soft_wrap=no_wrap or "`" in text)
 
@@ -332,11 +327,11 @@ def _plain(value: object) -> object:
     raise NotImplementedError(f"no JSON form for {type(value).__name__}")
 
 
-def print_error(error: PlaitError, roots: Sequence[str] = (), *, as_json: bool) -> None:
+def print_error(error: PlaitError, root_options: Sequence[str] = (), *, as_json: bool) -> None:
     """Print an error and its hints, as JSON if that was asked for."""
     sys.audit("plait.error", error.message)  # for `--debug`
     hints = [
-        expand_commands(hint, () if hint.startswith("did you mean") else roots)
+        expand_commands(hint, () if hint.startswith("did you mean") else root_options)
         for hint in error.hints
     ]
     if as_json:

@@ -30,7 +30,7 @@ class Command(NamedTuple):
     effect: Effect = "reads"
     """The most it affects: only logs are read, files are written, other machines are contacted."""
     is_hidden: bool = False
-    """Whether it is a former name of another command, or one that only programs call."""
+    """Whether only programs call it."""
 
     @property
     def target(self) -> str:
@@ -146,18 +146,9 @@ ROWS = (
     Command("trace install", "Share", "Send traces while you work.", "hook.commands", "writes"),
     Command("trace uninstall", "Share", "Stop sending them.", "hook.commands", "writes"),
     Command("trace hooks", "Share", "Show the hooks that send traces.", "hook.commands"),
-    # `hook` stays for ever: Claude Code's settings call it.
+    # Claude Code's settings call `hook`.
     Command("hook", "Share", "Send traces while you work.", "hook.commands", "network", True),
-    Command("hook install", "Share", "Send traces while you work.", "hook.commands", "writes"),
-    Command("hook uninstall", "Share", "Stop sending them.", "hook.commands", "writes"),
-    Command(
-        "hook status", "Share", "Show the hooks that send traces.", "hook.commands:hooks_command"
-    ),
     Command("hook work", "Share", "Process the waiting jobs.", "hook.commands", "network", True),
-    # Former names, for one version.
-    Command("check", "Edit", "Now `plait repair --check`.", "edit", is_hidden=True),
-    Command("file", "Search", "Now `plait history`.", "files:history_command", is_hidden=True),
-    Command("pin", "Search", "Now `plait star --turn`.", "stars", "writes", is_hidden=True),
 )
 COMMANDS = {row.name: row for row in ROWS if " " not in row.name}
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections import Counter
+from dataclasses import replace
 from typing import Any, Literal
 
 import click
@@ -22,6 +23,15 @@ from plait.view.summaries import format_block_kinds, summarize_blocks
 from plait.view.text import count_columns, shorten_to_width
 
 ROLE_STYLES = {"user": "bold", "assistant": "cyan", "system": "dim"}
+REASONS = {
+    Reason.API_ERROR: "API error",
+    Reason.BRIDGED: "progress message",
+    Reason.OTHER_SESSION: "from another session",
+    Reason.SIDECHAIN: "part of a sub-agent",
+    Reason.THINKING_ONLY: "answer with nothing but thinking",
+    Reason.UNANSWERED: "tool call without a result",
+}
+"""Reasons in plainer words than `--json` has."""
 
 
 @command(examples="plait resume latest\nplait resume 3f2a --run\nplait resume 3f2a --at 12")
@@ -55,7 +65,7 @@ def resume_command(
             # With its old modification time, Claude Code's cleanup would delete it again.
             restored = request.archive.keep.restore(source, is_fresh=True)
             request.output.note(f"restored to '{restored.path}'", no_wrap=True)
-            request = Request(request.roots, request.colour, request.has_pager)
+            request = replace(request)
             source = request.archive.session_at(restored.path)
     archive, output = request.archive, request.output
     default = expand_user(claude_folder_setting({}), {})
@@ -249,7 +259,9 @@ def _print_context(
         _print_next_prompt(output, next_prompt, "bold")
     for addition in _list_not_in_log(context) if full else ():
         output.print(f"not in the log: {addition}", style="dim")
-    reasons = Counter(str(left_out.reason) for left_out in context.left_out)
+    reasons = Counter(
+        REASONS.get(left_out.reason, left_out.reason) for left_out in context.left_out
+    )
     if reasons:
         output.print("")
         output.print(f"left out: {format_count(len(context.left_out), 'record')}", style="bold")

@@ -1,4 +1,4 @@
-"""`plait star`, and its old name `plait pin`: sessions and turns to find again."""
+"""`plait star`: sessions and turns to find again."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import to_builtins
 
 from plait.cli import shared
-from plait.cli.options import Request, argument, command, option
+from plait.cli.options import Request, command, option
 from plait.cli.text import now, safe, shell_command, short_id
 from plait.errors import UserError
 from plait.view.formats import format_count
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from plait.archive import PinnedTurn, Session
     from plait.index.query import Or
 
-branch_option = option(
-    "--branch", metavar="B", help="The turn's branch, by name or number as in `plait log`."
-)
-
 
 @command(examples="plait star 3f2a\nplait star 3f2a --turn 12\nplait star --turns")
 def star_command(
@@ -28,7 +24,9 @@ def star_command(
     turn: str | None = option(
         "--turn", "--at", metavar="TURN", help="Star this turn of the session instead."
     ),
-    branch: str | None = branch_option,
+    branch: str | None = option(
+        "--branch", metavar="B", help="The turn's branch, by name or number as in `plait log`."
+    ),
     lists_turns: bool = option("--turns", help="List the starred turns."),
     remove: bool = option("--remove", help="Remove the star."),
     as_json: bool = shared.as_json,
@@ -38,14 +36,23 @@ def star_command(
     A turn is its number, the id of a record, or words of its prompt. Stars are stored in Plait's
     data folder: no session is changed.
     """
+    stars, output = request.archive.stars, request.output
     if turn is not None or branch is not None or lists_turns:
         if len(names) > 1 or (turn is not None and not names):
             raise UserError("a turn belongs to one session", "`plait star SESSION --turn TURN`")
-        _pin_or_list(request, names[0] if names else None, turn, branch, remove, as_json)
+        name = names[0] if names else None
+        if name is not None and turn is not None:
+            pin = (stars.unpin if remove else stars.pin)(request.session(name), turn, branch)
+            done = "no longer starred" if remove else "starred"
+            output.note(f"{done}: turn {pin.turn}, “{shorten_to_width(safe(pin.words), 60)}”")
+        elif branch is not None or remove:
+            raise UserError("no turn given", "`plait star SESSION --turn TURN`")
+        if as_json or turn is None:
+            pins = stars.pins(request.session(name) if name else None)
+            _list_pins(request, pins, as_json=as_json)
         return
     if remove and not names:
         raise UserError("no session named", "`plait star SESSION --remove`")
-    stars, output = request.archive.stars, request.output
     for name in names:
         if remove and name in stars.ids:  # perhaps its session no longer exists
             stars.remove(name)
@@ -60,40 +67,6 @@ def star_command(
         output.note(f"{done}: {label}")
     if as_json or not names:
         _list_starred(request, as_json=as_json)
-
-
-@command()
-def pin_command(
-    request: Request,
-    session: str | None = argument(shell_complete=shared.complete_session),
-    turn: str | None = argument(),
-    branch: str | None = branch_option,
-    remove: bool = option("--remove", help="Remove the pin."),
-    as_json: bool = shared.as_json,
-) -> None:
-    """Pin a TURN of SESSION, or list the pinned turns; now `plait star --turn`."""
-    _pin_or_list(request, session, turn, branch, remove, as_json)
-
-
-def _pin_or_list(
-    request: Request,
-    name: str | None,
-    turn: str | None,
-    branch: str | None,
-    remove: bool,
-    as_json: bool,
-) -> None:
-    stars = request.archive.stars
-    if name is not None and turn is not None:
-        change = stars.unpin if remove else stars.pin
-        pin = change(request.session(name), turn, branch)
-        done = "no longer starred" if remove else "starred"
-        prompt = shorten_to_width(safe(pin.words), 60)
-        request.output.note(f"{done}: turn {pin.turn}, “{prompt}”")
-    elif branch is not None or remove:
-        raise UserError("no turn given", "`plait star SESSION --turn TURN`")
-    if as_json or turn is None:
-        _list_pins(request, stars.pins(request.session(name) if name else None), as_json=as_json)
 
 
 def starred_filter(request: Request) -> "Or":
@@ -175,7 +148,7 @@ def _list_pins(request: Request, pins: "Sequence[PinnedTurn]", *, as_json: bool)
                 prompt = shorten_to_width(safe(pin.words) or "…", max(output.width - 14, 20))
                 output.print(f"  {turn}  {prompt}")
                 if pin.why_gone:
-                    output.print(f"    gone: {pin.why_gone}", style="yellow")
+                    output.print(f"    {pin.why_gone}", style="yellow")
                 else:
                     output.print_unwrapped(f"    {_open_command(request, pin)}", style="dim italic")
 

@@ -34,14 +34,14 @@ def shell_command(*words: str) -> str:
     return " ".join(typed)
 
 
-def expand_commands(text: str, roots: Sequence[str] = ()) -> str:
+def expand_commands(text: str, root_options: Sequence[str] = ()) -> str:
     """Make the commands in backticks in a text work as typed here.
 
     They start this program with the roots that were named.
     """
     if "`plait " not in text:
         return text
-    where = "".join(f" --root {shell_command(root)}" for root in roots)
+    where = f" {shell_command(*root_options)}" if root_options else ""
 
     def expand(match: re.Match[str]) -> str:
         words = match[1].split()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Report,
         Restored,
         Source,
+        Unread,
     )
     from plait.store.store import Store
 
@@ -146,8 +147,10 @@ class Backups:
     def plan(self, sessions: SessionRefs = None, *, backups: bool = False) -> "KeepPlan":
         """Return what a run would back up of some sessions, or of all; nothing is written."""
         chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
-        found = self._find_sources(chosen, backups=backups)
+        unread: list[Unread] = []
+        found = self._find_sources(chosen, backups=backups, unread=unread)
         planned = self.store.plan(found, again=sessions is not None)
+        planned = replace(planned, unread=tuple(unread))
         if not planned.sessions:
             return planned
         counted = CountedSources(self._archive.resolve_sessions(chosen), found)
@@ -166,13 +169,15 @@ class Backups:
         if it is named.
         """
         chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
-        found = self._find_sources(chosen, backups=backups)
+        unread: list[Unread] = []
+        found = self._find_sources(chosen, backups=backups, unread=unread)
         if sessions is None:
             from plait.store.sdk import LIVE, SessionStore
 
             if (self.store.folder / LIVE).is_dir():
                 SessionStore(self.store.folder).pack()
         done = self.store.keep(found, report=report, again=sessions is not None)
+        done.unread += unread
         if done.places:
             counted = CountedSources(self._archive.resolve_sessions(chosen), found).sessions_of(
                 done.places
@@ -344,7 +349,11 @@ class Backups:
         return configs[0]
 
     def _find_sources(
-        self, sessions: SessionRefs, *, backups: bool = False
+        self,
+        sessions: SessionRefs,
+        *,
+        backups: bool = False,
+        unread: "list[Unread] | None" = None,
     ) -> "tuple[Source, ...]":
         from plait.store.sources import find_sources
 
@@ -356,7 +365,7 @@ class Backups:
             if file.kind == "agent"
         }
         if sessions is None:
-            return find_sources(roots, backups=backups, owners=owners)
+            return find_sources(roots, backups=backups, owners=owners, unread=unread)
         chosen = self._archive.resolve_sessions(sessions)
         for session in chosen:
             if session.is_kept:
@@ -364,9 +373,8 @@ class Backups:
                     f"session '{session.id}' is backed up already and no longer at its source"
                 )
         wanted = {str(file.path.absolute()) for item in chosen for file in item.files}
-        found = find_sources(
-            (*roots, *_find_other_roots(roots, wanted)), backups=backups, owners=owners
-        )
+        others = _find_other_roots(roots, wanted)
+        found = find_sources((*roots, *others), backups=backups, owners=owners, unread=unread)
         return tuple(
             source for source in found if any(file.place in wanted for file in source.files)
         )

@@ -207,7 +207,7 @@ class PinnedTurn(Struct, frozen=True, kw_only=True):
     def from_pin(cls, pin: Pin, conversations: Conversations | None) -> "PinnedTurn":
         """Return a pin with the present place of its turn in its session's conversations."""
         if conversations is None:
-            return _make_missing_pin_error(pin, "its session no longer exists")
+            return _make_missing_pin_error(pin, "its session is not under these roots")
         for line in _iter_main_first(conversations):
             for turn in conversations.by_line[line].turns:
                 if turn.opener and turn.opener.uuid == pin.uuid:
@@ -220,7 +220,7 @@ class PinnedTurn(Struct, frozen=True, kw_only=True):
                         line=line,
                         is_main=line == conversations.main,
                     )
-        return _make_missing_pin_error(pin, "it is no longer in its session")
+        return _make_missing_pin_error(pin, "the turn is no longer in its session")
 
 
 class Stars:
@@ -279,7 +279,9 @@ class Stars:
         ]
         if len(named) != 1:
             count = f"{len(named)} pinned turns match" if named else "no pinned turn matches"
-            raise UserError(f"{count} '{turn}'", f"`plait pin {quote(meant.id[:8])}` lists them")
+            raise UserError(
+                f"{count} '{turn}'", f"`plait star {quote(meant.id[:8])} --turns` lists them"
+            )
         self.file.unpin(meant.id, named[0].uuid)
         return named[0]
 

@@ -159,7 +159,7 @@ Report: TypeAlias = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A file that could not be backed up."""
+    """A file that could not be backed up, or a folder that could not be read."""
 
     path: str
     why: str
@@ -176,6 +176,8 @@ class KeepPlan:
     unchanged: int
     sessions: tuple[Source, ...]
     """Those with something new."""
+    unread: tuple[Unread, ...] = ()
+    """Folders that could not be read."""
 
     @property
     def files(self) -> tuple[SourceFile, ...]:

@@ -150,7 +150,7 @@ class Library:
         return self.request.settings.index.exists()
 
     def _use(self, request: Request) -> None:
-        request.output = ScreenOutput(request.settings, request.roots)
+        request.output = ScreenOutput(request.settings, request.root_options)
         self.request = request
 
     def renew(self) -> None:

@@ -42,8 +42,10 @@ class CountingBuffer(io.StringIO):
 class ScreenOutput(Output):
     """Output that ends up on a screen of the terminal's interface instead of in the terminal."""
 
-    def __init__(self, settings: Settings, roots: tuple[str, ...] = (), width: int = WIDTH) -> None:
-        super().__init__(settings, roots)
+    def __init__(
+        self, settings: Settings, root_options: Sequence[str] = (), width: int = WIDTH
+    ) -> None:
+        super().__init__(settings, root_options)
         self.columns = width
         self.written = CountingBuffer()
 
@@ -107,7 +109,7 @@ class ScreenOutput(Output):
 
 def with_output(request: Request, width: int) -> tuple[Request, ScreenOutput]:
     """Return the same request with an output of its own."""
-    output = ScreenOutput(request.settings, request.roots, width)
+    output = ScreenOutput(request.settings, request.root_options, width)
     own = replace(request)
     own.__dict__.update({**request.__dict__, "output": output})
     return own, output

@@ -16,7 +16,7 @@ from msgspec import to_builtins
 from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.automation import InstallPlan, confirm_and_install, program_arguments
-from plait.cli.hook.event import FOLDER, run_event
+from plait.cli.hook.event import FOLDER
 from plait.cli.options import OptionGroup, Request, command, option
 from plait.cli.registry import subcommands
 from plait.errors import PlaitError
@@ -274,7 +274,7 @@ def run_worker(folder: Path, **limits: float) -> None:
 
 
 class HookGroup(LazyGroup):
-    """Commands for people, and the events that Claude Code calls."""
+    """The events that Claude Code calls, and the worker."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), *EVENTS]
@@ -282,30 +282,19 @@ class HookGroup(LazyGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in EVENTS:
             return super().get_command(ctx, cmd_name)
-
-        def run(verbose: bool, wait: bool, from_environment: bool) -> None:
-            options = [*["--verbose"] * verbose, *["--wait"] * wait, *[OPTION] * from_environment]
-            run_event([cmd_name, *options])
-
+        # Only its help is asked for here: `event` answers Claude Code.
+        options = (
+            (["-v", "--verbose"], "Print to stderr what was done."),
+            (["--wait"], "Do the work in this process and wait for it."),
+            ([OPTION], "Read the target from the environment."),
+        )
         return click.Command(
             cmd_name,
-            callback=run,
-            params=[
-                click.Option(
-                    ["-v", "--verbose"], is_flag=True, help="Print to stderr what was done."
-                ),
-                click.Option(
-                    ["--wait"], is_flag=True, help="Do the work in this process and wait for it."
-                ),
-                click.Option([OPTION], is_flag=True, help="Read the target from the environment."),
-            ],
+            params=[click.Option(names, is_flag=True, help=text) for names, text in options],
             help=f"Read Claude Code's message on stdin at {EVENTS[cmd_name]}; always exits with 0.",
         )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            rows = [(name, self.table[name].summary) for name in super().list_commands(ctx)]
-            formatter.write_dl(rows)
         with formatter.section("Called by Claude Code"):
             formatter.write_dl([(name, EVENT_SUMMARIES[name]) for name in EVENTS])
 

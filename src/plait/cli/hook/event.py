@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-COMMANDS = ("install", "uninstall", "status", "work")
-"""The subcommands for people, and the worker."""
+COMMANDS = ("work",)
+"""What is no event: the worker."""
 FOLDER, KEEP_FOLDER = "trace", "keep"
 """Folders of the state folder."""
 LIMIT = 2.0

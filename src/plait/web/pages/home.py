@@ -390,7 +390,7 @@ def _render_pin(pin: PinnedRow, now: datetime) -> str:
         f"turn {pin.turn}" if pin.turn is not None else "",
         f'<span class="of">{esc(shorten(pin.title, 90))}</span>' if pin.title else "",
         render_age(pin.at, now),
-        "" if pin.name else '<span class="why-gone">Its session no longer exists</span>',
+        "" if pin.name else '<span class="why-gone">Its session is not under these roots</span>',
     ]
     return (
         f'<li data-pinned="{esc(pin.uuid)}"><div class="naming">{link}'
