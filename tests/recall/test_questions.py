@@ -93,12 +93,36 @@ FRESH = {
     "phase 9 was planned already, fix the status line": "967e501d",
     "evaluate impact looks at the original files and not the patched ones": "b1fc4610",
     "old sessions suppress the pre-session of a new process with another pid": "2f3afc56",
-    "can claude -p use WebSearch": "2b4ed4c0",
+    "can claude -p use WebSearch": "2b4ed4c0 256ba646",
     "why do you ask for permission all the time instead of just doing it": "67a8478e",
     "browser tests fail after phase 2 of the architecture review, sidechain css class": "12a546d1",
     "project name from the least nested working directory, most recent on ties": "71c9afe9",
 }
 """Over the shared logs too: written from what sessions say, before any answer was looked at."""
+
+ASKED = {
+    "why did codex fail during remediation, which sandbox value replaced the invalid one": "a6fd082d",
+    "token ids above the text did not show in chrome, how was it rewritten": "b25638d7",
+    "why did messaging finished teammates not wake them up again": "ef958aa1",
+    "what would break gemini because a deleted markdown file was still referenced": "95047199",
+    "we renamed the repo from agent plugins, which files stil had the old name": "ba833b9a",
+    "type checker says pytest skip is not callable, how was it silenced": "326189cf",
+    "see the provider's output while linked documents get sumarised": "6f3b4b02",
+    "browser refused the script because the server answered with html": "9e953218",
+    "make my own go build win over the homebrew binary": "fe3ed705",
+    "docker image build fails installing packages, npm bug and the flag against it": "9a9eadc8",
+    "agent was told to poll a background shell with a tool that does not exist": "d3e286c9",
+    "cached sessions and transcript entries keep their time in differnt fields": "b45ad5d8",
+    "press export in the terminal ui and just open the page that is already cached": "89488521",
+    "tests expected shortest root path but the name comes from the last directory now": "cbc0f75b",
+    "readme did not mention all three skills": "0953ba2a",
+    "the response format was described twice in the skill, what did we do about it": "4a07cdcd",
+    "gitignore line where two entries ran together": "a7da6a22",
+    "why does CI check main instead of the branch of my worktree": "0fae0449",
+    "mock objects for textual styles, lint errors in the TUI tests": "937c6e6b",
+    "unused memo dependency warning stopped the commit, what was moved": "30bcbd5e",
+}
+"""The same again, further from the words of the logs, and with typos."""
 
 
 def parse_time(text: str) -> datetime:
@@ -125,11 +149,11 @@ def is_right(handle: str, expected: tuple[str, ...]) -> bool:
     return any(bare == wanted or bare.split(":")[0] == wanted for wanted in expected)
 
 
-@pytest.mark.parametrize("source", ["gallery", "corpus", "fresh"])
+@pytest.mark.parametrize("source", ["gallery", "corpus", "fresh", "asked"])
 def test_questions_are_answered(
     source: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    questions = {"gallery": GALLERY, "corpus": CORPUS, "fresh": FRESH}[source]
+    questions = {"gallery": GALLERY, "corpus": CORPUS, "fresh": FRESH, "asked": ASKED}[source]
     if source == "gallery":
         root = request.getfixturevalue("gallery")
     else:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from plait.sessions.model import Session
 
 MOST_WORDS = 16
-LEAST_SHARE = 0.6
+LEAST_SHARE = 0.5
 """The share of the words that a turn must have to be shown beside one that has all."""
+NEARBY = 600
+"""Characters within which words stand together."""
 WIDTH, MARGIN = 5, 3
 """How many times as many turns are compared as are asked for."""
 OPERATORS = re.compile(
@@ -127,12 +129,27 @@ def _keep(hits: Iterable[Hit], excluded: str | None) -> list[Hit]:
 
 
 def share_words(hit: Hit, weights: Mapping[str, float]) -> float:
-    """Return the share of the words that stand near a hit, or in its session's title, by weight."""
+    """Return the share of the words, by weight, that stand close together around a hit.
+
+    Words of the session's title count half: they are near every turn of it.
+    """
     if not weights:
         return 1.0
-    text = " ".join((hit.title or "", *hit.before, hit.snippet, *hit.after)).casefold()
-    found = sum(weight for word, weight in weights.items() if stem(word) in text)
-    return found / sum(weights.values())
+    by_stem: dict[str, float] = {}
+    for word, weight in weights.items():
+        by_stem[stem(word)] = max(weight, by_stem.get(stem(word), 0.0))
+    pattern = re.compile("|".join(map(re.escape, sorted(by_stem, key=len, reverse=True))))
+    in_title = {match[0] for match in pattern.finditer((hit.title or "").casefold())}
+    text = "\n".join((*hit.before, hit.snippet, *hit.after)).casefold()
+    places = [(match.start(), match[0]) for match in pattern.finditer(text)]
+    best, first = 0.0, 0
+    for last, (end, _) in enumerate(places):
+        while end - places[first][0] > NEARBY:
+            first += 1
+        near = {found for _, found in places[first : last + 1]}
+        in_text = sum(by_stem[found] for found in near)
+        best = max(best, in_text + sum(by_stem[found] for found in in_title - near) / 2)
+    return best / sum(by_stem.values())
 
 
 def _score(hit: Hit, weights: Mapping[str, float]) -> float:
