@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.doctor import KINDS, common_folder, shorten_finding_path
 from plait.line import make_root
+from plait.view.findings import KINDS, common_folder, shorten_finding_path
 from tests.cli.test_commands import out
 
 ID = "b9139b4a-d886-4641-bfd3-9ed95b1a041a"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
-from plait.cli.insights import group_by_session as by_session
 from plait.insights.report import Habit, HabitEvidence
+from plait.insights.report import group_by_session as by_session
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 

@@ -9,8 +9,8 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive import Archive, Session
-from plait.cli.edit import format_proof
 from plait.edit.proof import Proof, first_difference, normalize_messages, prove_session
+from plait.edit.report import format_proof
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z

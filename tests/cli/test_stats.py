@@ -10,8 +10,8 @@ import pytest
 from examples.drawing import draw
 from plait.cli.app import run
 from plait.cli.stats import tool_name
-from plait.cli.text import shorten_path
 from plait.view.formats import format_hours
+from plait.view.text import shorten_path
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z

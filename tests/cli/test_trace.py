@@ -16,8 +16,8 @@ from examples.drawing import draw
 from plait.cli.app import run
 from plait.cli.registry import subcommands
 from plait.cli.trace import trace_command as group
-from plait.cli.waterfall import format_span_time
 from plait.trace.otlp import iter_request_spans
+from plait.trace.spans import format_span_time
 from tests.trace.collecting import receiving
 
 ROOT = Path(__file__).resolve().parents[2]

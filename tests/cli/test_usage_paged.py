@@ -12,7 +12,7 @@ from termios import TIOCSWINSZ
 
 import pytest
 
-from plait.cli.usage import format_gap
+from plait.usage.formats import format_gap
 
 
 def on_screen(home: Path, height: int, *words: object) -> list[str]:

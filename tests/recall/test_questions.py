@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.cli.selection import parse_time_option
 from plait.recall.answers import Recall
+from plait.record.time_words import parse_time_option
 
 GALLERY = {
     "why was the gift card discount taken off twice": "336718fa:1",

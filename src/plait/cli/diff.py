@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from plait.archive import describe_conversation
 from plait.cli import shared
 from plait.cli.options import Request, command, option
-from plait.cli.text import align_cells, safe, shorten_path
+from plait.cli.text import align_cells, safe
 from plait.view.comparison import (
     Comparison,
     Side,
@@ -23,7 +23,7 @@ from plait.view.formats import (
     join_dotted,
 )
 from plait.view.summaries import to_single_line
-from plait.view.text import count_columns, shorten_to_width
+from plait.view.text import count_columns, shorten_path, shorten_to_width
 
 if TYPE_CHECKING:
     from rich.text import Text

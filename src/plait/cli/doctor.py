@@ -1,12 +1,10 @@
 """`plait doctor`: an account of every line, and the problems in the logs."""
 
-import os
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path, PurePath
+from pathlib import Path
 from textwrap import fill
 from typing import Any
 
@@ -21,12 +19,12 @@ from plait.cli.text import (
     format_counts,
     format_number,
     safe_line,
-    shorten_path,
     sort_by_count,
 )
 from plait.graph import SessionGraph
-from plait.line import Finding, Root, list_stray_logs
+from plait.line import Finding, list_stray_logs
 from plait.record.counts import LogCounts, count_content
+from plait.view.findings import KINDS, common_folder, format_finding
 from plait.view.formats import format_bytes, format_count
 from plait.view.text import shorten_to_width
 
@@ -264,33 +262,9 @@ def _print_counts(
     output.print(format_counts(shown) + (f", and {format_number(rest)} more" if rest else ""))
 
 
-KINDS: Mapping[str, str] = {
-    "broken line": "lines that are not a JSON object",
-    "cycle": "parents that form a cycle",
-    "guessed-owner": "copies in unknown order",
-    "missing-logical-parent": "compactions that continue a missing record",
-    "missing-parent": "records with a missing parent",
-    "not-read": "logs outside the folder 'projects'",
-    "order": "tool results before their calls",
-    "orphan-result": "tool results whose call is in no file",
-    "other-content": "copies that differ",
-    "result-away": "tool results whose call is on another line",
-    "same-session": "session ids used by several files",
-    "stray-progress": "progress reports without a tool call",
-    "tangled-lines": "sessions or agents that claim to start in each other",
-    "unexpected-root": "answers in the middle of a session without a parent",
-    "unnamed-agent": "agents that their session does not mention",
-    "unreadable": "files and folders that cannot be read",
-    "unresolved-summary": "summaries of missing records",
-}
-"""The findings of each kind, in plain words."""
 FEW = 20
 """Up to this many findings are all listed; of more, the first of each kind."""
 FIRST = 3
-LONG = 44
-"""Width above which a path is shortened."""
-ID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-PATH = re.compile(r"'([^']*/[^']*)'")
 INDENT, MORE = "    ", "      "
 
 
@@ -335,37 +309,3 @@ def _print_findings(
             output.print(f"{INDENT}… {format_number(len(members) - FIRST)} more", style="dim")
     if not is_all:
         output.print("`--all` lists every finding in full", style="dim")
-
-
-def common_folder(roots: Sequence[Root]) -> Path | None:
-    """Return the folder that all roots are in; None if that is the top of the file system."""
-    folders = [str(root.logs if root.logs.is_dir() else root.logs.parent) for root in roots]
-    try:
-        base = Path(os.path.commonpath(folders))
-    except ValueError:  # none, or on different drives
-        return None
-    return base if base.name else None
-
-
-def format_finding(finding: Finding, base: Path | None, most: int | None = None) -> str:
-    """Format a finding in one line, with short paths and ids; its place within some columns."""
-    place = shorten_finding_path(finding.path, base) if finding.path else ""
-    place = shorten_path(place, most) if most else place
-    if finding.line:
-        place += f":{finding.line}" if place else f"line {finding.line}"
-    sentence = PATH.sub(
-        lambda found: f"'{shorten_finding_path(Path(found[1]), base)}'", finding.sentence
-    )
-    text = f"{place}: {sentence}" if place else sentence
-    return ID.sub(r"\1…", text)
-
-
-def shorten_finding_path(path: Path, base: Path | None) -> str:
-    """Shorten a path: relative to a folder; of a long one the first and the last two parts."""
-    relative: PurePath = path.relative_to(base) if base and path.is_relative_to(base) else path
-    shown = ID.sub(r"\1…", str(relative))
-    parts = relative.parts
-    if len(shown) <= LONG or len(parts) <= FIRST:
-        return shown
-    ends = ID.sub(r"\1…", str(PurePath(*parts[-2:])))
-    return f"{parts[0].rstrip(os.sep)}{os.sep}…{os.sep}{ends}"

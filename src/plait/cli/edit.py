@@ -5,12 +5,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-
-from msgspec import to_builtins
 
 from plait.cli import shared
 from plait.cli.options import OWN, OptionGroup, Request, argument, command, option
@@ -19,6 +16,7 @@ from plait.cli.text import format_number, now, safe, safe_line, shell_command, s
 from plait.edit.plan import Plan
 from plait.edit.report import (
     EditReport,
+    Outcome,
     build_check_report,
     build_edit_row,
     build_pack_report,
@@ -27,8 +25,8 @@ from plait.edit.report import (
     format_done,
     format_entry,
     format_problem,
+    format_proof,
     format_saving,
-    format_violations,
     list_fate_rows,
     list_size_rows,
 )
@@ -41,7 +39,6 @@ from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
     from plait.archive import Session
-    from plait.edit.proof import Proof
     from plait.edit.transfer import PackPlan
 
 MOST_REFUSED = 5
@@ -98,38 +95,6 @@ class InPlaceOptions(CopyOptions):
 
 
 title_option = option("--title", metavar="T", help="The title of the new session.")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of one plan: a report, or the error that prevented one."""
-
-    session: str
-    report: EditReport | None = None
-    proof: "Proof | None" = None
-    error: PlaitError | None = None
-
-    @property
-    def refusal(self) -> PlaitError | None:
-        """Why the plan was not applied, or not completely; None if it was."""
-        if self.error or self.report is None:
-            return self.error
-        if self.proof and not self.proof.is_good:
-            return Refused("the proof failed", f"`plait undo {self.report.undo}` reverts the edit")
-        if not self.report.violations:
-            return None
-        reasons = format_violations(self.report)
-        hint = f"`plait repair {self.report.source[:8]} --check` shows what was wrong before"
-        return Refused(f"refusing to {self.report.operation}: {reasons}", hint)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the outcome as `--json` prints it."""
-        if self.report is None:
-            error = self.error
-            reason = {"error": error.message, "hints": list(error.hints)} if error else {}
-            return {"session": self.session, "applied": False, **reason}
-        proof = {"proof": to_builtins(self.proof)} if self.proof else {}
-        return {**to_builtins(self.report), **proof}
 
 
 def run_plan(request: Request, subject: "Session | str", plan: Plan, how: EditOptions) -> None:
@@ -219,7 +184,7 @@ def _print_outcome(request: Request, outcome: Outcome, how: EditOptions) -> None
         output.print(_format_not_applied(how), style="bold")
     if outcome.proof:
         style = "" if outcome.proof.is_good else "bold red"
-        output.print_unwrapped(f"  {'proof':<8}{format_proof(outcome.proof)}", style)
+        output.print_unwrapped(f"  {'proof':<8}{safe_line(format_proof(outcome.proof))}", style)
 
 
 def print_plan(output: Output, report: EditReport) -> None:
@@ -355,23 +320,6 @@ def _print_outcomes(request: Request, outcomes: Sequence[Outcome], how: EditOpti
 
 def _format_not_applied(how: EditOptions) -> str:
     return f"nothing was changed; {'leave out `--dry-run`' if how.is_dry else 'add `--yes`'} to apply the plan"
-
-
-def format_proof(proof: "Proof") -> str:
-    """Describe in one sentence how a client resumed a session."""
-    if proof.state == "not installed":
-        reason = f"cannot be started: {proof.output}" if proof.output else "is not installed here"
-        return f"no proof: 'claude' {reason}"
-    client = safe_line((proof.client or "claude").partition(" ")[0])
-    if proof.state == "not resumed":
-        agreed = ", as `plait context` predicts" if proof.is_equal else ""
-        return f"{client} does not resume it{agreed}: {safe_line(proof.output or 'no message')}"
-    if proof.is_equal is None:
-        return f"{client} resumes it, and asks for a summary first: it is too long to continue"
-    sent = format_count(proof.messages, "message")
-    if proof.is_equal:
-        return f"{client} resumes it and sends the {sent} that `plait context` shows"
-    return f"{client} resumes it, but not with what `plait context` shows: {proof.difference}"
 
 
 @command(examples="plait clone latest\nplait clone 3f2a --active-only --title experiment")

@@ -10,7 +10,7 @@ from plait.archive import Blame, BlamedLine, FileHistory, NotePlan, write_notes
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
 from plait.cli.output import write_bytes
-from plait.cli.selection import parse_range, parse_time_option
+from plait.cli.selection import parse_range
 from plait.cli.text import (
     GAP,
     SHORT_ID,
@@ -20,7 +20,6 @@ from plait.cli.text import (
     safe_line,
     shell_command,
     short_id,
-    shorten_path,
 )
 from plait.conversation.patches import Hunk, diff_texts, format_unified_diff
 from plait.errors import UserError
@@ -32,9 +31,10 @@ from plait.files.blame import (
 )
 from plait.files.events import FileEvent, NetChange
 from plait.record.time import format_timestamp
+from plait.record.time_words import parse_time_option
 from plait.view.formats import format_count
 from plait.view.summaries import format_prompt, to_single_line
-from plait.view.text import shorten_to_width
+from plait.view.text import shorten_path, shorten_to_width
 
 WIDE = 110
 """Width from which commits are shown beside lines."""

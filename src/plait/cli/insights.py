@@ -1,13 +1,12 @@
 """`plait insights`: trends, habits and outliers."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from plait.cli import shared
 from plait.cli.options import Request, command
-from plait.cli.selection import Filters, parse_zone
+from plait.cli.selection import Filters
 from plait.cli.text import GAP, SHORT_ID, align_cells, now, safe_line, short_id
 from plait.insights.report import (
     HABIT_WORDS,
@@ -21,9 +20,10 @@ from plait.insights.report import (
     format_habit_counts,
     format_habit_title,
     format_outlier,
+    group_by_session,
 )
+from plait.record.time_words import parse_zone
 from plait.view.charts import draw_columns
-from plait.view.formats import format_money
 from plait.view.text import shorten_to_width
 
 FIGURE_WIDTH = 11
@@ -114,17 +114,3 @@ def _print_habit(request: Request, habit: Habit, find_title: Any) -> None:
         line = safe_line(f"{name}{GAP}{figures.rjust(FIGURE_WIDTH)}{GAP}{find_title(session)}")
         output.print(shorten_to_width(line, output.width))
     output.print("")
-
-
-def group_by_session(habit: Habit) -> Iterator[tuple[str, str]]:
-    """Yield the sessions of a habit's evidence with how often or what it cost, most first."""
-    costs: dict[str, float] = {}
-    counts: dict[str, int] = {}
-    for evidence in habit.evidence:
-        session = evidence.session
-        costs[session] = costs.get(session, 0.0) + (evidence.cost_usd or 0.0)
-        counts[session] = counts.get(session, 0) + evidence.count
-    for session in sorted(costs, key=lambda session: (-costs[session], -counts[session])):
-        cost, count = costs[session], counts[session]
-        times = f"{count} ×" if count > 1 or not cost else ""
-        yield session, GAP.join(filter(None, (times, format_money(cost) if cost else "")))

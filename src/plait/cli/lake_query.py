@@ -15,10 +15,10 @@ from plait.cli import shared
 from plait.cli.lake import lake_option, open_lake
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import Output, format_json, select_fields, write_bytes
-from plait.cli.selection import parse_time_option
 from plait.cli.text import format_number, now, safe_line
 from plait.errors import SourceError, UserError
 from plait.lake.saved_queries import FILE_NAME, SavedQuery, find_saved_query, load_saved_queries
+from plait.record.time_words import parse_time_option
 from plait.settings import config_file
 from plait.usage.formats import escape_cell
 from plait.view.formats import format_utc

@@ -12,7 +12,7 @@ from plait.archive import Archive, Facts
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
 from plait.cli.output import Output
-from plait.cli.selection import Filters, is_in_period, is_in_project
+from plait.cli.selection import Filters
 from plait.cli.text import (
     GAP,
     PROGRAM,
@@ -26,6 +26,7 @@ from plait.cli.text import (
 )
 from plait.line import list_stray_logs
 from plait.record.time import parse_time
+from plait.sessions.names import is_in_period, is_in_project
 from plait.view.formats import (
     format_age,
     format_bytes,

@@ -14,15 +14,7 @@ from rich.text import Text
 
 from plait.archive import Facts, Session, describe_conversation, shorten_name
 from plait.cli.output import Output
-from plait.cli.text import (
-    format_stamp,
-    join_fitting,
-    local_time,
-    safe,
-    shell_command,
-    short_id,
-    shorten_path,
-)
+from plait.cli.text import format_stamp, join_fitting, local_time, safe, shell_command, short_id
 from plait.conversation.costs import Totals
 from plait.conversation.model import BranchPoint, Conversation, Conversations, Outcome
 from plait.view.calls import CallLine
@@ -55,7 +47,7 @@ from plait.view.terminal import (
     Voice,
     cut_line,
 )
-from plait.view.text import COLOUR, count_columns, shorten_to_width, strip_escapes
+from plait.view.text import COLOUR, count_columns, shorten_path, shorten_to_width, strip_escapes
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

@@ -15,10 +15,10 @@ from plait.cli import shared
 from plait.cli.automation import InstallPlan, confirm_and_install, explicit_roots, program_arguments
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import write_bytes
-from plait.cli.selection import parse_time_option
 from plait.cli.text import now, shell_command
 from plait.errors import UserError
 from plait.recall.model import Answer, render
+from plait.record.time_words import parse_time_option
 from plait.settings import calling_session, claude_config_folder
 
 if TYPE_CHECKING:

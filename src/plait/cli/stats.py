@@ -11,14 +11,12 @@ from plait.cli import shared
 from plait.cli.ls import print_no_sessions
 from plait.cli.options import Request, command
 from plait.cli.output import Output
-from plait.cli.selection import (
-    Filters,
-    parse_zone,
-)
-from plait.cli.text import format_number, safe, short_id, shorten_path
+from plait.cli.selection import Filters
+from plait.cli.text import format_number, safe, short_id
 from plait.conversation.session_counts import ArchiveFigures
 from plait.conversation.statistics import SERVICE
 from plait.record.time import parse_time
+from plait.record.time_words import parse_zone
 from plait.view.charts import draw_axis, draw_bar, draw_columns, group_counts, justify_ends
 from plait.view.formats import (
     format_count,
@@ -30,7 +28,7 @@ from plait.view.formats import (
     format_tokens,
 )
 from plait.view.summaries import to_single_line
-from plait.view.text import shorten_to_width
+from plait.view.text import shorten_path, shorten_to_width
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

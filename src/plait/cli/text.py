@@ -8,7 +8,7 @@ from shlex import quote
 from plait.record.time import parse_time
 from plait.settings import plait_command
 from plait.view.formats import format_minute
-from plait.view.text import UNSAFE, count_columns, shorten_to_width
+from plait.view.text import UNSAFE, count_columns, shorten_path, shorten_to_width
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 PROGRAM, COMMAND_IN_TEXT = "plait", re.compile(r"`plait ([^` ][^`]*)`")
@@ -137,17 +137,6 @@ def align_cells(
         pairs = zip(gaps, cells, strict=True) if place in right else zip(cells, gaps, strict=True)
         columns.append(["".join(pair) for pair in pairs])
     return list(zip(*columns, strict=True))
-
-
-def shorten_path(path: str, room: int, ellipsis: str = "…") -> str:
-    """Shorten a path at its start, at a separator if there is one nearby."""
-    if count_columns(path) <= room:
-        return path
-    kept = path[-(room - len(ellipsis)) :]
-    while count_columns(kept) > room - len(ellipsis):
-        kept = kept[1:]
-    cut = kept.find("/")
-    return ellipsis + (kept[cut:] if 0 <= cut < len(kept) // 2 else kept)
 
 
 def format_stamp(stamp: str | None) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 from plait.archive import CountedResponses, assign_projects, format_marked_title, gc_paused
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
-from plait.cli.selection import Filters, parse_zone
+from plait.cli.selection import Filters
 from plait.cli.text import (
     GAP,
     SEPARATOR,
@@ -23,6 +23,7 @@ from plait.cli.text import (
 from plait.conversation.prices import Prices
 from plait.conversation.usage import DECIMALS, BilledResponse
 from plait.errors import UserError
+from plait.record.time_words import parse_zone
 from plait.settings import load_prices
 from plait.usage.formats import (
     UNLOGGED_LABEL,
@@ -30,16 +31,16 @@ from plait.usage.formats import (
     format_blocks_csv,
     format_cross_csv,
     format_dollars,
+    format_gap,
     format_row_cost,
     format_rows_csv,
+    format_time_left,
     row_to_json,
     sum_to_json,
 )
 from plait.usage.spending import (
     BLOCK_LENGTH,
-    DIMENSIONS,
     TIMES,
-    BillingBlock,
     CellKey,
     CrossTable,
     Dimension,
@@ -53,6 +54,7 @@ from plait.usage.spending import (
     find_unlogged_costs,
     format_iso_day,
     group_spending,
+    parse_dimensions,
 )
 from plait.usage.spending import GROUP_BY as REPORTS_BY_DIMENSION
 from plait.view.formats import (
@@ -84,7 +86,6 @@ INDENT = "  "
 BILLION = 1_000_000_000
 LEAST_TEXT = 6
 CENT = 0.01
-TWO_DAYS = 48
 FRAME = 6
 """Lines around the rows of a table: heading, rule, total, notes."""
 PARTS = (
@@ -103,7 +104,6 @@ HEADINGS = {
     "blocks": ("block", "", "models"),
 }
 """The text columns of each report."""
-MOST_DIMENSIONS = 3
 WIDEST_NAME, LEAST_NAME = 40, 16
 EARLIER, OTHER = "before", "other"
 UNKNOWN = {"model": "unnamed", "day": "no date", "week": "no date", "month": "no date"}
@@ -434,18 +434,6 @@ def _show_blocks(report: Report) -> None:
         output.note(f"{count} without a time, not in any block")
 
 
-def format_gap(length: timedelta) -> str:
-    """Format a time without responses in hours or days."""
-    hours = round(length / timedelta(hours=1))
-    return f"{hours} h" if hours < TWO_DAYS else format_count(round(hours / 24), "day")
-
-
-def format_time_left(block: BillingBlock, now: datetime) -> str:
-    """Format the remaining time of a block."""
-    hours, minutes = divmod(int(block.time_left(now).total_seconds()) // 60, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
-
-
 class Line(NamedTuple):
     """A line of a table: texts on the left, figures on the right."""
 
@@ -577,25 +565,6 @@ def _print_table(
     body, sums = drawn[: len(rows)], drawn[len(rows) :]
     parts = [*sums, rule, *body] if first else [*body, rule, *sums]
     report.request.output.print_lines([head, *parts])
-
-
-def parse_dimensions(text: str) -> tuple[Dimension, ...]:
-    """Parse the dimensions of a cross table: `project,model,week`."""
-    example = "`--by project,model,week`"
-    dimensions: list[Dimension] = []
-    for word in text.split(","):
-        dimension = next((known for known in DIMENSIONS if known == word.strip()), None)
-        if dimension is None:
-            known = ", ".join(DIMENSIONS)
-            raise UserError(f"cannot group by '{word.strip()}'", f"choose from {known}")
-        if dimension in dimensions:
-            raise UserError(f"'{dimension}' is named twice", example)
-        dimensions.append(dimension)
-    if sum(dimension in TIMES for dimension in dimensions) > 1:
-        raise UserError("use only one of day, week and month", "`--by project,week`")
-    if len(dimensions) > MOST_DIMENSIONS:
-        raise UserError(f"at most {MOST_DIMENSIONS} dimensions", example)
-    return tuple(dimensions)
 
 
 def _show_cross(report: Report, dimensions: tuple[Dimension, ...]) -> None:

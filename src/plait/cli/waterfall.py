@@ -1,7 +1,6 @@
 """`plait trace show`: a session's spans as a waterfall in the terminal, or as JSON."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from rich.text import Text
 
@@ -10,20 +9,23 @@ from plait.cli.options import Request, command, option
 from plait.cli.selection import parse_range
 from plait.cli.text import safe
 from plait.errors import UserError
-from plait.trace.model import Content, Span
-from plait.trace.spans import WaterfallRow, build_waterfall, drop_quiet_hooks
+from plait.trace.model import Content
+from plait.trace.spans import (
+    WaterfallRow,
+    build_waterfall,
+    describe_span,
+    drop_quiet_hooks,
+    first_words,
+    format_span_time,
+)
 from plait.view.formats import (
     format_count,
     format_model,
     format_money,
-    format_thousands,
     format_tokens,
-    join_dotted,
 )
-from plait.view.summaries import to_single_line
 from plait.view.text import count_columns, shorten_to_width
 
-SECOND, MILLISECOND = 1_000_000_000, 1_000_000
 NARROW, WIDE = 60, 110
 MARKS = {"ERROR": "✗ ", "WARNING": "! ", "DEFAULT": ""}
 STYLES = {"ERROR": "red", "WARNING": "yellow", "DEFAULT": ""}
@@ -36,11 +38,7 @@ COLOURS = {
     "hook": "bright_black",
     "event": "bright_black",
 }
-DESCRIPTIVE_INPUTS = """subject description command file_path pattern query url skill prompt path
-    notebook_path name""".split()
-"""Inputs of a tool that describe a call best, in order."""
 FULL, MOMENT, EARLY, LATE = "█", "│", "‹", "›"
-PATHS = ("file_path", "path", "notebook_path")
 
 
 @command(examples="plait trace show latest\nplait trace show 3f2a --turn 12")
@@ -100,16 +98,16 @@ def _iter_lines(rows: list[WaterfallRow], width: int) -> Iterator[Text]:
             ending = f", {span.status}" if span.status else ""
             text.append(mark, style).append(safe(span.name), "bold")
             text.append(f"{' abandoned' if span.is_abandoned else ''}{safe(ending)}", style)
-            words, gap, least = _first_words(span.input), "  ", 8
+            words, gap, least = first_words(span.input), "  ", 8
         else:
             most = room // 2
             rails = row.rails if len(row.rails) <= most else f"…{row.rails[1 - most :]}"
             name = format_model(span.name) if span.kind == "generation" else span.name
             text.append(rails, "dim").append(mark + safe(name), style or COLOURS[span.kind])
-            words, gap, least = _describe_span(span), " ", 6
+            words, gap, least = describe_span(span), " ", 6
         left = room - count_columns(text.plain) - len(gap)
         if words and left > least:
-            text.append(gap + shorten_to_width(words, left), (place and style) or "dim")
+            text.append(gap + shorten_to_width(safe(words), left), (place and style) or "dim")
         text.truncate(room, overflow="ellipsis")
         tokens = format_tokens(row.tokens) if row.tokens else ""
         cost = format_money(row.cost) if row.cost is not None else ""
@@ -118,21 +116,6 @@ def _iter_lines(rows: list[WaterfallRow], width: int) -> Iterator[Text]:
         for figure, size, colour in zip(figures, sizes, ("dim", "dim", ""), strict=True):
             text.append(figure.rjust(size) if size else "", colour)
         yield text.append("  ").append_text(_draw_bar(row, bar)) if place else text
-
-
-def format_span_time(duration: int | None) -> str:
-    """Format the duration of a span; empty if unknown or momentary."""
-    if not duration:
-        return ""
-    if duration < SECOND:
-        return f"{max(duration // MILLISECOND, 1)} ms"
-    if duration < 10 * SECOND:
-        return f"{duration / SECOND:.1f} s"
-    minutes, seconds = divmod(duration // SECOND, 60)
-    if not minutes:
-        return f"{seconds} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {seconds:02}s"
 
 
 def _draw_bar(row: WaterfallRow, width: int) -> Text:
@@ -144,39 +127,3 @@ def _draw_bar(row: WaterfallRow, width: int) -> Text:
         drawn = f"{EARLY}{drawn[1:]}" if row.is_early else drawn
         drawn = f"{drawn[:-1]}{LATE}" if row.is_late else drawn
     return Text(" " * start + drawn, STYLES[row.span.level] or COLOURS.get(row.span.kind, ""))
-
-
-def _first_words(content: Any) -> str:
-    """Return the beginning of a span's input or output text."""
-    text = content.get("content", "") if isinstance(content, Mapping) else ""
-    return safe(to_single_line(text)) if isinstance(text, str) else ""
-
-
-def _describe_span(span: Span) -> str:
-    """Return the status and subject of a span."""
-    status, about = safe(to_single_line(span.status)), ""
-    metadata = span.metadata
-    match span.kind:
-        case "tool":
-            given: Any = span.input if isinstance(span.input, Mapping) else {}
-            for name in DESCRIPTIVE_INPUTS:
-                about = given.get(name)
-                if isinstance(about, str) and about:
-                    about = "/".join(about.rsplit("/", 2)[-2:]) if name in PATHS else about
-                    break
-            else:
-                about = ""
-        case "agent":
-            about = str(metadata.get("description") or "") or _first_words(span.input)
-        case "generation":
-            about = "" if status else _first_words(span.output)
-        case "compaction":
-            before, after = metadata.get("pre_tokens"), metadata.get("post_tokens")
-            if isinstance(before, int):
-                left = format_thousands(after if isinstance(after, int) else None)
-                about = f"{format_thousands(before)}{f' to {left}' if left else ''} tokens"
-        case "hook":
-            about = str(metadata.get("command") or "")
-        case _:
-            about = _first_words(span.input)
-    return join_dotted(status, safe(to_single_line(about)))

@@ -1,15 +1,17 @@
 """Reports of plans, checks and edits, their wording, and what fills a session's context."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from plait.conversation.prices import Prices
 from plait.edit.cuts import CustomPreset, Preset
 from plait.edit.plan import Change, Measures, Plan, Violation
+from plait.errors import PlaitError, Refused
 from plait.sessions.model import SessionRef
 from plait.view.context import NO_COST, Weighed, describe_next_prompt, measure_context
 from plait.view.formats import format_bytes, format_count, format_money_column, format_tokens
@@ -17,6 +19,7 @@ from plait.view.formats import format_bytes, format_count, format_money_column, 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.edit.journal import Edit
+    from plait.edit.proof import Proof
     from plait.edit.transfer import PackPlan
     from plait.sessions.open_session import OpenSession
     from plait.sessions.resume import Resumption
@@ -416,3 +419,52 @@ def list_preset_effects(
             words = "no fewer tokens"
         name = preset.name if isinstance(preset, CustomPreset) else preset
         yield PresetEffect(name, before, after, plan.break_even_turns, words)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one plan: a report, or the error that prevented one."""
+
+    session: str
+    report: EditReport | None = None
+    proof: "Proof | None" = None
+    error: PlaitError | None = None
+
+    @property
+    def refusal(self) -> PlaitError | None:
+        """Why the plan was not applied, or not completely; None if it was."""
+        if self.error or self.report is None:
+            return self.error
+        if self.proof and not self.proof.is_good:
+            return Refused("the proof failed", f"`plait undo {self.report.undo}` reverts the edit")
+        if not self.report.violations:
+            return None
+        reasons = format_violations(self.report)
+        hint = f"`plait repair {self.report.source[:8]} --check` shows what was wrong before"
+        return Refused(f"refusing to {self.report.operation}: {reasons}", hint)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the outcome as `--json` prints it."""
+        if self.report is None:
+            error = self.error
+            reason = {"error": error.message, "hints": list(error.hints)} if error else {}
+            return {"session": self.session, "applied": False, **reason}
+        proof = {"proof": to_builtins(self.proof)} if self.proof else {}
+        return {**to_builtins(self.report), **proof}
+
+
+def format_proof(proof: "Proof") -> str:
+    """Describe in one sentence how a client resumed a session."""
+    if proof.state == "not installed":
+        reason = f"cannot be started: {proof.output}" if proof.output else "is not installed here"
+        return f"no proof: 'claude' {reason}"
+    client = (proof.client or "claude").partition(" ")[0]
+    if proof.state == "not resumed":
+        agreed = ", as `plait context` predicts" if proof.is_equal else ""
+        return f"{client} does not resume it{agreed}: {proof.output or 'no message'}"
+    if proof.is_equal is None:
+        return f"{client} resumes it, and asks for a summary first: it is too long to continue"
+    sent = format_count(proof.messages, "message")
+    if proof.is_equal:
+        return f"{client} resumes it and sends the {sent} that `plait context` shows"
+    return f"{client} resumes it, but not with what `plait context` shows: {proof.difference}"

@@ -23,6 +23,7 @@ from plait.view.formats import format_count, format_hours, format_money, format_
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
 
+
 Measure: TypeAlias = Literal["cost", "tokens", "sessions", "prompts", "calls", "failed"]
 OutlierMeasure: TypeAlias = Literal["cost", "time", "failed", "prompts"]
 HabitKind: TypeAlias = Literal[
@@ -633,3 +634,17 @@ def format_outlier(outlier: Outlier) -> str:
     usual = format_amount(outlier.measure, outlier.median)
     measure = OUTLIER_MEASURES[outlier.measure]
     return f"{value} {measure}, {outlier.times:.1f} × the median of {usual}"
+
+
+def group_by_session(habit: Habit) -> Iterator[tuple[str, str]]:
+    """Yield the sessions of a habit's evidence with how often or what it cost, most first."""
+    costs: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for evidence in habit.evidence:
+        session = evidence.session
+        costs[session] = costs.get(session, 0.0) + (evidence.cost_usd or 0.0)
+        counts[session] = counts.get(session, 0) + evidence.count
+    for session in sorted(costs, key=lambda session: (-costs[session], -counts[session])):
+        cost, count = costs[session], counts[session]
+        times = f"{count} ×" if count > 1 or not cost else ""
+        yield session, "  ".join(filter(None, (times, format_money(cost) if cost else "")))

@@ -5,6 +5,7 @@ A name that matches none or several raises an error that lists the choices.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from plait.errors import AmbiguousSession, NoSuchSession, UserError
 from plait.line import make_project_slug
 from plait.record.prompts import collapse_whitespace
+from plait.record.time import parse_time
 from plait.sessions.discovery import LIST_SESSIONS, check_log
 from plait.sessions.model import Facts, Session
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from plait.conversation.model import Conversation, Conversations, Turn
     from plait.graph import SessionGraph
     from plait.sessions.open_session import OpenSession
+
 
 LATEST = "latest"
 LIST_PROJECTS = "`plait ls` lists your projects"
@@ -331,3 +334,17 @@ def _iter_records(turn: "Turn") -> Iterator[str]:
             yield item.answered_by
         if isinstance(item, FoldedItems):
             waiting += reversed(item.items)
+
+
+def is_in_project(row: Facts, project: str, project_of: Callable[[str], str] = str) -> bool:
+    """Return whether a session belongs to a project, by name, folder or directory."""
+    directory = (row.cwd or "").casefold()
+    return matches_project(row.project, project, project_of) or project.casefold() in directory
+
+
+def is_in_period(row: Facts, start: datetime | None, end: datetime | None) -> bool:
+    """Return whether a session overlaps a period."""
+    started, ended = parse_time(row.started), parse_time(row.ended)
+    if start and not (ended and ended >= start):
+        return False
+    return not end or bool(started and started < end)

@@ -42,13 +42,15 @@ from plait.graph.paths import SPOKEN
 from plait.record.codec import as_mapping, drop_none, get_text
 from plait.record.time import Interval, parse_time
 from plait.trace.model import Level, Span, SpanKind
+from plait.view.formats import format_thousands, join_dotted
+from plait.view.summaries import to_single_line
 
 # Ids and times
 
 TRACE_BYTES, SPAN_BYTES = 16, 8
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-MILLISECOND_NS = 1_000_000
+MILLISECOND_NS, SECOND_NS = 1_000_000, 1_000_000_000
 LATEST = (1 << 63) - 1
 """OTLP times have 64 bits."""
 
@@ -995,3 +997,61 @@ def _order_spans(
             corner, rail = ("└ ", "  ") if is_last else ("├ ", "│ ")
             kept = rails_below[-MAX_RAILS:]
             waiting.append((child, kept + corner, kept + rail))
+
+
+DESCRIPTIVE_INPUTS = """subject description command file_path pattern query url skill prompt path
+    notebook_path name""".split()
+"""Inputs of a tool that describe a call best, in order."""
+
+PATHS = ("file_path", "path", "notebook_path")
+
+
+def format_span_time(duration: int | None) -> str:
+    """Format the duration of a span; empty if unknown or momentary."""
+    if not duration:
+        return ""
+    if duration < SECOND_NS:
+        return f"{max(duration // MILLISECOND_NS, 1)} ms"
+    if duration < 10 * SECOND_NS:
+        return f"{duration / SECOND_NS:.1f} s"
+    minutes, seconds = divmod(duration // SECOND_NS, 60)
+    if not minutes:
+        return f"{seconds} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {seconds:02}s"
+
+
+def first_words(content: Any) -> str:
+    """Return the beginning of a span's input or output text."""
+    text = content.get("content", "") if isinstance(content, Mapping) else ""
+    return to_single_line(text) if isinstance(text, str) else ""
+
+
+def describe_span(span: Span) -> str:
+    """Return the status and subject of a span."""
+    status, about = to_single_line(span.status), ""
+    metadata = span.metadata
+    match span.kind:
+        case "tool":
+            given: Any = span.input if isinstance(span.input, Mapping) else {}
+            for name in DESCRIPTIVE_INPUTS:
+                about = given.get(name)
+                if isinstance(about, str) and about:
+                    about = "/".join(about.rsplit("/", 2)[-2:]) if name in PATHS else about
+                    break
+            else:
+                about = ""
+        case "agent":
+            about = str(metadata.get("description") or "") or first_words(span.input)
+        case "generation":
+            about = "" if status else first_words(span.output)
+        case "compaction":
+            before, after = metadata.get("pre_tokens"), metadata.get("post_tokens")
+            if isinstance(before, int):
+                left = format_thousands(after if isinstance(after, int) else None)
+                about = f"{format_thousands(before)}{f' to {left}' if left else ''} tokens"
+        case "hook":
+            about = str(metadata.get("command") or "")
+        case _:
+            about = first_words(span.input)
+    return join_dotted(status, to_single_line(about))

@@ -4,12 +4,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from plait.conversation.usage import DECIMALS, tokens_to_json
 from plait.usage.spending import BillingBlock, CrossTable, SpendingRow, SpendingSum
-from plait.view.formats import format_utc
+from plait.view.formats import format_count, format_utc
 
 UNLOGGED_LABEL = "compactions and other requests not in the logs"
 """What the client counts without logging it."""
@@ -135,3 +135,18 @@ def format_blocks_csv(blocks: Iterable[BillingBlock]) -> str:
         if not block.is_gap
     )
     return format_csv(("start", "end"), rows)
+
+
+TWO_DAYS = 48
+
+
+def format_gap(length: timedelta) -> str:
+    """Format a time without responses in hours or days."""
+    hours = round(length / timedelta(hours=1))
+    return f"{hours} h" if hours < TWO_DAYS else format_count(round(hours / 24), "day")
+
+
+def format_time_left(block: BillingBlock, now: datetime) -> str:
+    """Format the remaining time of a block."""
+    hours, minutes = divmod(int(block.time_left(now).total_seconds()) // 60, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from plait.conversation.prices import Prices, format_unpriced_model
 from plait.conversation.usage import NO_TOKENS, BilledResponse, RunKind, Tokens
+from plait.errors import UserError
 
 GroupBy: TypeAlias = Literal["daily", "weekly", "monthly", "session", "project", "model", "agent"]
 NO_MODEL = "unnamed"
@@ -487,3 +488,25 @@ def build_cross_table(
     for tally in cells.values():
         totals.merge(tally)
     return CrossTable(tuple(dimensions), cells, totals)
+
+
+MOST_DIMENSIONS = 3
+
+
+def parse_dimensions(text: str) -> tuple[Dimension, ...]:
+    """Parse the dimensions of a cross table: `project,model,week`."""
+    example = "`--by project,model,week`"
+    dimensions: list[Dimension] = []
+    for word in text.split(","):
+        dimension = next((known for known in DIMENSIONS if known == word.strip()), None)
+        if dimension is None:
+            known = ", ".join(DIMENSIONS)
+            raise UserError(f"cannot group by '{word.strip()}'", f"choose from {known}")
+        if dimension in dimensions:
+            raise UserError(f"'{dimension}' is named twice", example)
+        dimensions.append(dimension)
+    if sum(dimension in TIMES for dimension in dimensions) > 1:
+        raise UserError("use only one of day, week and month", "`--by project,week`")
+    if len(dimensions) > MOST_DIMENSIONS:
+        raise UserError(f"at most {MOST_DIMENSIONS} dimensions", example)
+    return tuple(dimensions)

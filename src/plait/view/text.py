@@ -166,3 +166,14 @@ def _count_letter_columns(letter: str) -> int:
     if unicodedata.combining(letter):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def shorten_path(path: str, room: int, ellipsis: str = "…") -> str:
+    """Shorten a path at its start, at a separator if there is one nearby."""
+    if count_columns(path) <= room:
+        return path
+    kept = path[-(room - len(ellipsis)) :]
+    while count_columns(kept) > room - len(ellipsis):
+        kept = kept[1:]
+    cut = kept.find("/")
+    return ellipsis + (kept[cut:] if 0 <= cut < len(kept) // 2 else kept)
