@@ -278,16 +278,16 @@ def _get_prompt(recall: "Recall", params: Json) -> Json:
     name, given = params.get("name"), params.get("arguments") or {}
     if name not in PROMPTS or not isinstance(given, dict):
         raise RpcError(INVALID_PARAMS, f"prompts are {', '.join(PROMPTS)}")
-    from plait.recall import briefs
+    from plait.recall import handoff, standup
 
     budget = given.get("budget", MOST_BUDGET)
     try:
         if name == "handoff":
-            brief = briefs.build_handoff(recall, str(given.get("session") or "latest"))
-            text = briefs.render_handoff(brief, budget)
+            brief = handoff.build_handoff(recall, str(given.get("session") or "latest"))
+            text = handoff.render_handoff(brief, budget)
         else:
             since = recall.parse_time(str(given.get("since") or "yesterday"))
-            text = briefs.render_standup(briefs.list_work(recall, since), since, budget)
+            text = standup.render_standup(standup.list_work(recall, since), since, budget)
     except PlaitError as error:
         text = ". ".join((error.message, *error.hints))
     return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}

@@ -15,15 +15,7 @@ from plait.cli.recall import CALL, format_command
 from plait.line.output import replace_file
 from plait.recall.answers import Recall
 from plait.recall.background import BackgroundIndex
-from plait.recall.briefs import (
-    Handoff,
-    Work,
-    build_handoff,
-    format_start,
-    list_work,
-    render_handoff,
-    render_standup,
-)
+from plait.recall.handoff import Handoff, build_handoff, format_start, render_handoff
 from plait.recall.install import plan_server
 from plait.recall.model import (
     LEAST_BUDGET,
@@ -35,6 +27,7 @@ from plait.recall.model import (
     fence,
     render,
 )
+from plait.recall.standup import Work, list_work, render_standup
 from plait.view.text import UNSAFE
 from tests.recall.test_questions import parse_time
 

@@ -165,7 +165,7 @@ def standup_command(
     as_json: bool = shared.as_json,
 ) -> None:
     """Write what was done, by project, as Markdown: titles, commits, files, tests."""
-    from plait.recall.briefs import list_work, render_standup
+    from plait.recall.standup import list_work, render_standup
 
     recall, time = _open_recall(request, no_redact=no_redact), now()
     start = parse_time_option(since, time) or time
@@ -194,7 +194,7 @@ def handoff_command(
     with turns to look up. With `--to` the brief is written to a file, and the command that starts
     the other agent with it is printed.
     """
-    from plait.recall.briefs import build_handoff, format_start, render_handoff
+    from plait.recall.handoff import build_handoff, format_start, render_handoff
 
     brief = build_handoff(_open_recall(request, no_redact=no_redact), session)
     text = render_handoff(brief, budget)
