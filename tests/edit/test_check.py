@@ -18,7 +18,7 @@ from plait.edit.check import (
     CheckedLog,
     LogFacts,
     describe_image_fault,
-    early_result,
+    find_early_results,
 )
 from plait.edit.log import split_lines
 from plait.edit.plan import Append, Measures, Plan, Remove, Step, Subject, Write
@@ -312,7 +312,7 @@ def test_a_call_and_its_result_may_share_a_line() -> None:
     line = {"type": "assistant", "uuid": "a", "message": {"content": blocks}}
     facts = LogFacts()
     facts.add(parse_record(json.dumps(line).encode(), 1))
-    assert list(early_result(CheckedLog(facts))) == []
+    assert list(find_early_results(CheckedLog(facts))) == []
 
 
 def test_a_thought_may_go_but_not_change(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The rules that a written session must follow, and checks of logs and plans against them.
 
-`RULES` is the table. `find_violations` checks a log as it is; `check_plan` reports only what a
+Each rule is a function, registered in `RULES`. `find_violations` checks a log as it is; `check_plan` reports only what a
 plan would newly break, so that damage that was there before does not block an edit. Logs are read
 line by line: `LogFacts` keeps ids and pointers but none of the texts.
 """
@@ -86,8 +86,14 @@ class LogFacts:
                 self.repeats.append(place)
             self.first_places.setdefault(uuid, place.line)
             self.parents[uuid] = record.parent_uuid or None
-            if speaker := _get_speaker(record, uuid):
-                self.speakers[uuid] = speaker
+            if record.type == "assistant":
+                self.speakers[uuid] = record.message_id or uuid
+            elif (
+                record.type == "user"
+                and not record.is_meta
+                and not any(head.type == "tool_result" for head in record.block_heads)
+            ):
+                self.speakers[uuid] = uuid
         self.pointers.extend(Pointer(name, target, place) for name, target in iter_pointers(record))
         heads = record.block_heads
         for head in heads:
@@ -96,7 +102,11 @@ class LogFacts:
             elif head.type == "tool_result" and head.tool_use_id:
                 self.results.setdefault(head.tool_use_id, place)
         if any(head.type in ("thinking", "redacted_thinking") for head in heads):
-            self.thoughts.update(dict.fromkeys(_iter_thoughts(record), place))
+            for block in get_content_blocks(record):
+                if block["type"] in ("thinking", "redacted_thinking"):
+                    words = repr((block.get("thinking"), block.get("signature"), block.get("data")))
+                    digest = blake2b(words.encode("utf-8", "surrogatepass"), digest_size=12)
+                    self.thoughts[digest.digest()] = place
 
 
 def iter_pointers(record: Record) -> Iterator[tuple[str, str]]:
@@ -112,41 +122,15 @@ def iter_pointers(record: Record) -> Iterator[tuple[str, str]]:
         yield "leaf", leaf
     if isinstance(record, System):
         preserved = record.preserved
-        named = (*preserved.uuids, preserved.anchor) if preserved else ()
-        yield from (("preserved record", uuid) for uuid in dict.fromkeys(named) if uuid)
+        kept = (*preserved.uuids, preserved.anchor) if preserved else ()
+        yield from (("preserved record", uuid) for uuid in dict.fromkeys(kept) if uuid)
     elif isinstance(record, BACKUPS):
-        yield from (
-            ("record of a file backup", uuid) for uuid in dict.fromkeys(_iter_backup_owners(record))
-        )
-
-
-def _iter_backup_owners(record: FileHistorySnapshot | FileHistoryDelta) -> Iterator[str]:
-    if record.message_id:
-        yield record.message_id
-    if isinstance(record, FileHistoryDelta):
-        inner = record.snapshot_message_id
-    else:
-        inner = record.snapshot.message_id if record.snapshot else None
-    if inner:
-        yield inner
-
-
-def _get_speaker(record: Record, uuid: str) -> str | None:
-    if record.type == "assistant":
-        return record.message_id or uuid
-    is_prompt = record.type == "user" and not record.is_meta
-    return (
-        uuid
-        if is_prompt and not any(head.type == "tool_result" for head in record.block_heads)
-        else None
-    )
-
-
-def _iter_thoughts(record: Record) -> Iterator[bytes]:
-    for block in get_content_blocks(record):
-        words = (block.get("thinking"), block.get("signature"), block.get("data"))
-        if block["type"] in ("thinking", "redacted_thinking"):
-            yield blake2b(repr(words).encode("utf-8", "surrogatepass"), digest_size=12).digest()
+        if isinstance(record, FileHistoryDelta):
+            inner = record.snapshot_message_id
+        else:
+            inner = record.snapshot.message_id if record.snapshot else None
+        named = dict.fromkeys((record.message_id, inner))
+        yield from (("record of a file backup", uuid) for uuid in named if uuid)
 
 
 class RuleBreach(NamedTuple):
@@ -174,15 +158,49 @@ class CheckedLog:
     """Why the client would not resume it, if that was determined."""
 
 
+LineCheck = Callable[[Line, Entry], str | None]
+"""Returns what is wrong with a line; None if nothing is."""
+LogCheckFunction = Callable[[CheckedLog], Iterator[RuleBreach]]
+"""Yields what is wrong with a log as a whole."""
+
+
 class Rule(NamedTuple):
     """A rule for written sessions; it checks a whole log or single lines."""
 
     name: str
     description: str
-    check_log: Callable[[CheckedLog], Iterator[RuleBreach]] | None = None
-    check_line: Callable[[Line, Entry], str | None] | None = None
-    binds_all: bool = False
+    check_log: LogCheckFunction | None = None
+    check_line: LineCheck | None = None
+    binds_all: bool = True
     """Whether it applies to every session; the others apply to the results of edits only."""
+
+
+RULES: list[Rule] = []
+"""All rules, in the order of the functions below that check them."""
+
+
+def line_rule(
+    name: str, description: str, *, binds_all: bool = True
+) -> Callable[[LineCheck], LineCheck]:
+    """Register a function as the rule that checks single lines."""
+
+    def register(check: LineCheck) -> LineCheck:
+        RULES.append(Rule(name, description, check_line=check, binds_all=binds_all))
+        return check
+
+    return register
+
+
+def log_rule(
+    name: str, description: str, *, binds_all: bool = True
+) -> Callable[[LogCheckFunction], LogCheckFunction]:
+    """Register a function as the rule that checks a log as a whole."""
+
+    def register(check: LogCheckFunction) -> LogCheckFunction:
+        RULES.append(Rule(name, description, check_log=check, binds_all=binds_all))
+        return check
+
+    return register
 
 
 MOST_BYTES = 5_242_880
@@ -191,6 +209,8 @@ MOST_PIXELS = 8000
 """Longest side of an image."""
 HEAD = 1 << 18
 """How much base64 is decoded to find the size: a JPEG can have a long preface."""
+FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""JPEG markers that are followed by the image size."""
 
 
 class ImageInfo(NamedTuple):
@@ -241,25 +261,23 @@ def parse_image(data: str) -> ImageInfo | None:
         b64decode(data[len(data) // HEAD * HEAD :], validate=True)
     except (NotBase64, ValueError):
         return None
-    for begins, shape in IMAGE_PARSERS:
-        if head.startswith(begins):
-            return shape(head)
-    return None
-
-
-def _parse_png(head: bytes) -> ImageInfo:
-    width, height = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
-    return ImageInfo("image/png", width, height)
-
-
-def _parse_gif(head: bytes) -> ImageInfo:
-    width, height = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
-    return ImageInfo("image/gif", width, height)
-
-
-def _parse_webp(head: bytes) -> ImageInfo | None:
-    if head[8:12] != b"WEBP":
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return ImageInfo("image/png", int.from_bytes(head[16:20]), int.from_bytes(head[20:24]))
+    if head.startswith(b"GIF8"):
+        width, height = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
+        return ImageInfo("image/gif", width, height)
+    if head.startswith(b"\xff\xd8\xff"):
+        # The size is in the frame header, which metadata segments of any length may precede.
+        place = 2
+        while place + 9 < len(head) and head[place] == 0xFF:
+            if head[place + 1] in FRAMES:
+                height, width = (int.from_bytes(head[place + at : place + at + 2]) for at in (5, 7))
+                return ImageInfo("image/jpeg", width, height)
+            place += 2 + int.from_bytes(head[place + 2 : place + 4])
+        return ImageInfo("image/jpeg")
+    if not head.startswith(b"RIFF") or head[8:12] != b"WEBP":
         return None
+    # WebP has three forms: extended, lossless and lossy, each with the size elsewhere.
     if head[12:16] == b"VP8X":
         width = int.from_bytes(head[24:27], "little") + 1
         return ImageInfo("image/webp", width, int.from_bytes(head[27:30], "little") + 1)
@@ -270,54 +288,18 @@ def _parse_webp(head: bytes) -> ImageInfo | None:
     return ImageInfo("image/webp", width & 0x3FFF, height & 0x3FFF)
 
 
-FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""JPEG markers that are followed by the image size."""
-
-
-def _parse_jpeg(head: bytes) -> ImageInfo:
-    place = 2
-    while place + 9 < len(head) and head[place] == 0xFF:
-        if head[place + 1] in FRAMES:
-            height, width = head[place + 5 : place + 7], head[place + 7 : place + 9]
-            return ImageInfo("image/jpeg", int.from_bytes(width), int.from_bytes(height))
-        place += 2 + int.from_bytes(head[place + 2 : place + 4])
-    return ImageInfo("image/jpeg")
-
-
-IMAGE_PARSERS = (
-    (b"\x89PNG\r\n\x1a\n", _parse_png),
-    (b"\xff\xd8\xff", _parse_jpeg),
-    (b"GIF8", _parse_gif),
-    (b"RIFF", _parse_webp),
-)
-
-
 CLAUDE = re.compile(r"(?:^|[./])claude-")
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 
-def not_an_object(line: Line, entry: Entry) -> str | None:
+@line_rule("whole line", "each line is exactly one JSON object")
+def check_json(line: Line, entry: Entry) -> str | None:
     """Return why a line is not one JSON object."""
     return entry.reason if isinstance(entry, Broken) else None
 
 
-def not_compact(line: Line, entry: Entry) -> str | None:
-    """Return why a line is not in the client's form: UTF-8, without spaces between fields."""
-    if isinstance(entry, Blank):
-        return "the line is blank"
-    try:
-        line.data.decode("utf-8")
-        is_compact = msgspec.json.format(line.data, indent=-1) == line.data
-    except UnicodeDecodeError:
-        return "the line is not valid UTF-8"
-    except msgspec.MsgspecError:
-        return "the line is not JSON"
-    except RecursionError:
-        return None  # nested too deeply to check
-    return None if is_compact else "there are spaces between the fields of the line"
-
-
-def unsigned_thought(line: Line, entry: Entry) -> str | None:
+@line_rule("signed thought", "each thinking block has a signature; the API rejects it otherwise")
+def check_signatures(line: Line, entry: Entry) -> str | None:
     """Return why the API rejects a thinking block: it has no signature."""
     if not isinstance(entry, Record) or entry.type != "assistant":
         return None
@@ -345,7 +327,8 @@ def is_unsigned(block: dict[str, Any]) -> bool:
     return not isinstance(signature, str) or not BASE64.fullmatch(signature)
 
 
-def refused_picture(line: Line, entry: Entry) -> str | None:
+@line_rule("accepted picture", "each image is accepted by the API: format, data, size")
+def check_images(line: Line, entry: Entry) -> str | None:
     """Return why the API rejects an image in a prompt or a result."""
     if not isinstance(entry, Record) or b'"image"' not in line.data:
         return None
@@ -353,6 +336,27 @@ def refused_picture(line: Line, entry: Entry) -> str | None:
         if refusal := describe_image_fault(picture):
             return f"a picture {refusal}"
     return None
+
+
+@line_rule(
+    "compact line",
+    "each line is valid UTF-8 without spaces between fields",
+    binds_all=False,
+)
+def check_form(line: Line, entry: Entry) -> str | None:
+    """Return why a line is not in the client's form: UTF-8, without spaces between fields."""
+    if isinstance(entry, Blank):
+        return "the line is blank"
+    try:
+        line.data.decode("utf-8")
+        is_compact = msgspec.json.format(line.data, indent=-1) == line.data
+    except UnicodeDecodeError:
+        return "the line is not valid UTF-8"
+    except msgspec.MsgspecError:
+        return "the line is not JSON"
+    except RecursionError:
+        return None  # nested too deeply to check
+    return None if is_compact else "there are spaces between the fields of the line"
 
 
 class MessageColumns(Struct):
@@ -411,7 +415,12 @@ MESSAGE_COLUMNS: dict[str, tuple[dict[str, bytes], dict[str, bytes]]] = {
 """The required fields, each with the possible beginnings of its value."""
 
 
-def missing_column(line: Line, entry: Entry) -> str | None:
+@line_rule(
+    "required columns",
+    "prompts and answers have the fields that the published schema requires",
+    binds_all=False,
+)
+def check_columns(line: Line, entry: Entry) -> str | None:
     """Return the required field that a prompt or a response lacks."""
     if not isinstance(entry, Record) or entry.type not in MESSAGE_COLUMNS:
         return None
@@ -430,36 +439,12 @@ def _has_form(columns: Struct, name: str, form: bytes) -> bool:
     return value is not UNSET and bytes(memoryview(value)[:1]) in form
 
 
-def repeated_uuid(log: CheckedLog) -> Iterator[RuleBreach]:
+@log_rule("unique uuid", "each uuid occurs on one line only")
+def find_repeated_uuids(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find lines with the uuid of an earlier one."""
     for count, place in enumerate(log.facts.repeats):
         first = log.facts.first_places[place.uuid or ""]
         yield RuleBreach((count,), f"line {first} has the same uuid", place)
-
-
-def unknown_parent(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find records whose parent does not exist."""
-    for pointer in _iter_dangling_pointers(log):
-        if pointer.field == "parent":
-            yield RuleBreach(
-                (pointer.target,), f"parent {pointer.target} is not in this session", pointer.place
-            )
-
-
-def unknown_pointer(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find records that refer, other than as their parent, to one that does not exist."""
-    for pointer in _iter_dangling_pointers(log):
-        if pointer.field != "parent":
-            sentence = f"{pointer.field} {pointer.target} is not in this session"
-            yield RuleBreach(((pointer.field, pointer.target),), sentence, pointer.place)
-
-
-def lost_preserved(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find compactions that would preserve a missing record: they preserve nothing at all."""
-    for pointer in _iter_dangling_pointers(log):
-        if pointer.field == "preserved record":
-            sentence = f"the compaction keeps {pointer.target}, which is not in this session"
-            yield RuleBreach((pointer.target,), sentence, pointer.place)
 
 
 def _iter_dangling_pointers(log: CheckedLog) -> Iterator[Pointer]:
@@ -470,7 +455,20 @@ def _iter_dangling_pointers(log: CheckedLog) -> Iterator[Pointer]:
             yield pointer
 
 
-def circular_parents(log: CheckedLog) -> Iterator[RuleBreach]:
+@log_rule(
+    "known parent", "each parent is a record of the session, or of another file if it was before"
+)
+def find_unknown_parents(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find records whose parent does not exist."""
+    for pointer in _iter_dangling_pointers(log):
+        if pointer.field == "parent":
+            yield RuleBreach(
+                (pointer.target,), f"parent {pointer.target} is not in this session", pointer.place
+            )
+
+
+@log_rule("no circle", "following parents leads to a root")
+def find_circular_parents(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find parents that form a circle."""
     facts = log.facts
     numbers = {uuid: number for number, uuid in enumerate(facts.parents)}
@@ -484,30 +482,28 @@ def circular_parents(log: CheckedLog) -> Iterator[RuleBreach]:
         yield RuleBreach((count,), sentence, Place(facts.first_places[first], first))
 
 
-def unanswered_call(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find calls without a result."""
-    for call, place in log.facts.calls.items():
-        if call not in log.facts.results:
-            yield RuleBreach((call,), f"call {call} has no result", place)
+@log_rule("kept by compaction", "messages preserved by a compaction exist")
+def find_lost_preserved(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find compactions that would preserve a missing record: they preserve nothing at all."""
+    for pointer in _iter_dangling_pointers(log):
+        if pointer.field == "preserved record":
+            sentence = f"the compaction keeps {pointer.target}, which is not in this session"
+            yield RuleBreach((pointer.target,), sentence, pointer.place)
 
 
-def passed_over_call(log: CheckedLog) -> Iterator[RuleBreach]:
+@log_rule("answered call", "each call that the conversation continues after has a result")
+def find_passed_over_calls(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find calls without a result after which the conversation continues.
 
     U1 ── T1 ── U2 ── A2      T1 is skipped
      └─── T2                  T2 is where a branch was stopped, which is no fault
     """
-    followed: dict[str, int] | None = None
-    for found in unanswered_call(log):
-        followed = _find_followed_speakers(log.facts) if followed is None else followed
-        speaker = log.facts.speakers.get(found.place.uuid or "", "")
-        if followed.get(speaker, 0) > found.place.line:
-            yield found
-
-
-def _find_followed_speakers(facts: LogFacts) -> dict[str, int]:
-    """Return the prompts and responses that another one follows, and the last line where one does."""
-    found: dict[str, int] = {}
+    unanswered = list(find_unanswered_calls(log))
+    if not unanswered:
+        return
+    facts = log.facts
+    # The prompts and responses that another one follows, and the last line where one does.
+    followed: dict[str, int] = {}
     for uuid, speaker in facts.speakers.items():
         seen = {uuid}
         above = facts.parents.get(uuid)
@@ -516,11 +512,14 @@ def _find_followed_speakers(facts: LogFacts) -> dict[str, int]:
             above = facts.parents.get(above)
         before = facts.speakers.get(above or "")
         if before is not None and before != speaker:
-            found[before] = max(found.get(before, 0), facts.first_places[uuid])
-    return found
+            followed[before] = max(followed.get(before, 0), facts.first_places[uuid])
+    for found in unanswered:
+        if followed.get(facts.speakers.get(found.place.uuid or "", ""), 0) > found.place.line:
+            yield found
 
 
-def uncalled_result(log: CheckedLog) -> Iterator[RuleBreach]:
+@log_rule("called result", "each result has a call")
+def find_uncalled_results(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find results whose call does not exist."""
     for call, place in log.facts.results.items():
         if call not in log.facts.calls:
@@ -529,24 +528,8 @@ def uncalled_result(log: CheckedLog) -> Iterator[RuleBreach]:
             )
 
 
-def early_result(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find results that come before their call."""
-    for call, place in log.facts.results.items():
-        called = log.facts.calls.get(call)
-        if called and place.line < called.line:
-            sentence = f"the result of {call} comes before its call in line {called.line}"
-            yield RuleBreach((call,), sentence, place)
-
-
-def changed_thought(log: CheckedLog) -> Iterator[RuleBreach]:
-    """Find thinking that differs from what the model signed."""
-    known = log.original.thoughts if log.original else log.facts.thoughts
-    for digest, place in log.facts.thoughts.items():
-        if digest not in known:
-            yield RuleBreach((digest,), "a thinking block was changed after it was signed", place)
-
-
-def unresumable(log: CheckedLog) -> Iterator[RuleBreach]:
+@log_rule("resumable", "Claude Code can resume the conversation")
+def find_unresumable(log: CheckedLog) -> Iterator[RuleBreach]:
     """Find logs with a conversation that the client would not resume."""
     if log.why_not and log.facts.speakers:
         sentence = f"Claude Code would not resume it: {log.why_not}"
@@ -555,80 +538,47 @@ def unresumable(log: CheckedLog) -> Iterator[RuleBreach]:
         )
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "whole line",
-        "each line is exactly one JSON object",
-        check_line=not_an_object,
-        binds_all=True,
-    ),
-    Rule(
-        "unique uuid", "each uuid occurs on one line only", check_log=repeated_uuid, binds_all=True
-    ),
-    Rule(
-        "known parent",
-        "each parent is a record of the session, or of another file if it was before",
-        check_log=unknown_parent,
-        binds_all=True,
-    ),
-    Rule(
-        "no circle", "following parents leads to a root", check_log=circular_parents, binds_all=True
-    ),
-    Rule(
-        "kept by compaction",
-        "messages preserved by a compaction exist",
-        check_log=lost_preserved,
-        binds_all=True,
-    ),
-    Rule(
-        "answered call",
-        "each call that the conversation continues after has a result",
-        check_log=passed_over_call,
-        binds_all=True,
-    ),
-    Rule("called result", "each result has a call", check_log=uncalled_result, binds_all=True),
-    Rule(
-        "signed thought",
-        "each thinking block has a signature; the API rejects it otherwise",
-        check_line=unsigned_thought,
-        binds_all=True,
-    ),
-    Rule(
-        "accepted picture",
-        "each image is accepted by the API: format, data, size",
-        check_line=refused_picture,
-        binds_all=True,
-    ),
-    Rule(
-        "resumable",
-        "Claude Code can resume the conversation",
-        check_log=unresumable,
-        binds_all=True,
-    ),
-    Rule("answer kept", "each call that had a result still has one", check_log=unanswered_call),
-    Rule("call first", "each result comes after its call", check_log=early_result),
-    Rule(
-        "known pointer",
-        "nothing points to a removed record: logical parents, leaves, preserved records, "
-        "backups, calls",
-        check_log=unknown_pointer,
-    ),
-    Rule(
-        "thought unchanged",
-        "each thinking block is unchanged or removed",
-        check_log=changed_thought,
-    ),
-    Rule(
-        "compact line",
-        "each line is valid UTF-8 without spaces between fields",
-        check_line=not_compact,
-    ),
-    Rule(
-        "required columns",
-        "prompts and answers have the fields that the published schema requires",
-        check_line=missing_column,
-    ),
+@log_rule("answer kept", "each call that had a result still has one", binds_all=False)
+def find_unanswered_calls(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find calls without a result."""
+    for call, place in log.facts.calls.items():
+        if call not in log.facts.results:
+            yield RuleBreach((call,), f"call {call} has no result", place)
+
+
+@log_rule("call first", "each result comes after its call", binds_all=False)
+def find_early_results(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find results that come before their call."""
+    for call, place in log.facts.results.items():
+        called = log.facts.calls.get(call)
+        if called and place.line < called.line:
+            sentence = f"the result of {call} comes before its call in line {called.line}"
+            yield RuleBreach((call,), sentence, place)
+
+
+@log_rule(
+    "known pointer",
+    "nothing points to a removed record: logical parents, leaves, preserved records, "
+    "backups, calls",
+    binds_all=False,
 )
+def find_unknown_pointers(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find records that refer, other than as their parent, to one that does not exist."""
+    for pointer in _iter_dangling_pointers(log):
+        if pointer.field != "parent":
+            sentence = f"{pointer.field} {pointer.target} is not in this session"
+            yield RuleBreach(((pointer.field, pointer.target),), sentence, pointer.place)
+
+
+@log_rule("thought unchanged", "each thinking block is unchanged or removed", binds_all=False)
+def find_changed_thinking(log: CheckedLog) -> Iterator[RuleBreach]:
+    """Find thinking that differs from what the model signed."""
+    known = log.original.thoughts if log.original else log.facts.thoughts
+    for digest, place in log.facts.thoughts.items():
+        if digest not in known:
+            yield RuleBreach((digest,), "a thinking block was changed after it was signed", place)
+
+
 FindKnown = Callable[[frozenset[str]], frozenset[str]]
 """Returns which of some uuids are records of other logs."""
 UUID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -643,7 +593,7 @@ call.
 def find_violations(log: LogFile, known_of: FindKnown | None = None) -> tuple[Violation, ...]:
     """Return the violations of the rules for every session, in the order of the log.
 
-    `find_known` is asked whether missing parents are in other logs.
+    `known_of` is asked whether missing parents are in other logs.
     """
     is_agent = log.kind == "agent"
     rules = (
@@ -652,7 +602,7 @@ def find_violations(log: LogFile, known_of: FindKnown | None = None) -> tuple[Vi
     judged = LogCheck(rules)
     judged.read(iter_lines(log.path))
     lost = frozenset(
-        str(rule_breach.keys[0]) for rule_breach in unknown_parent(CheckedLog(judged.facts))
+        str(rule_breach.keys[0]) for rule_breach in find_unknown_parents(CheckedLog(judged.facts))
     )
     known = known_of(lost) if lost and known_of and not is_agent else frozenset()
     why_not = (
@@ -704,7 +654,7 @@ class LogCheck:
         uuid = entry.uuid if isinstance(entry, Record) else None
         for rule, of_line in self._forms:
             if sentence := of_line(line, entry):
-                found = RuleBreach(likenesses(line, entry), sentence, Place(line.number, uuid))
+                found = RuleBreach(list_line_keys(line, entry), sentence, Place(line.number, uuid))
                 self._of_lines.append((rule, found))
 
     def list_breaches(
@@ -729,7 +679,7 @@ def build_violation(rule: Rule, found: RuleBreach, path: Path) -> Violation:
     return Violation(rule.name, found.sentence, found.place.uuid, found.place.line, path)
 
 
-def likenesses(line: Line, entry: Entry) -> tuple[Hashable, ...]:
+def list_line_keys(line: Line, entry: Entry) -> tuple[Hashable, ...]:
     """Return the keys that a line shares with its copy under other ids or with other words."""
     if not isinstance(entry, Record):
         return (_digest(line.data),)
@@ -755,23 +705,43 @@ def check_plan(plan: Plan) -> tuple[Violation, ...]:
     ]
     if not steps:
         return ()
-    before = {path: _check_lines(iter_lines(path)) for path in _iter_source_logs(plan)}
+    own = {plan.source.log.path: None} | {log.path: None for log in plan.source.others}
+    read = {path: None for path, _ in plan.read if _is_log_name(path)}
+    before = {path: _check_lines(iter_lines(path)) for path in own | read if path.exists()}
     before |= {path: _check_lines(split_lines(content())) for path, content in plan.originals}
     after = {step.path: _check_lines(_iter_lines_after(step)) for step in steps}
-    # Those of the new session; of other sessions those of their agents: a parent in another file
-    # stays a pointer to that file.
-    own = {log.path for log in plan.source.others}
-    if plan.session == plan.source.id:
-        own.add(plan.source.log.path)
-    stays = (own - {step.path for step in plan.steps}) & before.keys()
-    found = _find_new(before, after, [before[path] for path in stays])
-    broken = _list_broken_lines(before.values()) if plan.keeps_line_order else frozenset()
-    new = (
-        violation
-        for violation in found
-        if violation.uuid or (violation.rule, violation.line) not in broken
-    )
-    return (*new, *_check_still_resumes(plan, steps))
+    original = _merge_facts(judged.facts for judged in before.values())
+    old_uuids = frozenset(original.first_places)
+    known = {
+        (rule, key)
+        for judged in before.values()
+        for rule, breach in judged.list_breaches(old_uuids)
+        for key in breach.keys
+    }
+    # A line without a record has nothing but its position to be recognised by.
+    broken_lines = {
+        (rule, breach.place.line)
+        for judged in (before.values() if plan.keeps_line_order else ())
+        for rule, breach in judged.list_breaches()
+        if not breach.place.uuid
+    }
+    # What the result may refer to: its own records, and those of the session's logs that stay. Of
+    # another session only its agents count: a parent in another file stays a pointer to that file.
+    if plan.session != plan.source.id:
+        del own[plan.source.log.path]
+    stays = [
+        before[path] for path in own.keys() & before.keys() - {step.path for step in plan.steps}
+    ]
+    new = _merge_facts(judged.facts for judged in (*stays, *after.values()))
+    new_uuids = frozenset(new.first_places)
+    found = [
+        build_violation(rule, breach, path)
+        for path, judged in after.items()
+        for rule, breach in judged.list_breaches(new_uuids, original)
+        if not any((rule, key) in known for key in breach.keys)
+        and (breach.place.uuid or (rule, breach.place.line) not in broken_lines)
+    ]
+    return (*found, *_check_still_resumes(plan, steps))
 
 
 def _check_still_resumes(plan: Plan, steps: Sequence[Step]) -> Iterator[Violation]:
@@ -787,25 +757,8 @@ def _check_still_resumes(plan: Plan, steps: Sequence[Step]) -> Iterator[Violatio
         yield Violation("resumable", sentence, path=plan.path)
 
 
-def _list_broken_lines(logs: Iterable[LogCheck]) -> frozenset[tuple[str, int]]:
-    """Return the problems of lines that hold no record."""
-    found = (pair for judged in logs for pair in judged.list_breaches())
-    return frozenset(
-        (rule.name, rule_breach.place.line)
-        for rule, rule_breach in found
-        if not rule_breach.place.uuid
-    )
-
-
 def _is_log_name(path: Path) -> bool:
     return path.suffix == LOG_SUFFIX and path.name != PROMPT_HISTORY
-
-
-def _iter_source_logs(plan: Plan) -> Iterator[Path]:
-    """Yield the logs that a plan was made from, each once."""
-    own = (plan.source.log.path, *(log.path for log in plan.source.others))
-    read = (path for path, _ in plan.read if _is_log_name(path))
-    yield from dict.fromkeys(path for path in (*own, *read) if path.exists())
 
 
 def _check_lines(source: Iterable[Line]) -> LogCheck:
@@ -816,43 +769,21 @@ def _check_lines(source: Iterable[Line]) -> LogCheck:
 
 def _iter_lines_after(step: Step) -> Iterator[Line]:
     """Yield the lines of a log after a step."""
-    if isinstance(step, Write):
-        return split_lines(step.content())
-    if isinstance(step, Append):
-        return _iter_lines_with_appended(step)
-    if isinstance(step, Move):
-        return iter_lines(step.path)
-    return iter(())
-
-
-def _iter_lines_with_appended(step: Append) -> Iterator[Line]:
-    number, end, rest = 0, 0, b""
-    for line in iter_lines(step.path, end=step.was.size):
-        if not line.is_ended:
-            rest = line.data
-            break
-        number, end = line.number, line.offset + len(line.data) + 1
-        yield line
-    for line in split_lines([rest, step.data]):
-        yield line._replace(number=line.number + number, offset=line.offset + end)
-
-
-def _find_new(
-    before: dict[Path, LogCheck], after: dict[Path, LogCheck], stays: list[LogCheck]
-) -> Iterator[Violation]:
-    original = _merge_facts(judged.facts for judged in before.values())
-    once = frozenset(original.first_places)
-    known = {
-        (rule, key)
-        for judged in before.values()
-        for rule, breach in judged.list_breaches(once)
-        for key in breach.keys
-    }
-    there = _merge_facts(judged.facts for judged in (*stays, *after.values()))
-    for path, judged in after.items():
-        for rule, rule_breach in judged.list_breaches(frozenset(there.first_places), original):
-            if not any((rule, key) in known for key in rule_breach.keys):
-                yield build_violation(rule, rule_breach, path)
+    match step:
+        case Write():
+            yield from split_lines(step.content())
+        case Move():
+            yield from iter_lines(step.path)
+        case Append():
+            number, end, rest = 0, 0, b""
+            for line in iter_lines(step.path, end=step.was.size):
+                if not line.is_ended:
+                    rest = line.data
+                    break
+                number, end = line.number, line.offset + len(line.data) + 1
+                yield line
+            for line in split_lines([rest, step.data]):
+                yield line._replace(number=line.number + number, offset=line.offset + end)
 
 
 def _merge_facts(logs: Iterable[LogFacts]) -> LogFacts:

@@ -1,7 +1,7 @@
 """Repairing sessions so that the client, the SDK and the API accept them.
 
-`REPAIR_RULES` is the table of what can be repaired, in the order in which it is tried; a rule sees
-what the rules before it left. A rule changes as little as possible and gives a reason, never drops
+Each kind of damage has a function, registered in `REPAIR_RULES` and tried in the order of this
+module; a rule sees what the rules before it left. A rule changes as little as possible and gives a reason, never drops
 the user's words, and finds nothing to do in a healthy session: repairing twice is repairing once. A
 change after which the client would send less is reverted.
 
@@ -17,7 +17,7 @@ A torn line without anybody's words is removed; one that cannot be understood st
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -29,11 +29,11 @@ from plait.edit.check import (
     LogCheck,
     LogFacts,
     describe_image_fault,
+    find_passed_over_calls,
     is_from_claude,
     is_unsigned,
     iter_images,
     parse_image,
-    passed_over_call,
 )
 from plait.edit.draft import (
     Draft,
@@ -74,6 +74,32 @@ from plait.record.types import get_content_blocks
 from plait.write.lines import make_last_prompt_line
 
 __all__ = ["REPAIR_RULES", "RepairRule", "needs_repair", "plan_repair"]
+
+
+class RepairRule(NamedTuple):
+    """One kind of damage and how it is repaired."""
+
+    name: str
+    description: str
+    mend: Callable[[Draft], None]
+    is_lossless: bool = True
+    """Whether the client must still send all it sent before; otherwise the rule is reverted."""
+
+
+REPAIR_RULES: list[RepairRule] = []
+"""All rules, in the order of the functions below, which is the order in which they are tried."""
+
+
+def repair_rule(
+    name: str, description: str, *, is_lossless: bool = True
+) -> Callable[[Callable[[Draft], None]], Callable[[Draft], None]]:
+    """Register a function as the repair of one kind of damage."""
+
+    def register(mend: Callable[[Draft], None]) -> Callable[[Draft], None]:
+        REPAIR_RULES.append(RepairRule(name, description, mend, is_lossless))
+        return mend
+
+    return register
 
 
 BEGINNING = re.compile(r'\s*\{\s*"')
@@ -140,6 +166,10 @@ FRAME_DEFAULTS = {
 """What a torn record takes from its neighbour, and the default if there is none."""
 
 
+@repair_rule(
+    "broken lines",
+    "separate records on one line, recover padded and truncated ones, remove NUL bytes",
+)
 def mend_broken_lines(draft: Draft) -> None:
     """Repair glued, padded and torn lines."""
     uuids = {record.uuid for record in draft.records}
@@ -249,11 +279,286 @@ def _get_content(fields: dict[str, Any]) -> str | list[dict[str, Any]]:
     return blocks
 
 
+@repair_rule("byte order mark", "remove byte order marks, because the SDK cannot read such lines")
 def remove_byte_order_marks(draft: Draft) -> None:
     """Remove byte order marks, which some editors write."""
     for line, record in draft.record_lines:
         if record.raw.startswith(BYTE_ORDER_MARK):
             draft.rewrite(line, record.raw.removeprefix(BYTE_ORDER_MARK), MARKED)
+
+
+AGAIN = "a duplicate record is removed"
+RENAMED = "a record whose uuid a later one reuses gets a new uuid; Claude Code reads the later one"
+VARYING = ("cwd", "gitBranch", "version", "entrypoint", "slug", "userType", "session_id")
+"""Fields that differ when the client appends an old record again."""
+
+
+@repair_rule("repeated records", "remove lines that repeat a record with the same uuid")
+def remove_repeated_records(draft: Draft) -> None:
+    """Remove lines that repeat an earlier record with the same uuid.
+
+    U1 A1 U2 A2 U1 A1 U3<A2      the second U1 and A1 are removed
+    """
+    latest: dict[str, tuple[DraftLine, Record]] = {}
+    for line, record in list(draft.record_lines):
+        if record.uuid is None:
+            continue
+        known = latest.get(record.uuid)
+        if known and _get_spoken_fields(known[1]) == _get_spoken_fields(record):
+            draft.drop(line, AGAIN)
+            continue
+        if known:
+            earlier, replaced = known
+            data = replace_field(replaced, "uuid", derive_uuid(replaced.raw))
+            draft.rewrite(earlier, data, RENAMED)
+        latest[record.uuid] = line, record
+
+
+def _get_spoken_fields(record: Record) -> bytes:
+    return encode({key: value for key, value in record.fields.items() if key not in VARYING})
+
+
+DOUBLE = "a duplicate compaction is removed: the conversation continued from the first"
+KEPT = "the list of preserved messages is removed: all of them are missing"
+FACTLESS = "a compaction gets its metadata: without it, Claude Code cannot compact again"
+
+
+@repair_rule(
+    "double compaction",
+    "remove a second compaction of the same history if the first was continued",
+    is_lossless=False,
+)
+def remove_double_compactions(draft: Draft) -> None:
+    """Remove a compaction that repeats an earlier one.
+
+    U1 A1 ┆ B1 C1 U2 A2 ┆ B2 C2      B1 and B2 continue from A1: B2 and C2 are removed
+    """
+    first: dict[str, str] = {}
+    for line, record in list(draft.record_lines):
+        target = record.logical_parent_uuid
+        if not is_boundary(record) or not record.uuid or not target:
+            continue
+        if target not in first:
+            first[target] = record.uuid
+            continue
+        below = _list_descendants(draft, record.uuid)
+        is_idle = all(_is_machine(record) for _, record in below)
+        if is_idle and any(
+            not _is_machine(record) for _, record in _list_descendants(draft, first[target])
+        ):
+            for draft_line, _ in ((line, record), *below):
+                draft.drop(draft_line, DOUBLE)
+
+
+def _list_descendants(draft: Draft, root: str) -> list[tuple[DraftLine, Record]]:
+    """Return the descendants of a record, in the order of the file."""
+    family = {root}
+    found: list[tuple[DraftLine, Record]] = []
+    for line, record in draft.record_lines:
+        if record.parent_uuid in family and record.uuid:
+            family.add(record.uuid)
+            found.append((line, record))
+    return found
+
+
+def _is_machine(record: Record) -> bool:
+    if record.type in ("system", "attachment"):
+        return record.subtype != "compact_boundary"
+    return record.type == "user" and (record.is_compact_summary or record.is_meta)
+
+
+@repair_rule("compaction without facts", "add the fields that Claude Code needs to compact again")
+def add_compaction_metadata(draft: Draft) -> None:
+    """Add the metadata that the client expects of every compaction when it makes a new one."""
+    for line, record in list(draft.record_lines):
+        if is_boundary(record) and not isinstance(record.fields.get("compactMetadata"), dict):
+            facts = {"trigger": "auto", "preTokens": 0}
+            draft.rewrite(line, replace_field(record, "compactMetadata", facts), FACTLESS)
+
+
+@repair_rule(
+    "gone from compaction",
+    "remove missing records from the list of preserved messages, so that the others are sent",
+)
+def unlist_missing_records(draft: Draft) -> None:
+    """Remove missing records from a compaction's list of preserved ones: with one missing it
+    preserves none.
+    """
+    known = {record.uuid for record in draft.records}
+    for line, record in list(draft.record_lines):
+        facts = as_mapping(record.fields.get("compactMetadata")) if is_boundary(record) else {}
+        listed = as_mapping(facts.get("preservedMessages")).get("uuids")
+        if not isinstance(listed, list) or known.issuperset(map(str, listed)):
+            continue
+        kept = [uuid for uuid in listed if uuid in known]
+        messages = {**facts["preservedMessages"], "uuids": kept}
+        if isinstance(all_ := messages.get("allUuids"), list):
+            messages["allUuids"] = [uuid for uuid in all_ if uuid in known]
+        changed = {**facts, "preservedMessages": messages}
+        draft.rewrite(line, replace_field(record, "compactMetadata", changed), KEPT)
+
+
+MISSING = "a missing parent is replaced by the record before"
+ROOTED = "a missing parent is removed: there is no record before"
+CIRCULAR = "a cycle of parents is cut where it closes"
+
+
+@repair_rule(
+    "missing parents",
+    "attach records with a missing parent to their call or to the record before",
+)
+def replace_missing_parents(draft: Draft) -> None:
+    """Attach records whose parent does not exist to the record before them."""
+    links = ParentLinks(draft)
+    lost = [pair for pair in links.lines if links.is_lost(pair[1])]
+    if not lost:
+        return
+    chosen = find_client_choice(draft)
+    for line, record in lost:
+        parent = links.parent_for(record, chosen)
+        # the client's resume point may descend from the record: that circle is cut next
+        parent = parent or chosen.get(record.uuid or "")
+        links.set_parent(line, record, parent, MISSING if parent else ROOTED)
+
+
+@repair_rule("circles", "cut cycles of parents where Claude Code cuts them")
+def cut_circles(draft: Draft) -> None:
+    """Cut circles where the client does, else at their first record."""
+    links = ParentLinks(draft)
+    found = links.circles()
+    if not found:
+        return
+    chosen = find_client_choice(draft)
+    for circle in found:
+        uuid = next((item for item in circle if item in chosen), circle[0])
+        line, record = next(pair for pair in reversed(links.lines) if pair[1].uuid == uuid)
+        links.set_parent(line, record, links.parent_for(record, chosen), CIRCULAR)
+
+
+class ParentLinks:
+    """The records of a draft and the parents they name."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.lines = [(line, record) for line, record in draft.record_lines if record.uuid]
+        self.parents = {str(record.uuid): record.parent_uuid for _, record in self.lines}
+        self.calls = {
+            call: str(record.uuid) for _, record in self.lines for call in get_call_ids(record)
+        }
+        self.before: dict[str, str | None] = {}
+        """The record before each one, in the main conversation or among the sidechains."""
+        last: dict[bool, Record] = {}
+        for _, record in self.lines:
+            previous = last.get(record.is_sidechain)
+            is_later = previous and (previous.timestamp or "") > (record.timestamp or "~")
+            self.before[str(record.uuid)] = previous.uuid if previous and not is_later else None
+            if record.type in CHAIN_TYPES:
+                last[record.is_sidechain] = record
+        self.first = next(
+            (record.uuid for _, record in self.lines if record.type in CHAIN_TYPES), None
+        )
+
+    def is_lost(self, record: Record) -> bool:
+        """Return whether a record names a parent that does not exist."""
+        named = record.parent_uuid
+        if not named or named in self.parents:
+            return False
+        return not (record.uuid == self.first and named in self.draft.external_uuids)
+
+    def circles(self) -> list[list[str]]:
+        """Return the circles of parents, each in the order of the file."""
+        numbers = {uuid: number for number, uuid in enumerate(self.parents)}
+        uuids = list(numbers)
+        up = [numbers.get(parent or "", NO_NODE) for parent in self.parents.values()]
+        return [[uuids[number] for number in sorted(circle)] for circle in find_cycles(up)]
+
+    def parent_for(self, record: Record, chosen: dict[str, str]) -> str | None:
+        """Return the parent for a record: its call, the client's choice, or the record before it."""
+        candidates = [self.calls.get(call) for call in get_result_ids(record)]
+        candidates += [chosen.get(record.uuid or ""), self.before.get(record.uuid or "")]
+        for candidate in candidates:
+            if candidate and not self.is_descendant(candidate, record.uuid):
+                return candidate
+        return None
+
+    def is_descendant(self, candidate: str, uuid: str | None) -> bool:
+        """Return whether a record is another one or descends from it."""
+        seen: set[str] = set()
+        current: str | None = candidate
+        while current is not None and current not in seen:
+            if current == uuid:
+                return True
+            seen.add(current)
+            current = self.parents.get(current)
+        return False
+
+    def set_parent(self, line: DraftLine, record: Record, parent: str | None, reason: str) -> None:
+        """Give a record another parent."""
+        self.parents[str(record.uuid)] = parent
+        self.draft.rewrite(line, replace_field(record, "parentUuid", parent), reason)
+
+
+def find_client_choice(draft: Draft) -> dict[str, str]:
+    """Return the parent the client uses if one is missing or was visited already."""
+    loaded, _ = load_session(draft.records, draft.size)
+    end = choose_leaf(loaded)
+    if end is None:
+        return {}
+    chain = walk_up(loaded, find_message(loaded, end))
+    records = loaded.records
+    return {
+        str(records[below].uuid): str(records[above].uuid)
+        for above, below in pairwise(chain)
+        if loaded.parents[below] != above
+    }
+
+
+COPIED = "history that was appended again with new ids is removed"
+RELINKED = "messages that followed a copy now follow the original"
+
+
+@repair_rule(
+    "copied history",
+    "remove a copy of the conversation with new ids and attach what follows to the original",
+)
+def remove_copied_records(draft: Draft) -> None:
+    """Remove a copy of the conversation that begins with a root and has other uuids.
+
+    U1 ── A1 ── U2 ── A2
+    U1'── A1'── U2'── A2'── U3      U3 is attached to A2, the copies are removed
+    """
+    original: dict[str, str] = {}
+    known: dict[Hashable, list[str]] = defaultdict(list)
+    seen: set[tuple[str | None, str]] = set()
+    copies: list[DraftLine] = []
+    for line, record in draft.record_lines:
+        if record.uuid is None or not record.timestamp:
+            continue
+        above = record.parent_uuid
+        twins = known[
+            original.get(above or "", above),
+            record.timestamp,
+            encode({key: record.fields[key] for key in SPOKEN_FIELDS if key in record.fields}),
+        ]
+        free = [twin for twin in twins if above is None or (above, twin) not in seen]
+        if free and (above is None or above in original):
+            original[record.uuid] = free[0]
+            seen.add((above, free[0]))
+            copies.append(line)
+        else:
+            twins.append(record.uuid)
+    if not copies:
+        return
+    for line in copies:
+        draft.drop(line, COPIED)
+    for line, record in list(draft.record_lines):
+        data = replace_pointers(record, original)
+        if data != record.raw:
+            draft.rewrite(line, data, RELINKED)
+
+
+SPOKEN_FIELDS = ("type", "subtype", "message", "attachment", "content", "data")
+"""Fields that a copy shares with its original, besides its time."""
 
 
 ANSWERED = "an unanswered call gets a result that says its outcome is unknown"
@@ -265,6 +570,10 @@ FRAMED = {"isSidechain": False, "userType": "external", "cwd": "", "version": ""
 AGENT = ("agentId", "slug")
 
 
+@repair_rule(
+    "passed-over calls",
+    "add a result to calls that the conversation continued after; it says they were interrupted",
+)
 def answer_passed_over_calls(draft: Draft) -> None:
     """Add results to calls without one after which the conversation continues; the client drops
     them otherwise.
@@ -276,7 +585,7 @@ def answer_passed_over_calls(draft: Draft) -> None:
     facts = LogFacts()
     for number, record in enumerate(draft.records, 1):
         facts.add(record, number)
-    lost = {str(found.keys[0]) for found in passed_over_call(CheckedLog(facts))}
+    lost = {str(found.keys[0]) for found in find_passed_over_calls(CheckedLog(facts))}
     for line, record in list(draft.record_lines) if lost else ():
         calls = [call for call in get_call_ids(record) if call in lost]
         if record.type == "assistant" and calls:
@@ -322,8 +631,12 @@ def _result(call: Record, identity: str, time: str | None) -> dict[str, Any]:
     }
 
 
-def describe_orphan_results(draft: Draft) -> None:
-    """Return a description of the results whose call does not exist."""
+@repair_rule(
+    "results without calls",
+    "turn such results into text, because Claude Code leaves them out",
+)
+def turn_orphan_results_into_text(draft: Draft) -> None:
+    """Turn results whose call does not exist into text."""
     calls = {call for record in draft.records for call in get_call_ids(record)}
     for line, record in list(draft.record_lines):
         lost = [call for call in get_result_ids(record) if call not in calls]
@@ -331,282 +644,23 @@ def describe_orphan_results(draft: Draft) -> None:
             blocks: list[dict[str, Any]] = []
             for block in get_content_blocks(record):
                 is_lost = block["type"] == "tool_result" and block.get("tool_use_id") in lost
-                blocks += _get_words(block) if is_lost else [block]
+                if not is_lost:
+                    blocks.append(block)
+                    continue
+                content = block.get("content")
+                if isinstance(content, str):
+                    blocks.append({"type": "text", "text": f"{LOST_CALL}\n{content}".strip()})
+                    continue
+                blocks.append({"type": "text", "text": LOST_CALL})
+                for item in content if isinstance(content, list) else ():
+                    kind = item.get("type") if isinstance(item, dict) else None
+                    has_text = kind == "text" and str(item.get("text", "")).strip()
+                    if kind == "image" or has_text:
+                        blocks.append(item)
             message = {**as_mapping(record.fields.get("message")), "content": blocks}
             draft.rewrite(
                 line, encode({**record.fields, "message": message, "isMeta": True}), ALONE
             )
-
-
-def _get_words(result: dict[str, Any]) -> list[dict[str, Any]]:
-    content = result.get("content")
-    if isinstance(content, str):
-        return [{"type": "text", "text": f"{LOST_CALL}\n{content}".strip()}]
-    blocks = (
-        [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
-    )
-    readable = [block for block in blocks if block.get("type") in ("text", "image")]
-    kept = [
-        item for item in readable if item["type"] == "image" or str(item.get("text", "")).strip()
-    ]
-    return [{"type": "text", "text": LOST_CALL}, *kept]
-
-
-MISSING = "a missing parent is replaced by the record before"
-ROOTED = "a missing parent is removed: there is no record before"
-CIRCULAR = "a cycle of parents is cut where it closes"
-
-
-def replace_missing_parents(draft: Draft) -> None:
-    """Attach records whose parent does not exist to the record before them."""
-    links = ParentLinks(draft)
-    lost = [pair for pair in links.lines if links.is_lost(pair[1])]
-    if not lost:
-        return
-    chosen = find_client_choice(draft)
-    for line, record in lost:
-        parent = links.parent_for(record, chosen)
-        # the client's resume point may descend from the record: that circle is cut next
-        parent = parent or chosen.get(record.uuid or "")
-        links.set_parent(line, record, parent, MISSING if parent else ROOTED)
-
-
-def cut_circles(draft: Draft) -> None:
-    """Cut circles where the client does, else at their first record."""
-    links = ParentLinks(draft)
-    found = links.circles()
-    if not found:
-        return
-    chosen = find_client_choice(draft)
-    for circle in found:
-        uuid = next((item for item in circle if item in chosen), circle[0])
-        line, record = next(pair for pair in reversed(links.lines) if pair[1].uuid == uuid)
-        links.set_parent(line, record, links.parent_for(record, chosen), CIRCULAR)
-
-
-class ParentLinks:
-    """The records of a draft and the parents they name."""
-
-    def __init__(self, draft: Draft) -> None:
-        self.draft = draft
-        self.lines = [(line, record) for line, record in draft.record_lines if record.uuid]
-        self.parents = {str(record.uuid): record.parent_uuid for _, record in self.lines}
-        self.calls = {
-            call: str(record.uuid) for _, record in self.lines for call in get_call_ids(record)
-        }
-        links: list[tuple[str, str | None]] = []
-        # Yield each record with the preceding link on its own side.
-        last: dict[bool, Record] = {}
-        for _, record in self.lines:
-            previous = last.get(record.is_sidechain)
-            is_later = previous and (previous.timestamp or "") > (record.timestamp or "~")
-            links.append((str(record.uuid), previous.uuid if previous and not is_later else None))
-            if record.type in CHAIN_TYPES:
-                last[record.is_sidechain] = record
-        self.before = dict(links)
-        self.first = next(
-            (record.uuid for _, record in self.lines if record.type in CHAIN_TYPES), None
-        )
-
-    def is_lost(self, record: Record) -> bool:
-        """Return whether a record names a parent that does not exist."""
-        named = record.parent_uuid
-        if not named or named in self.parents:
-            return False
-        return not (record.uuid == self.first and named in self.draft.external_uuids)
-
-    def circles(self) -> list[list[str]]:
-        """Return the circles of parents, each in the order of the file."""
-        numbers = {uuid: number for number, uuid in enumerate(self.parents)}
-        uuids = list(numbers)
-        up = [numbers.get(parent or "", NO_NODE) for parent in self.parents.values()]
-        return [[uuids[number] for number in sorted(circle)] for circle in find_cycles(up)]
-
-    def parent_for(self, record: Record, chosen: dict[str, str]) -> str | None:
-        """Return the parent for a record: its call, the client's choice, or the record before it."""
-        for candidate in self.candidates(record, chosen):
-            if candidate and not self.is_descendant(candidate, record.uuid):
-                return candidate
-        return None
-
-    def candidates(self, record: Record, chosen: dict[str, str]) -> Iterator[str | None]:
-        """Yield possible parents of a record, the best first."""
-        yield from (self.calls.get(call) for call in get_result_ids(record))
-        yield chosen.get(record.uuid or "")
-        yield self.before.get(record.uuid or "")
-
-    def is_descendant(self, candidate: str, uuid: str | None) -> bool:
-        """Return whether a record is another one or descends from it."""
-        seen: set[str] = set()
-        current: str | None = candidate
-        while current is not None and current not in seen:
-            if current == uuid:
-                return True
-            seen.add(current)
-            current = self.parents.get(current)
-        return False
-
-    def set_parent(self, line: DraftLine, record: Record, parent: str | None, reason: str) -> None:
-        """Give a record another parent."""
-        self.parents[str(record.uuid)] = parent
-        self.draft.rewrite(line, replace_field(record, "parentUuid", parent), reason)
-
-
-def find_client_choice(draft: Draft) -> dict[str, str]:
-    """Return the parent the client uses if one is missing or was visited already."""
-    loaded, _ = load_session(draft.records, draft.size)
-    end = choose_leaf(loaded)
-    if end is None:
-        return {}
-    chain = walk_up(loaded, find_message(loaded, end))
-    records = loaded.records
-    return {
-        str(records[below].uuid): str(records[above].uuid)
-        for above, below in pairwise(chain)
-        if loaded.parents[below] != above
-    }
-
-
-DOUBLE = "a duplicate compaction is removed: the conversation continued from the first"
-KEPT = "the list of preserved messages is removed: all of them are missing"
-FACTLESS = "a compaction gets its metadata: without it, Claude Code cannot compact again"
-
-
-def remove_double_compactions(draft: Draft) -> None:
-    """Remove a compaction that repeats an earlier one.
-
-    U1 A1 ┆ B1 C1 U2 A2 ┆ B2 C2      B1 and B2 continue from A1: B2 and C2 are removed
-    """
-    first: dict[str, str] = {}
-    for line, record in list(draft.record_lines):
-        target = record.logical_parent_uuid
-        if not is_boundary(record) or not record.uuid or not target:
-            continue
-        if target not in first:
-            first[target] = record.uuid
-            continue
-        below = _list_descendants(draft, record.uuid)
-        is_idle = all(_is_machine(record) for _, record in below)
-        if is_idle and any(
-            not _is_machine(record) for _, record in _list_descendants(draft, first[target])
-        ):
-            for draft_line, _ in ((line, record), *below):
-                draft.drop(draft_line, DOUBLE)
-
-
-def _list_descendants(draft: Draft, root: str) -> list[tuple[DraftLine, Record]]:
-    """Return the descendants of a record, in the order of the file."""
-    family = {root}
-    found: list[tuple[DraftLine, Record]] = []
-    for line, record in draft.record_lines:
-        if record.parent_uuid in family and record.uuid:
-            family.add(record.uuid)
-            found.append((line, record))
-    return found
-
-
-def _is_machine(record: Record) -> bool:
-    if record.type in ("system", "attachment"):
-        return record.subtype != "compact_boundary"
-    return record.type == "user" and (record.is_compact_summary or record.is_meta)
-
-
-def unlist_missing_records(draft: Draft) -> None:
-    """Remove missing records from a compaction's list of preserved ones: with one missing it
-    preserves none.
-    """
-    known = {record.uuid for record in draft.records}
-    for line, record in list(draft.record_lines):
-        facts = as_mapping(record.fields.get("compactMetadata")) if is_boundary(record) else {}
-        listed = as_mapping(facts.get("preservedMessages")).get("uuids")
-        if not isinstance(listed, list) or known.issuperset(map(str, listed)):
-            continue
-        kept = [uuid for uuid in listed if uuid in known]
-        messages = {**facts["preservedMessages"], "uuids": kept}
-        if isinstance(all_ := messages.get("allUuids"), list):
-            messages["allUuids"] = [uuid for uuid in all_ if uuid in known]
-        changed = {**facts, "preservedMessages": messages}
-        draft.rewrite(line, replace_field(record, "compactMetadata", changed), KEPT)
-
-
-def add_compaction_facts(draft: Draft) -> None:
-    """Add the metadata that the client expects of every compaction when it makes a new one."""
-    for line, record in list(draft.record_lines):
-        if is_boundary(record) and not isinstance(record.fields.get("compactMetadata"), dict):
-            facts = {"trigger": "auto", "preTokens": 0}
-            draft.rewrite(line, replace_field(record, "compactMetadata", facts), FACTLESS)
-
-
-AGAIN = "a duplicate record is removed"
-RENAMED = "a record whose uuid a later one reuses gets a new uuid; Claude Code reads the later one"
-COPIED = "history that was appended again with new ids is removed"
-RELINKED = "messages that followed a copy now follow the original"
-VARYING = ("cwd", "gitBranch", "version", "entrypoint", "slug", "userType", "session_id")
-"""Fields that differ when the client appends an old record again."""
-
-
-def remove_repeated_records(draft: Draft) -> None:
-    """Remove lines that repeat an earlier record with the same uuid.
-
-    U1 A1 U2 A2 U1 A1 U3<A2      the second U1 and A1 are removed
-    """
-    latest: dict[str, tuple[DraftLine, Record]] = {}
-    for line, record in list(draft.record_lines):
-        if record.uuid is None:
-            continue
-        known = latest.get(record.uuid)
-        if known and _get_spoken_fields(known[1]) == _get_spoken_fields(record):
-            draft.drop(line, AGAIN)
-            continue
-        if known:
-            earlier, replaced = known
-            data = replace_field(replaced, "uuid", derive_uuid(replaced.raw))
-            draft.rewrite(earlier, data, RENAMED)
-        latest[record.uuid] = line, record
-
-
-def _get_spoken_fields(record: Record) -> bytes:
-    return encode({key: value for key, value in record.fields.items() if key not in VARYING})
-
-
-def remove_copied_records(draft: Draft) -> None:
-    """Remove a copy of the conversation that begins with a root and has other uuids.
-
-    U1 ── A1 ── U2 ── A2
-    U1'── A1'── U2'── A2'── U3      U3 is attached to A2, the copies are removed
-    """
-    original: dict[str, str] = {}
-    known: dict[Hashable, list[str]] = defaultdict(list)
-    seen: set[tuple[str | None, str]] = set()
-    copies: list[DraftLine] = []
-    for line, record in draft.record_lines:
-        if record.uuid is None or not record.timestamp:
-            continue
-        above = record.parent_uuid
-        twins = known[
-            original.get(above or "", above),
-            record.timestamp,
-            encode({key: record.fields[key] for key in SPOKEN_FIELDS if key in record.fields}),
-        ]
-        free = [twin for twin in twins if above is None or (above, twin) not in seen]
-        if free and (above is None or above in original):
-            original[record.uuid] = free[0]
-            seen.add((above, free[0]))
-            copies.append(line)
-        else:
-            twins.append(record.uuid)
-    if not copies:
-        return
-    for line in copies:
-        draft.drop(line, COPIED)
-    for line, record in list(draft.record_lines):
-        data = replace_pointers(record, original)
-        if data != record.raw:
-            draft.rewrite(line, data, RELINKED)
-
-
-SPOKEN_FIELDS = ("type", "subtype", "message", "attachment", "content", "data")
-"""Fields that a copy shares with its original, besides its time."""
 
 
 UNSIGNED = "a thinking block without a signature is removed: the API rejects it"
@@ -622,6 +676,11 @@ MANY_PIXELS = 2000
 RawBlock = dict[str, Any]
 
 
+@repair_rule(
+    "refused thoughts",
+    "remove thinking blocks that are unsigned or occur twice in an answer",
+    is_lossless=False,
+)
 def remove_refused_thoughts(draft: Draft) -> None:
     """Remove thinking that the API rejects, if the response has other content."""
     spoken = {
@@ -653,6 +712,11 @@ def _with_blocks(record: Record, blocks: list[RawBlock]) -> bytes:
     return replace_field(record, "message", message)
 
 
+@repair_rule(
+    "refused pictures",
+    "correct the media type of images; replace images that the API rejects with a note",
+    is_lossless=False,
+)
 def mend_images(draft: Draft) -> None:
     """Repair images, or replace those that cannot be repaired by a note."""
     for line, record in list(draft.record_lines):
@@ -699,35 +763,40 @@ def _mend_blocks(blocks: list[RawBlock], mend: Callable[[RawBlock], RawBlock]) -
     return found
 
 
-def shrink_many_images(draft: Draft) -> None:
-    """Replace images larger than a request with many of them allows by notes."""
+@repair_rule(
+    "many pictures",
+    "if there are more than 20 images, replace those larger than 2000 pixels with a note",
+    is_lossless=False,
+)
+def remove_oversized_images(draft: Draft) -> None:
+    """Replace the images that are too large for a request with many of them by notes."""
     if sum(b'"image"' in record.raw for record in draft.records) == 0:
         return
     request = build_context(draft.records, size=draft.size)
     sent = [image for _, blocks in request.request for image in iter_images(blocks)]
     if len(sent) <= MANY:
         return
+    note = _note(f"is larger than {MANY_PIXELS} pixels, and there are more than {MANY} images")
+
+    def replace_wide(picture: RawBlock) -> RawBlock:
+        shape = parse_image(str(as_mapping(picture.get("source")).get("data")))
+        is_wide = shape is not None and max(shape.width, shape.height) > MANY_PIXELS
+        return note if is_wide else picture
+
     chain = frozenset(request.chain)
     for line, record in list(draft.record_lines):
-        if record.uuid not in chain or not any(
-            map(_is_wide, iter_images(get_content_blocks(record)))
-        ):
-            continue
-        mended = _mend_blocks(get_content_blocks(record), _narrow)
-        draft.rewrite(line, _with_blocks(record, mended), REFUSED)
+        if record.uuid in chain:
+            blocks = get_content_blocks(record)
+            mended = _mend_blocks(blocks, replace_wide)
+            if mended != blocks:
+                draft.rewrite(line, _with_blocks(record, mended), REFUSED)
 
 
-def _is_wide(picture: RawBlock) -> bool:
-    shape = parse_image(str(as_mapping(picture.get("source")).get("data")))
-    return shape is not None and max(shape.width, shape.height) > MANY_PIXELS
-
-
-def _narrow(picture: RawBlock) -> RawBlock:
-    if not _is_wide(picture):
-        return picture
-    return _note(f"is larger than {MANY_PIXELS} pixels, and there are more than {MANY} images")
-
-
+@repair_rule(
+    "blank prompts",
+    "give blank prompts a placeholder text",
+    is_lossless=False,
+)
 def fill_blank_prompts(draft: Draft) -> None:
     """Fill empty prompts with a note."""
     for line, record in list(draft.record_lines):
@@ -742,6 +811,7 @@ TIMED = "the last message gets a time: without it, Claude Code cannot resume"
 POINTED = "a pointer to the conversation is added: Claude Code does not resume a sidechain"
 
 
+@repair_rule("timeless leaf", "give the last message a time, so that Claude Code can resume")
 def add_leaf_time(draft: Draft) -> None:
     """Add a time to the message that a session resumes from."""
     loaded, _ = load_session(draft.records, draft.size)
@@ -757,6 +827,10 @@ def add_leaf_time(draft: Draft) -> None:
             )
 
 
+@repair_rule(
+    "pointer to a sidechain",
+    "add a pointer to the conversation, so that Claude Code can resume",
+)
 def point_to_conversation(draft: Draft) -> None:
     """Point to the end of the conversation if the last pointer led to an agent's record."""
     if "sidechain" not in (find_refusal(draft.records, draft.size) or ""):
@@ -768,107 +842,6 @@ def point_to_conversation(draft: Draft) -> None:
     )
     if found.resumes and found.leaf:
         draft.append(make_last_prompt_line(session, found.leaf), POINTED)
-
-
-class RepairRule(NamedTuple):
-    """One kind of damage and how it is repaired."""
-
-    name: str
-    description: str
-    mend: Callable[[Draft], None]
-    is_lossless: bool = True
-    """Whether the client must still send all it sent before; otherwise the rule is reverted."""
-
-
-REPAIR_RULES: tuple[RepairRule, ...] = (
-    RepairRule(
-        "broken lines",
-        "separate records on one line, recover padded and truncated ones, remove NUL bytes",
-        mend_broken_lines,
-    ),
-    RepairRule(
-        "byte order mark",
-        "remove byte order marks, because the SDK cannot read such lines",
-        remove_byte_order_marks,
-    ),
-    RepairRule(
-        "repeated records",
-        "remove lines that repeat a record with the same uuid",
-        remove_repeated_records,
-    ),
-    RepairRule(
-        "double compaction",
-        "remove a second compaction of the same history if the first was continued",
-        remove_double_compactions,
-        is_lossless=False,
-    ),
-    RepairRule(
-        "compaction without facts",
-        "add the fields that Claude Code needs to compact again",
-        add_compaction_facts,
-    ),
-    RepairRule(
-        "gone from compaction",
-        "remove missing records from the list of preserved messages, so that the others are sent",
-        unlist_missing_records,
-    ),
-    RepairRule(
-        "missing parents",
-        "attach records with a missing parent to their call or to the record before",
-        replace_missing_parents,
-    ),
-    RepairRule("circles", "cut cycles of parents where Claude Code cuts them", cut_circles),
-    RepairRule(
-        "copied history",
-        "remove a copy of the conversation with new ids and attach what follows to the original",
-        remove_copied_records,
-    ),
-    RepairRule(
-        "passed-over calls",
-        "add a result to calls that the conversation continued after; it says they were "
-        "interrupted",
-        answer_passed_over_calls,
-    ),
-    RepairRule(
-        "results without calls",
-        "turn such results into text, because Claude Code leaves them out",
-        describe_orphan_results,
-    ),
-    RepairRule(
-        "refused thoughts",
-        "remove thinking blocks that are unsigned or occur twice in an answer",
-        remove_refused_thoughts,
-        is_lossless=False,
-    ),
-    RepairRule(
-        "refused pictures",
-        "correct the media type of images; replace images that the API rejects with a note",
-        mend_images,
-        is_lossless=False,
-    ),
-    RepairRule(
-        "many pictures",
-        "if there are more than 20 images, replace those larger than 2000 pixels with a note",
-        shrink_many_images,
-        is_lossless=False,
-    ),
-    RepairRule(
-        "blank prompts",
-        "give blank prompts a placeholder text",
-        fill_blank_prompts,
-        is_lossless=False,
-    ),
-    RepairRule(
-        "timeless leaf",
-        "give the last message a time, so that Claude Code can resume",
-        add_leaf_time,
-    ),
-    RepairRule(
-        "pointer to a sidechain",
-        "add a pointer to the conversation, so that Claude Code can resume",
-        point_to_conversation,
-    ),
-)
 
 
 MOST_ROUNDS = 8
