@@ -210,39 +210,41 @@ def splice_record(
 
     Fields are those of the line itself and of its message.
     """
-    found = {**record.fields, **fields}
+    wanted = {**record.fields, **fields}
+    members = _split_members(record.raw) | _encode_members(fields)
+    is_spliced = True
     if blocks or message:
         changed = {**record.fields["message"], **message}
+        inner = _split_members(members.get(b"message") or b"")
+        is_spliced = bool(inner)
         if blocks:
             placed = (blocks.get(at, item) for at, item in enumerate(changed["content"]))
             changed["content"] = [item for item in placed if item is not GONE]
-        found["message"] = changed
-    wanted = {name: value for name, value in found.items() if value is not GONE}
-    data = _splice_fields(record.raw, blocks, fields, message)
-    if data is not None:
+            content = inner.get(b"content") or b""
+            is_spliced = content.startswith(b"[")
+            if is_spliced:
+                parts: list[bytes | None] = [content[slice(*span)] for span in _iter_parts(content)]
+                for place, value in blocks.items():
+                    parts[place] = _encode_value(value)
+                inner[b"content"] = b"[%b]" % b",".join(part for part in parts if part is not None)
+        wanted["message"] = changed
+        members[b"message"] = _join_members(inner | _encode_members(message))
+    wanted = {name: value for name, value in wanted.items() if value is not GONE}
+    if is_spliced:
         # A repeated field or invalid UTF-8 decodes differently from what was spliced.
+        data = _join_members(members)
         entry = parse_entry(Line(0, 0, data, True))
         if isinstance(entry, Record) and entry.fields == wanted:
             return data
     return encode(wanted)
 
 
-def _splice_fields(
-    data: bytes,
-    blocks: Mapping[int, object],
-    fields: Mapping[str, object],
-    of_message: Mapping[str, object],
-) -> bytes | None:
-    members = _split_members(data)
-    values = {name.encode(): _encode_blocks(value) for name, value in fields.items()}
-    if blocks or of_message:
-        message = members.get(b"message", b"")
-        inner = _with_blocks(message, blocks) if blocks else message
-        if not inner:
-            return None
-        named = {name.encode(): _encode_blocks(value) for name, value in of_message.items()}
-        values[b"message"] = _join_members(_split_members(inner) | named)
-    return _join_members(members | values)
+def _encode_members(fields: Mapping[str, object]) -> dict[bytes, bytes | None]:
+    return {name.encode(): _encode_value(value) for name, value in fields.items()}
+
+
+def _encode_value(value: object) -> bytes | None:
+    return None if value is GONE else encode({"": value})[4:-1]
 
 
 def _join_members(members: Mapping[bytes, bytes | None]) -> bytes:
@@ -250,26 +252,9 @@ def _join_members(members: Mapping[bytes, bytes | None]) -> bytes:
     return b"{%b}" % b",".join(kept)
 
 
-def _with_blocks(message: bytes, blocks: Mapping[int, object]) -> bytes | None:
-    """Return a message with other blocks; None if its content is no list."""
-    members: dict[bytes, bytes | None] = {**_split_members(message)}
-    content = members.get(b"content") or b""
-    if not content.startswith(b"["):
-        return None
-    parts: list[bytes | None] = [content[slice(*span)] for span in _iter_parts(content)]
-    for place, value in blocks.items():
-        parts[place] = _encode_blocks(value)
-    members[b"content"] = b"[%b]" % b",".join(part for part in parts if part is not None)
-    return _join_members(members)
-
-
-def _encode_blocks(value: object) -> bytes | None:
-    return None if value is GONE else encode({"": value})[4:-1]
-
-
-def _split_members(data: bytes) -> dict[bytes, bytes]:
+def _split_members(data: bytes) -> dict[bytes, bytes | None]:
     """Return the fields of an object with their raw values."""
-    found: dict[bytes, bytes] = {}
+    found: dict[bytes, bytes | None] = {}
     for begin, end in _iter_parts(data):
         if name := TOKEN.match(data, begin, end):
             colon = data.index(b":", name.end())
@@ -334,13 +319,9 @@ def list_block_heads(record: Record) -> Sequence[BlockHead]:
     message = record.envelope.message
     if message and isinstance(message.content, list):
         return message.content
-    return [_head(block) for block in list_blocks(record)] if message else ()
-
-
-def _head(block: object) -> BlockHead:
-    value = as_mapping(block)
-    named = {key: get_text(value, key) for key in ("tool_use_id", "type", "id", "name")}
-    return BlockHead(**named)
+    blocks = [as_mapping(block) for block in list_blocks(record)] if message else []
+    names = ("tool_use_id", "type", "id", "name")
+    return [BlockHead(**{name: get_text(block, name) for name in names}) for block in blocks]
 
 
 def get_call_id(head: BlockHead) -> str | None:
@@ -409,7 +390,11 @@ def is_companion(record: Record, calls: Set[str]) -> bool:
     ):
         return True
     notified = NOTIFIED.search(record.raw)
-    return notified is not None and _get_uuid(notified[1]) in calls and _is_notice(record)
+    if notified is None or _get_uuid(notified[1]) not in calls:
+        return False
+    # The client's notice about background work, not a prompt that quotes one.
+    words = (record.text if record.type == "user" else get_queued_text(record)) or ""
+    return words.strip().startswith(NOTIFICATION) and is_only_tagged_text(words)
 
 
 def find_mentioned_calls(records: Iterable[Record]) -> set[str]:
@@ -423,12 +408,6 @@ def find_mentioned_calls(records: Iterable[Record]) -> set[str]:
 
 def _get_uuid(name: bytes) -> str:
     return name.decode("utf-8", "replace")
-
-
-def _is_notice(record: Record) -> bool:
-    """Return whether a record is the client's notice about background work, not a typed prompt."""
-    words = (record.text if record.type == "user" else get_queued_text(record)) or ""
-    return words.strip().startswith(NOTIFICATION) and is_only_tagged_text(words)
 
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
@@ -548,6 +527,10 @@ class SentLog:
             return given if isinstance(given, dict) else {}
         return {}
 
+    def name_of(self, call: str) -> str:
+        """Return the name of the tool that a call is of."""
+        return self.pairs.names.get(call) or "a tool"
+
     def is_recent(self, line: int, turns: int, answers: int | None = None) -> bool:
         """Return whether a line is in the last turns; of a long turn only the last answers count."""
         sent = self.by_line.get(line)
@@ -644,7 +627,7 @@ def keep_response_ends(draft: Draft) -> None:
         if not staying:
             continue
         records = [line.entry for line in lines if isinstance(line.entry, Record)]
-        # of several with the same usage the last one counts
+        # Of several lines with the same usage the last one counts.
         fullest = max(reversed(records), key=_count_output)
         line, record = max(reversed(staying), key=lambda pair: _count_output(pair[1]))
         if _get_usage(fullest) and _get_usage(fullest) != _get_usage(record):
@@ -714,48 +697,37 @@ def _replace_text(block: dict[str, Any], words: str) -> dict[str, Any]:
 
 
 def shorten_view(view: Any, before: dict[str, Any], now: dict[str, Any]) -> Any:
-    """Return the client's view of a result without what the result no longer contains."""
-    words = get_result_text(now)
-    shrunk = _Shrinking(get_result_text(before), words).value(view)
+    """Return the client's view of a result without what the result no longer contains.
+
+    Long texts are shortened to the length of the result's replacement, long lists in fields are
+    emptied.
+    """
+    text, words = get_result_text(before), get_result_text(now)
+    most = max(len(words), SHORT)
+    root = [view]
+    waiting: list[Any] = [root]
+    lists: list[tuple[dict[str, Any], str]] = []
+    while waiting:
+        holder = waiting.pop()
+        for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            value = holder[key]
+            if isinstance(value, str) and key not in KEPT_FIELDS and len(value) > most:
+                is_result = value.strip()[:ALIKE] in text
+                holder[key] = words if is_result else f"{value[: most - 1]}…"
+            elif isinstance(value, dict | list):
+                holder[key] = value.copy()
+                waiting.append(holder[key])
+            if isinstance(value, list) and isinstance(holder, dict):
+                lists.append((holder, str(key)))
+    for holder, key in lists:
+        if len(encode({"": holder[key]})) > 2 * most:
+            holder[key] = []
+    shrunk = root[0]
     if isinstance(shrunk, dict):
         path = shrunk.get(SAVED[0])
         if not (isinstance(path, str) and path.replace("\\", "/").rpartition("/")[2] in words):
             shrunk = {key: value for key, value in shrunk.items() if key not in SAVED}
     return shrunk
-
-
-class _Shrinking:
-    """Shortens texts to the length of the result's replacement."""
-
-    def __init__(self, text: str, words: str) -> None:
-        self.text = text
-        self.words = words
-        self.most = max(len(words), SHORT)
-
-    def value(self, view: Any) -> Any:
-        """Return a value of the same form without long texts, or long lists in fields."""
-        root = [view]
-        waiting: list[Any] = [root]
-        lists: list[tuple[dict[str, Any], str]] = []
-        while waiting:
-            holder = waiting.pop()
-            for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
-                value = holder[key]
-                if isinstance(value, str) and key not in KEPT_FIELDS:
-                    if len(value) <= self.most:
-                        holder[key] = value
-                    else:
-                        is_result = value.strip()[:ALIKE] in self.text
-                        holder[key] = self.words if is_result else f"{value[: self.most - 1]}…"
-                elif isinstance(value, dict | list):
-                    holder[key] = value.copy()
-                    waiting.append(holder[key])
-                if isinstance(value, list) and isinstance(holder, dict):
-                    lists.append((holder, str(key)))
-        for holder, key in lists:
-            if len(encode({"": holder[key]})) > 2 * self.most:
-                holder[key] = []
-        return root[0]
 
 
 PICTURES = frozenset({"image", "document"})
@@ -876,9 +848,18 @@ class _Change:
         """Decide what is removed together with what."""
         for cut in self.gone.cuts:
             record = self.records[cut.line]
-            count = len(list_block_heads(record))
+            heads = list_block_heads(record)
+            count = len(heads)
             for at in range(count) if cut.block is None else (cut.block,):
-                self._enter(record, cut, Place(cut.line, at))
+                place = Place(cut.line, at)
+                call = get_call_id(heads[at]) or get_answered_id(heads[at])
+                if call and cut.to is None and cut.inner is None:
+                    self.gone.calls.setdefault(call, cut.reason)
+                elif is_thinking({"type": heads[at].type}):
+                    for item in self.pairs.thoughts.get(record.message_id or "", [place]):
+                        self._cut(item, Cut(*item, None, cut.reason))
+                else:
+                    self._cut(place, cut)
             if cut.block is None and not count:
                 self.lines[cut.line] = cut.reason
         for call, reason in self.gone.calls.items():
@@ -887,18 +868,6 @@ class _Change:
         if self.gone.calls:
             found = find_inline_agents(self.draft, self.records, self.pairs, self.gone.calls.keys())
             self.lines.update(dict.fromkeys(found, WITH_CALL))
-
-    def _enter(self, record: Record, cut: Cut, place: Place) -> None:
-        """Add a cut and what is removed with it."""
-        head = list_block_heads(record)[place.block]
-        call = get_call_id(head) or get_answered_id(head)
-        if call and cut.to is None and cut.inner is None:
-            self.gone.calls.setdefault(call, cut.reason)
-        elif is_thinking({"type": head.type}):
-            for item in self.pairs.thoughts.get(record.message_id or "", [place]):
-                self._cut(item, Cut(*item, None, cut.reason))
-        else:
-            self._cut(place, cut)
 
     def _cut(self, place: Place, cut: Cut) -> None:
         self.blocks.setdefault(place.line, {}).setdefault(place.block, []).append(cut)

@@ -9,7 +9,7 @@ the next prompt can be computed from the log alone, in copies and forks too.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -257,7 +257,12 @@ class SideFileChanges:
 
     def __init__(self, subject: Subject, draft: Draft) -> None:
         self.files = list_side_files(subject, subject.id)
-        changed = _iter_changed(draft)
+        # The original records of lines that change or are removed.
+        changed: list[Record] = []
+        for line in draft.lines if self.files else ():
+            if line.reasons and line.original is not None:
+                entry = parse_entry(Line(line.number or 0, 0, line.original, True))
+                changed += [entry] if isinstance(entry, Record) else []
         named = select_referenced(self.files, changed, by_parent=False) if self.files else ()
         sources = frozenset(side_file.source for side_file in named)
 
@@ -307,31 +312,14 @@ class SideFileChanges:
                 yield Write(side_file.source, content, stamp)
 
 
-def _iter_changed(draft: Draft) -> Iterator[Record]:
-    """Yield the original records of lines that change or are removed."""
-    for line in draft.lines:
-        if line.reasons and line.original is not None:
-            entry = parse_entry(Line(line.number or 0, 0, line.original, True))
-            if isinstance(entry, Record):
-                yield entry
-
-
-@dataclass(frozen=True, slots=True)
-class LineOutcome:
-    """What happens to one line of the log, and what is added after it."""
-
-    data: bytes | None
-    added: tuple[bytes, ...]
-    is_ended: bool
-
-
 class DraftedLog:
     """A log as drafted: changed lines are held in memory, all others are read again on demand."""
 
     def __init__(self, log: LogFile, size: int, draft: Draft) -> None:
         self.log = log
         self.size = size
-        self.outcomes: dict[int, LineOutcome] = {}
+        self.outcomes: dict[int, tuple[list[bytes], list[bytes], bool]] = {}
+        """What is left of each changed line, what is added after it, and whether it is ended."""
         self.head: tuple[bytes, ...] = ()
         """What is added before all other lines."""
         self.changed = [line for line in draft.lines if line.reasons]
@@ -343,8 +331,8 @@ class DraftedLog:
                 added.append(line.data)
                 continue
             if last is not None and last.number and (last.reasons or added):
-                data = None if last.is_dropped else last.data
-                self.outcomes[last.number] = LineOutcome(data, tuple(added), last.is_ended)
+                kept = [] if last.is_dropped else [last.data]
+                self.outcomes[last.number] = kept, added, last.is_ended
             if last is None:
                 self.head = tuple(added)
             last, added = line, []
@@ -354,10 +342,11 @@ class DraftedLog:
         for data in self.head:
             yield _map_ids(data, ids) + b"\n"
         for line in iter_lines(self.log.path, end=self.size):
-            outcome = self.outcomes.get(line.number) or LineOutcome(line.data, (), line.is_ended)
-            if outcome.data is not None:
-                yield _map_ids(outcome.data, ids) + b"\n" * outcome.is_ended
-            for data in outcome.added:
+            unchanged: tuple[list[bytes], list[bytes], bool] = [line.data], [], line.is_ended
+            left, added, is_ended = self.outcomes.get(line.number, unchanged)
+            for data in left:
+                yield _map_ids(data, ids) + b"\n" * is_ended
+            for data in added:
                 yield _map_ids(data, ids) + b"\n"
 
     def pieces(self, ids: IdMap | None = None) -> Iterator[bytes]:
@@ -376,7 +365,10 @@ class DraftedLog:
         """Return how many lines change, and why."""
         found: Counter[tuple[Fate, str]] = Counter()
         for line in self.changed:
-            found[_get_fate(line), "; ".join(dict.fromkeys(line.reasons))] += 1
+            fate: Fate = "added" if line.number is None else "rewritten"
+            if line.is_dropped and line.number is not None:
+                fate = "dropped"
+            found[fate, "; ".join(dict.fromkeys(line.reasons))] += 1
         changes = [Change(fate, count, why) for (fate, why), count in found.items()]
         return (*([Change(untouched, self.kept, reason)] if self.kept else ()), *changes)
 
@@ -397,12 +389,6 @@ class DraftedLog:
 
 def _map_ids(data: bytes, ids: IdMap | None) -> bytes:
     return ids.rewrite_line(Line(0, 0, data, True)) if ids else data
-
-
-def _get_fate(line: DraftLine) -> Fate:
-    if line.number is None:
-        return "added"
-    return "dropped" if line.is_dropped else "rewritten"
 
 
 def plan_draft(
@@ -497,48 +483,46 @@ def weigh_chain(records: Iterable[Record], size: int) -> dict[int, int]:
 
 
 def note_removed_tokens(draft: Draft, before: Mapping[int, int]) -> None:
-    """Note in a draft how many tokens were removed, given what the lines took before."""
-    lines = {line.number: line for line in draft.lines if line.number and not line.is_dropped}
-    chain = list(list_contributions(draft.records, draft.size))
-    records = {record.line: record for record, _ in chain}
-    for number, tokens in _count_losses(draft, chain, before).items():
-        line, record = lines[number], records[number]
-        data = _add_note(record, record.trimmed_tokens + tokens)
-        draft.rewrite(line, data, line.reasons[-1] if line.reasons else NOTED)
-
-
-def _count_losses(
-    draft: Draft, chain: Sequence[tuple[Record, list[Block]]], before: Mapping[int, int]
-) -> Counter[int]:
-    """Return the removed tokens by the line that notes them.
+    """Note in a draft how many tokens were removed, given what the lines took before.
 
     What was removed before a response had been read by it: the record above notes it, so that it
     counts for that request. What a response itself lost was read by the next one.
     """
-    gone_answers: dict[str | None, list[int]] = {}
+    chain = list(list_contributions(draft.records, draft.size))
+    gone_answers: dict[str | None, list[int]] = defaultdict(list)
     for line in draft.lines:
         entry = line.entry
         if line.is_dropped and line.number and isinstance(entry, Record) and entry.message_id:
-            gone_answers.setdefault(entry.message_id, []).append(line.number)
-    less, gone_answers = _count_savings_by_line(chain, before), gone_answers
-    found: Counter[int] = Counter()
+            gone_answers[entry.message_id].append(line.number)
+    savings = _count_savings_by_line(chain, before)
+    losses: Counter[int] = Counter()
+    """The removed tokens by the line that notes them."""
     noted = above = 0
     for record, blocks in chain:
         seen = sum(map(estimate_block_tokens, blocks)) + record.trimmed_tokens
         if record.line not in before:
             continue  # it is new
-        gone = less[record.line] - noted
+        gone = savings[record.line] - noted
         if gone > 0:
             own = gone
             if above and record.type == "assistant":
                 lost = gone_answers.get(record.message_id, ())
                 parts = sum(before.get(line, 0) for line in lost if above < line < record.line)
                 own = min(max(before[record.line] - seen, 0) + parts, gone)
-            found[record.line] += own
-            found[above or record.line] += gone - own
+            losses[record.line] += own
+            losses[above or record.line] += gone - own
             noted += gone
         above = record.line
-    return +found
+    lines = {line.number: line for line in draft.lines if line.number and not line.is_dropped}
+    records = {record.line: record for record, _ in chain}
+    for number, tokens in (+losses).items():
+        line, record = lines[number], records[number]
+        total, end = record.trimmed_tokens + tokens, record.raw.rfind(b"}")
+        if TRIMMED in record.fields or end < 0:
+            data = replace_field(record, TRIMMED, total)
+        else:  # added as the last field, all else stays byte for byte
+            data = b'%b,"%b":%d%b' % (record.raw[:end], TRIMMED.encode(), total, record.raw[end:])
+        draft.rewrite(line, data, line.reasons[-1] if line.reasons else NOTED)
 
 
 def _count_savings_by_line(
@@ -558,11 +542,3 @@ def _count_savings_by_line(
     for line in reversed(found):
         least = found[line] = found[line] if least is None else min(found[line], least)
     return found
-
-
-def _add_note(record: Record, tokens: int) -> bytes:
-    """Return the line of a record with the note, all else byte for byte."""
-    end = record.raw.rfind(b"}")
-    if TRIMMED in record.fields or end < 0:
-        return replace_field(record, TRIMMED, tokens)
-    return b'%b,"%b":%d%b' % (record.raw[:end], TRIMMED.encode(), tokens, record.raw[end:])

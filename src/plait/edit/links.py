@@ -12,15 +12,16 @@ files (outputs, agents' logs, file backups) that only removed records referred t
 file that nothing referred to before stays.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from plait.edit.branches import build_pointer
 from plait.edit.check import iter_pointers
 from plait.edit.cuts import CallPairs, get_answered_id, get_call_id, list_block_heads
-from plait.edit.draft import ID, Draft, DraftLine, redirect_pointers, replace_field
+from plait.edit.draft import ID, Draft, redirect_pointers, replace_field
 from plait.graph.chain import choose_leaf
 from plait.graph.client import build_chain, resumes_at
 from plait.graph.client.entries import load_session
@@ -45,38 +46,24 @@ def mend_pointers(
     above = Ancestors(draft, pairs, side_parents)
     moved = {uuid: above.nearest_kept(uuid) for uuid in above.parents}
     for line, record in list(draft.record_lines) if moved else ():
-        if any(uuid in moved for uuid in _get_name(record)):
-            _mend_record(draft, line, record, above, moved)
+        targets = [target for _, target in iter_pointers(record)]
+        ids = (item.decode() for item in ID.findall(record.raw))
+        if not any(uuid in moved for uuid in (*targets, *ids)):
+            continue
+        if isinstance(record, BACKUPS) and any(moved.get(uuid, uuid) is None for uuid in targets):
+            draft.drop(line, NOWHERE)
+            continue
+        instead, parent = moved, record.parent_uuid
+        if parent in moved and (call := above.call_record_of(record, moved.get(parent or ""))):
+            draft.rewrite(line, replace_field(record, "parentUuid", call), MOVED)
+        if metadata := _filter_compaction(record, above):
+            draft.rewrite(line, replace_field(record, "compactMetadata", metadata), UNLISTED)
+        if parent in moved and moved[parent or ""] == record.uuid:
+            instead = {**moved, parent or "": None}  # its child moves to its own parent
+        data = redirect_pointers(line.data, instead)
+        if data != line.data:
+            draft.rewrite(line, data, MOVED)
     return moved
-
-
-def _mend_record(
-    draft: Draft,
-    line: DraftLine,
-    record: Record,
-    above: "Ancestors",
-    moved: Mapping[str, str | None],
-) -> None:
-    if isinstance(record, BACKUPS) and any(
-        uuid in moved and moved[uuid] is None for _, uuid in iter_pointers(record)
-    ):
-        draft.drop(line, NOWHERE)
-        return
-    parent = record.parent_uuid
-    if parent in moved and (call := above.call_record_of(record, moved.get(parent or ""))):
-        draft.rewrite(line, replace_field(record, "parentUuid", call), MOVED)
-    if metadata := _filter_compaction(record, above):
-        draft.rewrite(line, replace_field(record, "compactMetadata", metadata), UNLISTED)
-    if parent in moved and moved[parent or ""] == record.uuid:
-        moved = {**moved, parent or "": None}  # its child moves to its own parent
-    data = redirect_pointers(line.data, moved)
-    if data != line.data:
-        draft.rewrite(line, data, MOVED)
-
-
-def _get_name(record: Record) -> Iterator[str]:
-    yield from (target for _, target in iter_pointers(record))
-    yield from (item.decode() for item in ID.findall(record.raw))
 
 
 def _filter_compaction(record: Record, above: "Ancestors") -> dict[str, Any] | None:
@@ -90,7 +77,12 @@ def _filter_compaction(record: Record, above: "Ancestors") -> dict[str, Any] | N
         if isinstance(messages.get(key), list):
             left = [message for message in messages[key] if message not in above.parents]
             messages = {**messages, key: left}
-    segment = _filter_segment(as_mapping(metadata.get("preservedSegment")), above)
+    segment = as_mapping(metadata.get("preservedSegment"))
+    head, tail = segment.get("headUuid"), segment.get("tailUuid")
+    if isinstance(head, str) and isinstance(tail, str):
+        up = list_ancestors(above.all_parents, tail, head)
+        left = [uuid for uuid in up if uuid not in above.parents]
+        segment = {**segment, "headUuid": left[-1], "tailUuid": left[0]} if left else {}
     for key, value, is_left in (
         ("preservedMessages", messages, bool(messages.get("uuids"))),
         ("preservedSegment", segment, bool(segment)),
@@ -100,15 +92,6 @@ def _filter_compaction(record: Record, above: "Ancestors") -> dict[str, Any] | N
             if not is_left:
                 del found[key]
     return found if found != metadata else None
-
-
-def _filter_segment(segment: Mapping[str, Any], above: "Ancestors") -> Mapping[str, Any]:
-    """Return a preserved segment reduced to the records that remain; empty if none do."""
-    head, tail = segment.get("headUuid"), segment.get("tailUuid")
-    if not isinstance(head, str) or not isinstance(tail, str):
-        return segment
-    left = [item for item in above.chain_up(tail, head) if item not in above.parents]
-    return {**segment, "headUuid": left[-1], "tailUuid": left[0]} if left else {}
 
 
 class Ancestors:
@@ -125,7 +108,9 @@ class Ancestors:
         self._answers: set[str] = set()
         self._responses: dict[str, str] = {}
         """The response that each call belongs to."""
-        self._groups: dict[str, _Group] = {}
+        self._answers_left: dict[str, list[Record]] = defaultdict(list)
+        self._results_left: dict[str, list[Record]] = defaultdict(list)
+        """What remains of each response, and of the results of its calls."""
         went: list[Record] = []
         for line in draft.lines:
             record = line.entry
@@ -145,9 +130,9 @@ class Ancestors:
             names = frozenset(self._responses.values())
             for record in draft.records:
                 if record.type == "assistant" and (name := _get_response_name(record)) in names:
-                    self._groups.setdefault(name, _Group()).answers.append(record)
+                    self._answers_left[name].append(record)
                 for name in self._find_answered_responses(record):
-                    self._groups.setdefault(name, _Group()).results.append(record)
+                    self._results_left[name].append(record)
             for record in went:
                 if other := self._find_last_before(record):
                     self._side_parents[str(record.uuid)] = other
@@ -162,8 +147,7 @@ class Ancestors:
     def _find_last_before(self, gone: Record) -> str | None:
         """Return the last record of the response that a result answers, preferring its results."""
         for name in self._find_answered_responses(gone):
-            group = self._groups.get(name, _Group())
-            for found in (group.results, group.answers):
+            for found in (self._results_left[name], self._answers_left[name]):
                 for record in reversed(found):
                     if record.line < gone.line and not self._is_below(record, gone):
                         return record.uuid
@@ -186,27 +170,18 @@ class Ancestors:
     def call_record_of(self, record: Record, parent: str | None) -> str | None:
         """Return the call of a result that would otherwise be attached outside its response."""
         for name in self._find_answered_responses(record):
-            group = self._groups[name]
-            if any(record.uuid == parent for record in (*group.answers, *group.results)):
+            answers = self._answers_left[name]
+            if any(record.uuid == parent for record in (*answers, *self._results_left[name])):
                 return None
             calls = {get_answered_id(head) for head in list_block_heads(record)}
             makers = [
                 record
-                for record in group.answers
+                for record in answers
                 if calls & {*(get_call_id(head) for head in list_block_heads(record))}
             ]
             if makers:
                 return makers[-1].uuid
         return None
-
-    def chain_up(self, uuid: str, until: str | None) -> list[str]:
-        """Return a record and its ancestors, up to one of the given records."""
-        found: dict[str, None] = {}
-        current: str | None = uuid
-        while current is not None and current not in found:
-            found[current] = None
-            current = None if current == until else self.all_parents.get(current)
-        return list(found)
 
     def nearest_kept(self, uuid: str | None) -> str | None:
         """Return the nearest remaining ancestor of a removed record; the record itself if it
@@ -219,16 +194,20 @@ class Ancestors:
         return None if uuid in self.parents else uuid
 
 
-@dataclass(slots=True)
-class _Group:
-    """What remains of a response."""
-
-    answers: list[Record] = field(default_factory=list)
-    results: list[Record] = field(default_factory=list)
-
-
 def _get_response_name(record: Record) -> str:
     return record.message_id or record.uuid or ""
+
+
+def list_ancestors(
+    parents: Mapping[str, str | None], uuid: str, until: str | None = None
+) -> list[str]:
+    """Return a record and its ancestors, up to a given one."""
+    found: dict[str, None] = {}
+    current: str | None = uuid
+    while current is not None and current not in found:
+        found[current] = None
+        current = None if current == until else parents.get(current)
+    return list(found)
 
 
 POINTED = "where the session continues: its last record is removed, and another branch ends later"
@@ -272,34 +251,16 @@ def restore_resume_chain(
         there = frozenset(find_resume_chain(draft).chain)
         if there.issuperset(wanted):
             return
-        parents = dict(_iter_missing_links(wanted, there, is_complete=is_last))
+        # The ends of each missing stretch are attached; in the last round all of its records.
+        parents = {
+            uuid: before
+            for before, uuid in pairwise(wanted)
+            if (before in there) != (uuid in there) or (is_last and uuid not in there)
+        }
         lines = {record.uuid: (line, record) for line, record in draft.record_lines if record.uuid}
         now = {uuid: record.parent_uuid for uuid, (_, record) in lines.items()}
         for uuid, parent in parents.items():
             draft_line, record = lines[uuid]
-            if now[uuid] != parent and uuid not in _list_ancestors(now, parent):
+            if now[uuid] != parent and uuid not in list_ancestors(now, parent):
                 now[uuid] = parent
                 draft.rewrite(draft_line, replace_field(record, "parentUuid", parent), ON_THE_WAY)
-
-
-def _iter_missing_links(
-    wanted: list[str], there: frozenset[str], *, is_complete: bool
-) -> Iterator[tuple[str, str]]:
-    """Yield records with their new parents: the ends of each missing stretch.
-
-    If that was not enough, all records of a stretch.
-    """
-    for before, uuid in pairwise(wanted):
-        is_border = (before in there) != (uuid in there)
-        if is_border or (is_complete and uuid not in there):
-            yield uuid, before
-
-
-def _list_ancestors(parents: Mapping[str, str | None], uuid: str) -> set[str]:
-    """Return a record and its ancestors."""
-    found: set[str] = set()
-    current: str | None = uuid
-    while current is not None and current not in found:
-        found.add(current)
-        current = parents.get(current)
-    return found

@@ -10,12 +10,13 @@ everything that has a time or a turn.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from plait.conversation.prices import Prices
@@ -128,6 +129,44 @@ def loads_tools(block: dict[str, Any]) -> bool:
     return any(isinstance(part, dict) and part.get("type") == "tool_reference" for part in parts)
 
 
+def is_loading_tools(log: SentLog, call: str) -> bool:
+    """Return whether a result of a call gives the model tools."""
+    return any(loads_tools(log.block_at(place)) for place in log.pairs.list_places(call))
+
+
+def remove_thinking(record: Record) -> Iterator[Cut]:
+    """Yield the cuts that remove the thinking of a response."""
+    for place, head in enumerate(list_block_heads(record)):
+        if head.type in THINKING:
+            yield Cut(record.line, place, None, "thinking")
+
+
+def remove_call(log: SentLog, call: str) -> Iterator[Cut]:
+    """Yield the cuts that remove a call and its results."""
+    for place in log.pairs.list_places(call):
+        yield Cut(place.line, place.block, None, f"call of {log.name_of(call)}")
+
+
+def shorten_call(log: SentLog, sent_block: SentBlock, call: str) -> Iterator[Cut]:
+    """Yield the cut that shortens the long texts in the input of a call."""
+    given: Any = sent_block.block.get("input")
+    if sent_block.block.get("type") == "tool_use" and isinstance(given, dict):
+        left = shorten_input(given)
+        if left != given:
+            words = encode_value(left).decode()
+            yield Cut(sent_block.line, sent_block.place, words, f"input of {log.name_of(call)}")
+
+
+def shorten_results(
+    log: SentLog, call: str, keep: int | Callable[[str], int] | None
+) -> Iterator[Cut]:
+    """Yield the cuts that shorten the results of a call."""
+    for place in log.pairs.results.get(call, ()):
+        block = log.block_at(place)
+        if block.get("type") in PLAIN_RESULTS:
+            yield from shorten_result(place, block, keep, f"result of {log.name_of(call)}")
+
+
 MOST = 100
 """The most images that the API accepts in one request."""
 REFUSED = "image that the API rejects"
@@ -146,16 +185,12 @@ class LogImage:
 
     def cut(self, reason: str) -> Cut:
         """Return the cut that replaces it by a text."""
-        return Cut(self.line, self.place, self.words, reason, self.inner)
-
-    @property
-    def words(self) -> str:
-        """The replacement text."""
         source = as_mapping(self.block.get("source"))
         data = get_text(source, "data") or ""
         shape = parse_image(data) if get_text(source, "type") == "base64" else None
         size = f", {shape.width} × {shape.height}" if shape and shape.width else ""
-        return f"[image removed: {get_text(source, 'media_type') or 'unknown'}{size}]"
+        words = f"[image removed: {get_text(source, 'media_type') or 'unknown'}{size}]"
+        return Cut(self.line, self.place, words, reason, self.inner)
 
 
 def list_images(record: Record) -> Iterator[LogImage]:
@@ -179,18 +214,14 @@ def find_refused_images(log: SentLog) -> Iterator[Cut]:
     tools before those from users.
     """
     selected: list[LogImage] = []
-    for picture in _iter_sent_images(log):
-        if describe_image_fault(picture.block):
-            yield picture.cut(REFUSED)
-        else:
-            selected.append(picture)
+    for sent in log.chain:
+        for picture in list_images(sent.record):
+            if describe_image_fault(picture.block):
+                yield picture.cut(REFUSED)
+            else:
+                selected.append(picture)
     by_age = sorted(selected, key=lambda item: item.inner is None)
     yield from (image.cut(TOO_MANY) for image in by_age[: max(len(selected) - MOST, 0)])
-
-
-def _iter_sent_images(log: SentLog) -> Iterable[LogImage]:
-    for sent in log.chain:
-        yield from list_images(sent.record)
 
 
 STALE = "outdated read of a file"
@@ -199,113 +230,81 @@ PATHS = ("file_path", "notebook_path")
 RANGE = ("offset", "limit", "pages")
 UNCHANGED = "file_unchanged"
 """What the client writes for a reading that only refers to an earlier one."""
+REMINDER_TAG = "<system-reminder>"
 TAGS = re.compile(r"</?system-reminder>")
 Range = tuple[str, ...]
-
-
-@dataclass(slots=True)
-class _LaterUse:
-    """What was read and changed of a file after a place of the chain."""
-
-    changed: bool = False
-    ranges: set[Range] = field(default_factory=set)
-
-    def news_of(self, wanted: Range) -> str | None:
-        """Return what happened later to what was read; None if it is still current."""
-        if self.changed:
-            return "changed"
-        everything: Range = ()
-        return "read again" if self.ranges & {everything, wanted} else None
+EVERYTHING: Range = ()
 
 
 def find_stale_reads(log: SentLog) -> Iterator[tuple[SentBlock, Cut]]:
     """Yield the readings of files that were read again or changed since, the last first."""
-    since: dict[str, _LaterUse] = {}
+    changed_later: set[str] = set()
+    ranges_later: dict[str, set[Range]] = defaultdict(set)
     for sent_block, call in reversed(list(log.results())):
         tool, given = get_tool(log.pairs.names.get(call, "")), log.input_of(call)
         path = next((path for name in PATHS if (path := get_text(given, name))), None)
         if path is None or tool.action is None or sent_block.block.get("is_error") is True:
             continue
-        known = since.setdefault(path, _LaterUse())
         if tool.action != "read":
-            known.changed = True
+            changed_later.add(path)
             continue
         wanted = tuple(f"{name}={given[name]}" for name in RANGE if given.get(name) is not None)
         view = as_mapping(sent_block.owner.record.fields.get("toolUseResult"))
         if get_text(view, "type") == UNCHANGED or is_mark(get_result_text(sent_block.block)):
             continue
-        if news := known.news_of(wanted):
-            words = format_stale(path, news)
+        if path in changed_later or ranges_later[path] & {EVERYTHING, wanted}:
+            words = format_stale(path, "changed" if path in changed_later else "read again")
             yield sent_block, Cut(sent_block.line, sent_block.place, words, STALE)
         else:
-            known.ranges.add(wanted)
+            ranges_later[path].add(wanted)
 
 
 def find_repeated_reminders(log: SentLog) -> Iterator[tuple[SentRecord, Cut]]:
     """Yield the client's reminders that are repeated later, the last first."""
     seen: set[str] = set()
+
+    def is_repeated(text: str) -> bool:
+        """Return whether a reminder was seen before, and note it."""
+        bare = TAGS.sub("", text).strip()
+        if not bare or bare in seen:
+            return bool(bare)
+        seen.add(bare)
+        return False
+
+    def remove_repeated(text: str) -> str:
+        """Return a text without the reminders that were seen before."""
+        left = text
+        for match in reversed(list(REMINDER.finditer(text)) if REMINDER_TAG in text else []):
+            if is_repeated(match[0]):
+                left = left[: match.start()].rstrip("\n") + left[match.end() :]
+        return left
+
     for sent in reversed(log.chain):
-        record = sent.record
-        if record.type == "attachment":
-            yield from _find_repeated_attachment(sent, seen)
-        elif record.type == "user":
-            content = as_mapping(sent.record.fields.get("message")).get("content")
-            blocks = content if isinstance(content, list) else []
-            for place in reversed(range(len(blocks))):
-                block = as_mapping(blocks[place])
-                if block.get("type") == "text":
-                    text = block.get("text")
-                    if (
-                        isinstance(text, str)
-                        and REMINDER.fullmatch(text.strip()) is not None
-                        and _is_seen(str(block["text"]), seen)
-                    ):
-                        yield sent, Cut(sent.record.line, place, None, REPEATED)
-                elif block.get("type") == "tool_result":
-                    yield from (
-                        (sent, cut)
-                        for cut in _find_repeated_in_result(sent.record.line, place, block, seen)
-                    )
-
-
-def _find_repeated_attachment(sent: SentRecord, seen: set[str]) -> Iterator[tuple[SentRecord, Cut]]:
-    texts = [str(block.get("text")) for block in sent.blocks if block.get("type") == "text"]
-    if not texts or len(texts) != len(sent.blocks) or _is_typed(sent.record):
-        return
-    if _is_seen("\n".join(texts), seen):
-        yield sent, Cut(sent.record.line, None, None, REPEATED)
-
-
-def _find_repeated_in_result(line: int, place: int, block: Any, seen: set[str]) -> Iterator[Cut]:
-    content = block.get("content")
-    if isinstance(content, str):
-        if (left := _remove_seen(content, seen)) != content:
-            yield Cut(line, place, left, REPEATED)
-        return
-    parts = content if isinstance(content, list) else []
-    for inner in reversed(range(len(parts))):
-        text = as_mapping(parts[inner]).get("text")
-        if isinstance(text, str) and (left := _remove_seen(text, seen)) != text:
-            yield Cut(line, place, left or None, REPEATED, inner)
-
-
-def _remove_seen(text: str, seen: set[str]) -> str:
-    """Return a text without the reminders that were seen before."""
-    found = list(REMINDER.finditer(text)) if "<system-reminder>" in text else []
-    left = text
-    for match in reversed(found):
-        if _is_seen(match[0], seen):
-            left = left[: match.start()].rstrip("\n") + left[match.end() :]
-    return left
-
-
-def _is_seen(text: str, seen: set[str]) -> bool:
-    """Return whether a reminder was seen before, and note it."""
-    bare = TAGS.sub("", text).strip()
-    if not bare or bare in seen:
-        return bool(bare)
-    seen.add(bare)
-    return False
+        line = sent.record.line
+        if sent.record.type == "attachment":
+            texts = [str(block.get("text")) for block in sent.blocks if block.get("type") == "text"]
+            is_text = bool(texts) and len(texts) == len(sent.blocks)
+            if is_text and not _is_typed(sent.record) and is_repeated("\n".join(texts)):
+                yield sent, Cut(line, None, None, REPEATED)
+        blocks = list_blocks(sent.record) if sent.record.type == "user" else []
+        for place in reversed(range(len(blocks))):
+            block = as_mapping(blocks[place])
+            text, content = block.get("text"), block.get("content")
+            if block.get("type") == "text":
+                is_reminder = isinstance(text, str) and REMINDER.fullmatch(text.strip())
+                if is_reminder and is_repeated(str(text)):
+                    yield sent, Cut(line, place, None, REPEATED)
+            elif block.get("type") != "tool_result":
+                continue
+            elif isinstance(content, str):
+                if (left := remove_repeated(content)) != content:
+                    yield sent, Cut(line, place, left, REPEATED)
+            else:
+                parts = content if isinstance(content, list) else []
+                for inner in reversed(range(len(parts))):
+                    text = as_mapping(parts[inner]).get("text")
+                    if isinstance(text, str) and (left := remove_repeated(text)) != text:
+                        yield sent, Cut(line, place, left or None, REPEATED, inner)
 
 
 SLACK = 0.01
@@ -364,66 +363,41 @@ def select_preset_cuts(
     rule = get_preset_rule(preset)
     cuts = _Trimming(log, rule, except_last).cuts() if rule else []
     if isinstance(preset, CustomPreset):
-        cuts += _select_tool_turn_cuts(log, preset, except_last)
+        if preset.thinking:
+            for sent in log.chain:
+                if not log.is_recent(sent.record.line, except_last):
+                    cuts += remove_thinking(sent.record)
+        if preset.keep_turns_with_tools is not None:
+            cuts += _select_tool_turn_cuts(log, preset, preset.keep_turns_with_tools, except_last)
     return cuts
 
 
-def _select_tool_turn_cuts(log: SentLog, preset: CustomPreset, except_last: int) -> Iterator[Cut]:
+def _select_tool_turn_cuts(
+    log: SentLog, preset: CustomPreset, keep_turns: int, except_last: int
+) -> Iterator[Cut]:
     """Yield the cuts by turns: the last ones keep their tools, earlier ones less or nothing."""
-    if preset.thinking:
-        for sent in log.chain:
-            if not log.is_recent(sent.record.line, except_last):
-                for at, head in enumerate(list_block_heads(sent.record)):
-                    if head.type in THINKING:
-                        yield Cut(sent.record.line, at, None, "thinking")
-    if preset.keep_turns_with_tools is None:
-        return
     turns = sorted({sent_block.owner.turn for sent_block, _ in log.calls()})
-    start = max(len(turns) - preset.keep_turns_with_tools, 0)
+    start = max(len(turns) - keep_turns, 0)
     end = start + (len(turns) - start) * preset.truncate_percent // 100
     truncated, older = set(turns[start:end]), set(turns[:start])
     spared = find_mentioned_calls(
-        sent.record for sent in log.chain if sent.turn not in older and sent.turn not in truncated
+        sent.record for sent in log.chain if sent.turn not in older | truncated
     )
 
     def keep_share(text: str) -> int:
         return count_original_characters(text) * preset.older_percent // 100
 
     for sent_block, call in log.calls():
-        turn, line = sent_block.owner.turn, sent_block.line
-        if turn not in truncated | older or log.is_recent(line, except_last):
+        turn = sent_block.owner.turn
+        if turn not in truncated | older or log.is_recent(sent_block.line, except_last):
             continue
-        name = log.pairs.names.get(call) or "a tool"
-        places = list(log.pairs.list_places(call))
         if turn in older and not preset.older_percent:
             is_hanging = sent_block.owner.record.parent_uuid not in log.uuids
-            is_needed = call in spared or any(loads_tools(log.block_at(place)) for place in places)
-            if not is_hanging and not is_needed:
-                for place in places:
-                    yield Cut(place.line, place.block, None, f"call of {name}")
-            continue
-        given: Any = sent_block.block.get("input")
-        is_own_tool = sent_block.block.get("type") == "tool_use" and isinstance(given, dict)
-        if is_own_tool and (left := shorten_input(given)) != given:
-            words = encode_value(left).decode()
-            yield Cut(line, sent_block.place, words, f"input of {name}")
-        for place in log.pairs.results.get(call, ()):
-            block = log.block_at(place)
-            if block.get("type") in PLAIN_RESULTS:
-                keep = KEPT if turn in truncated else keep_share
-                yield from shorten_result(place, block, keep, f"result of {name}")
-
-
-def describe_shortfall(log: SentLog, preset: Preset | CustomPreset) -> str | None:
-    """Return a note if a trimmed log is still above the share of a preset; None otherwise."""
-    total, rule = log.weight + log.trimmed, get_preset_rule(preset)
-    if rule is None or log.weight <= (rule.share + SLACK) * total:
-        return None
-    name = preset.name if isinstance(preset, CustomPreset) else preset
-    return (
-        f"'{name}' aims to leave {rule.share:.0%} of the message tokens; "
-        f"{log.weight / total:.0%} remain, because prompts, answers and the newest turns are kept"
-    )
+            if not is_hanging and call not in spared and not is_loading_tools(log, call):
+                yield from remove_call(log, call)
+        else:
+            yield from shorten_call(log, sent_block, call)
+            yield from shorten_results(log, call, KEPT if turn in truncated else keep_share)
 
 
 PERCENT = range(101)
@@ -549,20 +523,20 @@ class _Trimming:
         """Return whether a line is in none of the turns that stay unchanged."""
         return not self.log.is_recent(line, self.turns, self.answers)
 
-    def reminders(self) -> Iterator[Cut]:
+    def remove_reminders(self) -> Iterator[Cut]:
         """Yield reminders that are repeated later."""
         return (
             cut for sent, cut in find_repeated_reminders(self.log) if self.is_open(sent.record.line)
         )
 
-    def readings(self) -> Iterator[Cut]:
+    def replace_stale_reads(self) -> Iterator[Cut]:
         """Yield readings of files that were read again or changed since, the oldest first."""
         found = [
             cut for sent_block, cut in find_stale_reads(self.log) if self.is_open(sent_block.line)
         ]
         return reversed(found)
 
-    def large_results(self) -> Iterator[Cut]:
+    def shorten_large_results(self) -> Iterator[Cut]:
         """Yield large results, cut to their first characters."""
         for sent_block, tool in self._iter_open_results():
             if len(get_result_text(sent_block.block)) > LARGE:
@@ -570,15 +544,13 @@ class _Trimming:
                     sent_block, KEPT_OF_LARGE, f"large result of {tool}"
                 )
 
-    def thoughts(self) -> Iterator[Cut]:
+    def remove_thinking(self) -> Iterator[Cut]:
         """Yield thinking that is sent."""
         for sent in self.log.chain:
             if sent.sends_thoughts and self.is_open(sent.record.line):
-                for place, head in enumerate(list_block_heads(sent.record)):
-                    if head.type in THINKING:
-                        yield Cut(sent.record.line, place, None, "thinking")
+                yield from remove_thinking(sent.record)
 
-    def pictures(self) -> Iterator[Cut]:
+    def remove_images(self) -> Iterator[Cut]:
         """Yield images from tools."""
         for sent in self.log.chain:
             if self.is_open(sent.record.line):
@@ -586,56 +558,41 @@ class _Trimming:
                     if picture.inner is not None:
                         yield picture.cut("image in a result")
 
-    def results(self) -> Iterator[Cut]:
-        """Yield results to replace by a line, except those written to be read."""
+    def replace_results(self, *, of_agents: bool = False) -> Iterator[Cut]:
+        """Yield results to replace by a line: those written to be read, or all others."""
         for sent_block, tool in self._iter_open_results():
-            if get_tool(tool).kind not in KEPT_TOOL_KINDS:
+            if (get_tool(tool).kind in KEPT_TOOL_KINDS) == of_agents:
                 yield from self._shorten_result(sent_block, None, f"result of {tool}")
 
-    def prose(self) -> Iterator[Cut]:
-        """Yield the results of agents and skills, to replace by a line."""
-        for sent_block, tool in self._iter_open_results():
-            if get_tool(tool).kind in KEPT_TOOL_KINDS:
-                yield from self._shorten_result(sent_block, None, f"result of {tool}")
-
-    def notes(self) -> Iterator[Cut]:
+    def remove_notes(self) -> Iterator[Cut]:
         """Yield attachments about a moment."""
         for sent in self.log.chain:
             head = sent.record.envelope.attachment
             if head and head.type in NOTES and sent.blocks and self.is_open(sent.record.line):
                 yield Cut(sent.record.line, None, None, "attachment")
 
-    def inputs(self) -> Iterator[Cut]:
+    def shorten_inputs(self) -> Iterator[Cut]:
         """Yield calls with the long texts of their input cut."""
         for sent_block, call in self.log.calls():
-            given: Any = sent_block.block.get("input")
-            if sent_block.block.get("type") != "tool_use" or not isinstance(given, dict):
-                continue
-            if self.is_open(sent_block.line) and (left := shorten_input(given)) != given:
-                words = encode_value(left).decode()
-                name = self.log.pairs.names.get(call) or "a tool"
-                yield Cut(sent_block.line, sent_block.place, words, f"input of {name}")
+            if self.is_open(sent_block.line):
+                yield from shorten_call(self.log, sent_block, call)
 
-    def calls(self) -> Iterator[Cut]:
+    def remove_calls(self) -> Iterator[Cut]:
         """Yield calls to remove with their results."""
         recent = [sent.record for sent in self.log.chain if not self.is_open(sent.record.line)]
         recent_calls = find_mentioned_calls(recent)
         for sent_block, call in self.log.calls():
             if sent_block.owner.record.parent_uuid not in self.log.uuids:
                 continue  # its parent cannot be read: the parent of what followed would be a guess
-            places = list(self.log.pairs.list_places(call))
-            is_needed = call in recent_calls or any(
-                loads_tools(self.log.block_at(at)) for at in places
-            )
+            is_needed = call in recent_calls or is_loading_tools(self.log, call)
+            places = self.log.pairs.list_places(call)
             if not is_needed and all(self.is_open(place.line) for place in places):
-                name = self.log.pairs.names.get(call) or "a tool"
-                for place in places:
-                    yield Cut(place.line, place.block, None, f"call of {name}")
+                yield from remove_call(self.log, call)
 
     def _iter_open_results(self) -> Iterator[tuple[SentBlock, str]]:
         for sent_block, call in self.log.results():
             if self.is_open(sent_block.line) and sent_block.block.get("type") in PLAIN_RESULTS:
-                yield sent_block, self.log.pairs.names.get(call) or "a tool"
+                yield sent_block, self.log.name_of(call)
 
     def _shorten_result(
         self, sent_block: SentBlock, keep: int | None, reason: str
@@ -656,16 +613,16 @@ class _Trimming:
 
 
 STEPS: tuple[Callable[[_Trimming], Iterator[Cut]], ...] = (
-    _Trimming.reminders,
-    _Trimming.readings,
-    _Trimming.large_results,
-    _Trimming.thoughts,
-    _Trimming.pictures,
-    _Trimming.results,
-    _Trimming.notes,
-    _Trimming.prose,
-    _Trimming.inputs,
-    _Trimming.calls,
+    _Trimming.remove_reminders,
+    _Trimming.replace_stale_reads,
+    _Trimming.shorten_large_results,
+    _Trimming.remove_thinking,
+    _Trimming.remove_images,
+    _Trimming.replace_results,
+    _Trimming.remove_notes,
+    partial(_Trimming.replace_results, of_agents=True),
+    _Trimming.shorten_inputs,
+    _Trimming.remove_calls,
 )
 """What is removed first, and what last."""
 
@@ -677,14 +634,12 @@ def _is_typed(record: Record) -> bool:
 
 
 SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
-REQUESTS = "api-request"
-"""Beginnings of the types in Claude Code's own request log."""
 RECORD_CUTS: tuple[tuple[str, Callable[[Record], bool], str], ...] = (
     ("progress", lambda record: record.type == "progress", "progress"),
     ("snapshots", lambda record: record.type in SNAPSHOTS, "file snapshot"),
     (
         "request_logs",
-        lambda record: (record.type or "").startswith(REQUESTS),
+        lambda record: (record.type or "").startswith("api-request"),
         "request log",
     ),
     (
@@ -744,9 +699,7 @@ class _Chosen:
                 if applies_to(record):
                     yield Cut(record.line, None, None, reason)
             if choice.thinking and record.type == "assistant":
-                for place, head in enumerate(list_block_heads(record)):
-                    if head.type in THINKING:
-                        yield Cut(record.line, place, None, "thinking")
+                yield from remove_thinking(record)
             if choice.images:
                 yield from (picture.cut("picture") for picture in list_images(record))
 
@@ -764,16 +717,11 @@ class _Chosen:
     def calls(self) -> Iterator[Cut]:
         """Yield the chosen calls, or their results."""
         for call in self._select_calls():
-            tool = self.log.pairs.names.get(call) or "a tool"
             if self.choice.way == "remove":
-                for place in self.log.pairs.list_places(call):
-                    yield Cut(place.line, place.block, None, f"call of {tool}")
+                yield from remove_call(self.log, call)
             else:
-                for place in self.log.pairs.results.get(call, ()):
-                    block = self.log.block_at(place)
-                    if block.get("type") in PLAIN_RESULTS:
-                        keep = self.choice.keep if self.choice.way == "cut" else None
-                        yield from shorten_result(place, block, keep, f"result of {tool}")
+                keep = self.choice.keep if self.choice.way == "cut" else None
+                yield from shorten_results(self.log, call, keep)
 
     def _select_calls(self) -> list[str]:
         choice, pairs = self.choice, self.log.pairs
@@ -826,7 +774,6 @@ NOUNS = {
     "pictures": ("image or document", "images or documents"),
     "notes": ("note of Claude Code", "notes of Claude Code"),
 }
-REMINDER_TAG = "<system-reminder>"
 
 
 @dataclass(slots=True)
@@ -834,8 +781,11 @@ class _Known:
     """What a request contains besides the conversation."""
 
     calls: dict[str, str] = field(default_factory=dict)
+    """What each call was about."""
     results: dict[str, int] = field(default_factory=dict)
+    """The tokens of the result of each call."""
     others: Counter[str] = field(default_factory=Counter)
+    """How many there are of each of `NOUNS`."""
 
 
 def describe_losses(before: Context, after: Context) -> Iterator[str]:
@@ -896,16 +846,12 @@ def _format_result_count(found: Mapping[str, int]) -> str:
 def _format_largest(found: Mapping[str, int], calls: Mapping[str, str]) -> str:
     ordered = sorted(found.items(), key=lambda item: -item[1])
     parts = [
-        f"{calls.get(name, 'a call')} ({_format_tokens(size)})" for name, size in ordered[:NAMED]
+        f"{calls.get(name, 'a call')} (about {size:,} tokens)" for name, size in ordered[:NAMED]
     ]
     rest = len(ordered) - NAMED
     if rest > 0:
         parts.append("a smaller one" if rest == 1 else f"{rest} smaller ones")
     return _format_list(parts)
-
-
-def _format_tokens(count: int) -> str:
-    return f"about {count:,} tokens"
 
 
 def _format_list(parts: Iterable[str]) -> str:
@@ -920,8 +866,8 @@ SPARED = "prompts stay, and signed blocks are not shortened"
 USAGE = "`usage` shows what was sent then; it no longer matches the contents"
 
 
-Chosen = Callable[[Sequence[Record], int], Iterable[Cut]]
-"""Selects the cuts for the records of a log of a given size in bytes."""
+SelectCuts = Callable[[Sequence[Record], int], Iterable[Cut]]
+"""Returns the cuts for the records of a log of a given size in bytes."""
 
 
 def plan_trim(
@@ -937,25 +883,31 @@ def plan_trim(
         return select_cuts(records, choice, size)
 
     plan = plan_cuts(subject, select, is_in_place=is_in_place, prices=prices)
-    return replace(plan, notes=(*plan.notes, *_note_shortfall(plan, choice.preset)))
-
-
-def _note_shortfall(plan: Plan, preset: Preset | CustomPreset | None) -> Iterable[str]:
-    """Note where a preset does not reach its goal."""
-    if preset is None:
-        return ()
+    preset = choice.preset
+    rule = get_preset_rule(preset) if preset else None
+    if preset is None or rule is None:
+        return plan
+    # Prompts, answers and the newest turns are never cut: they may be more than the preset leaves.
     written = (step for step in plan.steps if isinstance(step, Write) and step.path == plan.path)
     step = next(written, None)
     found = split_lines(step.content()) if step else iter_lines(plan.path, end=plan.before.bytes)
     entries = (parse_entry(line) for line in found)
     records = [entry for entry in entries if isinstance(entry, Record)]
-    why = describe_shortfall(SentLog(records, plan.after.bytes), preset)
-    return () if why is None else (why,)
+    log = SentLog(records, plan.after.bytes)
+    total = log.weight + log.trimmed
+    if log.weight <= (rule.share + SLACK) * total:
+        return plan
+    name = preset.name if isinstance(preset, CustomPreset) else preset
+    note = (
+        f"'{name}' aims to leave {rule.share:.0%} of the message tokens; "
+        f"{log.weight / total:.0%} remain, because prompts, answers and the newest turns are kept"
+    )
+    return replace(plan, notes=(*plan.notes, note))
 
 
 def plan_cuts(
     subject: Subject,
-    chosen: Chosen,
+    chosen: SelectCuts,
     *,
     is_in_place: bool = False,
     prices: Prices | None = None,
