@@ -81,22 +81,21 @@ def emptied_folders(
     Empty folders inside them are removed too. The home and the top folders of a client stay, and so
     do project folders, unless they are what is removed.
     """
-    around = [
-        folder for folder in _list_parent_folders(gone) if _can_go(home, folder, with_projects)
-    ]
-    going = {
-        folder
-        for folder in around
-        if {
-            Path(place, name)
-            for place, folders, files in os.walk(folder)
-            for name in (
-                *files,
-                *(folder for folder in folders if Path(place, folder).is_symlink()),
-            )
-        }
-        <= gone
-    }
+    going: set[Path] = set()
+    for folder in _list_parent_folders(gone):
+        if home not in folder.parents:
+            continue
+        parts = folder.relative_to(home).parts
+        is_project = parts[0] == PROJECTS and len(parts) == 2
+        is_of_the_client = len(parts) < 2 or (is_project and not with_projects)
+        if is_of_the_client and (home / PROJECTS).is_dir():
+            continue
+        held: set[Path] = set()
+        for place, folders, files in os.walk(folder):
+            links = [name for name in folders if Path(place, name).is_symlink()]
+            held.update(Path(place, name) for name in (*files, *links))
+        if held <= gone:
+            going.add(folder)
     within = {Path(place) for folder in going for place, _, _ in os.walk(folder)}
     return tuple((folder, state) for folder in sorted(within) if (state := read_file_state(folder)))
 
@@ -106,17 +105,14 @@ def _list_parent_folders(files: Set[Path]) -> set[Path]:
     return parents.union(*(parent.parents for parent in parents))
 
 
-def _can_go(home: Path, folder: Path, with_projects: bool) -> bool:
-    if home not in folder.parents:
-        return False
-    parts = folder.relative_to(home).parts
-    is_project = parts[0] == PROJECTS and len(parts) == 2
-    is_of_the_client = len(parts) < 2 or (is_project and not with_projects)
-    return not (is_of_the_client and (home / PROJECTS).is_dir())
-
-
 State: TypeAlias = Literal["begun", "ready", "done", "undoing", "undone"]
 StepKind: TypeAlias = Literal["write", "append", "remove", "move"]
+STEP_KINDS: dict[type[Step], StepKind] = {
+    Write: "write",
+    Append: "append",
+    Remove: "remove",
+    Move: "move",
+}
 ENTRY_FILE, OPEN_FILE = "entry.json", "open.json"
 EDIT_ID, EDIT_ID_FORMAT = re.compile(r"\d{8}-\d{6}-\d{6}"), "%Y%m%d-%H%M%S-%f"
 """The format of edit ids: the time of the edit to the microsecond."""
@@ -177,62 +173,6 @@ class Edit(msgspec.Struct, frozen=True):
         return self.state in ("begun", "ready", "undoing")
 
 
-class JournalEntry:
-    """One edit and its files in the journal."""
-
-    def __init__(self, home: Path, edit: Edit) -> None:
-        self.home = home
-        self.edit = edit
-        self.folder = journal_folder(home) / edit.id
-
-    def save(self, state: State, steps: tuple[EditStep, ...] | None = None) -> None:
-        """Save the progress of the edit, and sync it to disk."""
-        steps = self.edit.steps if steps is None else steps
-        edit = msgspec.structs.replace(self.edit, state=state, steps=steps)
-        make_folder(self.folder)
-        name = OPEN_FILE if edit.is_cut_off else ENTRY_FILE
-
-        def encode_path(path: Any) -> str:
-            if not isinstance(path, Path):
-                raise NotImplementedError(type(path))
-            return (
-                OUTER_STATE
-                if path == _find_outer_state(self.home)
-                else path.relative_to(self.home).as_posix()
-            )
-
-        # Escaped, because file names need not be valid Unicode.
-        replace_file(
-            self.folder / name, json.dumps(msgspec.to_builtins(edit, enc_hook=encode_path)).encode()
-        )
-        self.edit = edit
-        if name == ENTRY_FILE:
-            (self.folder / OPEN_FILE).unlink(missing_ok=True)
-
-    def remove(self) -> None:
-        """Delete the edit and its backups for good."""
-        remove_folder(self.folder)
-
-    def backup_path(self, number: int) -> Path:
-        """Return the path of a step's backup."""
-        return self.folder / f"{number:04}.was"
-
-    def appended_path(self, number: int) -> Path:
-        """Return the path of the lines that a step appends."""
-        return self.folder / f"{number:04}.add"
-
-    def displaced_path(self, number: int) -> Path:
-        """Return the path of what was in the way when a step was undone."""
-        return self.folder / f"{number:04}.aside"
-
-    def draft_path(self, number: int) -> Path:
-        """Return the path of a step's new bytes, beside their target."""
-        path = self.edit.steps[number].path
-        name = path.name.encode(errors="surrogateescape")[:MOST_NAME_BYTES]
-        shown = name.decode(errors="ignore")
-        return path.with_name(f".{shown}.{self.edit.id}-{number}.new")
-
-
 def journal_folder(home: Path) -> Path:
     """Return the journal folder of a home."""
     return home / PLAIT_FOLDER / "journal"
@@ -251,27 +191,6 @@ def is_incomplete(home: Path, id_: str) -> bool:
     """Return whether an edit was interrupted or has no entry, without reading it."""
     folder = journal_folder(home) / id_
     return (folder / OPEN_FILE).exists() or not (folder / ENTRY_FILE).exists()
-
-
-def read_entry(home: Path, id_: str) -> JournalEntry:
-    """Return the entry of an edit, or raise if it cannot be read."""
-    folder = journal_folder(home) / id_
-    data = read_small(folder / OPEN_FILE) or read_small(folder / ENTRY_FILE)
-    try:
-        if data is None or folder.is_symlink():
-            raise ValueError("the file is missing")
-
-        def path(kind: type, value: Any) -> Path:
-            if kind is not Path or not isinstance(value, str):
-                raise NotImplementedError(kind)
-            return resolve_in_home(home, value)
-
-        edit = msgspec.convert(json.loads(data), Edit, dec_hook=path)
-        if edit.id != id_:
-            raise ValueError(f"it belongs to edit '{edit.id}'")
-    except (ValueError, msgspec.ValidationError) as error:
-        raise SourceError(f"cannot read the record of the edit '{id_}': {error}") from error
-    return JournalEntry(home, edit)
 
 
 def resolve_in_home(home: Path, name: str) -> Path:
@@ -374,89 +293,6 @@ def _find_last_foreign_state(path: Path, edits: Sequence[Edit]) -> FileState | N
 PLAN_AGAIN = "create the plan again"
 
 
-def create_entry(home: Path, plan: Plan, id_: str, when: datetime) -> JournalEntry:
-    """Create the entry of a plan; nothing has been written yet."""
-    steps = tuple(_make_step(home, step) for step in plan.steps)
-    places = [path for step in steps for path in step.places]
-    if len(set(places)) < len(places):
-        raise ValueError("a plan can have only one step per file")
-    comes = {step.places[-1] for step in steps if step.kind in ("write", "move")}
-    goes = {step.path for step in steps if step.kind in ("remove", "move")}
-    edit = Edit(
-        id=id_,
-        operation=plan.operation,
-        session=plan.session,
-        path=resolve_real_path(home, plan.path),
-        when=when,
-        state="begun",
-        steps=steps,
-        made=tuple(sorted(folder for folder in _list_parent_folders(comes) if not folder.is_dir())),
-        emptied=emptied_folders(home, goes, with_projects=plan.operation == "move"),
-    )
-    return JournalEntry(home, edit)
-
-
-def _make_step(home: Path, step: Step) -> EditStep:
-    path = resolve_real_path(home, step.path)
-    before = read_file_state(path)
-    if before and not is_plain(path) and not isinstance(step, Remove):
-        raise Refused(f"'{path}' is not a regular file")
-    match step:
-        case Write():
-            return EditStep("write", path, before, is_shared=step.is_shared)
-        case Append():
-            return EditStep("append", path, before, is_shared=step.is_shared)
-        case Remove():
-            return EditStep("remove", path, before)
-        case Move():
-            return EditStep("move", path, before, target=resolve_real_path(home, step.target))
-
-
-def prepare_entry(entry: JournalEntry, plan: Plan, seen: "SourceStamps") -> None:
-    """Write the drafts and back up what they replace, so that nothing can be missing later."""
-    with wrap_os_errors(entry.folder):
-        entry.save("begun")
-        for folder in entry.edit.made:
-            make_folder(folder)
-    steps = list(entry.edit.steps)
-    for number, (planned, step) in enumerate(zip(plan.steps, steps, strict=True)):
-        with wrap_os_errors(step.path):
-            if isinstance(planned, Write):
-                drafted_step, draft, digest = (
-                    entry.edit.steps[number],
-                    entry.draft_path(number),
-                    None,
-                )
-                if isinstance(planned.content, CopyOf):
-                    copy_draft(draft, planned.content.path)
-                else:
-                    digest = write_draft(draft, planned.content())
-                mode = planned.mode
-                if mode is None:
-                    mode = drafted_step.before.mode if drafted_step.before else OWNER_FILE
-                finish_draft(
-                    draft,
-                    mode,
-                    planned.times,
-                    like=drafted_step.path if drafted_step.before else None,
-                )
-                steps[number] = msgspec.structs.replace(
-                    drafted_step, after=read_file_state(draft), digest=digest
-                )
-            elif isinstance(planned, Append):
-                replace_file(entry.appended_path(number), planned.data)
-    with wrap_os_errors(entry.edit.path):
-        sync_files([entry.draft_path(at) for at, step in enumerate(steps) if step.kind == "write"])
-    seen.refuse_changed()
-    for number, step in enumerate(steps):
-        if step.kind == "write" and step.before:
-            with wrap_os_errors(step.path):
-                keep_copy(step.path, entry.backup_path(number))
-    with wrap_os_errors(entry.folder):
-        _sync_folders(entry)
-        entry.save("ready", tuple(steps))
-
-
 class SourceStamps:
     """The states of the files that a plan was made from or changes, when it is about to be applied.
 
@@ -495,52 +331,13 @@ def _make_refusal(
     return Refused(f"'{path}' has {what} since the plan was made", PLAN_AGAIN)
 
 
-def commit_entry(entry: JournalEntry) -> None:
-    """Do the remaining steps in order, and check that all are done."""
-    for number, step in enumerate(entry.edit.steps):
-        for path in step.places:
-            check_real_path(entry.home, path)
-        with wrap_os_errors(step.path):
-            match step.kind:
-                case "write":
-                    draft = entry.draft_path(number)
-                    waiting, there = read_file_state(draft), read_file_state(step.path)
-                    if waiting is None:
-                        is_done = step.after is not None and step.after.is_same_as(there)
-                    elif step.before:
-                        is_done = install_draft(draft, step.path, step.before)
-                    elif there and there.inode == waiting.inode:
-                        draft.unlink()
-                        is_done = True
-                    else:
-                        is_done = _is_rename_target(draft, step.path)
-                case "append":
-                    data = entry.appended_path(number).read_bytes()
-                    is_done = step.before is not None and append_at(
-                        step.path, data, step.before.size
-                    )
-                case "remove":
-                    is_done = _back_up_removed(step, entry.backup_path(number))
-                case "move":
-                    is_done = _apply_move(step)
-            if not is_done:
-                raise Refused(f"'{step.path}' has changed since the edit began")
-    for folder, _ in reversed(entry.edit.emptied):
-        remove_if_empty(folder)
-    steps = tuple(_record_result(entry, number) for number in range(len(entry.edit.steps)))
-    _sync_folders(entry)
-    with wrap_os_errors(entry.folder):
-        entry.save("done", steps)
-
-
-def _back_up_removed(step: EditStep, kept: Path) -> bool:
-    there = read_file_state(step.path)
-    if there is None:
-        return read_file_state(kept) is not None
-    if not there.is_same_as(step.before):
-        return False
-    move_file(step.path, kept)
-    return True
+@contextmanager
+def wrap_os_errors(path: Path) -> Iterator[None]:
+    """Turn system errors into errors that name the file."""
+    try:
+        yield
+    except OSError as error:
+        raise make_write_error(path, error) from error
 
 
 def _apply_move(step: EditStep) -> bool:
@@ -566,175 +363,6 @@ def _is_rename_target(path: Path, target: Path) -> bool:
     return True
 
 
-def _record_result(entry: JournalEntry, number: int) -> EditStep:
-    """Return a step with the state it left; others may have written to the file since."""
-    step = entry.edit.steps[number]
-    there = read_file_state(step.places[-1])
-    if step.kind == "move":
-        return msgspec.structs.replace(step, after=there)
-    if step.kind == "append" and step.before:
-        added = read_file_state(entry.appended_path(number))
-        is_last = there and added and there.size == step.before.size + added.size
-        return msgspec.structs.replace(step, after=there if is_last else None)
-    if there and step.after and there.inode == step.after.inode and there.size < step.after.size:
-        raise SourceError(f"'{step.path}' differs from what was written")
-    return step
-
-
-def _sync_folders(entry: JournalEntry) -> None:
-    places = {path.parent for step in entry.edit.steps for path in step.places}
-    for folder in sorted(places | {entry.folder}):
-        sync_folder(folder)
-
-
-@contextmanager
-def wrap_os_errors(path: Path) -> Iterator[None]:
-    """Turn system errors into errors that name the file."""
-    try:
-        yield
-    except OSError as error:
-        raise make_write_error(path, error) from error
-
-
-def undo_entry(entry: JournalEntry, *, force: bool = False) -> None:
-    """Restore everything, after checking that nothing is in the way."""
-    was_complete = entry.edit.state == "done"
-    for number, step in enumerate(entry.edit.steps):
-        for path in step.places:
-            check_real_path(entry.home, path)
-        objection = _find_objection(entry, number, step, was_complete=was_complete)
-        if objection and not force:
-            raise Refused(f"'{step.places[-1]}' {objection}", "`--force` undoes the edit anyway")
-    with wrap_os_errors(entry.folder):
-        if was_complete:
-            entry.save("undoing")
-        _reverse_steps(entry)
-        entry.save("undone")
-
-
-def _is_unapplied(entry: JournalEntry, number: int, step: EditStep) -> bool:
-    there = read_file_state(step.path)
-    match step.kind:
-        case "write":
-            waiting = read_file_state(entry.draft_path(number))
-            return waiting is not None and (there is None or there.inode != waiting.inode)
-        case "remove":
-            return read_file_state(entry.backup_path(number)) is None
-        case "move":
-            return there is not None and not _has_moved(step)
-        case "append":
-            if there is None or step.before is None or there.size <= step.before.size:
-                return True
-            if read_file_state(entry.appended_path(number)) is None:
-                return True
-            data, at = entry.appended_path(number).read_bytes(), step.before.size
-            return not has_bytes_at(step.path, data[: there.size - at], at)
-
-
-def roll_back(entry: JournalEntry) -> None:
-    """Roll back an edit that failed, for example on a full disk; the journal keeps what cannot be
-    restored.
-
-    What others have written meanwhile is set aside in the journal.
-    """
-    with suppress(PlaitError, OSError):
-        _reverse_steps(entry)
-        if any(
-            read_file_state(entry.displaced_path(number)) for number in range(len(entry.edit.steps))
-        ):
-            entry.save("undone")
-        else:
-            entry.remove()
-
-
-def _reverse_steps(entry: JournalEntry) -> None:
-    for folder, _ in entry.edit.emptied:
-        make_folder(folder)
-    for number, step in reversed(list(enumerate(entry.edit.steps))):
-        with wrap_os_errors(step.path):
-            match step.kind:
-                case "write":
-                    draft, kept = entry.draft_path(number), entry.backup_path(number)
-                    waiting, there = read_file_state(draft), read_file_state(step.path)
-                    is_placed = waiting is None or (
-                        there is not None and there.inode == waiting.inode
-                    )
-                    draft.unlink(missing_ok=True)
-                    if step.after is None or not is_placed:
-                        kept.unlink(missing_ok=True)
-                    elif step.before:
-                        if read_file_state(kept) and not (
-                            step.is_shared and there and _keep_foreign_lines(entry, number, there)
-                        ):
-                            _restore_backup(entry, number, step)
-                    elif there and _is_after(step, there):
-                        step.path.unlink()
-                    elif there:
-                        move_file(step.path, entry.displaced_path(number))
-                case "append":
-                    _undo_append(entry, number, step)
-                case "remove":
-                    if read_file_state(entry.backup_path(number)):
-                        _restore_backup(entry, number, step)
-                case "move":
-                    _undo_move(entry, number, step)
-    for emptied in reversed(entry.edit.made):
-        remove_if_empty(emptied)
-    for emptied, was in reversed(entry.edit.emptied):
-        emptied.chmod(was.mode)
-        sync_folder(emptied)
-        os.utime(emptied, ns=(was.accessed, was.modified))
-    for emptied in sorted({path.parent for step in entry.edit.steps for path in step.places}):
-        sync_folder(emptied)
-
-
-def _find_objection(
-    entry: JournalEntry, number: int, step: EditStep, *, was_complete: bool
-) -> str | None:
-    """Return what has happened to a file since it was edited."""
-    if not was_complete and _is_unapplied(entry, number, step):
-        return None
-    there = read_file_state(step.path)
-    match step.kind:
-        case "write":
-            if step.after is None or step.is_shared:
-                return None  # it was interrupted before the drafts were complete, or others write to it
-            backup = read_file_state(entry.backup_path(number))
-            if step.before:
-                _check_kept(step, backup, is_needed=was_complete)
-                if backup is None:
-                    return None  # it is restored already
-            if there is None:
-                return "has been deleted since the edit" if step.before else None
-            return None if _is_after(step, there) else "has changed since the edit"
-        case "append":
-            if step.before is None or read_file_state(entry.appended_path(number)) is None:
-                return None
-            if there is None:
-                return "has been deleted since the edit"
-            data, at = entry.appended_path(number).read_bytes(), step.before.size
-            done = data[: max(0, there.size - at)]
-            if there.size < at or not has_bytes_at(step.path, done, at):
-                raise Refused(f"'{step.path}' no longer contains the added lines in that place")
-            is_grown = there.size > at + len(data) and not step.is_shared
-            return "has grown since the edit" if is_grown else None
-        case "remove":
-            kept = read_file_state(entry.backup_path(number))
-            _check_kept(step, kept, is_needed=was_complete)
-            return "exists again" if kept and there and not there.is_same_as(kept) else None
-        case "move":
-            moved = read_file_state(step.target) if step.target else None
-            if moved is None:
-                return None if there else "has been deleted since the edit"
-            if there:
-                return (
-                    None
-                    if there.inode == moved.inode
-                    else "cannot be moved back: its old name is taken"
-                )
-            return None if moved.is_same_as(step.before) else "has changed since the edit"
-
-
 def _is_after(step: EditStep, there: FileState) -> bool:
     if there.is_same_as(step.after):
         return True
@@ -749,74 +377,9 @@ def _check_kept(step: EditStep, kept: FileState | None, *, is_needed: bool) -> N
         raise SourceError(f"the backup of '{step.path}' in the journal is truncated")
 
 
-def _keep_foreign_lines(entry: JournalEntry, number: int, there: FileState) -> bool:
-    """Keep what others have written to a shared file since.
-
-    If they have only appended to it, its former content is restored before what they added.
-    """
-    step, draft = entry.edit.steps[number], entry.draft_path(number)
-    if _is_after(step, there) or step.after is None:
-        return False
-    size = step.after.size
-    if there.size > size and hash_file(step.path, size) == step.digest:
-        write_draft(
-            draft, chain(pieces_of(entry.backup_path(number)), iter_bytes_from(step.path, size))
-        )
-        finish_draft(draft, there.mode, (there.accessed, there.modified), like=step.path)
-        sync_files([draft])
-        if not install_draft(draft, step.path, there):
-            draft.unlink()
-    entry.backup_path(number).unlink(missing_ok=True)
-    return True
-
-
 def _has_moved(step: EditStep) -> bool:
     there = read_file_state(step.target) if step.target else None
     return there is not None and step.before is not None and there.inode == step.before.inode
-
-
-def _undo_move(entry: JournalEntry, number: int, step: EditStep) -> None:
-    here, there = read_file_state(step.path), read_file_state(step.target) if step.target else None
-    if step.target is None or there is None or (here and not _has_moved(step)):
-        return  # it was never removed, or is restored, or somebody has removed it
-    if here and here.inode == there.inode:
-        step.target.unlink()
-        return
-    if here:
-        move_file(step.path, entry.displaced_path(number))
-    make_folder(step.path.parent)
-    install_new_file(step.target, step.path)
-
-
-def _restore_backup(entry: JournalEntry, number: int, step: EditStep) -> None:
-    """Restore a backup; a file that is there and is not ours is set aside."""
-    kept, there = entry.backup_path(number), read_file_state(step.path)
-    if there and not there.is_same_as(read_file_state(kept)) and not _is_after(step, there):
-        keep_copy(step.path, entry.displaced_path(number))
-    make_folder(step.path.parent)
-    move_file(kept, step.path)
-    _restore_times(step)
-
-
-def _undo_append(entry: JournalEntry, number: int, step: EditStep) -> None:
-    there, added = read_file_state(step.path), entry.appended_path(number)
-    if step.before is None or there is None or read_file_state(added) is None:
-        return
-    data, at = added.read_bytes(), step.before.size
-    if step.before.is_same_as(there):
-        pass  # nothing was appended yet, so even its times are left unchanged
-    elif cut_from_end(step.path, data, at):
-        _restore_times(step)
-    elif has_bytes_at(step.path, data, at):
-        draft = entry.draft_path(number)
-        draft.unlink(missing_ok=True)
-        write_draft(draft, iter_bytes_without(step.path, at, len(data)))
-        finish_draft(draft, there.mode, (there.accessed, there.modified), like=step.path)
-        sync_files([draft])
-        if not install_draft(draft, step.path, there):
-            draft.unlink()
-            raise Refused(f"'{step.path}' is being written to", "wait until it is idle")
-    added.unlink()
 
 
 def _restore_times(step: EditStep) -> None:
@@ -824,6 +387,421 @@ def _restore_times(step: EditStep) -> None:
     if step.before and there and there.size == step.before.size and not step.path.is_symlink():
         step.path.chmod(step.before.mode)
         os.utime(step.path, ns=(step.before.accessed, step.before.modified))
+
+
+class JournalEntry:
+    """One edit and its files in the journal."""
+
+    def __init__(self, home: Path, edit: Edit) -> None:
+        self.home = home
+        self.edit = edit
+        self.folder = journal_folder(home) / edit.id
+
+    def save(self, state: State, steps: tuple[EditStep, ...] | None = None) -> None:
+        """Save the progress of the edit, and sync it to disk."""
+        steps = self.edit.steps if steps is None else steps
+        edit = structs.replace(self.edit, state=state, steps=steps)
+        make_folder(self.folder)
+        name = OPEN_FILE if edit.is_cut_off else ENTRY_FILE
+
+        def encode_path(path: Any) -> str:
+            if not isinstance(path, Path):
+                raise NotImplementedError(type(path))
+            return (
+                OUTER_STATE
+                if path == _find_outer_state(self.home)
+                else path.relative_to(self.home).as_posix()
+            )
+
+        # Escaped, because file names need not be valid Unicode.
+        replace_file(
+            self.folder / name, json.dumps(msgspec.to_builtins(edit, enc_hook=encode_path)).encode()
+        )
+        self.edit = edit
+        if name == ENTRY_FILE:
+            (self.folder / OPEN_FILE).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Delete the edit and its backups for good."""
+        remove_folder(self.folder)
+
+    def backup_path(self, number: int) -> Path:
+        """Return the path of a step's backup."""
+        return self.folder / f"{number:04}.was"
+
+    def appended_path(self, number: int) -> Path:
+        """Return the path of the lines that a step appends."""
+        return self.folder / f"{number:04}.add"
+
+    def displaced_path(self, number: int) -> Path:
+        """Return the path of what was in the way when a step was undone."""
+        return self.folder / f"{number:04}.aside"
+
+    def draft_path(self, number: int) -> Path:
+        """Return the path of a step's new bytes, beside their target."""
+        path = self.edit.steps[number].path
+        name = path.name.encode(errors="surrogateescape")[:MOST_NAME_BYTES]
+        shown = name.decode(errors="ignore")
+        return path.with_name(f".{shown}.{self.edit.id}-{number}.new")
+
+    def prepare(self, plan: Plan, seen: SourceStamps) -> None:
+        """Write the drafts and back up what they replace, so that nothing can be missing later."""
+        with wrap_os_errors(self.folder):
+            self.save("begun")
+            for folder in self.edit.made:
+                make_folder(folder)
+        steps = list(self.edit.steps)
+        for number, (planned, step) in enumerate(zip(plan.steps, steps, strict=True)):
+            with wrap_os_errors(step.path):
+                if isinstance(planned, Write):
+                    draft, digest = self.draft_path(number), None
+                    if isinstance(planned.content, CopyOf):
+                        copy_draft(draft, planned.content.path)
+                    else:
+                        digest = write_draft(draft, planned.content())
+                    mode = planned.mode
+                    if mode is None:
+                        mode = step.before.mode if step.before else OWNER_FILE
+                    finish_draft(
+                        draft, mode, planned.times, like=step.path if step.before else None
+                    )
+                    steps[number] = structs.replace(
+                        step, after=read_file_state(draft), digest=digest
+                    )
+                elif isinstance(planned, Append):
+                    replace_file(self.appended_path(number), planned.data)
+        with wrap_os_errors(self.edit.path):
+            sync_files(
+                [self.draft_path(at) for at, step in enumerate(steps) if step.kind == "write"]
+            )
+        # Writing the drafts may have taken long: what they were made from must still be the same.
+        seen.refuse_changed()
+        for number, step in enumerate(steps):
+            if step.kind == "write" and step.before:
+                with wrap_os_errors(step.path):
+                    keep_copy(step.path, self.backup_path(number))
+        # Only what has reached the disk can be finished or undone after a power failure, so all
+        # of it is synced before the entry says that files may have changed.
+        with wrap_os_errors(self.folder):
+            self._sync_folders()
+            self.save("ready", tuple(steps))
+
+    def commit(self) -> None:
+        """Do the remaining steps in order, and check that all are done."""
+        for number, step in enumerate(self.edit.steps):
+            for path in step.places:
+                check_real_path(self.home, path)
+            with wrap_os_errors(step.path):
+                match step.kind:
+                    case "write":
+                        draft = self.draft_path(number)
+                        waiting, there = read_file_state(draft), read_file_state(step.path)
+                        if waiting is None:  # installed before an interruption
+                            is_done = step.after is not None and step.after.is_same_as(there)
+                        elif step.before:
+                            is_done = install_draft(draft, step.path, step.before)
+                        elif there and there.inode == waiting.inode:
+                            draft.unlink()
+                            is_done = True
+                        else:
+                            is_done = _is_rename_target(draft, step.path)
+                    case "append":
+                        data = self.appended_path(number).read_bytes()
+                        is_done = step.before is not None and append_at(
+                            step.path, data, step.before.size
+                        )
+                    case "remove":
+                        kept, there = self.backup_path(number), read_file_state(step.path)
+                        if there is None:
+                            is_done = read_file_state(kept) is not None
+                        elif is_done := there.is_same_as(step.before):
+                            move_file(step.path, kept)
+                    case "move":
+                        is_done = _apply_move(step)
+                if not is_done:
+                    raise Refused(f"'{step.path}' has changed since the edit began")
+        for folder, _ in reversed(self.edit.emptied):
+            remove_if_empty(folder)
+        steps = tuple(self._record_result(number) for number in range(len(self.edit.steps)))
+        self._sync_folders()
+        with wrap_os_errors(self.folder):
+            self.save("done", steps)
+
+    def undo(self, *, force: bool = False) -> None:
+        """Restore everything, after checking that nothing is in the way."""
+        was_complete = self.edit.state == "done"
+        for number, step in enumerate(self.edit.steps):
+            for path in step.places:
+                check_real_path(self.home, path)
+            objection = self._find_objection(number, step, was_complete=was_complete)
+            if objection and not force:
+                raise Refused(
+                    f"'{step.places[-1]}' {objection}", "`--force` undoes the edit anyway"
+                )
+        with wrap_os_errors(self.folder):
+            if was_complete:
+                self.save("undoing")
+            self._reverse_steps()
+            self.save("undone")
+
+    def roll_back(self) -> None:
+        """Roll back an edit that failed, for example on a full disk; the journal keeps what cannot be
+        restored.
+
+        What others have written meanwhile is set aside in the journal.
+        """
+        with suppress(PlaitError, OSError):
+            self._reverse_steps()
+            if any(
+                read_file_state(self.displaced_path(number))
+                for number in range(len(self.edit.steps))
+            ):
+                self.save("undone")
+            else:
+                self.remove()
+
+    def is_unapplied(self, number: int, step: EditStep) -> bool:
+        there = read_file_state(step.path)
+        match step.kind:
+            case "write":
+                waiting = read_file_state(self.draft_path(number))
+                return waiting is not None and (there is None or there.inode != waiting.inode)
+            case "remove":
+                return read_file_state(self.backup_path(number)) is None
+            case "move":
+                return there is not None and not _has_moved(step)
+            case "append":
+                if there is None or step.before is None or there.size <= step.before.size:
+                    return True
+                if read_file_state(self.appended_path(number)) is None:
+                    return True
+                data, at = self.appended_path(number).read_bytes(), step.before.size
+                return not has_bytes_at(step.path, data[: there.size - at], at)
+
+    def _reverse_steps(self) -> None:
+        for folder, _ in self.edit.emptied:
+            make_folder(folder)
+        for number, step in reversed(list(enumerate(self.edit.steps))):
+            with wrap_os_errors(step.path):
+                match step.kind:
+                    case "write":
+                        draft, kept = self.draft_path(number), self.backup_path(number)
+                        waiting, there = read_file_state(draft), read_file_state(step.path)
+                        is_placed = waiting is None or (
+                            there is not None and there.inode == waiting.inode
+                        )
+                        draft.unlink(missing_ok=True)
+                        if step.after is None or not is_placed:
+                            kept.unlink(missing_ok=True)
+                        elif step.before:
+                            if read_file_state(kept) and not (
+                                step.is_shared and there and self._keep_foreign_lines(number, there)
+                            ):
+                                self._restore_backup(number, step)
+                        elif there and _is_after(step, there):
+                            step.path.unlink()
+                        elif there:
+                            move_file(step.path, self.displaced_path(number))
+                    case "append":
+                        self._undo_append(number, step)
+                    case "remove":
+                        if read_file_state(self.backup_path(number)):
+                            self._restore_backup(number, step)
+                    case "move":
+                        self._undo_move(number, step)
+        for emptied in reversed(self.edit.made):
+            remove_if_empty(emptied)
+        for emptied, was in reversed(self.edit.emptied):
+            emptied.chmod(was.mode)
+            sync_folder(emptied)
+            os.utime(emptied, ns=(was.accessed, was.modified))
+        for emptied in sorted({path.parent for step in self.edit.steps for path in step.places}):
+            sync_folder(emptied)
+
+    def _find_objection(self, number: int, step: EditStep, *, was_complete: bool) -> str | None:
+        """Return what has happened to a file since it was edited."""
+        if not was_complete and self.is_unapplied(number, step):
+            return None
+        there = read_file_state(step.path)
+        match step.kind:
+            case "write":
+                if step.after is None or step.is_shared:
+                    return None  # it was interrupted before the drafts were complete, or others write to it
+                backup = read_file_state(self.backup_path(number))
+                if step.before:
+                    _check_kept(step, backup, is_needed=was_complete)
+                    if backup is None:
+                        return None  # it is restored already
+                if there is None:
+                    return "has been deleted since the edit" if step.before else None
+                return None if _is_after(step, there) else "has changed since the edit"
+            case "append":
+                if step.before is None or read_file_state(self.appended_path(number)) is None:
+                    return None
+                if there is None:
+                    return "has been deleted since the edit"
+                data, at = self.appended_path(number).read_bytes(), step.before.size
+                done = data[: max(0, there.size - at)]
+                if there.size < at or not has_bytes_at(step.path, done, at):
+                    raise Refused(f"'{step.path}' no longer contains the added lines in that place")
+                is_grown = there.size > at + len(data) and not step.is_shared
+                return "has grown since the edit" if is_grown else None
+            case "remove":
+                kept = read_file_state(self.backup_path(number))
+                _check_kept(step, kept, is_needed=was_complete)
+                return "exists again" if kept and there and not there.is_same_as(kept) else None
+            case "move":
+                moved = read_file_state(step.target) if step.target else None
+                if moved is None:
+                    return None if there else "has been deleted since the edit"
+                if there:
+                    return (
+                        None
+                        if there.inode == moved.inode
+                        else "cannot be moved back: its old name is taken"
+                    )
+                return None if moved.is_same_as(step.before) else "has changed since the edit"
+
+    def _keep_foreign_lines(self, number: int, there: FileState) -> bool:
+        """Keep what others have written to a shared file since.
+
+        If they have only appended to it, its former content is restored before what they added.
+        """
+        step, draft = self.edit.steps[number], self.draft_path(number)
+        if _is_after(step, there) or step.after is None:
+            return False
+        size = step.after.size
+        if there.size > size and hash_file(step.path, size) == step.digest:
+            write_draft(
+                draft, chain(pieces_of(self.backup_path(number)), iter_bytes_from(step.path, size))
+            )
+            finish_draft(draft, there.mode, (there.accessed, there.modified), like=step.path)
+            sync_files([draft])
+            if not install_draft(draft, step.path, there):
+                draft.unlink()
+        self.backup_path(number).unlink(missing_ok=True)
+        return True
+
+    def _undo_move(self, number: int, step: EditStep) -> None:
+        here, there = (
+            read_file_state(step.path),
+            read_file_state(step.target) if step.target else None,
+        )
+        if step.target is None or there is None or (here and not _has_moved(step)):
+            return  # it was never removed, or is restored, or somebody has removed it
+        if here and here.inode == there.inode:
+            step.target.unlink()
+            return
+        if here:
+            move_file(step.path, self.displaced_path(number))
+        make_folder(step.path.parent)
+        install_new_file(step.target, step.path)
+
+    def _restore_backup(self, number: int, step: EditStep) -> None:
+        """Restore a backup; a file that is there and is not ours is set aside."""
+        kept, there = self.backup_path(number), read_file_state(step.path)
+        if there and not there.is_same_as(read_file_state(kept)) and not _is_after(step, there):
+            keep_copy(step.path, self.displaced_path(number))
+        make_folder(step.path.parent)
+        move_file(kept, step.path)
+        _restore_times(step)
+
+    def _undo_append(self, number: int, step: EditStep) -> None:
+        there, added = read_file_state(step.path), self.appended_path(number)
+        if step.before is None or there is None or read_file_state(added) is None:
+            return
+        data, at = added.read_bytes(), step.before.size
+        if step.before.is_same_as(there):
+            pass  # nothing was appended yet, so even its times are left unchanged
+        elif cut_from_end(step.path, data, at):
+            _restore_times(step)
+        elif has_bytes_at(step.path, data, at):
+            draft = self.draft_path(number)
+            draft.unlink(missing_ok=True)
+            write_draft(draft, iter_bytes_without(step.path, at, len(data)))
+            finish_draft(draft, there.mode, (there.accessed, there.modified), like=step.path)
+            sync_files([draft])
+            if not install_draft(draft, step.path, there):
+                draft.unlink()
+                raise Refused(f"'{step.path}' is being written to", "wait until it is idle")
+        added.unlink()
+
+    def _record_result(self, number: int) -> EditStep:
+        """Return a step with the state it left; others may have written to the file since."""
+        step = self.edit.steps[number]
+        there = read_file_state(step.places[-1])
+        if step.kind == "move":
+            return structs.replace(step, after=there)
+        if step.kind == "append" and step.before:
+            added = read_file_state(self.appended_path(number))
+            is_last = there and added and there.size == step.before.size + added.size
+            return structs.replace(step, after=there if is_last else None)
+        if (
+            there
+            and step.after
+            and there.inode == step.after.inode
+            and there.size < step.after.size
+        ):
+            raise SourceError(f"'{step.path}' differs from what was written")
+        return step
+
+    def _sync_folders(self) -> None:
+        places = {path.parent for step in self.edit.steps for path in step.places}
+        for folder in sorted(places | {self.folder}):
+            sync_folder(folder)
+
+
+def create_entry(home: Path, plan: Plan, id_: str, when: datetime) -> JournalEntry:
+    """Create the entry of a plan; nothing has been written yet."""
+    made: list[EditStep] = []
+    for step in plan.steps:
+        path = resolve_real_path(home, step.path)
+        before = read_file_state(path)
+        if before and not is_plain(path) and not isinstance(step, Remove):
+            raise Refused(f"'{path}' is not a regular file")
+        target = resolve_real_path(home, step.target) if isinstance(step, Move) else None
+        is_shared = isinstance(step, Write | Append) and step.is_shared
+        kind = STEP_KINDS[type(step)]
+        made.append(EditStep(kind, path, before, target=target, is_shared=is_shared))
+    steps = tuple(made)
+    places = [path for step in steps for path in step.places]
+    if len(set(places)) < len(places):
+        raise ValueError("a plan can have only one step per file")
+    comes = {step.places[-1] for step in steps if step.kind in ("write", "move")}
+    goes = {step.path for step in steps if step.kind in ("remove", "move")}
+    edit = Edit(
+        id=id_,
+        operation=plan.operation,
+        session=plan.session,
+        path=resolve_real_path(home, plan.path),
+        when=when,
+        state="begun",
+        steps=steps,
+        made=tuple(sorted(folder for folder in _list_parent_folders(comes) if not folder.is_dir())),
+        emptied=emptied_folders(home, goes, with_projects=plan.operation == "move"),
+    )
+    return JournalEntry(home, edit)
+
+
+def read_entry(home: Path, id_: str) -> JournalEntry:
+    """Return the entry of an edit, or raise if it cannot be read."""
+    folder = journal_folder(home) / id_
+    data = read_small(folder / OPEN_FILE) or read_small(folder / ENTRY_FILE)
+    try:
+        if data is None or folder.is_symlink():
+            raise ValueError("the file is missing")
+
+        def path(kind: type, value: Any) -> Path:
+            if kind is not Path or not isinstance(value, str):
+                raise NotImplementedError(kind)
+            return resolve_in_home(home, value)
+
+        edit = msgspec.convert(json.loads(data), Edit, dec_hook=path)
+        if edit.id != id_:
+            raise ValueError(f"it belongs to edit '{edit.id}'")
+    except (ValueError, msgspec.ValidationError) as error:
+        raise SourceError(f"cannot read the record of the edit '{id_}': {error}") from error
+    return JournalEntry(home, edit)
 
 
 NO_EDIT = ""
@@ -852,12 +830,6 @@ def note_if_live(plan: Plan) -> Plan:
     sign = describe_activity(plan.source) if is_new else None
     note = f"the session is live: {sign}; later messages are not in the new session"
     return replace(plan, notes=(*plan.notes, note)) if sign else plan
-
-
-def _list_changed_files(step: Step) -> tuple[Path, ...]:
-    """Return the session file that a step changes."""
-    is_shared = isinstance(step, Write | Append) and step.is_shared
-    return () if step.was is None or is_shared else (step.path,)
 
 
 def _list_session_files(subject: Subject) -> list[Path]:
@@ -889,10 +861,11 @@ class Journal:
             seen = SourceStamps(plan)
             self._settle()
             if not force:
-                changed, names = (
-                    [path for step in plan.steps for path in _list_changed_files(step)],
-                    [],
-                )
+                changed, names = list[Path](), list[str]()
+                for step in plan.steps:
+                    is_shared = isinstance(step, Write | Append) and step.is_shared
+                    if step.was is not None and not is_shared:
+                        changed.append(step.path)
                 if plan.source.log.path in changed:
                     changed += _list_session_files(plan.source)
                     names = [plan.source.id]
@@ -904,10 +877,10 @@ class Journal:
                 when = last + timedelta(microseconds=1)
             entry = create_entry(self.home, plan, *(f"{when:{EDIT_ID_FORMAT}}", when))
             try:
-                prepare_entry(entry, plan, seen)
-                commit_entry(entry)
+                entry.prepare(plan, seen)
+                entry.commit()
             except BaseException:
-                roll_back(entry)
+                entry.roll_back()
                 raise
             return entry.edit
 
@@ -926,7 +899,7 @@ class Journal:
                 )
                 self._refuse_living(entry.edit.session, files, names)
             try:
-                undo_entry(entry, force=force)
+                entry.undo(force=force)
             except Refused as refusal:
                 raise self._name_later_edit(refusal, entry.edit) from None
             return entry.edit
@@ -937,9 +910,9 @@ class Journal:
             entry = self._find_entry(id_)
             match entry.edit.state:
                 case "ready":
-                    commit_entry(entry)
+                    entry.commit()
                 case "undoing":
-                    undo_entry(entry)
+                    entry.undo()
                 case "begun":
                     hint = f"`plait undo {entry.edit.id}` discards what it had prepared"
                     raise Refused(f"the edit '{entry.edit.id}' had not changed any files yet", hint)
@@ -998,15 +971,12 @@ class Journal:
                     remove_folder(folder)
                 for edit in self._iter_edits([id_]):
                     entry = JournalEntry(self.home, edit)
-                    if not (
-                        entry.edit.state == "begun"
-                        or all(
-                            _is_unapplied(entry, number, step)
-                            for number, step in enumerate(entry.edit.steps)
-                        )
+                    steps = enumerate(edit.steps)
+                    if edit.state != "begun" and not all(
+                        entry.is_unapplied(number, step) for number, step in steps
                     ):
                         raise _make_incomplete_error(edit)
-                    undo_entry(entry)
+                    entry.undo()
 
     def find_activity(self, files: list[Path], names: list[str]) -> str | None:
         """Return the sign that a session is being written to, or None if there is none."""
