@@ -21,6 +21,7 @@ its summary is kept.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -90,14 +91,12 @@ def select_branch_at(
     """Return what the client needs to resume at a record, or before it."""
     log = _Log(records)
     number, loaded = log.loaded_for(uuid)
-    number = _find_preceding(loaded, number) if is_before else _end_of_response(loaded, number)
-    return _collect_branch(log, loaded, number)
-
-
-def load_chain_to(records: Sequence[Record], uuid: str) -> tuple[LoadedEntries, list[int]]:
-    """Return the entries as the client loads them for a record, and its chain up to that record."""
-    number, loaded = _Log(records).loaded_for(uuid)
-    return loaded, build_chain(loaded, _end_of_response(loaded, number))
+    if is_before:
+        way = walk_up(loaded, number)
+        if len(way) < 2:
+            raise UserError("nothing comes before it; start a new session instead")
+        return _collect_branch(log, loaded, way[-2])
+    return _collect_branch(log, loaded, _end_of_response(loaded, number))
 
 
 def select_active_branch(records: Sequence[Record], size: int) -> BranchRecords | None:
@@ -118,13 +117,6 @@ def _collect_branch(log: "_Log", loaded: LoadedEntries, number: int) -> BranchRe
     return BranchRecords(uuid, frozenset(log.kept), lines, log.gap)
 
 
-def _find_preceding(loaded: LoadedEntries, number: int) -> int:
-    way = walk_up(loaded, number)
-    if len(way) < 2:
-        raise UserError("nothing comes before it; start a new session instead")
-    return way[-2]
-
-
 def _end_of_response(loaded: LoadedEntries, number: int) -> int:
     """Return the last record of a response and of the results of its calls.
 
@@ -140,26 +132,21 @@ def _end_of_response(loaded: LoadedEntries, number: int) -> int:
     last = next(answers, way[-1])
     name = loaded.records[last].message_id
     parts = frozenset({last, *(loaded.members().get(name, ()) if name else ())})
+    on_way = frozenset(way)
+
+    def follows_response(place: int) -> bool:
+        """Return whether an entry is part of the response, or follows one off the path."""
+        is_part = False
+        for above in reversed(walk_up(loaded, place)):
+            is_part = is_part or above in parts
+            record = loaded.records[above]
+            is_inner = record.type == "assistant" or is_result(record) or is_note(record)
+            if above in on_way or not is_inner:
+                return is_part and above in on_way
+        return False
+
     behind = reversed(add_parallel_entries(loaded, way))
-    return next(
-        place
-        for place in behind
-        if place == number or _follows_response(loaded, place, parts, number)
-    )
-
-
-def _follows_response(loaded: LoadedEntries, number: int, parts: frozenset[int], end: int) -> bool:
-    """Return whether an entry is part of a response, or follows a part of it off the path to an
-    end.
-    """
-    way = frozenset(walk_up(loaded, end))
-    is_part = False
-    for place in reversed(walk_up(loaded, number)):
-        is_part = is_part or place in parts
-        record = loaded.records[place]
-        if place in way or not (record.type == "assistant" or is_result(record) or is_note(record)):
-            return is_part and place in way
-    return False
+    return next(place for place in behind if place == number or follows_response(place))
 
 
 class _Log:
@@ -168,7 +155,12 @@ class _Log:
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = records
         self.by_uuid = {record.uuid: record for record in records if record.uuid}
-        self.callers = {call: item for item in self.by_uuid for call in self._list_calls(item)}
+        self.callers = {
+            call: uuid
+            for uuid, record in self.by_uuid.items()
+            if record.type == "assistant"
+            for call in get_call_ids(record)
+        }
         self.kept: set[str] = set()
         self.gap: int | None = None
         """The first line that the client would send, if that is not all of what is kept."""
@@ -177,10 +169,6 @@ class _Log:
     def graph(self) -> SessionGraph:
         """The records as a graph, which knows what a record with a missing parent follows."""
         return build(self.records)
-
-    def _list_calls(self, uuid: str) -> list[str]:
-        record = self.by_uuid[uuid]
-        return get_call_ids(record) if record.type == "assistant" else []
 
     def loaded_for(self, uuid: str) -> tuple[int, LoadedEntries]:
         """Return the entries as the client would load them for a record, and that record's number.
@@ -230,39 +218,30 @@ class _Log:
                 self.gap = way[0].line
             compactions = [item for item in way if is_boundary(item) and not item.parent_uuid]
             for uuid in map(self.before, (*way[:1], *compactions)):
-                if uuid not in begun and (found := self._load_at_or_none(uuid)):
-                    waiting.append(found)
+                if uuid not in begun:
+                    with suppress(UserError):  # a compaction may name no entry
+                        last, earlier = self.loaded_for(uuid or "")
+                        waiting.append((earlier, last))
                 begun.add(uuid)
 
-    def _load_at_or_none(self, uuid: str | None) -> tuple[LoadedEntries, int] | None:
-        """Return the entries as they were before a compaction; None if it names no entry."""
-        try:
-            number, loaded = self.loaded_for(uuid or "")
-        except UserError:
-            return None
-        return loaded, number
-
     def keep_all_named(self) -> None:
-        """Keep everything that kept records refer to, directly and indirectly."""
+        """Keep everything that kept records refer to, directly and indirectly.
+
+        That is parents up to a kept one, the call of a result, what a compaction preserves.
+        """
         count = -1
         while count != len(self.kept):
             count = len(self.kept)
-            for uuid in list(self.kept):
-                self.keep_named(self.by_uuid[uuid])
-
-    def keep_named(self, record: Record) -> None:
-        """Keep the records that a record refers to: parents up to a kept one, its call, what it
-        preserves.
-        """
-        preserved = record.preserved if isinstance(record, System) else None
-        named = [record.parent_uuid, record.source_tool_assistant_uuid]
-        named += [self.callers.get(call) for call in get_result_ids(record)]
-        named += [*preserved.uuids, preserved.anchor] if preserved else []
-        for start in named:
-            for uuid in self.above(start):
-                if uuid in self.kept or uuid not in self.by_uuid:
-                    break
-                self.kept.add(uuid)
+            for record in [self.by_uuid[uuid] for uuid in self.kept]:
+                preserved = record.preserved if isinstance(record, System) else None
+                named = [record.parent_uuid, record.source_tool_assistant_uuid]
+                named += [self.callers.get(call) for call in get_result_ids(record)]
+                named += [*preserved.uuids, preserved.anchor] if preserved else []
+                for start in named:
+                    for uuid in self.above(start):
+                        if uuid in self.kept or uuid not in self.by_uuid:
+                            break
+                        self.kept.add(uuid)
 
     def keep_results(self) -> None:
         """Keep the results of kept calls that follow kept records, whether they are sent or not."""
@@ -347,19 +326,14 @@ def build_pointer(session: str, records: list[Record], size: int, tip: str) -> b
         there, size = [*records, bare], size + len(bare.raw) + 1
         found = build_context(there, size=size)
         if found.resumes and resumes_at(there, size, tip):
-            words = quote_last_prompt(records, found.chain)
+            # Like the client, quote the last prompt of the conversation.
+            by_uuid = {record.uuid: record for record in records}
+            prompts = (by_uuid[uuid] for uuid in reversed(found.chain))
+            last = next(filter(is_human_prompt, prompts), None)
+            words = collapse_whitespace(get_prompt_text(last)) if last else None
+            if words and len(words) > LONGEST:
+                words = f"{words[:LONGEST]}…"
             return make_last_prompt_line(session, tip, words, is_explicit=is_explicit)
-    return None
-
-
-def quote_last_prompt(records: list[Record], chain: tuple[str, ...]) -> str | None:
-    """Return the last prompt of a chain as a pointer quotes it."""
-    by_uuid = {record.uuid: record for record in records}
-    for uuid in reversed(chain):
-        record = by_uuid[uuid]
-        if is_human_prompt(record):
-            words = collapse_whitespace(get_prompt_text(record))
-            return f"{words[:LONGEST]}…" if len(words) > LONGEST else words
     return None
 
 
@@ -488,7 +462,7 @@ def plan_graft(
     active = filter_records(other.records, active_branch) if active_branch else []
     branch = select_branch(loaded_log.records, at, since, active)
     made = _Graft(subject, target, loaded_log, other, branch, leaf)
-    plan = _plan_graft_in_place(made, title) if is_in_place else _plan_grafted_copy(made, title)
+    plan = made.plan_in_place(title) if is_in_place else made.plan_copy(title)
     grafted = {record.uuid for record in made.branch.records}
     kept = (iter_pointers(record) for record in made.source.records if record.type in BACKUPS)
     return (
@@ -504,7 +478,8 @@ def select_branch(
     """Return the messages that lead to a record, from another one on, without those the target
     has.
     """
-    loaded, chain = load_chain_to(records, at)
+    number, loaded = _Log(records).loaded_for(at)
+    chain = build_chain(loaded, _end_of_response(loaded, number))
     start = max(
         (n for n, number in enumerate(chain) if is_boundary(loaded.records[number])), default=-1
     )
@@ -519,27 +494,21 @@ def select_branch(
     ]
     if not new:
         raise UserError("the other session already has all of these messages")
-    return Branch(
-        [loaded.records[number] for number in new], list(_iter_branch_parents(loaded, new))
-    )
+    # Within the branch each record has its parent for the client, else the record before it.
+    parents: list[str | None] = []
+    kept: dict[int, None] = {}
+    for number in new:
+        above = loaded.parents[number]
+        found = above if above in kept else next(reversed(kept), None)
+        parents.append(None if found is None else loaded.records[found].uuid)
+        kept[number] = None
+    return Branch([loaded.records[number] for number in new], parents)
 
 
 def _names_of(record: Record) -> set[str]:
     """Return the ids of a record, including those it has in copies."""
     origin = record.forked_from.message_uuid if record.forked_from else None
     return {name for name in (record.uuid, origin) if name}
-
-
-def _iter_branch_parents(loaded: LoadedEntries, chain: list[int]) -> Iterator[str | None]:
-    """Yield the parent of each entry within the chain, as the client sees it."""
-    kept: set[int] = set()
-    before: int | None = None
-    for number in chain:
-        above = loaded.parents[number]
-        found = above if above in kept else before
-        yield None if found is None else loaded.records[found].uuid
-        kept.add(number)
-        before = number
 
 
 @dataclass(frozen=True, slots=True)
@@ -618,67 +587,71 @@ class _Graft:
         }
         return not (answers & held_there).issubset({None})
 
-
-def _plan_grafted_copy(graft: _Graft, title: str | None) -> Plan:
-    """Return the plan of a copy of the target with the branch at its end."""
-    session, target, other = str(uuid4()), graft.target, graft.other
-    copied, grafted = collect_ids(target, session), graft.ids(session)
-    records = graft.other.records
-    branch = (
-        select_active_branch(records, graft.other.stamp.size) if graft.is_there_already() else None
-    )
-    if branch is None:
-        kept, choice = records, None
-    else:
-        kept, choice = filter_records(records, branch), select_lines(branch.lines, ABANDONED)
-    added = graft.added(grafted, copied.map_id(graft.leaf), kept)
-    appended = (*added, *build_title_lines(session, title))
-    copy = LogCopy(target.log, other.stamp.size, copied, choice, added=appended)
-    says = graft.says(kept, added, grafted)
-    own = list_side_files(target, session)
-    plan = plan_copy("graft", target, copy, other.stamp, own, other.measures, says)
-    side_files = graft.list_side_files(session)
-    read = (*plan.read, (graft.source.file.path, graft.source.stamp), *read_side_stamps(side_files))
-    return replace(
-        plan,
-        steps=(*plan.steps, *build_side_writes(side_files, grafted)),
-        read=tuple(dict.fromkeys(read)),
-    )
-
-
-def _plan_graft_in_place(graft: _Graft, title: str | None) -> Plan:
-    """Return the plan that appends the branch to the target's own log."""
-    target, other = graft.target, graft.other
-    if graft.is_there_already():
-        raise Refused(
-            f"'{target.id}' already has these answers on another branch",
-            f"`plait switch {target.id[:8]} --branch …` continues from there",
+    def plan_copy(self, title: str | None) -> Plan:
+        """Return the plan of a copy of the target with the branch at its end."""
+        session, target, other = str(uuid4()), self.target, self.other
+        copied, grafted = collect_ids(target, session), self.ids(session)
+        records = self.other.records
+        branch = (
+            select_active_branch(records, self.other.stamp.size)
+            if self.is_there_already()
+            else None
         )
-    ids = graft.ids(target.id)
-    added = graft.added(ids, graft.leaf, other.records)
-    says = graft.says(other.records, added, ids)
-    added += build_title_lines(target.id, title)
-    data = end_line(target.log, other.stamp.size, b"\n".join(line for line, _ in added))
-    side_files = graft.list_side_files(target.id)
-    size = other.stamp.size + len(data)
-    reasons = dict.fromkeys(why for _, why in added)
-    kept = Change("kept", other.lines, "only new lines")
-    return Plan(
-        operation="graft",
-        source=target,
-        session=target.id,
-        path=target.log.path,
-        steps=(Append(target.log.path, data, other.stamp), *build_side_writes(side_files, ids)),
-        before=other.measures,
-        after=replace(says, lines=other.lines + len(added), bytes=size),
-        changes=(
-            kept,
-            *(Change("added", sum(item == why for _, item in added), why) for why in reasons),
-        ),
-        differences=tuple(Difference(None, None, None, line, why) for line, why in added[:3]),
-        read=(
-            (target.log.path, other.stamp),
-            (graft.source.file.path, graft.source.stamp),
+        if branch is None:
+            kept, choice = records, None
+        else:
+            kept, choice = filter_records(records, branch), select_lines(branch.lines, ABANDONED)
+        added = self.added(grafted, copied.map_id(self.leaf), kept)
+        appended = (*added, *build_title_lines(session, title))
+        copy = LogCopy(target.log, other.stamp.size, copied, choice, added=appended)
+        says = self.says(kept, added, grafted)
+        own = list_side_files(target, session)
+        plan = plan_copy("graft", target, copy, other.stamp, own, other.measures, says)
+        side_files = self.list_side_files(session)
+        read = (
+            *plan.read,
+            (self.source.file.path, self.source.stamp),
             *read_side_stamps(side_files),
-        ),
-    )
+        )
+        return replace(
+            plan,
+            steps=(*plan.steps, *build_side_writes(side_files, grafted)),
+            read=tuple(dict.fromkeys(read)),
+        )
+
+    def plan_in_place(self, title: str | None) -> Plan:
+        """Return the plan that appends the branch to the target's own log."""
+        target, other = self.target, self.other
+        if self.is_there_already():
+            raise Refused(
+                f"'{target.id}' already has these answers on another branch",
+                f"`plait switch {target.id[:8]} --branch …` continues from there",
+            )
+        ids = self.ids(target.id)
+        added = self.added(ids, self.leaf, other.records)
+        says = self.says(other.records, added, ids)
+        added += build_title_lines(target.id, title)
+        data = end_line(target.log, other.stamp.size, b"\n".join(line for line, _ in added))
+        side_files = self.list_side_files(target.id)
+        size = other.stamp.size + len(data)
+        reasons = dict.fromkeys(why for _, why in added)
+        kept = Change("kept", other.lines, "only new lines")
+        return Plan(
+            operation="graft",
+            source=target,
+            session=target.id,
+            path=target.log.path,
+            steps=(Append(target.log.path, data, other.stamp), *build_side_writes(side_files, ids)),
+            before=other.measures,
+            after=replace(says, lines=other.lines + len(added), bytes=size),
+            changes=(
+                kept,
+                *(Change("added", sum(item == why for _, item in added), why) for why in reasons),
+            ),
+            differences=tuple(Difference(None, None, None, line, why) for line, why in added[:3]),
+            read=(
+                (target.log.path, other.stamp),
+                (self.source.file.path, self.source.stamp),
+                *read_side_stamps(side_files),
+            ),
+        )

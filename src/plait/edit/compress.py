@@ -294,19 +294,17 @@ def select_band(
     end_segment()
     is_head = boundary is None or is_compressed_boundary(boundary)
     segments[0] = replace(segments[0], is_head=is_head)
-    tail = tuple(chain[edge:])
-    return Band(boundary, tuple(segments), tail, len(kept), relinked, _has_past(active, chain))
-
-
-def _has_past(active: Conversation, chain: Sequence[Record]) -> bool:
-    """Return whether the active conversation begins before what the client sends of it."""
+    # Whether the active conversation begins before what the client sends of it.
     sent = {record.uuid for record in chain}
-    for item in active.items():
-        if item.uuid in sent:
-            return False
-        if item.uuid and isinstance(item, UserMessage | AssistantText | ToolCall):
-            return True
-    return False
+    spoken = (
+        item
+        for item in active.items()
+        if item.uuid in sent or isinstance(item, UserMessage | AssistantText | ToolCall)
+    )
+    first = next((item for item in spoken if item.uuid), None)
+    has_past = first is not None and first.uuid not in sent
+    tail = tuple(chain[edge:])
+    return Band(boundary, tuple(segments), tail, len(kept), relinked, has_past)
 
 
 def _load_sent_chain(
@@ -451,7 +449,18 @@ def compress_draft(
                     order.parents[record.uuid or ""] = order.tip or ""
     for segment in band.segments:
         _compress_turn(order, segment, None if segment.is_head else words(segment))
-    _keep_tail(order, band)
+    # Keep the newer turns, except late results of removed calls.
+    removed_calls = {
+        call for part in band.segments for record in part.records for call in get_call_ids(record)
+    }
+    parent = order.tip
+    for record in band.tail:
+        answered = get_result_ids(record)
+        if answered and removed_calls.issuperset(answered):
+            order.instead[record.uuid or ""] = order.tip or ""
+            continue
+        order.keep(record, parent or band.linked.get(record.uuid or ""))
+        parent = None
     _drop_replaced(draft, order, {record.uuid or "" for record in chain})
     _rewrite_kept(draft, order)
     if order.moved and band.boundary:
@@ -497,21 +506,6 @@ def _compress_turn(order: CompressedOrder, segment: Segment, words: str | None) 
             time = times[-1] if times else record.timestamp
             order.add(build_answer(record, order.tip, time, words), SUMMED)
     order.instead |= {record.uuid or "": order.tip or "" for record in gone}
-
-
-def _keep_tail(order: CompressedOrder, band: Band) -> None:
-    """Keep the newer turns, except late results of removed calls."""
-    gone = {
-        call for part in band.segments for record in part.records for call in get_call_ids(record)
-    }
-    parent = order.tip
-    for record in band.tail:
-        answered = get_result_ids(record)
-        if answered and gone.issuperset(answered):
-            order.instead[record.uuid or ""] = order.tip or ""
-            continue
-        order.keep(record, parent or band.linked.get(record.uuid or ""))
-        parent = None
 
 
 def _drop_replaced(draft: Draft, order: CompressedOrder, chain: set[str]) -> None:
@@ -571,28 +565,23 @@ def _add_summary_line(draft: Draft, order: CompressedOrder, text: CompactionText
     if made and titles and titles[-1] > order.start:
         order.made[SUMMARY] = make_summary_line(text.note, made[-1])
         order.added.insert(0, (order.start, SUMMARY, SUMMARY))
-    if titles or _is_titled_by_summary(draft):
+    if titles:
         return
+    # The original log may have had a summary within its last lines, too.
+    room = TITLE_WINDOW
+    for line in reversed(draft.lines):
+        if line.original is not None:
+            room -= len(line.original) + 1
+            if room < 0:
+                break
+            if isinstance(line.entry, Record) and line.entry.type == "summary":
+                return
     known = {record.uuid for record in draft.records}
     for line, record in reversed(list(draft.record_lines)):
         if record.type == "summary":
             if record.envelope.leaf_uuid in known:
                 break  # it is the title: earlier ones are not
             draft.drop(line, STRAY)
-
-
-def _is_titled_by_summary(draft: Draft) -> bool:
-    """Return whether the original log had a summary within its last lines."""
-    room = TITLE_WINDOW
-    for line in reversed(draft.lines):
-        if line.original is None:
-            continue
-        room -= len(line.original) + 1
-        if room < 0:
-            return False
-        if isinstance(line.entry, Record) and line.entry.type == "summary":
-            return True
-    return False
 
 
 UNTOUCHED = "newer turns, and what is never sent"
@@ -639,7 +628,16 @@ def plan_compress(
     going = [part for part in band.segments if any(fate != "stays" for fate in decide_fates(part))]
     numbers = [part.number for part in going if part.number]
     turns = f"turns {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "one turn"
-    answers, made = _count_answers_and_calls(going)
+    items = [item for part in going for item in part.items]
+    answers = len(
+        {
+            record.message_id or record.uuid
+            for part in going
+            for record in part.records
+            if record.type == "assistant" and not is_compressed_answer(record)
+        }
+    )
+    made = sum(isinstance(item, ToolCall) for item in items)
     counts = f"{format_count(answers, 'answer')}, {format_count(made, 'tool call')}"
     text = CompactionText(
         f"Plait compressed {turns}: {counts} with {'its result' if made == 1 else 'their results'}.",
@@ -674,7 +672,17 @@ def plan_compress(
         left = known - sent + after if known >= sent else round(known * after / max(sent, 1))
         size = replace(size, tokens=left)
     is_smaller = after < sent and (size.tokens or 0) <= (known or size.tokens or 0)
-    notes = [*_describe_losses(band), *([] if is_smaller else [NO_HELP]), SPENT]
+    notes = [
+        f"Claude will know {format_count(answers, 'answer')} of older turns only from a summary"
+    ]
+    if made:
+        notes.append(f"Claude will no longer know the results of {format_count(made, 'tool call')}")
+    messages = [item for item in items if isinstance(item, UserMessage)]
+    if files := sum(message.kind in ("document", "skill", "ide") for message in messages):
+        words = "files, skills and notes attached to prompts"
+        notes.append(f"Claude will no longer see {words}: {files}")
+    notes += [] if is_smaller else [NO_HELP]
+    notes.append(SPENT)
     if plan.is_in_place:
         notes.append(UNCOUNTED)
     return add_break_even(replace(plan, after=size, notes=tuple(notes)), records, datetime.now(UTC))
@@ -693,24 +701,3 @@ def _format_replacement(segment: Segment, summariser: Summariser, calls: Calls) 
     call_lines = turn.calls if calls == "metadata" else ()
     call_list = "\n".join((CALLED, *(f"- {line}" for line in call_lines))) if call_lines else ""
     return "\n\n".join(part for part in (summary, call_list) if part) or ONLY_CALLS
-
-
-def _count_answers_and_calls(segments: Sequence[Segment]) -> tuple[int, int]:
-    records = [record for part in segments for record in part.records if record.type == "assistant"]
-    answers = {
-        record.message_id or record.uuid for record in records if not is_compressed_answer(record)
-    }
-    calls = sum(isinstance(item, ToolCall) for part in segments for item in part.items)
-    return len(answers), calls
-
-
-def _describe_losses(band: Band) -> Iterator[str]:
-    going = [part for part in band.segments if any(fate != "stays" for fate in decide_fates(part))]
-    answers, calls = _count_answers_and_calls(going)
-    yield f"Claude will know {format_count(answers, 'answer')} of older turns only from a summary"
-    if calls:
-        yield f"Claude will no longer know the results of {format_count(calls, 'tool call')}"
-    messages = [item for part in going for item in part.items if isinstance(item, UserMessage)]
-    if files := sum(message.kind in ("document", "skill", "ide") for message in messages):
-        words = "files, skills and notes attached to prompts"
-        yield f"Claude will no longer see {words}: {files}"

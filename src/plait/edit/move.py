@@ -263,7 +263,20 @@ def plan_move(
         tuple((folder.folder.name, folder.target.name) for folder in found),
         with_texts,
     )
-    _refuse_overwriting(found)
+    # Nothing is overwritten that is not itself moved away.
+    goes = {path for item in found for path in item.files}
+    existing = [
+        place
+        for folder in found
+        for path in folder.files
+        if (place := folder.place(path)) not in goes and place.exists() and path.name != INDEX
+    ]
+    if existing:
+        listed = ", ".join(f"'{path.name}'" for path in existing[:MOST_NAMED])
+        more = f" and {len(existing) - MOST_NAMED} more" if len(existing) > MOST_NAMED else ""
+        raise Refused(
+            f"'{existing[0].parent}' already contains {listed}{more}", "nothing was changed"
+        )
     moved = {path: _move_file(item, path, directories) for item in found for path in item.files}
     shared, notes = _plan_shared_files(config, found, directories)
     subjects = [subject for item in found for subject in item.subjects]
@@ -317,23 +330,6 @@ def plan_move(
         read=tuple((path, read_stamp(path)) for path in moved),
         notes=(*session_notes, *notes),
     )
-
-
-def _refuse_overwriting(found: Iterable[MovedFolder]) -> None:
-    """Refuse to overwrite anything that is not itself moved away."""
-    goes = {path for item in found for path in item.files}
-    existing = [
-        place
-        for folder in found
-        for path in folder.files
-        if (place := folder.place(path)) not in goes and place.exists() and path.name != INDEX
-    ]
-    if existing:
-        names = ", ".join(f"'{path.name}'" for path in existing[:MOST_NAMED])
-        more = f" and {len(existing) - MOST_NAMED} more" if len(existing) > MOST_NAMED else ""
-        raise Refused(
-            f"'{existing[0].parent}' already contains {names}{more}", "nothing was changed"
-        )
 
 
 def _move_file(folder: MovedFolder, path: Path, directories: DirectoryMap) -> tuple[Step, ...]:

@@ -453,7 +453,10 @@ def _list_files_of(
 
 def _match_project(archive: "Archive", what: SessionRef) -> ProjectSessions | None:
     """Return the project that a name means; None if it means a session."""
-    if not isinstance(what, str) or _is_session_name(archive, what):
+    if not isinstance(what, str) or what in (".", "latest"):
+        return None
+    is_session_name = what.startswith("latest:") or what.endswith(".jsonl")
+    if is_session_name or any(item.id.startswith(what.lower()) for item in archive.sessions):
         return None
     known = list(iter_projects(archive))
     try:
@@ -470,8 +473,3 @@ def _match_project(archive: "Archive", what: SessionRef) -> ProjectSessions | No
     if not found:
         raise UserError(f"no session was started in '{directory}' itself", LIST_THEM)
     return found[0]
-
-
-def _is_session_name(archive: "Archive", name: str) -> bool:
-    is_word = name in (".", "latest") or name.startswith("latest:") or name.endswith(".jsonl")
-    return is_word or any(session.id.startswith(name.lower()) for session in archive.sessions)

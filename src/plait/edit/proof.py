@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import zip_longest
 from pathlib import Path
@@ -34,15 +35,16 @@ LOADED = ("Tool loaded.", "[Tool references removed - tools no longer available]
 
 def normalize_messages(messages: Iterable[tuple[str, object]], probe: str = "") -> list[Message]:
     """Return messages without what varies between runs, and without the probe."""
-    found = ((role, list(_iter_normalized_blocks(content, probe))) for role, content in messages)
-    return [(role, blocks) for role, blocks in found if role != "system" and blocks]
-
-
-def _iter_normalized_blocks(content: object, probe: str) -> Iterator[Block]:
-    for block in _iter_blocks(content):
-        kept = _normalize_block(block)
-        if kept.get("type") != "text" or (kept["text"] and not (probe and probe in kept["text"])):
-            yield kept
+    found: list[Message] = []
+    for role, content in messages:
+        blocks: list[Block] = []
+        for block in map(_normalize_block, _iter_blocks(content)):
+            words = block["text"] if block.get("type") == "text" else None
+            if words is None or (words and not (probe and probe in words)):
+                blocks.append(block)
+        if role != "system" and blocks:
+            found.append((role, blocks))
+    return found
 
 
 def _iter_blocks(content: object) -> Iterator[Block]:
@@ -77,24 +79,16 @@ def first_difference(ours: list[Message], theirs: list[Message]) -> tuple[int, s
             return number, "Claude Code sends one more message"
         if other is None:
             return number, "Claude Code does not send it"
-        if _encode_comparable(mine) != _encode_comparable(other):
-            return number, _describe_difference(mine, other)
+        if json.dumps(mine, sort_keys=True) == json.dumps(other, sort_keys=True):
+            continue
+        if mine[0] != other[0]:
+            return number, f"it is from the {other[0]}, not the {mine[0]}"
+        types = [
+            ", ".join(str(block.get("type")) for block in blocks) for _, blocks in (mine, other)
+        ]
+        is_same = types[0] == types[1]
+        return number, "its text differs" if is_same else f"it has {types[1]}, not {types[0]}"
     return None
-
-
-def _encode_comparable(message: Message) -> str:
-    return json.dumps(message, sort_keys=True)
-
-
-def _describe_difference(ours: Message, theirs: Message) -> str:
-    if ours[0] != theirs[0]:
-        return f"it is from the {theirs[0]}, not the {ours[0]}"
-    mine, its = (
-        ", ".join(str(block.get("type")) for block in found[1]) for found in (ours, theirs)
-    )
-    if mine != its:
-        return f"it has {its}, not {mine}"
-    return "its text differs"
 
 
 # A stand-in for the API on loopback: gives one short answer and keeps what the client sent.
@@ -309,10 +303,22 @@ def _copy_session(room: Path, session: Session) -> str:
 
 def _run(client: str, room: Path, session: str, url: str) -> str:
     asked = ("-p", PROBE, "--output-format", "json", "--resume", session, "--fork-session")
+    environment = {  # which contains nothing of the user's
+        "PATH": os.defpath,
+        "HOME": str(room / "home"),
+        "LANG": "C.UTF-8",
+        "CLAUDE_CONFIG_DIR": str(room / "config"),
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_API_KEY": "made-up-key-for-the-stand-in",
+        "HTTP_PROXY": NOWHERE,
+        "HTTPS_PROXY": NOWHERE,
+        "NO_PROXY": "127.0.0.1",
+        **dict.fromkeys(QUIET_VARIABLES, "1"),
+    }
     process = subprocess.Popen(  # noqa: S603  the user's own client
         [client, *asked],
         cwd=room / "work",
-        env=_build_environment(room, url),
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -325,30 +331,10 @@ def _run(client: str, room: Path, session: str, url: str) -> str:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
-    return _parse_result_text(out) or err.strip() or out.strip()
-
-
-def _parse_result_text(out: str) -> str:
-    try:
-        return str(json.loads(out)["result"])
-    except (ValueError, KeyError, TypeError):
-        return ""
-
-
-def _build_environment(room: Path, url: str) -> dict[str, str]:
-    """Return the client's environment, which contains nothing of the user's."""
-    return {
-        "PATH": os.defpath,
-        "HOME": str(room / "home"),
-        "LANG": "C.UTF-8",
-        "CLAUDE_CONFIG_DIR": str(room / "config"),
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": "made-up-key-for-the-stand-in",
-        "HTTP_PROXY": NOWHERE,
-        "HTTPS_PROXY": NOWHERE,
-        "NO_PROXY": "127.0.0.1",
-        **dict.fromkeys(QUIET_VARIABLES, "1"),
-    }
+    result = ""
+    with suppress(ValueError, KeyError, TypeError):
+        result = str(json.loads(out)["result"])
+    return result or err.strip() or out.strip()
 
 
 def _judge(standin: StandIn, expected: Context, output: str) -> Proof:

@@ -21,7 +21,6 @@ from plait.edit.clone import (
     NEW_IDS,
     NO_IDS,
     CopiedLine,
-    IdMap,
     LogCopy,
     build_title_lines,
     collect_ids,
@@ -288,12 +287,19 @@ def plan_redacted_copy(subject: Subject, redactor: "Redactor", *, title: str | N
     )
     before = measure_log(subject.log, stamp.size)
     plan = plan_copy("redact", subject, copy, stamp, side_files, before, before)
+
+    def redact_side_file(side_file: SideFile) -> Iterator[bytes]:
+        if side_file.is_log:
+            redacted = split_lines(rewrite_log(side_file.source, cleaner.redact_line))
+            yield from rewrite_lines(redacted, ids.rewrite_line)
+        else:
+            data = cleaner.redact_file(side_file.source)
+            yield ids.rewrite_paths(ids.rewrite_json(data)) if side_file.is_named else data
+
     contents = {
-        side_file.target: partial(_redact_side_log, side_file.source, cleaner, ids)
-        if side_file.is_log
-        else CopyOf(side_file.source)
-        if not is_text(read_small(side_file.source) or b"")
-        else partial(_redact_side_text, side_file, cleaner, ids)
+        side_file.target: CopyOf(side_file.source)
+        if not side_file.is_log and not is_text(read_small(side_file.source) or b"")
+        else partial(redact_side_file, side_file)
         for side_file in side_files
     }
     steps = [
@@ -321,26 +327,14 @@ class RedactedCopy(LogCopy):
             note = None if is_clean else _excerpt_change(line.data, clean)
             if not isinstance(entry, Record):
                 why = COPIED_AS_IS if is_clean else REDACTED
-                yield CopiedLine(line, clean, _get_fate(is_clean), why, shown=note)
+                fate: Fate = "kept" if is_clean else "rewritten"
+                yield CopiedLine(line, clean, fate, why, shown=note)
                 continue
             is_mentioned = self.origins is None or entry.line <= self.origins
             data = self.ids.rewrite_record(entry, is_main=is_mentioned)
             why = REDACTED if not is_clean else NO_IDS if data == line.data else NEW_IDS
-            yield CopiedLine(line, data, _get_fate(data == line.data), why, entry.uuid, note)
-
-
-def _get_fate(is_same: bool) -> Fate:
-    return "kept" if is_same else "rewritten"
-
-
-def _redact_side_log(path: Path, cleaner: SessionRedactor, ids: IdMap) -> Iterator[bytes]:
-    redacted = split_lines(rewrite_log(path, cleaner.redact_line))
-    return rewrite_lines(redacted, ids.rewrite_line)
-
-
-def _redact_side_text(side_file: SideFile, cleaner: SessionRedactor, ids: IdMap) -> Iterator[bytes]:
-    data = cleaner.redact_file(side_file.source)
-    yield ids.rewrite_paths(ids.rewrite_json(data)) if side_file.is_named else data
+            fate = "kept" if data == line.data else "rewritten"
+            yield CopiedLine(line, data, fate, why, entry.uuid, note)
 
 
 def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
@@ -361,11 +355,16 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
 
     rewritten.count(subject.log.path, stamp.size, cleaner.redact_line, show)
     changed = rewritten.lines
-    steps = [
-        *([_plan_rewrite(subject.log.path, cleaner)] if changed else ()),
-        *(step for item in side_files for step in _plan_side_changes(item, cleaner)),
-        *_plan_shared_files(subject, cleaner),
-    ]
+    steps = [_plan_rewrite(subject.log.path, cleaner)] if changed else []
+    for side_file in side_files:
+        path = side_file.source
+        if side_file.is_log:
+            if any(cleaner.redact_line(line) != line.data for line in iter_lines(path)):
+                steps.append(_plan_rewrite(path, cleaner))
+        elif cleaner.redact_file(path) != read_small(path):
+            content = partial(_iter_redacted_file, cleaner, path)
+            steps.append(Write(path, content, read_stamp(path)))
+    steps += _plan_shared_files(subject, cleaner)
     kept = before.lines - changed
     found = (Change("rewritten", changed, REDACTED), Change("kept", kept, NOTHING))
     notes = [*_build_notes(cleaner, side_files), *(KEPT if steps else ())]
@@ -444,14 +443,8 @@ def _plan_rewrite(path: Path, cleaner: SessionRedactor) -> Write:
     return Write(path, partial(rewrite_log, path, cleaner.redact_line), read_stamp(path))
 
 
-def _plan_side_changes(side_file: SideFile, cleaner: SessionRedactor) -> Iterator[Write]:
-    """Yield the step that redacts a side file."""
-    path = side_file.source
-    if side_file.is_log:
-        if any(cleaner.redact_line(line) != line.data for line in iter_lines(path)):
-            yield _plan_rewrite(path, cleaner)
-    elif cleaner.redact_file(path) != read_small(path):
-        yield Write(path, lambda: [cleaner.redact_file(path)], read_stamp(path))
+def _iter_redacted_file(cleaner: SessionRedactor, path: Path) -> Iterator[bytes]:
+    yield cleaner.redact_file(path)
 
 
 def _plan_shared_files(subject: Subject, cleaner: SessionRedactor) -> Iterator[Write]:

@@ -49,23 +49,21 @@ def plan_tag(subject: Subject, word: str | None) -> Plan:
     """Return the plan that tags a session; None removes its tag."""
     if word is None:
         return plan_line(subject, "tag", new.make_tag_line(subject.id, ""), "the tag is removed")
-    kept = strip_invisible(word).strip()
+    # The form in which the client compares tags: removing a letter can make others combine.
+    kept = word
+    for _ in range(MOST_ROUNDS):
+        before = kept
+        kept = "".join(
+            letter
+            for letter in unicodedata.normalize("NFKC", kept)
+            if unicodedata.category(letter) not in INVISIBLE_CATEGORIES
+        )
+        if kept == before:
+            break
+    kept = kept.strip()
     if not kept:
         raise UserError("the tag is empty", "leave it out to remove the tag")
     return plan_line(subject, "tag", new.make_tag_line(subject.id, kept), "its tag")
-
-
-def strip_invisible(text: str) -> str:
-    """Return a text in the form in which the client compares tags."""
-    for _ in range(MOST_ROUNDS):
-        before = text
-        plain = unicodedata.normalize("NFKC", text)
-        text = "".join(
-            letter for letter in plain if unicodedata.category(letter) not in INVISIBLE_CATEGORIES
-        )
-        if text == before:
-            break
-    return text
 
 
 def plan_line(subject: Subject, operation: Operation, line: bytes, why: str) -> Plan:

@@ -6,12 +6,13 @@ file-history/<session>/**        backups that snapshots name, so that rewinding 
 tasks/<session>/**, todos/<session>-*.json
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from plait.edit.log import measure_log, read_stamp
 from plait.edit.plan import NO_MEASURES, Change, Plan, Remove, Subject
+from plait.edit.rename import TITLE_FILE
 from plait.line import list_files, read_file_stamp
 from plait.line.discovery import AGENT_PREFIX, LOG_SUFFIX, SUBAGENTS
 from plait.record import Record
@@ -25,9 +26,6 @@ RUN = "wf_"
 SESSION_FOLDERS = frozenset({"tasks", "todos"})
 CLIENT_FOLDERS = ("file-history", "tasks")
 LISTS = "todos"
-
-
-TITLE_FILE = "custom-title.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,50 +43,39 @@ class SideFile:
 def list_side_files(subject: Subject, session: str) -> tuple[SideFile, ...]:
     """Return all files that belong to a session, with their places for another session id."""
     found: dict[Path, SideFile] = {}
-    for side_file in (
-        *_iter_folder_files(subject, session),
-        *_iter_outside_files(subject, session),
-    ):
-        found.setdefault(
-            side_file.target, side_file
-        )  # an agent may have two logs: the one in the session's folder wins
-    return (*found.values(), *_iter_client_files(subject, session))
-
-
-def _iter_folder_files(subject: Subject, session: str) -> Iterator[SideFile]:
-    folder = subject.log.folder
-    target = subject.log.path.with_name(session)
+    folder, target = subject.log.folder, subject.log.path.with_name(session)
     for path in list_files(folder):
+        place = target / path.relative_to(folder)
         is_output = OUTPUTS in path.parent.parts[-2:]
         is_log = path.suffix == LOG_SUFFIX and not is_output
-        yield SideFile(
-            path, target / path.relative_to(folder), is_log, path.suffix == JSON and not is_output
-        )
-
-
-def _iter_outside_files(subject: Subject, session: str) -> Iterator[SideFile]:
-    """Yield logs that belong to the session but are outside its folder."""
-    folder = subject.log.path.with_name(session) / SUBAGENTS
+        found[place] = SideFile(path, place, is_log, path.suffix == JSON and not is_output)
     for log in subject.others:
-        if subject.log.folder in log.path.parents:
+        if folder in log.path.parents:
             continue
-        home = folder / "workflows" / log.run if log.run else folder
-        yield SideFile(log.path, home / log.path.name, is_log=True)
+        # Older clients wrote the logs of agents next to that of the session. An agent may have two:
+        # the one in the session's folder wins.
+        home = target / SUBAGENTS
+        if log.run:
+            home /= f"workflows/{log.run}"
         meta = log.path.with_suffix(META)
+        found.setdefault(
+            home / log.path.name, SideFile(log.path, home / log.path.name, is_log=True)
+        )
         if meta.is_file():
-            yield SideFile(meta, home / meta.name, is_named=True)
-
-
-def _iter_client_files(subject: Subject, session: str) -> Iterator[SideFile]:
+            found.setdefault(home / meta.name, SideFile(meta, home / meta.name, is_named=True))
+    files = list(found.values())
     if subject.config is None:
-        return
+        return tuple(files)
     for name in CLIENT_FOLDERS:
         folder = subject.config / name / subject.id
-        for path in list_files(folder):
-            yield SideFile(path, folder.with_name(session) / path.relative_to(folder))
-    for path in list_files(subject.config / LISTS):
-        if path.name.startswith(f"{subject.id}-"):
-            yield SideFile(path, path.with_name(path.name.replace(subject.id, session)))
+        place = folder.with_name(session)
+        files += (SideFile(path, place / path.relative_to(folder)) for path in list_files(folder))
+    files += (
+        SideFile(path, path.with_name(path.name.replace(subject.id, session)))
+        for path in list_files(subject.config / LISTS)
+        if path.name.startswith(f"{subject.id}-")
+    )
+    return tuple(files)
 
 
 def select_referenced(
@@ -98,15 +85,16 @@ def select_referenced(
 
     An agent is identified by its id, by the call that started it, or by its parent record.
     """
+
+    def is_referenced(side_file: SideFile) -> bool:
+        names = _list_names(side_file, by_parent=by_parent)
+        return not names or any(name in text for text in texts for name in names)
+
     texts = [record.raw for record in kept]
     selected: list[SideFile] = []
-    waiting = [
-        side_file
-        for side_file in found
-        if SESSION_FOLDERS.isdisjoint(side_file.source.parts[-3:-1])
-    ]
+    waiting = [item for item in found if SESSION_FOLDERS.isdisjoint(item.source.parts[-3:-1])]
     while True:
-        named = [side_file for side_file in waiting if _is_named(side_file, texts, by_parent)]
+        named = list(filter(is_referenced, waiting))
         if not named:
             return tuple(selected)
         selected += named
@@ -115,37 +103,24 @@ def select_referenced(
         texts = [record.raw for path in logs for record in read_if_exists(path)]
 
 
-def _is_named(side_file: SideFile, texts: list[bytes], by_parent: bool) -> bool:
-    names = [name.encode() for name in _iter_names(side_file, by_parent)]
-    return not names or any(name in text for text in texts for name in names)
-
-
-def _iter_names(side_file: SideFile, by_parent: bool) -> Iterator[str]:
-    """Yield the names by which the log refers to a side file; none if it belongs to the whole
+def _list_names(side_file: SideFile, *, by_parent: bool) -> list[bytes]:
+    """Return the names by which the log refers to a side file; none if it belongs to the whole
     session.
     """
     path = side_file.source
     if path.name == TITLE_FILE:
-        return
+        return []
     stem = path.name.removesuffix(META) if path.name.endswith(META) else path.stem
-    yield stem.removeprefix(AGENT_PREFIX)
-    meta = (
-        read_agent_meta(path.with_name(stem + LOG_SUFFIX))
-        if stem.startswith(AGENT_PREFIX)
-        else None
-    )
-    if meta and meta.call_id:
-        yield meta.call_id
-    if (
-        by_parent
-        and side_file.is_log
-        and (first := next(read_if_exists(path), None))
-        and first.parent_uuid
-    ):
-        yield first.parent_uuid
+    names = [stem.removeprefix(AGENT_PREFIX)]
+    if stem.startswith(AGENT_PREFIX):
+        meta = read_agent_meta(path.with_name(stem + LOG_SUFFIX))
+        names += [meta.call_id] if meta and meta.call_id else []
+    if by_parent and side_file.is_log:
+        first = next(read_if_exists(path), None)
+        names += [first.parent_uuid] if first and first.parent_uuid else []
     run = next((part for part in path.parts if part.startswith(RUN)), None)
-    if run:
-        yield run.removesuffix(path.suffix)
+    names += [run.removesuffix(path.suffix)] if run else []
+    return [name.encode() for name in names]
 
 
 WHY_DELETED = "removed with the session; undo restores it"

@@ -314,7 +314,10 @@ def _run_command(arguments: list[str], turn: TurnDigest, timeout: float) -> byte
             f"the summariser '{name}' took more than {timeout:g} s for turn {turn.number}"
         ) from None
     finally:
-        _kill_process(process)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.wait()
         for pipe in (fed, printed, complaint):
             pipe.join()
     if process.returncode and not printed.has_enough:
@@ -346,14 +349,6 @@ class _Pipe(Thread):
                 self.stream.write(self.data)
             else:
                 self.data = self.stream.read(MOST)
-
-
-def _kill_process(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a command and its process group."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
 
 
 def strip_terminal_codes(printed: bytes) -> str:

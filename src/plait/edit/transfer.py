@@ -120,20 +120,32 @@ def plan_pack(path: Path, load: PackSource, redactor: "Redactor | None" = None) 
     odd = [name for name in files if not all(map(is_plain_name, name.split("/")))]
     for name in odd:
         del files[name]
-    cleaner = _learn_files(files, load, redactor) if redactor else None
+    cleaner: SessionRedactor | None = None
+    if redactor:
+        cleaner = SessionRedactor(redactor, keeps_places=False)
+        for name, file in files.items():
+            (cleaner.learn_log if _is_log(name) else cleaner.learn_file)(file)
+        for text in filter(None, (load.directory, str(load.config or ""))):
+            redactor.learn(text)
     members = tuple(_iter_members(files, load, cleaner))
     sizes = [
         measure_log(subject.log, read_stamp(subject.log.path).size) for subject in load.subjects
     ]
-    changed = (
-        sum(
-            sum(cleaner.redact_line(line) != line.data for line in iter_lines(subject.log.path))
-            for subject in load.subjects
-        )
-        if cleaner
-        else 0
-    )
-    notes = list(_pack_notes(files, cleaner))
+    changed = 0
+    notes: list[str] = []
+    if cleaner is None:
+        notes.append("nothing is redacted: anyone who has the file can read everything")
+    else:
+        for subject in load.subjects:
+            lines = iter_lines(subject.log.path)
+            changed += sum(cleaner.redact_line(line) != line.data for line in lines)
+        values = cleaner.redactor.report.found.values()
+        secrets = sum(value.kind == "secret" for value in values)
+        notes.append(f"redacted: {format_count(len(values), 'value')}, {secrets} of them secret")
+        others = [path for name, path in files.items() if not _is_log(name)]
+        binary = [path for path in others if not is_text(read_small(path) or b"")]
+        if binary:
+            notes.append(f"not checked: {format_count(len(binary), 'binary file')}")
     if odd:
         notes.append(f"left out, because some systems do not allow such names: {len(odd)} files")
 
@@ -190,7 +202,14 @@ def _iter_members(
             shown += "_"
         existing.add(shown)
         yield Member(shown, _content(name, path, cleaner), times[1] if times else 0)
-    prompts = list(_iter_prompts(load, cleaner))
+    # Of the client's history, the prompts of these sessions.
+    history = load.config / PROMPT_HISTORY if load.config else None
+    names = [subject.id.encode("utf-8", "surrogatepass") for subject in load.subjects]
+    prompts = [
+        (cleaner.redact_prompt(line) if cleaner else line.data) + b"\n"
+        for line in (iter_lines(history) if history and history.is_file() else ())
+        if any(name in line.data for name in names)
+    ]
     if prompts:
         yield Member(PROMPT_HISTORY, lambda: prompts)
 
@@ -205,40 +224,6 @@ def _content(
     if cleaner is None or not is_text(read_small(path) or b""):
         return CopyOf(path)
     return lambda: [cleaner.redact_file(path)]
-
-
-def _iter_prompts(load: PackSource, cleaner: SessionRedactor | None) -> Iterator[bytes]:
-    """Yield the sessions' prompts from the client's history, redacted."""
-    history = load.config / PROMPT_HISTORY if load.config else None
-    if not history or not history.is_file():
-        return
-    names = [subject.id.encode("utf-8", "surrogatepass") for subject in load.subjects]
-    for line in iter_lines(history):
-        if any(name in line.data for name in names):
-            yield (cleaner.redact_prompt(line) if cleaner else line.data) + b"\n"
-
-
-def _learn_files(files: dict[str, Path], load: PackSource, redactor: "Redactor") -> SessionRedactor:
-    cleaner = SessionRedactor(redactor, keeps_places=False)
-    for name, path in files.items():
-        (cleaner.learn_log if _is_log(name) else cleaner.learn_file)(path)
-    for text in filter(None, (load.directory, str(load.config or ""))):
-        redactor.learn(text)
-    return cleaner
-
-
-def _pack_notes(files: dict[str, Path], cleaner: SessionRedactor | None) -> Iterator[str]:
-    if cleaner is None:
-        yield "nothing is redacted: anyone who has the file can read everything"
-        return
-    report = cleaner.redactor.report
-    secrets = sum(found.kind == "secret" for found in report.found.values())
-    found = len(report.found)
-    yield f"redacted: {found} {'value' if found == 1 else 'values'}, {secrets} of them secret"
-    logs = [path for name, path in files.items() if not _is_log(name)]
-    binary = [path for path in logs if not is_text(read_small(path) or b"")]
-    if binary:
-        yield f"not checked: {format_count(len(binary), 'binary file')}"
 
 
 FROM_FILE = "from the file"
