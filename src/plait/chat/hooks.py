@@ -270,10 +270,18 @@ async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str,
         if is_late or process.returncode is None:
             _kill(process)
         writer.cancel()
-        texts = await _collect_output(process, readers)
+        with suppress(asyncio.CancelledError):
+            await process.wait()
+        await asyncio.wait(readers, timeout=LINGER_SECONDS)
+        for task in readers:
+            task.cancel()
+        if transport := getattr(process, "_transport", None):
+            transport.close()  # processes left running may hold the pipes open for ever
+        done = await asyncio.gather(*readers, return_exceptions=True)
+    texts = [item.decode("utf-8", "replace") if isinstance(item, bytes) else "" for item in done]
     code = process.returncode or 0
     code = 128 - code if code < 0 else code
-    return HookRun(hook, code, *texts, _milliseconds_since(began), is_late)
+    return HookRun(hook, code, texts[0], texts[1], _milliseconds_since(began), is_late)
 
 
 async def _read_output(process: Process, which: int) -> bytes:
@@ -291,22 +299,6 @@ async def _read_output(process: Process, which: int) -> bytes:
                 is_ended = True
                 _kill(process)
     return bytes(heard)
-
-
-async def _collect_output(
-    process: Process, readers: "list[asyncio.Task[bytes]]"
-) -> tuple[str, str]:
-    """Return the output without waiting for processes that a hook left running."""
-    with suppress(asyncio.CancelledError):
-        await process.wait()
-    await asyncio.wait(readers, timeout=LINGER_SECONDS)
-    for task in readers:
-        task.cancel()
-    if transport := getattr(process, "_transport", None):
-        transport.close()  # processes left running may hold the pipes open for ever
-    done = await asyncio.gather(*readers, return_exceptions=True)
-    texts = [item.decode("utf-8", "replace") if isinstance(item, bytes) else "" for item in done]
-    return texts[0], texts[1]
 
 
 def _kill(process: Process) -> None:
@@ -372,7 +364,7 @@ def _parse_json_output(ran: HookRun, orders: Mapping[str, Any], event: HookEvent
             "failed",
             INVALID_OUTPUT.format(wrong, json.dumps(orders, indent=2, ensure_ascii=False)),
         )
-    inner: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+    inner = as_mapping(own)
     if (named := inner.get("hookEventName", event)) != event and inner:
         elsewhere = HookRun(ran.hook, 1, milliseconds=ran.milliseconds)
         return HookOutput(
@@ -382,8 +374,19 @@ def _parse_json_output(ran: HookRun, orders: Mapping[str, Any], event: HookEvent
         )
     reason = str(orders.get("reason") or "Blocked by hook")
     is_blocking = orders.get("decision") == "block"
-    verdict, why = _parse_verdict(orders, inner)
-    decision = inner.get("decision") if isinstance(inner.get("decision"), Mapping) else {}
+    decision = as_mapping(inner.get("decision"))
+    verdict: Verdict | None = None
+    why = ""
+    if (given := inner.get("permissionDecision")) in ("allow", "ask", "deny"):
+        verdict, why = given, str(inner.get("permissionDecisionReason") or "")
+    elif isinstance(inner.get("decision"), Mapping):  # of a PermissionRequest
+        behavior = decision.get("behavior")
+        verdict = behavior if behavior in ("allow", "deny") else None
+        why = str(decision.get("message") or "")
+    elif orders.get("decision") == "approve":  # the older form
+        verdict, why = "allow", str(orders.get("reason") or "")
+    elif is_blocking:
+        verdict, why = "deny", reason
     return HookOutput(
         ran,
         "orders",
@@ -395,28 +398,9 @@ def _parse_json_output(ran: HookRun, orders: Mapping[str, Any], event: HookEvent
         message=str(orders.get("systemMessage") or ""),
         verdict=verdict,
         reason=why,
-        arguments=inner.get("updatedInput") or (decision or {}).get("updatedInput"),
-        ends_turn=(decision or {}).get("interrupt") is True,
+        arguments=inner.get("updatedInput") or decision.get("updatedInput"),
+        ends_turn=decision.get("interrupt") is True,
     )
-
-
-def _parse_verdict(
-    orders: Mapping[str, Any], inner: Mapping[str, Any]
-) -> tuple[Verdict | None, str]:
-    """Return the permission decision, in its current or its older form."""
-    if (given := inner.get("permissionDecision")) in ("allow", "ask", "deny"):
-        return given, str(inner.get("permissionDecisionReason") or "")
-    decision = inner.get("decision")
-    if isinstance(decision, Mapping):
-        behaviour = decision.get("behavior")
-        known: Verdict | None = behaviour if behaviour in ("allow", "deny") else None
-        return known, str(decision.get("message") or "")
-    match orders.get("decision"):
-        case "approve":
-            return "allow", str(orders.get("reason") or "")
-        case "block":
-            return "deny", str(orders.get("reason") or "Blocked by hook")
-    return None, ""
 
 
 def _check_type(kind: type, name: str) -> Check:

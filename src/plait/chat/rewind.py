@@ -10,9 +10,10 @@ or through a link, whatever a log names.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
@@ -82,9 +83,6 @@ def find_rewind_point(points: Sequence[RewindPoint], name: str) -> RewindPoint:
     raise UserError(f"no prompt is called '{name}'", f"1 to {len(points)} are there, 1 the newest")
 
 
-LoadBackup: TypeAlias = Callable[[object], "Kept"]
-
-
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A backup of a file."""
@@ -121,33 +119,77 @@ class FileState:
         self.current, self.is_current_known = kept.data, True
         self.seen.add(kept.data)
 
+    def record_call(self, output: Mapping[str, Any]) -> None:
+        """Note the content of a file after a call, as far as its logged result says it."""
+        texts = (output.get(name) for name in ("content", "updated_file"))
+        text = next((text for text in texts if isinstance(text, str)), None)
+        old, new = output.get("oldString"), output.get("newString")
+        before = output.get("originalFile")
+        if not isinstance(before, str) and self.is_current_known and self.current is not None:
+            before = self.current.decode(errors="surrogateescape")
+        if text is not None:
+            self.current = text.encode()
+        elif isinstance(before, str) and isinstance(old, str) and isinstance(new, str):
+            after = before.replace(old, new, -1 if output.get("replaceAll") else 1)
+            self.current = after.encode(errors="surrogateescape")
+        else:
+            self.current = None
+        self.is_current_known = self.current is not None
+        if self.current is not None:
+            self.seen.add(self.current)
+
 
 def build_file_states(
     records: Sequence[Record], prompt: str, folder: Path | None, root: Path
 ) -> dict[str, FileState] | None:
-    """Return the files that a session changed, as of a prompt; None without backups for it."""
-    load = _make_loader(folder)
+    """Return the files that a session changed, as of a prompt; None without backups for it.
+
+    Messages come in order, each after its snapshot: the snapshot's line may be anywhere later.
+    """
+
+    @cache
+    def read_backup(name: str) -> Kept:
+        data = read_small(folder / name) if folder and is_backup_name(name) else None
+        return Kept(data, is_lost=data is None)
+
+    def load(backup: object) -> Kept:
+        if backup is None or isinstance(backup, str):  # format: 2.1.29 stores the text itself
+            return Kept(backup.encode() if isinstance(backup, str) else None)
+        name = as_mapping(backup).get("backupFileName")
+        if name is None:
+            return Kept(None, is_lost="backupFileName" not in as_mapping(backup))
+        return read_backup(name) if isinstance(name, str) else Kept(None, is_lost=True)
+
+    uuids = {record.uuid for record in records if record.uuid}
+    by_message: dict[str | None, list[Snapshot]] = {}
+    for record in records:
+        if (snapshot := parse_snapshot(record)) and snapshot.message in uuids:
+            by_message.setdefault(snapshot.message, []).append(snapshot)
     states: dict[str, FileState] = {}
     has_begun = False
-    for step in _iter_in_order(records):
-        if isinstance(step, Record):
-            for path, output in _iter_changes(step):
-                text = Path(path)
-                if state := states.get(
-                    str(text.relative_to(root)) if text.is_relative_to(root) else path
-                ):
-                    data = _apply_change(output, state)
-                    state.current, state.is_current_known = data, data is not None
-                    if data is not None:
-                        state.seen.add(data)
-            continue
-        has_begun = has_begun or step.prompt == prompt
-        for name, backup in step.backups.items():
-            state = states.setdefault(name, FileState())
-            kept = load(backup)
-            state.record_backup(kept, is_since=has_begun and state.target is not None)
-            if has_begun and state.target is None:
-                state.target = kept
+    for record in records:
+        if record.uuid:
+            snapshots = by_message.pop(record.uuid, [])
+        else:
+            own = parse_snapshot(record)
+            snapshots = [own] if own and own.message not in uuids else []
+        for snapshot in snapshots:
+            has_begun = has_begun or snapshot.prompt == prompt
+            for name, backup in snapshot.backups.items():
+                state = states.setdefault(name, FileState())
+                kept = load(backup)
+                state.record_backup(kept, is_since=has_begun and state.target is not None)
+                if has_begun and state.target is None:
+                    state.target = kept
+        if record.uuid and record.type == "user" and b'"toolUseResult"' in record.raw:
+            output = as_mapping(record.fields.get("toolUseResult"))
+            path = output.get("filePath") or output.get("notebook_path")
+            is_change = "structuredPatch" in output or "updated_file" in output
+            if isinstance(path, str) and is_change:
+                is_inside = Path(path).is_relative_to(root)
+                name = str(Path(path).relative_to(root)) if is_inside else path
+                if name in states:
+                    states[name].record_call(output)
     if not has_begun:
         return None
     return {name: state for name, state in states.items() if state.target}
@@ -179,69 +221,9 @@ def parse_snapshot(record: Record) -> Snapshot | None:
     return None
 
 
-def _iter_in_order(records: Sequence[Record]) -> Iterator[Record | Snapshot]:
-    """Yield messages, each after its snapshot: the snapshot's line may come anywhere later."""
-    uuids = {record.uuid for record in records if record.uuid}
-    before: dict[str | None, list[Snapshot]] = {}
-    for record in records:
-        if (found := parse_snapshot(record)) and found.message in uuids:
-            before.setdefault(found.message, []).append(found)
-    for record in records:
-        if record.uuid:
-            yield from before.pop(record.uuid, ())
-            yield record
-        elif (found := parse_snapshot(record)) and found.message not in uuids:
-            yield found
-
-
-def _make_loader(folder: Path | None) -> LoadBackup:
-    """Return a function that reads backups, each once."""
-    read: dict[str, Kept] = {}
-
-    def load(backup: object) -> Kept:
-        if backup is None or isinstance(backup, str):  # format: 2.1.29 stores the text itself
-            return Kept(backup.encode() if isinstance(backup, str) else None)
-        copy = as_mapping(backup).get("backupFileName")
-        if copy is None:
-            return Kept(None, is_lost="backupFileName" not in as_mapping(backup))
-        if not isinstance(copy, str) or folder is None or not is_backup_name(copy):
-            return Kept(None, is_lost=True)
-        if copy not in read:
-            data = read_small(folder / copy)
-            read[copy] = Kept(data, is_lost=data is None)
-        return read[copy]
-
-    return load
-
-
 def is_backup_name(name: str) -> bool:
     """Return whether a backup's name stays inside its folder."""
     return "/" not in name and "\\" not in name and is_plain_name(name)
-
-
-def _iter_changes(record: Record) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the files that a call changed, with what the log says about each."""
-    if record.type != "user" or b'"toolUseResult"' not in record.raw:
-        return
-    output = as_mapping(record.fields.get("toolUseResult"))
-    path = output.get("filePath") or output.get("notebook_path")
-    if isinstance(path, str) and ("structuredPatch" in output or "updated_file" in output):
-        yield path, output
-
-
-def _apply_change(output: Mapping[str, Any], state: FileState) -> bytes | None:
-    """Return the content of a file after a call; None if the log does not say."""
-    for name in ("content", "updated_file"):
-        if isinstance(text := output.get(name), str):
-            return text.encode()
-    old, new = output.get("oldString"), output.get("newString")
-    before = output.get("originalFile")
-    if not isinstance(before, str) and state.is_current_known and state.current is not None:
-        before = state.current.decode(errors="surrogateescape")
-    if not (isinstance(before, str) and isinstance(old, str) and isinstance(new, str)):
-        return None
-    count = -1 if output.get("replaceAll") else 1
-    return before.replace(old, new, count).encode(errors="surrogateescape")
 
 
 Problem: TypeAlias = Literal["", "foreign", "lost", "outside", "unreadable"]
@@ -299,11 +281,6 @@ class FileRewindPlan:
         """Files that somebody else changed since."""
         return tuple(step for step in self.steps if step.problem == "foreign")
 
-    @property
-    def blocked_steps(self) -> tuple[FileRewindStep, ...]:
-        """Steps that are impossible."""
-        return tuple(step for step in self.steps if step.problem not in ("", "foreign"))
-
     def apply(self, *, overwrite: bool = False) -> tuple[FileRewindStep, ...]:
         """Restore the files; with `over` also those that somebody else changed.
 
@@ -347,8 +324,27 @@ def plan_file_rewind(
     if states is None:
         return None
     places = tuple(Path(os.path.realpath(path)) for path in (root, *extra_directories))
-    steps = (_plan_step(name, state, root, places) for name, state in states.items())
-    return FileRewindPlan(tuple(step for step in steps if step), folder)
+    steps: list[FileRewindStep] = []
+    for name, state in states.items():
+        path = Path(os.path.normpath(root / name))
+        target = state.target
+        assert target is not None
+        try:
+            if not _is_inside(path, places):
+                steps.append(FileRewindStep(path, name, None, None, "outside"))
+                continue
+            now = _read_bytes(path)
+        except (OSError, ToolError):
+            steps.append(FileRewindStep(path, name, None, None, "unreadable"))
+            continue
+        if target.is_lost:
+            steps.append(FileRewindStep(path, name, now, None, "lost"))
+        elif now != target.data:
+            is_known = state.is_current_known and now in (state.current, *state.seen)
+            is_foreign = state.is_foreign or not is_known
+            problem: Problem = "foreign" if is_foreign else ""
+            steps.append(FileRewindStep(path, name, now, target.data, problem))
+    return FileRewindPlan(tuple(steps), folder)
 
 
 def plan_rewind_from_log(
@@ -359,27 +355,6 @@ def plan_rewind_from_log(
     return plan_file_rewind(
         records, prompt, root, extra_directories=extra_directories, folder=find_history_folder(log)
     )
-
-
-def _plan_step(
-    name: str, state: FileState, root: Path, places: tuple[Path, ...]
-) -> FileRewindStep | None:
-    path = Path(os.path.normpath(root / name))
-    wanted = state.target
-    assert wanted is not None
-    if not _is_inside(path, places):
-        return FileRewindStep(path, name, None, None, "outside")
-    try:
-        now = _read_bytes(path)
-    except (OSError, ToolError):
-        return FileRewindStep(path, name, None, None, "unreadable")
-    if wanted.is_lost:
-        return FileRewindStep(path, name, now, None, "lost")
-    if now == wanted.data:
-        return None
-    is_known = state.is_current_known and now in (state.current, *state.seen)
-    is_foreign = state.is_foreign or not is_known
-    return FileRewindStep(path, name, now, wanted.data, "foreign" if is_foreign else "")
 
 
 def _is_inside(path: Path, places: tuple[Path, ...]) -> bool:

@@ -1,7 +1,7 @@
 """The log lines of `/clear`, `/rename`, `/branch` and other commands."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ from plait.chat.usage import SessionCost, format_usage_lines
 from plait.documents import rebuild_messages
 from plait.errors import UserError
 from plait.line import iter_lines, read_file_stamp, read_small
-from plait.line import iter_lines as read_lines
 from plait.line.discovery import find_history_folder
 from plait.line.output import OutputFolder
 from plait.record import Record, iter_client_records, read
@@ -137,8 +136,15 @@ def branch_session(
     session.close()
     name, words = session.ids.uuid(), " ".join(title.split())
     path = session.path.parent / f"{name}.jsonl"
-    records = iter_client_records(read_lines(session.path))
-    kept = list(_find_snapshots(records, {record.uuid for record in chain}))
+    known = {record.uuid for record in chain}
+    snapshots: dict[str, Snapshot] = {}
+    for snapshot in filter(
+        None, map(parse_snapshot, iter_client_records(iter_lines(session.path)))
+    ):
+        if snapshot.prompt in known and snapshot.prompt:  # later updates belong to the first one
+            first = snapshots.setdefault(snapshot.prompt, snapshot)
+            backups = {**snapshot.backups, **first.backups}
+            snapshots[snapshot.prompt] = first._replace(backups=backups)
     called = words or _choose_title(path.parent, chain)
     parts, before = [], None
     for record in chain:
@@ -152,10 +158,20 @@ def branch_session(
         parts.append(lines.make_state_line(name, "mode", {"mode": "normal"}))
     parts += [
         lines.make_snapshot_line(snapshot.prompt or "", snapshot.backups, snapshot.time)
-        for snapshot in kept
+        for snapshot in snapshots.values()
     ]
     OutputFolder(path.parent).write(path.name, b"".join(line + b"\n" for line in parts))
-    _copy_backups(session.path, path, kept)
+    source, target = find_history_folder(session.path), find_history_folder(path)
+    names = {
+        as_mapping(backup).get("backupFileName")
+        for snapshot in snapshots.values()
+        for backup in snapshot.backups.values()
+    }
+    for copy in names if source and target else ():
+        if isinstance(copy, str) and is_backup_name(copy) and source and target:
+            data = read_small(source / copy)
+            if data is not None:
+                OutputFolder(target).write(copy, data)
     if not session.setting.is_older:
         save_title(path, called)
     setting = session.setting
@@ -193,29 +209,3 @@ def _choose_title(folder: Path, chain: Sequence[Record]) -> str:
         return f"{start} (Branch)"
     number = next(number for number in range(2, len(numbers) + 3) if str(number) not in numbers)
     return f"{start} (Branch {number})"
-
-
-def _find_snapshots(records: Iterable[Record], known: set[str | None]) -> Iterator[Snapshot]:
-    """Yield the snapshots of a conversation's prompts, with later updates."""
-    found: dict[str, Snapshot] = {}
-    for snapshot in filter(None, map(parse_snapshot, records)):
-        if snapshot.prompt in known and snapshot.prompt:
-            first = found.setdefault(snapshot.prompt, snapshot)
-            found[snapshot.prompt] = first._replace(backups={**snapshot.backups, **first.backups})
-    yield from found.values()
-
-
-def _copy_backups(source: Path, target: Path, kept: Sequence[Snapshot]) -> None:
-    folders = find_history_folder(source), find_history_folder(target)
-    if not (folders[0] and folders[1]):
-        return
-    names = {
-        as_mapping(backup).get("backupFileName")
-        for held in kept
-        for backup in held.backups.values()
-    }
-    for name in names:
-        if isinstance(name, str) and is_backup_name(name):
-            data = read_small(folders[0] / name)
-            if data is not None:
-                OutputFolder(folders[1]).write(name, data)

@@ -28,7 +28,7 @@ from plait.chat.hooks import (
 )
 from plait.chat.rules import find_allow_rule, parse_rule
 from plait.chat.runtime import Emit, Ruling, Runtime
-from plait.chat.tools.base import SECRET_PLACEHOLDER, Outcome, Proposal, Tool, ToolError, Workplace
+from plait.chat.tools.base import SECRET_PLACEHOLDER, Outcome, Proposal, Workplace
 from plait.chat.tools.shell import format_preview
 from plait.chat.usage import Meter
 from plait.conversation.prices import Prices
@@ -455,10 +455,6 @@ def _describe_error(output: HookOutput) -> str:
 
 BY_HOOK = {"decision": "reject", "source": "hook", "reasonType": "hook"}
 DENIAL_KIND = "permission-rule"
-INVALID_REWRITE = (
-    "PreToolUse hook for {} returned updatedInput that failed schema validation: {}\nThe tool input"
-    " from the model was valid; the hook's rewrite of it was not."
-)
 
 
 def find_refusal(effect: HookEffect, proposal: Proposal, *, is_older: bool) -> Ruling | None:
@@ -480,57 +476,6 @@ def make_refusal(
     return Ruling(
         False, proposal, message, f"Error: {message}", {} if is_older else fields, ends_turn
     )
-
-
-def rewrite_call(
-    proposal: Proposal, arguments: Mapping[str, Any], tool: Tool, place: Workplace
-) -> Proposal:
-    """Return a call with the arguments from hooks; raise ToolError if they are invalid."""
-    try:
-        return replace(tool.propose(arguments, place), is_user_modified=proposal.is_user_modified)
-    except ToolError as error:
-        raise ToolError(INVALID_REWRITE.format(proposal.tool, error.text)) from error
-
-
-PROMPT_BLOCKED = "UserPromptSubmit operation blocked by hook:\n{}\n\nOriginal prompt: {}"
-PROMPT_STOPPED = "Operation stopped by hook: {}"
-MAX_STOP_BLOCKS = 9
-"""How often in a row hooks may continue a turn."""
-STOP_BLOCKS_OVERRIDDEN = (
-    "A hook blocked the turn from ending {} consecutive times — overriding and ending turn. For"
-    " Stop/SubagentStop hooks, check stop_hook_active in the input and return success while it's"
-    " true. Set CLAUDE_CODE_STOP_HOOK_BLOCK_CAP to raise this limit."
-)
-
-
-def log_blocked_prompt(writer: SessionWriter, effect: HookEffect, words: str) -> str:
-    """Log that a prompt was blocked; return the message for the user."""
-    blocking = effect.blocking[0]
-    text = PROMPT_BLOCKED.format(blocking.message, words)
-    _log_ending(writer, text, "blocked_by_hook", blocking.reason, is_kept=False)
-    return text
-
-
-def log_stopped_prompt(writer: SessionWriter, reason: str) -> str:
-    """Log that a prompt was stopped before the answer; return the message for the user."""
-    text = PROMPT_STOPPED.format(reason)
-    writer.note(text, is_companion=False)
-    _log_ending(writer, text, "stopped_by_hook", reason, is_kept=True)
-    return text
-
-
-def _log_ending(writer: SessionWriter, text: str, kind: str, reason: str, *, is_kept: bool) -> None:
-    ending = {"ending": {"kind": kind, "reason": reason}, "promptKept": is_kept}
-    newer = {"prevent_continuation": True, "prompt_submit_ending": ending}
-    fields = {} if writer.setting.is_older else newer
-    writer.system("informational", content=text, level="warning", **fields)
-
-
-def log_stop_override(writer: SessionWriter, times: int) -> str:
-    """Log that a turn ends although hooks would continue it; return the message for the user."""
-    text = STOP_BLOCKS_OVERRIDDEN.format(times)
-    writer.system("informational", content=text, level="warning")
-    return text
 
 
 CACHE_SECONDS = 300
@@ -557,12 +502,34 @@ class SessionLifecycle:
 
     async def _fire_start(self, hooks: "SessionHooks") -> None:
         if hooks.has("SessionStart"):
-            runtime = self._runtime
-            source = get_session_source(runtime)
-            fields = _build_resume_fields(runtime, self._prices) if source == "resume" else {}
-            if not runtime.writer.is_unseen:
-                fields["model"] = runtime.writer.setting.model
+            writer = self._runtime.writer
+            source = "startup" if writer.tip is None else "resume"
+            if writer.setting.first:
+                source = "clear"
+            fields = self._describe_resumption() if source == "resume" else {}
+            if not writer.is_unseen:
+                fields["model"] = writer.setting.model
             await hooks.fire_session_start(source, **fields)
+
+    def _describe_resumption(self) -> dict[str, Any]:
+        """Return how long ago the session ended and what resuming it costs."""
+        requests, now = self._runtime.requests, self._runtime.writer.ids.moment()
+        records = reversed(requests.context.records)
+        times = (record.timestamp for record in records if record.type == "assistant")
+        last = next(filter(None, times), None)
+        tokens = requests.context.tokens()
+        meter = Meter(self._prices)
+        meter.add(requests.model, {"cache_creation_input_tokens": tokens}, now)
+        fields: dict[str, Any] = {}
+        if last is not None:
+            seconds = max(0, round((now - datetime.fromisoformat(last)).total_seconds()))
+            fields["seconds_since_last_response"] = seconds
+        fields["context_tokens"] = tokens
+        if last is not None:
+            fields["prompt_cache_likely_expired"] = seconds > CACHE_SECONDS
+        if meter.cost is not None:
+            fields["estimated_cache_write_usd"] = round(meter.cost, 4)
+        return fields
 
     async def wait_started(self) -> bool:
         """Wait for the SessionStart hooks; return whether none stopped the session."""
@@ -584,31 +551,3 @@ class SessionLifecycle:
         self._start_task.cancel()
         await asyncio.wait([self._start_task])
         await self._runtime.hooks.fire_session_end(self.reason)
-
-
-def get_session_source(runtime: Runtime) -> str:
-    """Return how a session starts: `startup`, `clear` or `resume`."""
-    if runtime.writer.setting.first:
-        return "clear"
-    return "startup" if runtime.writer.tip is None else "resume"
-
-
-def _build_resume_fields(runtime: Runtime, prices: Prices) -> dict[str, Any]:
-    """Return how long ago a session ended and what resuming it costs."""
-    requests, now = runtime.requests, runtime.writer.ids.moment()
-    answers = (
-        record for record in reversed(requests.context.records) if record.type == "assistant"
-    )
-    last = next((record.timestamp for record in answers if record.timestamp), None)
-    tokens = requests.context.tokens()
-    meter = Meter(prices)
-    meter.add(requests.model, {"cache_creation_input_tokens": tokens}, now)
-    found: dict[str, Any] = {"context_tokens": tokens}
-    if last is not None:
-        seconds = max(0, round((now - datetime.fromisoformat(last)).total_seconds()))
-        is_expired = seconds > CACHE_SECONDS
-        found = {"seconds_since_last_response": seconds, **found}
-        found["prompt_cache_likely_expired"] = is_expired
-    if meter.cost is not None:
-        found["estimated_cache_write_usd"] = round(meter.cost, 4)
-    return found

@@ -6,7 +6,7 @@ second time it ends. 2.1.29 ends the turn at once.
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -29,15 +29,7 @@ from plait.chat.permissions import REJECTED_OUTPUT
 from plait.chat.prompts import Prompt, PromptQueue
 from plait.chat.responses import ResponseClient, is_too_long, log_model_error
 from plait.chat.runtime import Emit, Ruling, Runtime, SessionTool, cancel_and_wait
-from plait.chat.session_hooks import (
-    MAX_STOP_BLOCKS,
-    find_refusal,
-    log_blocked_prompt,
-    log_stop_override,
-    log_stopped_prompt,
-    make_refusal,
-    rewrite_call,
-)
+from plait.chat.session_hooks import find_refusal, make_refusal
 from plait.chat.skills import (
     SkillError,
     clear_grants,
@@ -117,6 +109,10 @@ MAX_UNPARSED_SHOWN = 200
 TOOL_ALIASES = {"Agent": "Task", "Task": "Agent"}
 """Tools that other versions name differently."""
 USE_OTHER_TOOLS = "Continue with the tools you have."
+INVALID_REWRITE = (
+    "PreToolUse hook for {} returned updatedInput that failed schema validation: {}\nThe tool input"
+    " from the model was valid; the hook's rewrite of it was not."
+)
 INVALID_CALL_ERRORS = ("InputValidationError", "Error: No such tool")
 """Errors of invalid calls, which hooks do not see."""
 
@@ -131,7 +127,10 @@ class ToolCall:
     tool: Tool | None
 
     @property
-    def _is_read_only(self) -> bool:
+    def may_run_concurrently(self) -> bool:
+        """Whether other calls may run at the same time: it changes nothing."""
+        if self.tool is None or self.tool.effect in CONCURRENT_EFFECTS:
+            return True
         command = self.arguments.get("command") if isinstance(self.arguments, Mapping) else None
         return isinstance(command, str) and is_read_only(command)
 
@@ -160,7 +159,13 @@ class ToolCallRunner:
             tool = tools.get(name) or tools.get(TOOL_ALIASES.get(name, ""))
             # an id that occurs twice has one result
             calls.setdefault(block["id"], ToolCall(block["id"], name, block.get("input"), tool))
-        for batch in _group_calls([*calls.values()]):
+        batches: list[list[ToolCall]] = [[]]
+        for call in calls.values():
+            if call.may_run_concurrently:
+                batches[-1].append(call)
+            else:
+                batches += [[call], []]
+        for batch in filter(None, batches):
             tasks = [asyncio.ensure_future(self._run(call)) for call in batch]
             try:
                 await asyncio.gather(*tasks)
@@ -230,7 +235,11 @@ class ToolCallRunner:
         if refusal := find_refusal(effect, proposal, is_older=self._is_older):
             return refusal
         if effect.arguments is not None and call.tool:
-            proposal = rewrite_call(proposal, effect.arguments, call.tool, self._runtime.place)
+            try:
+                rewritten = call.tool.propose(effect.arguments, self._runtime.place)
+            except ToolError as error:
+                raise ToolError(INVALID_REWRITE.format(proposal.tool, error.text)) from error
+            proposal = replace(rewritten, is_user_modified=proposal.is_user_modified)
         async with self._runtime.approval_lock:
             return await self._runtime.permissions.check(proposal, call.id, effect)
 
@@ -331,23 +340,6 @@ class ToolCallRunner:
         return replace(outcome, output={**outcome.output, "gitOperation": {"pr": made}})
 
 
-def _group_calls(calls: Sequence[ToolCall]) -> Iterator[list[ToolCall]]:
-    """Yield groups of calls that run at the same time: runs of reading calls, and every other call
-    alone.
-    """
-    batch: list[ToolCall] = []
-    for call in calls:
-        if call.tool is None or call.tool.effect in CONCURRENT_EFFECTS or call._is_read_only:
-            batch.append(call)
-            continue
-        if batch:
-            yield batch
-        batch = []
-        yield [call]
-    if batch:
-        yield batch
-
-
 def _propose(call: ToolCall, runtime: Runtime) -> Proposal:
     if call.tool is None:
         text = f"Error: No such tool available: {call.name}"
@@ -380,6 +372,15 @@ def _make_input_error(text: str) -> ToolError:
     return ToolError(text, is_misuse=True, logged=text)
 
 
+PROMPT_BLOCKED = "UserPromptSubmit operation blocked by hook:\n{}\n\nOriginal prompt: {}"
+PROMPT_STOPPED = "Operation stopped by hook: {}"
+MAX_STOP_BLOCKS = 9
+"""How often in a row hooks may continue a turn."""
+STOP_BLOCKS_OVERRIDDEN = (
+    "A hook blocked the turn from ending {} consecutive times — overriding and ending turn. For"
+    " Stop/SubagentStop hooks, check stop_hook_active in the input and return success while it's"
+    " true. Set CLAUDE_CODE_STOP_HOOK_BLOCK_CAP to raise this limit."
+)
 OUTPUT_LIMIT_HIT = (
     "Output token limit hit. Resume directly — no apology, no recap of what you were doing. Pick"
     " up mid-thought if that is where the cut happened. Break remaining work into smaller pieces."
@@ -496,7 +497,9 @@ class Turn:
                 writer.queue("dequeue")
             effect = await self._run_prompt_hooks(prompt, words)
             if effect and effect.blocking:
-                self._end_with_notice(log_blocked_prompt(writer, effect, words))
+                block = effect.blocking[0]
+                text = PROMPT_BLOCKED.format(block.message, words)
+                self._log_prompt_ending(text, "blocked_by_hook", block.reason, is_kept=False)
                 continue
             if prompt.expansion:
                 self._prompt_uuid = log_command_prompt(prompt.expansion, self._runtime)
@@ -524,8 +527,19 @@ class Turn:
         self._prompt_tip = writer.tip
         stop = next((effect.stop for effect in effects if effect.stop is not None), None)
         if stop is not None:
-            self._end_with_notice(log_stopped_prompt(writer, stop))
+            text = PROMPT_STOPPED.format(stop)
+            writer.note(text, is_companion=False)
+            self._log_prompt_ending(text, "stopped_by_hook", stop, is_kept=True)
         return stop is None
+
+    def _log_prompt_ending(self, text: str, kind: str, reason: str, *, is_kept: bool) -> None:
+        """Log and report that a hook ends the turn before the model gets the prompt."""
+        writer = self._runtime.writer
+        ending = {"ending": {"kind": kind, "reason": reason}, "promptKept": is_kept}
+        newer = {"prevent_continuation": True, "prompt_submit_ending": ending}
+        fields = {} if writer.setting.is_older else newer
+        writer.system("informational", content=text, level="warning", **fields)
+        self._end_with_notice(text)
 
     async def _run_prompt_hooks(self, prompt: Prompt, words: str) -> HookEffect | None:
         """Run the hooks before a prompt is logged, unless it was not typed."""
@@ -667,7 +681,9 @@ class Turn:
         self._stop_blocks += 1
         if self._stop_blocks < MAX_STOP_BLOCKS:
             return False
-        self._emit(Notice(log_stop_override(self._runtime.writer, self._stop_blocks)))
+        text = STOP_BLOCKS_OVERRIDDEN.format(self._stop_blocks)
+        self._runtime.writer.system("informational", content=text, level="warning")
+        self._emit(Notice(text))
         return True
 
     def _check_limits(self) -> Ending | None:

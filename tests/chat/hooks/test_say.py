@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from plait.chat.approval import Approval
-from plait.chat.session_hooks import MAX_STOP_BLOCKS
 from plait.chat.tools.base import Proposal
+from plait.chat.turn import MAX_STOP_BLOCKS
 from plait.write.lines import Version
 from tests.chat.hooks.theatre import KEEP, RUN, Json, Theatre, orders, own
 

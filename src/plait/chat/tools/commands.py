@@ -84,29 +84,25 @@ def is_read_only(command: str) -> bool:
     This grants no permission; `is_safe_command` is stricter.
     """
     plain = HARMLESS_REDIRECT.sub("", command)
-    parts = split_steps(plain)
-    return (
-        bool(parts)
-        and not any(sign in plain for sign in REDIRECTS)
-        and all(map(_is_read_only_step, parts))
-    )
-
-
-def _is_read_only_step(step: list[str]) -> bool:
-    program, *words = step
-    if program == "git":
-        return (
-            bool(words)
-            and words[0] in READ_ONLY_GIT
-            and not any(word.startswith("--output") for word in words)
-        )
-    if program == "uniq" and ("--" in words or sum(word[:1] != "-" for word in words) > 1):
+    steps = split_steps(plain)
+    if not steps or any(sign in plain for sign in REDIRECTS):
         return False
-    if program == "printf" and any(word.startswith("-v") for word in words):
-        return False
-    return program in READ_ONLY_PROGRAMS and not (
-        program == "sort" and any(map(_writes_elsewhere, words))
-    )
+    for program, *words in steps:
+        match program:
+            case "git":
+                writes = any(word.startswith("--output") for word in words)
+                is_reading = bool(words) and words[0] in READ_ONLY_GIT and not writes
+            case "uniq":  # a second name is the output
+                is_reading = "--" not in words and sum(word[:1] != "-" for word in words) <= 1
+            case "printf":
+                is_reading = not any(word.startswith("-v") for word in words)
+            case "sort":
+                is_reading = not any(map(_writes_elsewhere, words))
+            case _:
+                is_reading = program in READ_ONLY_PROGRAMS
+        if not is_reading:
+            return False
+    return True
 
 
 def _writes_elsewhere(word: str) -> bool:
@@ -164,30 +160,25 @@ def matches_command(words: str, command: str) -> bool:
 def split_for_allowing(command: str) -> list[list[str]]:
     """Return the steps that must be allowed; empty if they cannot be told apart."""
     plain = HARMLESS_REDIRECT.sub("", command)
-    if any(sign in plain for sign in REDIRECTS) or _runs_in_background(plain):
+    if any(sign in plain for sign in REDIRECTS):
         return []
-    found = [_strip_wrappers(step) for step in split_steps(plain)]
-    is_clear = all(step and not re.search(r"\s", step[0]) for step in found)
-    return found if is_clear else []
-
-
-def _runs_in_background(command: str) -> bool:
-    """Return whether a command leaves something running in the background."""
     try:
-        lexer = shlex.shlex(command, posix=True, punctuation_chars="&")
+        lexer = shlex.shlex(plain, posix=True, punctuation_chars="&")
         lexer.whitespace_split, lexer.commenters = True, ""
-        return any(word.strip("&") == "" and len(word) % 2 for word in lexer if word)
+        if any(word.strip("&") == "" and len(word) % 2 for word in lexer if word):
+            return []  # it leaves something running in the background
     except ValueError:
-        return True
-
-
-def _strip_wrappers(step: list[str]) -> list[str]:
-    """Return a step without wrappers such as `timeout`."""
-    while step and step[0] in WRAPPERS:
-        step = step[1:]
-        while step and (step[0].startswith("-") or DURATION.fullmatch(step[0])):
+        return []
+    found = []
+    for step in split_steps(plain):
+        while step and step[0] in WRAPPERS:
             step = step[1:]
-    return step
+            while step and (step[0].startswith("-") or DURATION.fullmatch(step[0])):
+                step = step[1:]
+        if not step or re.search(r"\s", step[0]):
+            return []
+        found.append(step)
+    return found
 
 
 def has_no_subcommands(command: str) -> bool:
@@ -203,33 +194,29 @@ def iter_denied_steps(command: str) -> Iterator[list[str]]:
         if text in seen:
             continue
         seen.add(text)
-        for step in [*split_steps(text), *map(_split_words, SEPARATORS.split(text))]:
-            yield from _iter_without_prefix(step, waiting)
-
-
-def _split_words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
-
-
-def _iter_without_prefix(step: list[str], waiting: list[str]) -> Iterator[list[str]]:
-    while step:
-        yield step
-        name = Path(step[0]).name
-        if name in SHELLS:
-            waiting += step[1:]
-        if name == "find":
-            waiting += [" ".join(step[at + 1 :]) for at, word in enumerate(step) if "exec" in word]
-        if name != step[0]:
-            yield [name, *step[1:]]
-        if name not in PREFIX_PROGRAMS and not ASSIGNMENT.match(step[0]):
-            return
-        step = step[1:]
-        while step and (step[0].startswith("-") or DURATION.fullmatch(step[0])):
-            yield from (step[1:], step[2:])  # an option may have an argument, or none
-            step = step[1:]
+        steps = split_steps(text)
+        for part in SEPARATORS.split(text):
+            try:
+                steps.append(shlex.split(part))
+            except ValueError:
+                steps.append(part.split())
+        for step in steps:
+            while step:
+                yield step
+                name = Path(step[0]).name
+                if name in SHELLS:
+                    waiting += step[1:]
+                if name == "find":
+                    ends = [at for at, word in enumerate(step) if "exec" in word]
+                    waiting += [" ".join(step[at + 1 :]) for at in ends]
+                if name != step[0]:
+                    yield [name, *step[1:]]
+                if name not in PREFIX_PROGRAMS and not ASSIGNMENT.match(step[0]):
+                    break
+                step = step[1:]
+                while step and (step[0].startswith("-") or DURATION.fullmatch(step[0])):
+                    yield from (step[1:], step[2:])  # an option may have an argument, or none
+                    step = step[1:]
 
 
 def iter_files_touched(command: str) -> Iterator[tuple[str, bool]]:
@@ -271,30 +258,25 @@ def is_safe_command(command: str, place: Workplace) -> bool:
     """Return whether a command only reads files of the workspace."""
     if not is_read_only(command) or not place.contains(place.cwd.resolve()):
         return False
-    return all(_is_safe_step(step, place) for step in split_steps(command))
-
-
-def _is_safe_step(step: list[str], place: Workplace) -> bool:
-    program, *words = step
-    short = UNSAFE_SHORT_OPTIONS.get(program, "")
-    # after `--` a word that looks like an option may be a file that is written
-    is_clear = program in SAFE_PROGRAMS and "--" not in words
-    return is_clear and all(_is_safe_word(word, place, short) for word in words)
-
-
-def _is_safe_word(word: str, place: Workplace, short: str) -> bool:
-    if EXPANSION_CHARACTERS & {*word} or (word not in "[]" and "[" in word):
-        return False
-    if word.startswith("--"):
-        return "/" not in word and not _is_unsafe_option(word.partition("=")[0])
-    if word.startswith("-"):
-        return "/" not in word and not {*short} & {*word}
-    return place.contains((place.cwd / word).resolve())
-
-
-def _is_unsafe_option(option: str) -> bool:
-    """Return whether an option is unsafe; programs accept abbreviations."""
-    return any(
-        unsafe_option.startswith(option) or option.startswith(unsafe_option)
-        for unsafe_option in UNSAFE_OPTIONS
-    )
+    for program, *words in split_steps(command):
+        # after `--` a word that looks like an option may be a file that is written
+        if program not in SAFE_PROGRAMS or "--" in words:
+            return False
+        unsafe_letters = {*UNSAFE_SHORT_OPTIONS.get(program, "")}
+        for word in words:
+            option = word.partition("=")[0]
+            if EXPANSION_CHARACTERS & {*word} or (word not in "[]" and "[" in word):
+                return False
+            if word.startswith("-") and "/" in word:
+                return False
+            if word.startswith("--"):
+                if any(
+                    name.startswith(option) or option.startswith(name) for name in UNSAFE_OPTIONS
+                ):
+                    return False
+            elif word.startswith("-"):
+                if unsafe_letters & {*word}:
+                    return False
+            elif not place.contains((place.cwd / word).resolve()):
+                return False
+    return True

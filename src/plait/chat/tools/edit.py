@@ -492,7 +492,11 @@ def _find_replacement(text: str, arguments: Arguments) -> Replacement:
         # the new text gets the kind of quotation marks that the file has
         for straight, opener, closing in (('"', "“", "”"), ("'", "‘", "’")):
             if opener in actual or closing in actual:
-                new = _curl_quotes(new, straight, opener, closing)
+                first, *pieces = new.split(straight)
+                new = first
+                for piece in pieces:
+                    is_opening = not new or OPENING_CONTEXT.search(new)
+                    new += (opener if is_opening else closing) + piece
     spans = [match.span() for match in re.finditer(re.escape(actual), text)]
     if len(spans) > 1 and not arguments["replace_all"]:
         raise _make_misuse(
@@ -501,14 +505,6 @@ def _find_replacement(text: str, arguments: Arguments) -> Replacement:
             f" please provide more context to uniquely identify the instance.\nString: {old}"
         )
     return Replacement(actual, new, spans)
-
-
-def _curl_quotes(text: str, straight: str, opener: str, closing: str) -> str:
-    pieces = text.split(straight)
-    curled = pieces[0]
-    for piece in pieces[1:]:
-        curled += (opener if not curled or OPENING_CONTEXT.search(curled) else closing) + piece
-    return curled
 
 
 NOT_A_NOTEBOOK = (

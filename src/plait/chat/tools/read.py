@@ -183,22 +183,46 @@ def get_cell_id(cell: Mapping[str, Any], index: int) -> str:
     return str(cell.get("id") or f"cell-{index}")
 
 
-def _describe_cell(cell: Mapping[str, Any], index: int, language: str) -> dict[str, Any]:
-    """Return a cell as it is logged."""
-    kind = str(cell.get("cell_type", "code"))
-    fields: dict[str, Any] = {"cellType": kind, "source": join_text(cell.get("source"))}
-    if kind == "code" and cell.get("execution_count") is not None:
-        fields["execution_count"] = cell["execution_count"]
-    fields["cell_id"] = get_cell_id(cell, index)
-    if kind == "code":
-        fields["language"] = language
-        outputs = cell.get("outputs")
-        if isinstance(outputs, list) and outputs:
-            described = [_describe_output(output) for output in outputs if isinstance(output, dict)]
-            is_long = sum(len(output["text"]) for output in described) > MAX_CELL_OUTPUT
-            note = {"output_type": "stream", "text": OUTPUTS_TOO_LARGE.format(index)}
-            fields["outputs"] = [note] if is_long else described
-    return fields
+def make_notebook_outcome(path: str, data: bytes) -> Outcome:
+    """Return the result of reading a notebook; raise ToolError if it is not one."""
+    notebook = parse_notebook(data)
+    language = get_language(notebook)
+    cells: list[dict[str, Any]] = []
+    blocks: list[dict[str, Any]] = []
+
+    def add_text(text: str) -> None:  # consecutive texts become one block
+        if blocks and blocks[-1]["type"] == "text":
+            blocks[-1]["text"] += f"\n{text}"
+        else:
+            blocks.append({"text": text, "type": "text"})
+
+    for index, cell in enumerate(notebook["cells"]):
+        kind, name = str(cell.get("cell_type", "code")), get_cell_id(cell, index)
+        fields: dict[str, Any] = {"cellType": kind, "source": join_text(cell.get("source"))}
+        if kind == "code" and cell.get("execution_count") is not None:
+            fields["execution_count"] = cell["execution_count"]
+        fields["cell_id"] = name
+        about = f"<cell_type>{kind}</cell_type>"
+        if kind == "code":
+            fields["language"] = language
+            about = "" if language == "python" else f"<language>{language}</language>"
+            outputs = cell.get("outputs")
+            if isinstance(outputs, list) and outputs:
+                described = [_describe_output(item) for item in outputs if isinstance(item, dict)]
+                is_long = sum(len(output["text"]) for output in described) > MAX_CELL_OUTPUT
+                note = {"output_type": "stream", "text": OUTPUTS_TOO_LARGE.format(index)}
+                fields["outputs"] = [note] if is_long else described
+        cells.append(fields)
+        add_text(f'<cell id="{name}">{about}{fields["source"]}</cell id="{name}">')
+        for output in fields.get("outputs", ()):
+            if output["text"]:
+                add_text(f"\n{output['text']}")
+            if image := output.get("image"):
+                source = {"data": image["image_data"], "media_type": image["media_type"]}
+                blocks.append({"type": "image", "source": source | {"type": "base64"}})
+    file = {"filePath": path, "cells": cells}
+    content = blocks or "(Read completed with no output)"
+    return Outcome(content, {"type": "notebook", "file": file})
 
 
 def _describe_output(output: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,30 +243,6 @@ def _describe_output(output: Mapping[str, Any]) -> dict[str, Any]:
             fields["image"] = {"image_data": data, "media_type": media_type}
             break
     return fields
-
-
-def _build_notebook_blocks(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return cells as content blocks; consecutive texts become one block."""
-    blocks: list[dict[str, Any]] = []
-
-    def add_text(text: str) -> None:
-        if blocks and blocks[-1]["type"] == "text":
-            blocks[-1]["text"] += f"\n{text}"
-        else:
-            blocks.append({"text": text, "type": "text"})
-
-    for cell in cells:
-        name, kind, language = cell["cell_id"], cell["cellType"], cell.get("language", "python")
-        about = "" if kind == "code" else f"<cell_type>{kind}</cell_type>"
-        about += "" if language == "python" else f"<language>{language}</language>"
-        add_text(f'<cell id="{name}">{about}{cell["source"]}</cell id="{name}">')
-        for output in cell.get("outputs", ()):
-            if output["text"]:
-                add_text(f"\n{output['text']}")
-            if image := output.get("image"):
-                source = {"data": image["image_data"], "media_type": image["media_type"]}
-                blocks.append({"type": "image", "source": source | {"type": "base64"}})
-    return blocks
 
 
 MAX_FULL_READ_BYTES = 256 * 1024
@@ -304,16 +304,9 @@ def read_file(proposal: Proposal, place: Workplace) -> Outcome:
         match path.suffix.lower():
             case ".ipynb":
                 data = files.read_bytes(path, MAX_READ_BYTES)
-                notebook = parse_notebook(data)
-                language = get_language(notebook)
-                cells = [
-                    _describe_cell(cell, index, language)
-                    for index, cell in enumerate(notebook["cells"])
-                ]
-                blocks = _build_notebook_blocks(cells) or "(Read completed with no output)"
+                outcome = make_notebook_outcome(text, data)
                 place.file_views[path] = FileView(compute_digest(data), True)
-                file = {"filePath": text, "cells": cells}
-                return Outcome(blocks, {"type": "notebook", "file": file})
+                return outcome
             case ".pdf":
                 return make_pdf_outcome(text, size, files.read_bytes(path, MAX_READ_BYTES))
             case suffix if suffix in BINARY_SUFFIXES:

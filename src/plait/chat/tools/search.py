@@ -38,56 +38,6 @@ MAX_PATTERN_LENGTH = 10_000
 """Characters of a pattern."""
 
 
-class _GlobParser:
-    """Translates a glob pattern to a regular expression, piece by piece."""
-
-    def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
-        self.at = 0
-        self.depth = 0
-
-    def next(self) -> str:
-        """Return the expression for the next piece of the pattern."""
-        letter = self.pattern[self.at]
-        self.at += 1
-        match letter:
-            case "*":
-                if self.pattern[self.at : self.at + 1] != "*":
-                    return "[^/]*"
-                self.at += 1
-                is_folder = self.at < 3 or self.pattern[self.at - 3] in "/{,"
-                if is_folder and self.pattern[self.at : self.at + 1] == "/":
-                    self.at += 1
-                    return "(?:.*/)?"
-                return ".*"
-            case "?":
-                return "[^/]"
-            case "[":
-                end = self.pattern.find(
-                    "]", self.at + 1 + (self.pattern[self.at : self.at + 1] in "!^")
-                )
-                if end < 0:
-                    raise _make_glob_error(self.pattern, "unclosed character class; missing ']'")
-                inner = self.pattern[self.at : end]
-                self.at = end + 1
-                not_in = "^" if inner[:1] in ("!", "^") else ""
-                body = (inner[1:] if not_in else inner).replace("\\", "\\\\").replace("[", "\\[")
-                return f"(?!/)[{not_in}{body.replace('^', chr(92) + '^')}]"
-            case "{":
-                self.depth += 1
-                return "(?:"
-            case "}" if self.depth:
-                self.depth -= 1
-                return ")"
-            case "," if self.depth:
-                return "|"
-            case "\\" if self.at < len(self.pattern):
-                self.at += 1
-                return re.escape(self.pattern[self.at - 1])
-            case _:
-                return re.escape(letter)
-
-
 def _make_glob_error(pattern: str, why: str) -> ToolError:
     return make_search_error(f"rg: error parsing glob '{pattern}': {why}")
 
@@ -108,11 +58,48 @@ def compile_glob(pattern: str) -> "re.Pattern[str]":
     """
     if len(pattern) > MAX_PATTERN_LENGTH:
         raise _make_glob_error(pattern[:80] + "…", "it is too long")
-    reader = _GlobParser(pattern.removeprefix("/"))
-    pieces = []
-    while reader.at < len(reader.pattern):
-        pieces.append(reader.next())
-    if reader.depth:
+    glob = pattern.removeprefix("/")
+    pieces: list[str] = []
+    at = depth = 0
+    while at < len(glob):
+        letter, following = glob[at], glob[at + 1 : at + 2]
+        at += 1
+        match letter:
+            case "*" if following == "*":
+                is_folder = at < 2 or glob[at - 2] in "/{,"
+                at += 1
+                if is_folder and glob[at : at + 1] == "/":
+                    at += 1
+                    pieces.append("(?:.*/)?")
+                else:
+                    pieces.append(".*")
+            case "*":
+                pieces.append("[^/]*")
+            case "?":
+                pieces.append("[^/]")
+            case "[":
+                end = glob.find("]", at + 1 + (following != "" and following in "!^"))
+                if end < 0:
+                    raise _make_glob_error(glob, "unclosed character class; missing ']'")
+                inner, at = glob[at:end], end + 1
+                negation = "^" if inner[:1] in ("!", "^") else ""
+                body = (inner[1:] if negation else inner).replace("\\", "\\\\")
+                body = body.replace("[", "\\[").replace("^", "\\^")
+                pieces.append(f"(?!/)[{negation}{body}]")
+            case "{":
+                depth += 1
+                pieces.append("(?:")
+            case "}" if depth:
+                depth -= 1
+                pieces.append(")")
+            case "," if depth:
+                pieces.append("|")
+            case "\\" if following:
+                at += 1
+                pieces.append(re.escape(following))
+            case _:
+                pieces.append(re.escape(letter))
+    if depth:
         raise _make_glob_error(pattern, "unclosed alternate group; missing '}'")
     any_folder = "" if "/" in pattern.rstrip("/") else "(?:.*/)?"
     try:
@@ -312,7 +299,12 @@ def walk_files(
     while waiting and not is_cancelled():
         folder, above = waiting.pop()
         own = _load_rules(folder, above) if above else None
-        for entry in _scan(folder):
+        try:
+            with os.scandir(folder) as scanned:
+                entries = sorted(scanned, key=lambda entry: entry.name, reverse=True)
+        except OSError:
+            continue
+        for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
             if is_folder and entry.name in REPOSITORY_FOLDERS and not includes_repositories:
                 continue
@@ -320,25 +312,13 @@ def walk_files(
                 continue
             if is_folder:
                 waiting.append((entry.path, own))
-            elif entry.is_file(follow_symlinks=False) and (found := _make_entry(entry, root)):
-                yield found
-
-
-def _scan(folder: str) -> list["os.DirEntry[str]"]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name, reverse=True)
-    except OSError:
-        return []
-
-
-def _make_entry(entry: "os.DirEntry[str]", root: Path) -> Entry | None:
-    try:
-        changed = entry.stat(follow_symlinks=False).st_mtime_ns
-    except OSError:
-        return None
-    path = Path(entry.path)
-    return Entry(path, path.relative_to(root).as_posix(), changed)
+            elif entry.is_file(follow_symlinks=False):
+                try:
+                    changed = entry.stat(follow_symlinks=False).st_mtime_ns
+                except OSError:
+                    continue
+                path = Path(entry.path)
+                yield Entry(path, path.relative_to(root).as_posix(), changed)
 
 
 def _load_rules(folder: str, above: IgnoreRules, *, is_git: bool | None = None) -> IgnoreRules:
@@ -659,11 +639,50 @@ class Glob(BuiltInTool):
         return replace(proposal, title=proposal.arguments["pattern"], paths=(folder,))
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
+        began = monotonic()
         _, pattern = _split_pattern(proposal.arguments, place)
         folder = proposal.paths[0]
-        return await run_search(
-            lambda is_cancelled: _find_files(folder, pattern, place, is_cancelled)
-        )
+        shown = display_path(folder, place)
+        if not folder.exists():
+            note = f"Note: your current working directory is {place.cwd}."
+            raise ToolError(f"Directory does not exist: {shown}. {note}")
+        if not folder.is_dir():
+            raise ToolError(f"Path is not a directory: {shown}")
+        globs = GlobSet.parse([pattern])
+
+        def find(is_cancelled: IsCancelled) -> tuple[list[Entry], bool]:
+            entries = walk_files(
+                folder,
+                respects_ignores=False,
+                is_cancelled=is_cancelled,
+                includes_repositories=True,
+            )
+            matching = [
+                entry
+                for entry in entries
+                if globs.matches(entry.name) and not is_hidden_file(entry.path, place)
+            ]
+            return matching, not is_cancelled()
+
+        matching, is_complete = await run_search(find)
+        matching.sort(key=lambda entry: (entry.changed, entry.name))
+        names = [display_path(entry.path, place) for entry in matching[:MAX_FILES]]
+        left = len(matching) - len(names)
+        output = {
+            "filenames": names,
+            "durationMs": round((monotonic() - began) * 1000),
+            "numFiles": len(names),
+            "truncated": left > 0,
+            "totalMatches": len(matching),
+            "countIsComplete": is_complete,
+        }
+        lines = [*names]
+        if left:
+            lines.append(
+                f"(Showing {MAX_FILES} of {len(matching)} matching files; {left} more are not"
+                " listed. Narrow the pattern or path to see the rest.)"
+            )
+        return Outcome("\n".join(lines) or "No files found", output)
 
 
 def _split_pattern(arguments: Arguments, place: Workplace) -> tuple[Path, str]:
@@ -676,43 +695,6 @@ def _split_pattern(arguments: Arguments, place: Workplace) -> tuple[Path, str]:
         base = Path(*fixed)
         return files.resolve_path(str(base), place), str(Path(pattern).relative_to(base))
     return files.resolve_path(str(arguments.get("path", ".")), place), pattern or "*"
-
-
-def _find_files(folder: Path, pattern: str, place: Workplace, is_cancelled: IsCancelled) -> Outcome:
-    began = monotonic()
-    shown = display_path(folder, place)
-    if not folder.exists():
-        note = f"Note: your current working directory is {place.cwd}."
-        raise ToolError(f"Directory does not exist: {shown}. {note}")
-    if not folder.is_dir():
-        raise ToolError(f"Path is not a directory: {shown}")
-    globs = GlobSet.parse([pattern])
-    entries = walk_files(
-        folder, respects_ignores=False, is_cancelled=is_cancelled, includes_repositories=True
-    )
-    matching = [
-        entry
-        for entry in entries
-        if globs.matches(entry.name) and not is_hidden_file(entry.path, place)
-    ]
-    matching.sort(key=lambda entry: (entry.changed, entry.name))
-    names = [display_path(entry.path, place) for entry in matching[:MAX_FILES]]
-    is_cut = len(matching) > MAX_FILES
-    output = {
-        "filenames": names,
-        "durationMs": round((monotonic() - began) * 1000),
-        "numFiles": len(names),
-        "truncated": is_cut,
-        "totalMatches": len(matching),
-        "countIsComplete": not is_cancelled(),
-    }
-    lines = [*names]
-    if is_cut:
-        lines.append(
-            f"(Showing {MAX_FILES} of {len(matching)} matching files; {len(matching) - MAX_FILES}"
-            " more are not listed. Narrow the pattern or path to see the rest.)"
-        )
-    return Outcome("\n".join(lines) or "No files found", output)
 
 
 DEFAULT_LIMIT = 250

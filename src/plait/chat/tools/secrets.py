@@ -33,11 +33,9 @@ def is_secret(name: str, value: str) -> bool:
     """Return whether an environment variable is a secret, by its name and value."""
     if name in NOT_SECRET or not value:
         return False
-    return SECRET_NAME.search(name) is not None or _holds_secret(name, value)
-
-
-def _holds_secret(name: str, value: str) -> bool:
-    from plait.redact import Group, Redactor, Rules
+    if SECRET_NAME.search(name):
+        return True
+    from plait.redact import Group, Redactor, Rules  # only for values whose name says nothing
 
     line = f"{name}={value}"
     groups: tuple[Group, ...] = ("secrets",)

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 from asyncio.subprocess import DEVNULL, STDOUT, Process
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -79,6 +79,69 @@ class ShellProcess:
         code = self.process.returncode
         return 128 - code if code is not None and code < 0 else code
 
+    async def copy_output(self) -> int:
+        """Copy its output to its file until it ends; return the exit code."""
+        stream = asyncio.StreamReader()
+        pipe = os.fdopen(self.reading, "rb", buffering=0)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), pipe
+        )
+        with self.output.open("ab", buffering=0) as file:
+
+            async def read() -> None:
+                while chunk := await stream.read(CHUNK):
+                    with suppress(OSError):  # a full disk loses output, not the turn
+                        file.write(chunk[: max(MAX_OUTPUT - self.size, 0)])
+                    self.head += chunk[: max(HEAD_BYTES - len(self.head), 0)]
+                    self.size += len(chunk)
+                    if self.size >= MAX_OUTPUT:
+                        self.kill()
+
+            reader = asyncio.create_task(read())
+            try:
+                code = await self.process.wait()
+                await asyncio.wait([reader], timeout=LINGER_SECONDS)
+            finally:
+                reader.cancel()
+                transport.close()
+        return code
+
+    async def wait(self, seconds: float, report: ProgressCallback) -> None:
+        """Wait until it ends, or for a timeout; report progress meanwhile."""
+        assert self.pump is not None
+        pause = PROGRESS_DELAY
+        while (left := seconds - self.seconds) > 0:
+            done, _ = await asyncio.wait([self.pump], timeout=min(pause, left))
+            if done:
+                return
+            if left > pause:
+                lines = self.text.split("\n")
+                report(
+                    {
+                        "type": "bash_progress",
+                        "output": "\n".join(lines[-5:]),
+                        "fullOutput": self.text[-MAX_SHOWN:],
+                        "elapsedTimeSeconds": round(self.seconds),
+                        "totalLines": len(lines),
+                    }
+                )
+            pause = 1.0
+
+    async def stop(self) -> None:
+        """Terminate it and its process group, and wait for them."""
+        self.is_stopped = True
+        _signal(self.process, signal.SIGTERM)
+        if self.pump:
+            done, _ = await asyncio.wait([self.pump], timeout=TERMINATE_GRACE)
+            _signal(self.process, signal.SIGKILL)
+            if not done:
+                await asyncio.wait([self.pump])
+
+    def kill(self) -> None:
+        """Kill it and its process group without waiting for them."""
+        self.is_stopped = True
+        _signal(self.process, signal.SIGKILL)
+
 
 async def start(
     command: str, cwd: Path, environment: Mapping[str, str], folder: Path, name: str
@@ -121,56 +184,8 @@ async def start(
     finally:
         os.close(writing)
     running = ShellProcess(command, process, reading, output, where)
-    running.pump = asyncio.create_task(_copy_output(running))
+    running.pump = asyncio.create_task(running.copy_output())
     return running
-
-
-async def _copy_output(running: ShellProcess) -> int:
-    """Copy the output of a command to its file until it ends; return the exit code."""
-    stream = asyncio.StreamReader()
-    pipe = os.fdopen(running.reading, "rb", buffering=0)
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(stream), pipe
-    )
-    with running.output.open("ab", buffering=0) as file:
-        listener = asyncio.create_task(_read_output(running, stream, file.write))
-        try:
-            code = await running.process.wait()
-            await asyncio.wait([listener], timeout=LINGER_SECONDS)
-        finally:
-            listener.cancel()
-            transport.close()
-    return code
-
-
-async def _read_output(
-    running: ShellProcess, stream: asyncio.StreamReader, write: Callable[[bytes], object]
-) -> None:
-    while chunk := await stream.read(CHUNK):
-        room = max(MAX_OUTPUT - running.size, 0)
-        with suppress(OSError):  # a full disk loses output, not the turn
-            write(chunk[:room])
-        running.head += chunk[: max(HEAD_BYTES - len(running.head), 0)]
-        running.size += len(chunk)
-        if running.size >= MAX_OUTPUT:
-            kill(running)
-
-
-async def stop(running: ShellProcess) -> None:
-    """Terminate a command and its process group, and wait for them."""
-    running.is_stopped = True
-    _signal(running.process, signal.SIGTERM)
-    if running.pump:
-        done, _ = await asyncio.wait([running.pump], timeout=TERMINATE_GRACE)
-        _signal(running.process, signal.SIGKILL)
-        if not done:
-            await asyncio.wait([running.pump])
-
-
-def kill(running: ShellProcess) -> None:
-    """Kill a command and its process group without waiting for them."""
-    running.is_stopped = True
-    _signal(running.process, signal.SIGKILL)
 
 
 def _signal(process: Process, which: signal.Signals) -> None:
@@ -306,7 +321,7 @@ class ShellTask:
 
     async def stop(self) -> None:
         self.is_reported = True
-        await stop(self.process)
+        await self.process.stop()
 
     @property
     def notification(self) -> TaskNotification:
@@ -344,7 +359,7 @@ def run_in_background(
 
     async def stop_late() -> None:
         await asyncio.sleep(seconds)
-        await asyncio.shield(stop(running))
+        await asyncio.shield(running.stop())
 
     def report_end(_: object) -> None:
         watch.cancel()
@@ -373,6 +388,17 @@ MAX_BACKGROUND_MS = 7_200_000
 PROGRESS_DELAY = 3.0
 """Seconds before progress is reported for the first time; then once a second."""
 IMAGE = re.compile(r"data:(image/[a-z0-9.+-]+);base64,([A-Za-z0-9+/=\s]+)\Z", re.IGNORECASE)
+RUNNING_IN_BACKGROUND = (
+    "Command running in background with ID: {id}. Output is being written to: {file}. You will be"
+    " notified when it completes. To check interim output, use Read on that file path."
+)
+MOVED_TO_BACKGROUND = (
+    "Command did not complete within its {timeout} timeout and was moved to the background (ID:"
+    " {id}). Output is being written to: {file}. You will be notified when it completes. If it is"
+    " still running after {limit} in the background, it will be stopped and you will be notified."
+    " It is running now: do not start a second copy while it runs. If it is no longer needed, stop"
+    " it with TaskStop.{note} To check interim output, use Read on that file path."
+)
 NO_OUTPUT_YET = (
     " No output had been read from it when it was moved. A program that buffers its output, or a"
     " pipe into one such as tail, can keep the output file empty until the command finishes."
@@ -417,20 +443,26 @@ class Bash(BuiltInTool):
             if arguments.get("run_in_background"):
                 limit = min(timeout if timeout > 0 else MAX_TIMEOUT_MS, MAX_BACKGROUND_MS)
                 run_in_background(place, name, running, description, limit / 1000)
-                text = (
-                    f"Command running in background with ID: {name}. Output is being written to:"
-                    f" {running.output}. You will be notified when it completes. To check interim output, use"
-                    " Read on that file path."
-                )
+                text = RUNNING_IN_BACKGROUND.format(id=name, file=running.output)
                 return Outcome(text, _build_unfinished_output(running, name), is_error=False)
             limit = min(timeout, MAX_TIMEOUT_MS) if timeout > 0 else DEFAULT_TIMEOUT_MS
-            await _wait_with_progress(running, limit / 1000, report)
+            await running.wait(limit / 1000, report)
             if running.pump.done():
                 return _finish(arguments["command"], running, name, place)
             if not is_wait(arguments["command"]):
                 run_in_background(place, name, running, description, MAX_BACKGROUND_SECONDS)
-                return _build_moved_outcome(running, name, limit)
-            await stop(running)
+                text = trim_output(running.text)
+                message = MOVED_TO_BACKGROUND.format(
+                    timeout=format_duration(limit),
+                    id=name,
+                    file=running.output,
+                    limit=format_duration(MAX_BACKGROUND_SECONDS * 1000),
+                    note="" if text else NO_OUTPUT_YET,
+                )
+                output = _build_unfinished_output(running, name, timedOutAfterMs=int(limit))
+                parts = (truncate_middle(text, MAX_SHOWN), message)
+                return Outcome("\n".join(filter(None, parts)), output, is_error=False)
+            await running.stop()
             running.output.unlink(missing_ok=True)
             lines = (
                 "Exit code 143",
@@ -439,32 +471,8 @@ class Bash(BuiltInTool):
             )
             raise ToolError(truncate_middle("\n".join(filter(None, lines))))
         except asyncio.CancelledError:
-            await asyncio.shield(stop(running))
+            await asyncio.shield(running.stop())
             raise
-
-
-async def _wait_with_progress(
-    running: ShellProcess, seconds: float, report: ProgressCallback
-) -> None:
-    """Wait for a command to end, or for a timeout; report progress meanwhile."""
-    assert running.pump is not None
-    pause = PROGRESS_DELAY
-    while (left := seconds - running.seconds) > 0:
-        done, _ = await asyncio.wait([running.pump], timeout=min(pause, left))
-        if done:
-            return
-        if left > pause:
-            lines = running.text.split("\n")
-            report(
-                {
-                    "type": "bash_progress",
-                    "output": "\n".join(lines[-5:]),
-                    "fullOutput": running.text[-MAX_SHOWN:],
-                    "elapsedTimeSeconds": round(running.seconds),
-                    "totalLines": len(lines),
-                }
-            )
-        pause = 1.0
 
 
 def _finish(command: str, running: ShellProcess, name: str, place: Workplace) -> Outcome:
@@ -535,24 +543,6 @@ def _build_unfinished_output(running: ShellProcess, name: str, **more: Any) -> d
         "backgroundTaskId": name,
         **more,
     }
-
-
-def _build_moved_outcome(running: ShellProcess, name: str, ms: float) -> Outcome:
-    """Return the result of a command that timed out and was moved to the background."""
-    text = trim_output(running.text)
-    note = "" if text else NO_OUTPUT_YET
-    message = (
-        f"Command did not complete within its {format_duration(ms)} timeout and was moved to the"
-        f" background (ID: {name}). Output is being written to: {running.output}. You will be"
-        " notified when it completes. If it is still running after"
-        f" {format_duration(MAX_BACKGROUND_SECONDS * 1000)} in the background, it will be stopped"
-        " and you will be notified. It is running now: do not start a second copy while it runs."
-        f" If it is no longer needed, stop it with TaskStop.{note} To check interim output, use"
-        " Read on that file path."
-    )
-    output = _build_unfinished_output(running, name, timedOutAfterMs=int(ms))
-    parts = (truncate_middle(text, MAX_SHOWN), message)
-    return Outcome("\n".join(filter(None, parts)), output, is_error=False)
 
 
 def format_duration(ms: float) -> str:

@@ -36,6 +36,11 @@ CONNECT_TIMEOUT = 20.0
 MAX_RESPONSE_BYTES = 10 * 1024 * 1024
 MAX_REDIRECTS = 5
 MAX_URL_LENGTH = 2000
+REQUEST_HEADERS = {
+    "Accept": "text/markdown, text/html, text/*, application/json, */*",
+    "Accept-Encoding": "identity",
+    "User-Agent": "plait",
+}
 REDIRECT_STATUSES = (301, 302, 303, 307, 308)
 
 
@@ -76,44 +81,31 @@ def parse_url(url: str) -> SplitResult:
 def fetch(url: str, may_reach: IsAllowedAddress) -> HttpResponse:
     """Fetch a URL; follow redirects to the same host only."""
     for _ in range(MAX_REDIRECTS):
-        answer = _request(parse_url(url), may_reach)
-        if answer.redirect_url is None:
-            return answer
-        if urlsplit(answer.redirect_url).hostname != urlsplit(url).hostname:
-            return answer
-        url = answer.redirect_url
+        parts = parse_url(url)
+        connection = _connect(parts, may_reach)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        try:
+            connection.request("GET", target, headers=REQUEST_HEADERS)
+            response = connection.getresponse()
+            status, reason = response.status, response.reason
+            kind = response.headers.get_content_type()
+            location = response.headers.get("Location")
+            is_redirect = status in REDIRECT_STATUSES and location is not None
+            data = b"" if is_redirect else response.read(MAX_RESPONSE_BYTES + 1)
+            url = parts.geturl()
+            if not is_redirect or not location:
+                if len(data) > MAX_RESPONSE_BYTES:
+                    raise ToolError("The content is too large: more than 10MB")
+                return HttpResponse(url, status, reason, kind, data)
+            following = urljoin(url, location)
+        except (OSError, HTTPException, ValueError) as error:
+            raise ToolError(f"Request failed: {error}") from error
+        finally:
+            connection.close()
+        if urlsplit(following).hostname != parts.hostname:
+            return HttpResponse(url, status, reason, kind, b"", following)
+        url = following
     raise ToolError(f"Too many redirects (exceeded {MAX_REDIRECTS})")
-
-
-def _request(parts: SplitResult, may_reach: IsAllowedAddress) -> HttpResponse:
-    connection = _connect(parts, may_reach)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    try:
-        connection.request(
-            "GET",
-            target,
-            headers={
-                "Accept": "text/markdown, text/html, text/*, application/json, */*",
-                "Accept-Encoding": "identity",
-                "User-Agent": "plait",
-            },
-        )
-        url = parts.geturl()
-        response = connection.getresponse()
-        kind = response.headers.get_content_type()
-        place = response.headers.get("Location")
-        if response.status in REDIRECT_STATUSES and place:
-            return HttpResponse(
-                url, response.status, response.reason, kind, b"", urljoin(url, place)
-            )
-        data = response.read(MAX_RESPONSE_BYTES + 1)
-        if len(data) > MAX_RESPONSE_BYTES:
-            raise ToolError("The content is too large: more than 10MB")
-        return HttpResponse(url, response.status, response.reason, kind, data)
-    except (OSError, HTTPException, ValueError) as error:
-        raise ToolError(f"Request failed: {error}") from error
-    finally:
-        connection.close()
 
 
 def _connect(parts: SplitResult, may_reach: IsAllowedAddress) -> HTTPConnection:
