@@ -9,7 +9,7 @@ older log format (2.1.29) preserves nothing.
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from random import Random
@@ -93,16 +93,6 @@ def extract_summary(text: str) -> str:
     return (marked[1] if marked else without).strip()
 
 
-def add_summary_request(messages: Sequence[Message], focus: str) -> list[Message]:
-    """Return a conversation followed by the request for its summary."""
-    words = TASK + (FOCUS.format(focus) if focus.strip() else "")
-    task = {"type": "text", "text": words}
-    if messages[-1]["role"] != "user":
-        return [*messages, {"role": "user", "content": [task]}]
-    last = {**messages[-1], "content": [*messages[-1]["content"], task]}
-    return [*messages[:-1], last]
-
-
 def drop_oldest(messages: Sequence[Message]) -> list[Message]:
     """Return the newer part of a conversation, starting at a prompt; empty if there is only one."""
     for place in range(max(1, len(messages) // 4), len(messages)):
@@ -128,18 +118,6 @@ def format_hook_lines(event: str, effect: HookEffect) -> list[str]:
         text = "completed successfully" if is_fine else "failed"
         lines.append(f"{event} [{run.hook.command}] {text}{f': {more}' if more else ''}")
     return lines
-
-
-def _list_tools(records: Iterable[Record]) -> Iterator[str]:
-    """Yield the tools that were called, and those named in an earlier summary."""
-    for record in records:
-        for block in get_content_blocks(record) if record.type == "assistant" else ():
-            if block["type"] == "tool_use" and isinstance(block.get("name"), str):
-                yield block["name"]
-        if record.is_compact_summary and (
-            found := USED.search(record.message.text if record.message else "")
-        ):
-            yield from found[1].split(", ")
 
 
 Trigger: TypeAlias = Literal["auto", "manual"]
@@ -246,7 +224,15 @@ class SessionCompactor:
         compacted = replace(compacted, trigger=trigger, tokens_before=before)
         text = compacted.summary
         if not is_older:
-            used = TOOLS_USED.format(", ".join(sorted({*_list_tools(head)} - {""})))
+            called: set[str] = set()
+            for record in head:
+                for block in get_content_blocks(record) if record.type == "assistant" else ():
+                    if block["type"] == "tool_use" and isinstance(block.get("name"), str):
+                        called.add(block["name"])
+                words = record.message.text if record.message else ""
+                if record.is_compact_summary and (found := USED.search(words)):
+                    called |= {*found[1].split(", ")}
+            used = TOOLS_USED.format(", ".join(sorted(called - {""})))
             transcript = TRANSCRIPT.format(writer.path.resolve())
             kept = PRESERVED if tail else ""
             text = f"{CONTINUED}{used}Summary:\n{text}{transcript}{GO_ON}{kept}"
@@ -285,9 +271,15 @@ class SessionCompactor:
         messages = build_api_messages(head)
         if not messages:
             raise ModelError(NOTHING_TO_COMPACT, kind=NO_SUMMARY)
+        words = TASK + (FOCUS.format(focus) if focus.strip() else "")
+        task = {"type": "text", "text": words}
         attempt = shortened = 0
         while True:
-            request = self._memory.build_from(add_summary_request(messages, focus), self.tools)
+            asked = [*messages, {"role": "user", "content": [task]}]
+            if messages[-1]["role"] == "user":
+                last = {**messages[-1], "content": [*messages[-1]["content"], task]}
+                asked = [*messages[:-1], last]
+            request = self._memory.build_from(asked, self.tools)
             try:
                 return await self._read_summary(request)
             except ModelError as fault:

@@ -23,7 +23,6 @@ from plait.graph.chain import CHAIN_TYPES, Entries
 from plait.graph.client.context import build_chain, build_messages
 from plait.graph.client.entries import (
     RECORD_ACCESSORS,
-    LoadedEntries,
     get_call_ids,
     get_preserved,
     is_boundary,
@@ -88,7 +87,14 @@ class LiveContext:
         """Return whether a message continues the chain: it follows the last message or its call."""
         if record.parent_uuid == self._tip:
             # Notes of other branches are part of a chain only as long as nothing follows them.
-            return len(chain) > self._loaded_count or _has_linear_end(chain)
+            if len(chain) > self._loaded_count:
+                return True
+            for before, item in pairwise(reversed(chain)):
+                if not is_note(before):
+                    return True
+                if before.parent_uuid != item.uuid:
+                    return False
+            return True
         if not is_result(record):
             return False
         for item in reversed(chain[self._loaded_count :]):
@@ -136,16 +142,6 @@ class LiveContext:
             head = record.envelope.attachment if record.type == "attachment" else None
             if head is not None and head.type == kind:
                 yield as_mapping(record.fields.get("attachment"))
-
-
-def _has_linear_end(chain: Sequence[Record]) -> bool:
-    """Return whether the notes at the end of a chain follow each other."""
-    for before, record in pairwise(reversed(chain)):
-        if not is_note(before):
-            return True
-        if before.parent_uuid != record.uuid:
-            return False
-    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,19 +196,16 @@ def load_chain(path: Path, tip: str | None) -> list[Record]:
     if tip is None or stamp is None:
         return []
     loaded, _ = load_session(iter_client_records(iter_lines(path)), stamp.size)
-    number = loaded.readable(_find_last_preserved(loaded, tip) or tip)
+    boundaries = [record for record in loaded.records if is_boundary(record)]
+    preserved = get_preserved(boundaries[-1]) if boundaries else None
+    end: str | None = tip
+    if preserved and loaded.is_relinked and preserved.anchor == tip:
+        # the newest message is a summary: the messages that it preserved come after it
+        end = (preserved.listed[-1] if preserved.listed else preserved.tail) or tip
+    number = loaded.readable(end)
     chain = [] if number is None else build_chain(loaded, number)
     kept = prune(loaded, chain).kept
     return [loaded.records[number] for number in cut_before_boundary(loaded.records, kept)]
-
-
-def _find_last_preserved(loaded: LoadedEntries, tip: str) -> str | None:
-    """Return the last message that a compaction preserved, if its summary is the newest message."""
-    boundaries = [record for record in loaded.records if is_boundary(record)]
-    preserved = get_preserved(boundaries[-1]) if boundaries else None
-    if preserved is None or not loaded.is_relinked or preserved.anchor != tip:
-        return None
-    return preserved.listed[-1] if preserved.listed else preserved.tail
 
 
 def _build_turns(

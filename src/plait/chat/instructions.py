@@ -14,7 +14,7 @@ after a compaction everything is sent again, since the summary does not contain 
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -144,23 +144,18 @@ class InstructionReader:
         real = path.resolve()
         if real in self._known:
             return None
-        raw = self._read_text(path)
-        if raw is None:
+        try:
+            if path.stat().st_size > MAX_FILE_BYTES:
+                self.notices.append(f"'{path}' skipped from the instructions: too long")
+                return None
+            raw = str(hide_secrets(read_regular(path).decode(errors="replace"), self.secrets))
+        except OSError:
             return None
         self._known.add(real)
         document = parse_document(raw)
         globs = expand_braces(document.get_list("paths")) if is_rule else ()
         content = strip_comments(document.body)
         return Instruction(path, kind, content, raw, globs, parent, is_rule)
-
-    def _read_text(self, path: Path) -> str | None:
-        try:
-            if path.stat().st_size > MAX_FILE_BYTES:
-                self.notices.append(f"'{path}' skipped from the instructions: too long")
-                return None
-            return str(hide_secrets(read_regular(path).decode(errors="replace"), self.secrets))
-        except OSError:
-            return None
 
     def _find_imports(self, instruction: Instruction) -> list[Path]:
         """Return the files it imports; a project's files may only import from the project."""
@@ -278,7 +273,9 @@ def load_nested_instructions(
     if own := grounds.configuration:
         rules = _load_rules(own / RULES_FOLDER, "User", reader)
         found += _select_for_file(path, grounds.root, rules)
-    for folder in _folders_between(grounds.root, path):
+    inner = path.parent.relative_to(grounds.root).parts if path.is_relative_to(grounds.root) else ()
+    for count in range(1, len(inner) + 1):
+        folder = grounds.root.joinpath(*inner[:count])
         found += reader.read(folder / MAIN_FILE, "Project")
         found += reader.read(folder / CLAUDE_FOLDER / MAIN_FILE, "Project")
         found += reader.read(folder / LOCAL_FILE, "Local")
@@ -289,14 +286,6 @@ def load_nested_instructions(
         rules = _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
         found += _select_for_file(path, folder, rules)
     return found
-
-
-def _folders_between(root: Path, path: Path) -> list[Path]:
-    """Return the directories from one (excluded) down to a file."""
-    if not path.is_relative_to(root):
-        return []
-    names = path.parent.relative_to(root).parts
-    return [root.joinpath(*names[:count]) for count in range(1, len(names) + 1)]
 
 
 def _select_for_file(path: Path, base: Path, rules: list[Instruction]) -> list[Instruction]:
@@ -389,17 +378,17 @@ class SessionInstructions:
         first = self._context.records[0].uuid
         if first != self._written_since and not self._writer.setting.is_older:
             self._written_since = first
-            self._write_all()
+            files, known = self.load(), self._find_known()
+            if known is not None:
+                self._write_changes(files, known)
+            elif files:
+                fields = {"type": INSTRUCTIONS_TYPE, "files": _list_files(files)}
+                self._log_attachment(fields, render_instructions(files))
         notices, self.notices = self.notices, []
         return notices
 
-    def _write_all(self) -> None:
-        files, known = self.load(), self._find_known()
-        if known is None:
-            if files:
-                fields = {"type": INSTRUCTIONS_TYPE, "files": _list_files(files)}
-                self._log_attachment(fields, render_instructions(files))
-            return
+    def _write_changes(self, files: Sequence[Instruction], known: Mapping[str, str]) -> None:
+        """Write the files that differ from what the model last saw of them."""
         changed = [file for file in files if known.get(str(file.path)) != file.content.strip()]
         paths = {str(file.path) for file in files}
         gone = [path for path in known if path not in paths]
@@ -422,24 +411,22 @@ class SessionInstructions:
                 self._scope, path, self._scope.new_reader()
             ):
                 known = self._find_known_nested() if known is None else known
-                if known.get(str(instruction.path)) != instruction.content.strip():
-                    known[str(instruction.path)] = instruction.content.strip()
-                    self._write_nested_file(instruction)
-
-    def _write_nested_file(self, instruction: Instruction) -> None:
-        words = wrap_reminder(f"Contents of {instruction.path}:\n\n{instruction.content}")
-        if self._writer.setting.is_older:
-            self._written[str(instruction.path)] = instruction.content.strip()
-            self._writer.note(words)
-            return
-        shown = os.path.relpath(instruction.path, self._writer.setting.cwd)
-        fields = {
-            "type": NESTED_TYPE,
-            "path": str(instruction.path),
-            "content": instruction.fields,
-            "displayPath": shown,
-        }
-        self._log_attachment(fields, words)
+                name, content = str(instruction.path), instruction.content
+                if known.get(name) == content.strip():
+                    continue
+                known[name] = content.strip()
+                words = wrap_reminder(f"Contents of {name}:\n\n{content}")
+                if self._writer.setting.is_older:
+                    self._written[name] = content.strip()
+                    self._writer.note(words)
+                    continue
+                fields = {
+                    "type": NESTED_TYPE,
+                    "path": name,
+                    "content": instruction.fields,
+                    "displayPath": os.path.relpath(name, self._writer.setting.cwd),
+                }
+                self._log_attachment(fields, words)
 
     def _log_attachment(self, attachment: dict[str, Any], words: str) -> None:
         self._writer.attachment(attachment, words, is_of_turn=True)

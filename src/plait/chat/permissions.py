@@ -25,7 +25,6 @@ from plait.chat.hooks import HookEffect
 from plait.chat.rules import (
     READ_TOOLS,
     WRITE_TOOLS,
-    Match,
     Rule,
     find_allow_rule,
     find_deny_rule,
@@ -185,8 +184,11 @@ class SessionPermissions:
             answer = await self.approver.ask(proposal, call)
             if not answer.is_allowed:
                 return self._make_rejected(proposal, answer, code)
+            meant = proposal
             try:
-                meant = self._apply_changes(proposal, answer)
+                if answer.arguments is not None:  # the user's changes are checked again
+                    meant = self.tools[proposal.tool].propose(answer.arguments, self.place)
+                    meant = replace(meant, is_user_modified=True)
             except ToolError as error:
                 details, output = error.outcome.content, error.outcome.output
                 return Ruling(False, proposal, str(details), output)
@@ -241,7 +243,21 @@ class SessionPermissions:
     def decide(self, proposal: Proposal) -> Decision:
         """Return the decision of rules and mode, and the message if nobody can be asked."""
         if found := find_deny_rule(self.deny_rules, proposal, self.place):
-            return _deny_by_rule(found, proposal)
+            source, is_by_step = found.rule.source, found.is_by_step
+            log_fields = {
+                **({"source": "user_reject"} if source in USER_SOURCES and not is_by_step else {}),
+                "reasonType": "subcommandResults" if is_by_step else "rule",
+                "ruleSource": source,
+                "reasonCode": f"rule:{source}",
+            }
+            if proposal.tool in WRITE_TOOLS | READ_TOOLS and found.rule.is_about_files:
+                is_hidden = found.rule.tool == "Read" and proposal.tool in WRITE_TOOLS
+                reason = UNREADABLE if is_hidden else DENIED_FILE
+                return Decision("deny", reason, log_fields, MISUSE_KIND)
+            reason = DENIED.format(_describe_call(proposal))
+            if found.rule.specifier and found.rule.specifier.startswith("domain:"):
+                reason = DENIED_HOST.format(proposal.tool, get_host(proposal))
+            return Decision("deny", reason, log_fields, BY_POLICY)
         if prompt := find_deny_rule(self.ask_rules, proposal, self.place, looks=False):
             if self.mode == "dontAsk":
                 return _deny_unasked(proposal)
@@ -256,9 +272,14 @@ class SessionPermissions:
             return granted
         if self.mode == "dontAsk":
             return _deny_unasked(proposal)
-        return Decision(
-            "ask", self._not_granted(proposal), {"reasonCode": self._reason_code(proposal)}
-        )
+        reason, code = _describe_missing_grant(proposal), "unknown"
+        if proposal.tool == "Bash":
+            reason, code = NEEDS_APPROVAL, "bashMiss:no-rule-match"
+        elif self._is_sensitive(proposal):
+            reason, code = SENSITIVE.format(_describe_subject(proposal)), "safetyCheck"
+        elif proposal.paths and not self._is_inside(proposal):
+            code = "workingDir"
+        return Decision("ask", reason, {"reasonCode": code})
 
     @property
     def _allow_rules(self) -> Sequence[Rule]:
@@ -267,7 +288,8 @@ class SessionPermissions:
         return (*self.allow_rules, *lent)
 
     def _find_grant(self, proposal: Proposal) -> Decision | None:
-        may_look = not self._hides_files
+        # commands could read files that rules hide
+        may_look = not any(rule.tool == "Read" and rule.specifier for rule in self.deny_rules)
         if found := find_allow_rule(self._allow_rules, proposal, self.place, may_look=may_look):
             if found.is_by_step:
                 return Decision("allow", log_fields=BY_READ_ONLY)
@@ -285,19 +307,11 @@ class SessionPermissions:
                 return Decision("allow", log_fields=BY_MODE)
             case "write" if self.mode == "acceptEdits" and self._is_ordinary(proposal):
                 return Decision("allow", log_fields=BY_MODE)
-            case "execute" if self._may_run_unasked(proposal):
+            case "execute" if may_look and is_safe_command(
+                str(proposal.arguments.get("command", "")), self.place
+            ):
                 return Decision("allow", log_fields=BY_READ_ONLY)
         return None
-
-    def _may_run_unasked(self, proposal: Proposal) -> bool:
-        """Return whether a command only reads, and nothing here is hidden from reading."""
-        command = str(proposal.arguments.get("command", ""))
-        return not self._hides_files and is_safe_command(command, self.place)
-
-    @property
-    def _hides_files(self) -> bool:
-        """Return whether some files must not be read."""
-        return any(rule.tool == "Read" and rule.specifier for rule in self.deny_rules)
 
     def _is_inside(self, proposal: Proposal) -> bool:
         return bool(proposal.paths) and all(map(self.place.contains, proposal.paths))
@@ -317,27 +331,6 @@ class SessionPermissions:
     def _is_ordinary(self, proposal: Proposal) -> bool:
         """Return whether a call only changes ordinary files of the workspace."""
         return self._is_inside(proposal) and not self._is_sensitive(proposal)
-
-    def _not_granted(self, proposal: Proposal) -> str:
-        """Return the message for a call that nobody can approve."""
-        if self._is_sensitive(proposal):
-            return SENSITIVE.format(_describe_subject(proposal))
-        return NEEDS_APPROVAL if proposal.tool == "Bash" else _describe_missing_grant(proposal)
-
-    def _reason_code(self, proposal: Proposal) -> str:
-        if proposal.tool == "Bash":
-            return "bashMiss:no-rule-match"
-        if self._is_sensitive(proposal):
-            return "safetyCheck"
-        is_outside = proposal.paths and not self._is_inside(proposal)
-        return "workingDir" if is_outside else "unknown"
-
-    def _apply_changes(self, proposal: Proposal, answer: Approval) -> Proposal:
-        """Return a proposal with the user's changes, checked again."""
-        if answer.arguments is None:
-            return proposal
-        meant = self.tools[proposal.tool].propose(answer.arguments, self.place)
-        return replace(meant, is_user_modified=True)
 
     def _grant_key(self, proposal: Proposal) -> tuple[str, str]:
         """Return the key for similar calls: the same command, folder or host."""
@@ -404,21 +397,6 @@ def _describe_missing_grant(proposal: Proposal) -> str:
 def _deny_unasked(proposal: Proposal) -> Decision:
     why = BY_MODE | {"reasonCode": "mode:dontAsk"}
     return Decision("deny", NOT_ASKED.format(proposal.tool), why, BY_POLICY)
-
-
-def _deny_by_rule(found: Match, proposal: Proposal) -> Decision:
-    """Return the denial by a rule, in the client's words."""
-    source = found.rule.source
-    kind = "subcommandResults" if found.is_by_step else "rule"
-    own = {"source": "user_reject"} if source in USER_SOURCES and not found.is_by_step else {}
-    why = {**own, "reasonType": kind, "ruleSource": source, "reasonCode": f"rule:{source}"}
-    if proposal.tool in WRITE_TOOLS | READ_TOOLS and found.rule.is_about_files:
-        is_hidden = found.rule.tool == "Read" and proposal.tool in WRITE_TOOLS
-        return Decision("deny", UNREADABLE if is_hidden else DENIED_FILE, why, MISUSE_KIND)
-    if found.rule.specifier and found.rule.specifier.startswith("domain:"):
-        text = DENIED_HOST.format(proposal.tool, get_host(proposal))
-        return Decision("deny", text, why, BY_POLICY)
-    return Decision("deny", DENIED.format(_describe_call(proposal)), why, BY_POLICY)
 
 
 def _describe_call(proposal: Proposal) -> str:

@@ -86,23 +86,21 @@ def _compile_pattern(pattern: str) -> "re.Pattern[str]":
     inner = bare.lstrip("/") or "**"
     pieces, at = [], 0
     for found in PIECES.finditer(inner):
-        pieces += [re.escape(inner[at : found.start()]), _compile_piece(found[0])]
+        piece = WILDCARDS.get(found[0])
+        if piece is None:  # a character class; literal text if it is invalid
+            negation = "^" if found[0][1] in "!^" else ""
+            letters = found[0][1 + len(negation) : -1].replace("\\", "\\\\").replace("[", "\\[")
+            try:
+                re.compile(f"[{letters}]")
+            except re.error:
+                piece = re.escape(found[0])
+            else:
+                letters = letters.replace("]", "\\]").replace("^", "\\^")
+                piece = f"(?!/)[{negation}{letters}]"
+        pieces += [re.escape(inner[at : found.start()]), piece]
         at = found.end()
     text = "".join(pieces) + re.escape(inner[at:])
     return re.compile(f"(?:.*/)?{text}" if is_anywhere else text, re.DOTALL)
-
-
-def _compile_piece(text: str) -> str:
-    if text in WILDCARDS:
-        return WILDCARDS[text]
-    inner = text[1:-1]
-    negated = "^" if inner[:1] in ("!", "^") else ""
-    letters = (inner[1:] if negated else inner).replace("\\", "\\\\").replace("[", "\\[")
-    try:
-        re.compile(f"[{letters}]")
-    except re.error:
-        return re.escape(text)
-    return f"(?!/)[{negated}{letters.replace(']', chr(92) + ']').replace('^', chr(92) + '^')}]"
 
 
 RuleSource: TypeAlias = Literal[
@@ -210,20 +208,17 @@ def parse_rule(text: str, source: RuleSource = "cliArg", folder: Path | None = N
 
 def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
     """Return the rules in some texts; each may have several, separated by commas or spaces."""
-    return tuple(parse_rule(split_rule) for text in texts for split_rule in _split_rules(text))
-
-
-def _split_rules(text: str) -> list[str]:
-    """Return the parts between commas and spaces; brackets are not split."""
-    parts, depth, part = [], 0, ""
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if depth <= 0 and (letter == "," or letter.isspace()):
-            parts.append(part)
-            part = ""
-        else:
-            part += letter
-    return [item for item in (*parts, part) if item.strip()]
+    parts = [""]
+    for text in texts:
+        depth = 0
+        for letter in text:
+            depth += (letter == "(") - (letter == ")")
+            if depth <= 0 and (letter == "," or letter.isspace()):
+                parts.append("")
+            else:
+                parts[-1] += letter
+        parts.append("")
+    return tuple(parse_rule(part) for part in parts if part.strip())
 
 
 def load_rules(
@@ -420,22 +415,14 @@ def save_rules(project: Path, rules: Sequence[str]) -> None:
         text = ""
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(f"cannot read '{path}': {error}") from error
-    mark = MARK if text.startswith(MARK) else ""
-    after = mark + _add_rules(path, text.removeprefix(MARK), rules)
-    try:
-        place = path.resolve()  # a link stays a link
-        mode = place.stat().st_mode & 0o777 if text else 0o644
-        replace_file(place, after.encode("utf-8"), mode=mode)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise SourceError(f"cannot write '{path}': {reason}") from error
-
-
-def _add_rules(path: Path, text: str, rules: Sequence[str]) -> str:
+    mark, exists = MARK if text.startswith(MARK) else "", bool(text)
+    text = text.removeprefix(MARK)
     if not text.strip():
-        return json.dumps({"permissions": {"allow": [*rules]}}, indent=2, ensure_ascii=False) + "\n"
+        new = {"permissions": {"allow": [*rules]}}
+        text, rules = json.dumps(new, indent=2, ensure_ascii=False) + "\n", ()
     for rule in rules:
-        permissions = _parse_settings(path, text).get("permissions", {})
+        settings = _parse_settings(path, text)
+        permissions = settings.get("permissions", {})
         allowed = permissions.get("allow", []) if isinstance(permissions, dict) else None
         if not isinstance(allowed, list):
             raise UserError(f"'{path}' has no list of allowed tools", "fix it first")
@@ -443,11 +430,17 @@ def _add_rules(path: Path, text: str, rules: Sequence[str]) -> str:
             continue
         if "allow" in permissions:
             text = insert_value(text, ("permissions", "allow"), rule)
-        elif "permissions" in _parse_settings(path, text):
+        elif "permissions" in settings:
             text = insert_value(text, ("permissions",), [rule], "allow")
         else:
             text = insert_value(text, (), {"allow": [rule]}, "permissions")
-    return text
+    try:
+        place = path.resolve()  # a link stays a link
+        mode = place.stat().st_mode & 0o777 if exists else 0o644
+        replace_file(place, f"{mark}{text}".encode(), mode=mode)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"cannot write '{path}': {reason}") from error
 
 
 def _parse_settings(path: Path, text: str) -> dict[str, Any]:

@@ -125,12 +125,8 @@ class SkillError(Exception):
         self.name, self.arguments, self.text = name, arguments, text
 
 
-COMMANDS_FOLDER, SKILLS_FOLDER, SKILL_FILE, CLAUDE_FOLDER = (
-    "commands",
-    "skills",
-    "SKILL.md",
-    ".claude",
-)
+COMMANDS_FOLDER, SKILLS_FOLDER, SKILL_FILE = "commands", "skills", "SKILL.md"
+CLAUDE_FOLDER = ".claude"
 MAX_SKILL_BYTES = 1_000_000
 MAX_SKILLS = 2_000
 """The most commands and skills of one folder."""
@@ -140,41 +136,32 @@ def load_skills(scope: ProjectScope) -> dict[str, Skill]:
     """Return skills, then commands, each by name."""
     places = [scope.configuration] if scope.configuration else []
     places += [folder / CLAUDE_FOLDER for folder in (scope.root, *scope.root.parents)]
+    skill_files: list[tuple[str, Path]] = []
+    command_files: list[tuple[str, Path]] = []
+    for place in places:
+        folder = place / SKILLS_FOLDER
+        with suppress(OSError):
+            names = sorted(path.name for path in folder.iterdir())
+            skill_files += [(name, folder / name / SKILL_FILE) for name in names[:MAX_SKILLS]]
+        folder, paths = place / COMMANDS_FOLDER, list[Path]()
+        for at, folders, names in os.walk(folder):
+            folders.sort()
+            paths += [Path(at, name) for name in sorted(names)]
+        for path in paths[:MAX_SKILLS]:
+            if path.name.endswith(".md"):
+                name = ":".join(path.relative_to(folder).with_suffix("").parts)
+                command_files.append((name, path))
     found: dict[str, Skill] = {}
-    for kind in (_iter_skill_files, _iter_command_files):
+    for files in (skill_files, command_files):
         own: dict[str, Skill] = {}
-        for place in places:
-            for name, path in kind(place):
-                if name in found or name in own:
-                    continue
-                with suppress(OSError):
-                    if path.stat().st_size <= MAX_SKILL_BYTES:
-                        text = read_regular(path).decode(errors="replace")
-                        document = parse_document(str(hide_secrets(text, scope.secrets)))
-                        own[name] = Skill(name, document, path, path.name == SKILL_FILE)
+        for name, path in files:
+            with suppress(OSError):
+                if name not in found | own and path.stat().st_size <= MAX_SKILL_BYTES:
+                    text = read_regular(path).decode(errors="replace")
+                    document = parse_document(str(hide_secrets(text, scope.secrets)))
+                    own[name] = Skill(name, document, path, path.name == SKILL_FILE)
         found |= dict(sorted(own.items()))
     return found
-
-
-def _iter_skill_files(place: Path) -> Iterator[tuple[str, Path]]:
-    folder = place / SKILLS_FOLDER
-    try:
-        names = sorted(path.name for path in folder.iterdir())[:MAX_SKILLS]
-    except OSError:
-        return
-    for name in names:
-        yield name, folder / name / SKILL_FILE
-
-
-def _iter_command_files(place: Path) -> Iterator[tuple[str, Path]]:
-    folder, count = place / COMMANDS_FOLDER, 0
-    for at, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            count += 1
-            if name.endswith(".md") and count <= MAX_SKILLS:
-                path = Path(at, name)
-                yield ":".join(path.relative_to(folder).with_suffix("").parts), path
 
 
 def select_valid_rules(texts: Sequence[str]) -> tuple[str, ...]:

@@ -152,6 +152,10 @@ def test_all_as_it_happens(chat: Chat, capsys: pytest.CaptureFixture[str], proje
         ("assistant", None),
         ("result", "success"),
     ]
+    init = found[0]
+    assert {"Read", "Write", "Bash"} <= {*init["tools"]}
+    assert "help" in init["slash_commands"]
+    assert (init["apiKeySource"], init["claude_code_version"]) == ("none", "2.1.325")
     by_uuid = {one.get("uuid") for one in log_of(project)}
     assert all(one["uuid"] in by_uuid for one in found[1:-1])
     assert found[3]["tool_use_result"]["type"] == "create"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plait.chat.console.print_mode import LogTranslator, ResultBuilder, build_init_message
+from plait.chat.console.print_mode import LogTranslator, ResultBuilder
 from plait.chat.events import ResponseLogged, TextDelta, ToolFinished, TurnEnded
 from plait.chat.tools.base import Outcome
 
@@ -273,23 +273,3 @@ def test_a_summary_and_what_a_command_printed() -> None:
     assert command["message"]["model"] == "<synthetic>"
     assert command["message"]["content"] == [{"type": "text", "text": "9 tokens"}]
     assert command["local_command_source"] == printed
-
-
-def test_the_beginning() -> None:
-    found = build_init_message(
-        session=SESSION,
-        uuid="u9",
-        cwd="/w",
-        model="opus",
-        version="2.1.325",
-        permission_mode="default",
-        tools=["Read"],
-        commands=["help"],
-        key_from="ANTHROPIC_API_KEY",
-    )
-    assert (found["type"], found["subtype"]) == ("system", "init")
-    assert (found["tools"], found["slash_commands"]) == (["Read"], ["help"])
-    assert (found["apiKeySource"], found["claude_code_version"]) == (
-        "ANTHROPIC_API_KEY",
-        "2.1.325",
-    )

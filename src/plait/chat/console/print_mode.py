@@ -11,11 +11,9 @@ import time
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
-    Awaitable,
     Callable,
     Iterator,
     Mapping,
-    Sequence,
 )
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
@@ -125,42 +123,6 @@ ERROR_FIELDS = {
 }
 INTERRUPTED = "[Request interrupted by user"
 STDOUT_TAGS = ("<local-command-stdout>", "</local-command-stdout>")
-
-
-def build_init_message(
-    *,
-    session: str,
-    uuid: str,
-    cwd: str,
-    model: str,
-    version: str,
-    permission_mode: str,
-    tools: Sequence[str],
-    commands: Sequence[str],
-    key_from: str | None,
-    others: Sequence[str] = (),
-) -> Json:
-    """Return the object at the start of each turn."""
-    return {
-        "type": "system",
-        "subtype": "init",
-        "cwd": cwd,
-        "session_id": session,
-        "tools": list(tools),
-        "mcp_servers": [],
-        "model": model,
-        "permissionMode": permission_mode,
-        "slash_commands": list(commands),
-        "apiKeySource": key_from or "none",
-        "claude_code_version": version,
-        "output_style": "default",
-        "agents": [],
-        "skills": [],
-        "plugins": [],
-        "uuid": uuid,
-        "original_cwd": cwd,
-        "additional_directories": list(others),
-    }
 
 
 @dataclass
@@ -563,23 +525,36 @@ class PrintMode:
             meter.add(model, usage, ids.moment())
             return meter.cost
 
-        begun = build_init_message(
-            session=client.session,
-            uuid=ids.uuid(),
-            cwd=str(opener.directory),
-            model=opener.model_name,
-            version=choice.version,
-            permission_mode=choice.mode,
-            tools=list(client.runtime.tools),
-            commands=[*(command.name for command in COMMANDS), *client.commands],
-            key_from=choice.key_from if choice.asks_api else None,
-            others=[str(other) for other in choice.others],
-        )
+        init_message = {
+            "type": "system",
+            "subtype": "init",
+            "cwd": str(opener.directory),
+            "session_id": client.session,
+            "tools": list(client.runtime.tools),
+            "mcp_servers": [],
+            "model": opener.model_name,
+            "permissionMode": choice.mode,
+            "slash_commands": [*(command.name for command in COMMANDS), *client.commands],
+            "apiKeySource": (choice.key_from if choice.asks_api else None) or "none",
+            "claude_code_version": choice.version,
+            "output_style": "default",
+            "agents": [],
+            "skills": [],
+            "plugins": [],
+            "uuid": ids.uuid(),
+            "original_cwd": str(opener.directory),
+            "additional_directories": [str(other) for other in choice.others],
+        }
         result_builder = ResultBuilder(
             lambda: client.session, ids.uuid, price=price, limits=choice.limits
         )
         return cls(
-            client, form, result_builder, LogTranslator(ids.uuid, replays), begun, choice.limits
+            client,
+            form,
+            result_builder,
+            LogTranslator(ids.uuid, replays),
+            init_message,
+            choice.limits,
         )
 
     async def run(self, prompts: AsyncIterator[InputPrompt]) -> int:
@@ -697,7 +672,6 @@ async def read_prompt(lines: PlainKeyboard, prompt: str | None) -> str:
 
 
 Emit: TypeAlias = Callable[[Mapping[str, Any]], None]
-RequestHandler: TypeAlias = "Callable[[Controls, Mapping[str, Any]], Awaitable[Json]]"
 SESSION_DESTINATION = "session"
 UNSUPPORTED_CODE = "unsupported_request"
 NO_CHECKPOINT = "No file checkpoint found for this message."
@@ -778,19 +752,94 @@ class Controls:
 
     async def _answer_request(self, value: Mapping[str, Any]) -> None:
         request = as_mapping(value.get("request"))
-        name = str(request.get("subtype"))
-        fields: Json = {"subtype": "success"}
         try:
-            if name not in REQUESTS:
-                raise UnsupportedRequest
-            fields["response"] = await REQUESTS[name](self, request)
-        except UnsupportedRequest:
-            words = f"Unsupported control request subtype: {name}"
-            fields = {"subtype": "error", "error": words, "error_code": UNSUPPORTED_CODE}
+            fields: Json = {"subtype": "success", "response": await self._handle_request(request)}
+        except UnsupportedRequest as error:
+            fields = {"subtype": "error", "error": str(error), "error_code": UNSUPPORTED_CODE}
         except UserError as error:
             fields = {"subtype": "error", "error": error.message}
         fields["request_id"] = value.get("request_id")
         self.emit({"type": "control_response", "response": fields})
+
+    async def _handle_request(self, request: Mapping[str, Any]) -> Json:
+        """Do what a program requests and return the response; raise UnsupportedRequest."""
+        client = self.client
+        match request.get("subtype"):
+            case "initialize":
+                commands = [
+                    {
+                        "name": command.name,
+                        "description": command.help,
+                        "argumentHint": command.argument_hint,
+                    }
+                    for command in COMMANDS
+                ]
+                styles = {"output_style": "default", "available_output_styles": ["default"]}
+                return {"commands": commands, "agents": [], **styles, "models": [], "account": {}}
+            case "interrupt":
+                client.interrupt()
+                return {"still_queued": []}
+            case "set_model":
+                model = get_text(request, "model")
+                if not model:
+                    raise UserError("no model name given")
+                await client.switch(model=model)
+                return {"model": model}
+            case "set_permission_mode":
+                mode = parse_mode(str(request.get("mode")))
+                if mode == "bypassPermissions" and not self.may_bypass:
+                    raise UserError(BYPASS_NOT_ALLOWED)
+                await client.switch(mode=mode)
+                status = {"type": "system", "subtype": "status", "status": None}
+                ids = {"uuid": str(uuid4()), "session_id": client.session}
+                self.emit({**status, "permissionMode": mode, **ids})
+                return {"mode": mode}
+            case "rename_session":
+                await client.rename(get_text(request, "title") or "")
+                return {}
+            case "get_context_usage":
+                fill = client.context_fill
+                if fill is None:
+                    raise UserError("the context size is not known")
+                return {
+                    "categories": [],
+                    "totalTokens": fill.tokens,
+                    "maxTokens": fill.window,
+                    "rawMaxTokens": fill.window,
+                    "percentage": round(100 * fill.tokens / fill.window),
+                    "model": client.model,
+                }
+            case "get_session_cost":
+                return {"text": "\n".join(format_usage_lines(client.cost.fields))}
+            case "cancel_async_message":
+                uuid = str(request.get("message_uuid"))
+                is_queued = uuid in self._queued
+                self._queued.discard(uuid)
+                return {"cancelled": is_queued}
+            case "rewind_files":
+                return self._rewind_files(request)
+            case name:
+                raise UnsupportedRequest(f"Unsupported control request subtype: {name}")
+
+    def _rewind_files(self, request: Mapping[str, Any]) -> Json:
+        uuid = str(request.get("user_message_id"))
+        point = next((point for point in self.client.rewind_points() if point.uuid == uuid), None)
+        plan = self.client.plan_file_rewind(point) if point else None
+        if plan is None:
+            raise UserError(NO_CHECKPOINT)
+        if request.get("dry_run") is True:
+            counts = [step.changed_lines for step in plan.steps]
+            conflicts = [str(step.path) for step in plan.conflicting_steps]
+            return {
+                "canRewind": True,
+                "filesChanged": [str(step.path) for step in plan.steps],
+                "insertions": sum(more for more, _ in counts),
+                "deletions": sum(fewer for _, fewer in counts),
+                **({"leftAlone": conflicts} if conflicts else {}),
+            }
+        done = plan.apply(overwrite=request.get("over") is True)
+        left = [str(step.path) for step in plan.steps if step not in done]
+        return {"canRewind": True, "skippedLinks": 0, **({"leftAlone": left} if left else {})}
 
     async def ask(self, proposal: Proposal, call: str) -> Approval:
         """Ask the program for permission; an invalid answer rejects the call."""
@@ -848,103 +897,3 @@ def parse_approval(response: Mapping[str, Any], proposal: Proposal) -> Approval:
         arguments=meant if is_other else None,
         is_for_session=bool(response.get("updatedPermissions")),
     )
-
-
-async def _initialize(controls: Controls, request: Mapping[str, Any]) -> Json:
-    commands = [
-        {"name": command.name, "description": command.help, "argumentHint": command.argument_hint}
-        for command in COMMANDS
-    ]
-    styles = {"output_style": "default", "available_output_styles": ["default"]}
-    return {"commands": commands, "agents": [], **styles, "models": [], "account": {}}
-
-
-async def _interrupt(controls: Controls, request: Mapping[str, Any]) -> Json:
-    controls.client.interrupt()
-    return {"still_queued": []}
-
-
-async def _set_model(controls: Controls, request: Mapping[str, Any]) -> Json:
-    model = get_text(request, "model")
-    if not model:
-        raise UserError("no model name given")
-    await controls.client.switch(model=model)
-    return {"model": model}
-
-
-async def _set_mode(controls: Controls, request: Mapping[str, Any]) -> Json:
-    mode = parse_mode(str(request.get("mode")))
-    if mode == "bypassPermissions" and not controls.may_bypass:
-        raise UserError(BYPASS_NOT_ALLOWED)
-    await controls.client.switch(mode=mode)
-    ids = {"uuid": str(uuid4()), "session_id": controls.client.session}
-    controls.emit(
-        {"type": "system", "subtype": "status", "status": None, "permissionMode": mode, **ids}
-    )
-    return {"mode": mode}
-
-
-async def _rename(controls: Controls, request: Mapping[str, Any]) -> Json:
-    await controls.client.rename(get_text(request, "title") or "")
-    return {}
-
-
-async def _context(controls: Controls, request: Mapping[str, Any]) -> Json:
-    fill = controls.client.context_fill
-    if fill is None:
-        raise UserError("the context size is not known")
-    return {
-        "categories": [],
-        "totalTokens": fill.tokens,
-        "maxTokens": fill.window,
-        "rawMaxTokens": fill.window,
-        "percentage": round(100 * fill.tokens / fill.window),
-        "model": controls.client.model,
-    }
-
-
-async def _cost(controls: Controls, request: Mapping[str, Any]) -> Json:
-    return {"text": "\n".join(format_usage_lines(controls.client.cost.fields))}
-
-
-async def _cancel(controls: Controls, request: Mapping[str, Any]) -> Json:
-    uuid = str(request.get("message_uuid"))
-    is_there = uuid in controls._queued
-    controls._queued.discard(uuid)
-    return {"cancelled": is_there}
-
-
-async def _rewind_files(controls: Controls, request: Mapping[str, Any]) -> Json:
-    uuid = str(request.get("user_message_id"))
-    points = controls.client.rewind_points()
-    point = next((point for point in points if point.uuid == uuid), None)
-    plan = controls.client.plan_file_rewind(point) if point else None
-    if plan is None:
-        raise UserError(NO_CHECKPOINT)
-    if request.get("dry_run") is True:
-        counts = [step.changed_lines for step in plan.steps]
-        conflicts = [str(step.path) for step in plan.conflicting_steps]
-        return {
-            "canRewind": True,
-            "filesChanged": [str(step.path) for step in plan.steps],
-            "insertions": sum(more for more, _ in counts),
-            "deletions": sum(fewer for _, fewer in counts),
-            **({"leftAlone": conflicts} if conflicts else {}),
-        }
-    done = plan.apply(overwrite=request.get("over") is True)
-    left = [str(step.path) for step in plan.steps if step not in done]
-    return {"canRewind": True, "skippedLinks": 0, **({"leftAlone": left} if left else {})}
-
-
-REQUESTS: dict[str, RequestHandler] = {
-    "initialize": _initialize,
-    "interrupt": _interrupt,
-    "set_model": _set_model,
-    "set_permission_mode": _set_mode,
-    "rename_session": _rename,
-    "get_context_usage": _context,
-    "get_session_cost": _cost,
-    "cancel_async_message": _cancel,
-    "rewind_files": _rewind_files,
-}
-"""The control requests a program can send."""
