@@ -5,7 +5,7 @@ The rules are the same for records and for the nodes of a graph, which hold no t
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import takewhile
@@ -340,16 +340,12 @@ def choose_leaf(entries: Entries[E]) -> int | None:
             return chosen
     if not ends:
         ends = [number for number, is_read in enumerate(entries.is_read) if is_read]
-    return _newest(entries, ends)
-
-
-def _newest(entries: Entries[E], numbers: list[int]) -> int | None:
-    """Return the newest of some entries, one of the main conversation if there is any."""
-    main = [number for number in numbers if not _is_sidechain(entries, number)]
+    # The newest of them, one of the main conversation if there is any
+    main = [number for number in ends if not _is_sidechain(entries, number)]
     timed = [number for number in main if _get_time(entries, number) > float("-inf")]
     if timed:
         return max(timed, key=lambda number: _get_time(entries, number))
-    return next(iter(main or numbers), None)
+    return next(iter(main or ends), None)
 
 
 def _get_time(entries: Entries[E], number: int) -> float:
@@ -692,8 +688,29 @@ def find_unsent(
     for copy, original in replays:
         if on_chain[known.at[copy]]:
             on_chain[known.at[original]] = 1
-    after = _after_cut(known, parents, numbers, chain[-1]) if chain else numbers
-    return tuple(_iter_unsent_messages(known, after, on_chain))
+    # Only what follows the last compaction or clearing at or before the first record of the chain
+    cut = 0
+    for place, number in enumerate(numbers if chain else ()):
+        edge = parents.edges.get(number)
+        if known.nodes[number].is_boundary or (edge and edge.kind in CUTS):
+            cut = place
+        if number == chain[-1]:
+            numbers = numbers[cut:]
+            break
+    left = [known.nodes[number] for number in numbers if not on_chain[number]]
+    rest = [node for node in left if (node.kind in SPOKEN_KINDS and not node.traits & NOT_SENT)]
+    if not rest:
+        return ()
+    # The other parts of a response on the chain are sent with it, and so are results of its calls.
+    sent = [known.nodes[number] for number in numbers if on_chain[number]]
+    responses = frozenset(node.message_id for node in sent if node.message_id)
+    covered = [*sent, *(node for node in left if node.message_id in responses)]
+    calls = frozenset(call.id for node in covered for call in node.calls)
+    return tuple(
+        node.uuid
+        for node in rest
+        if node.message_id not in responses and not calls.intersection(node.results)
+    )
 
 
 def _walk_by_parents(known: Index, parents: Parents, leaf: int) -> list[int] | None:
@@ -715,30 +732,3 @@ def _walk_by_parents(known: Index, parents: Parents, leaf: int) -> list[int] | N
         if here < 0:
             return found
     return None
-
-
-def _after_cut(known: Index, parents: Parents, numbers: list[int], top: int) -> list[int]:
-    """Return the records since the last compaction or clearing at or before the chain's first."""
-    cut = 0
-    for place, number in enumerate(numbers):
-        edge = parents.edges.get(number)
-        if known.nodes[number].is_boundary or (edge and edge.kind in CUTS):
-            cut = place
-        if number == top:
-            return numbers[cut:]
-    return numbers
-
-
-def _iter_unsent_messages(known: Index, numbers: list[int], on_chain: bytearray) -> Iterator[str]:
-    """Yield the messages that neither are on the chain nor belong to a response on it."""
-    left = [known.nodes[number] for number in numbers if not on_chain[number]]
-    rest = [node for node in left if (node.kind in SPOKEN_KINDS and not node.traits & NOT_SENT)]
-    if not rest:
-        return
-    walked = [known.nodes[number] for number in numbers if on_chain[number]]
-    responses = frozenset(node.message_id for node in walked if node.message_id)
-    covered = [*walked, *(node for node in left if node.message_id in responses)]
-    calls = frozenset(call.id for node in covered for call in node.calls)
-    for node in rest:
-        if node.message_id not in responses and not calls.intersection(node.results):
-            yield node.uuid

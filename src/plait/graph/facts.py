@@ -406,7 +406,27 @@ class FileFacts:
             self.titles.add_words(record)
             node = make_node(record, number, self.lines, before)
             if node is None:
-                self.asides.append(_make_loose_line(record, self.lines, len(self.nodes)))
+                envelope = record.envelope
+                leaf = envelope.leaf_uuid
+                if record.kind == "last-prompt" and leaf is None and b'"leafUuid"' in record.raw:
+                    leaf = ""  # null, and yet a pointer
+                if isinstance(record, ForkContextRef):
+                    leaf = record.parent_last_uuid
+                self.asides.append(
+                    LooseLine(
+                        record.kind,
+                        self.lines,
+                        record.offset,
+                        len(record.raw),
+                        len(self.nodes),
+                        envelope.session_id,
+                        leaf,
+                        envelope.summary or envelope.custom_title or envelope.ai_title,
+                        envelope.explicit is True,
+                        envelope.agent_id,
+                        record.timestamp,
+                    )
+                )
             else:
                 self.nodes.append(node)
                 before = node.uuid
@@ -432,28 +452,6 @@ class FileFacts:
     def place(self, loose_line: LooseLine, number: int) -> Place:
         """Return the place of a line without uuid."""
         return Place(number, loose_line.line, loose_line.offset, loose_line.length)
-
-
-def _make_loose_line(record: Record, line: int, after: int) -> LooseLine:
-    envelope = record.envelope
-    leaf = envelope.leaf_uuid
-    if record.kind == "last-prompt" and leaf is None and b'"leafUuid"' in record.raw:
-        leaf = ""  # null, and yet a pointer
-    if isinstance(record, ForkContextRef):
-        leaf = record.parent_last_uuid
-    return LooseLine(
-        record.kind,
-        line,
-        record.offset,
-        len(record.raw),
-        after,
-        envelope.session_id,
-        leaf,
-        envelope.summary or envelope.custom_title or envelope.ai_title,
-        envelope.explicit is True,
-        envelope.agent_id,
-        record.timestamp,
-    )
 
 
 def iter_sources(given: Iterable[Readable]) -> Iterator[Source]:

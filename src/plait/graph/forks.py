@@ -71,16 +71,84 @@ class Steps:
         found = Reach(
             list(self.top), list(self.top), bytearray(count), bytearray(count), bytearray(count)
         )
-        _look_inside(self, found)
-        _look_below(self, found)
+        of, up, first, last = self.of, self.up, found.first, found.last
+        # By node: whether the model speaks in or below it, and whether a leaf is there. By the
+        # parents that records name: a response that continues below a prompt answers it, though
+        # its step began above.
+        speaks, leads = bytearray(len(up)), bytearray(len(up))
+        for leaf in self.leaves:
+            leads[leaf] = 1
+        nodes, answer = self.index.nodes, Trait.ANSWER
+        for number in reversed(self.order):
+            parent = up[number]
+            if nodes[number].traits & answer:
+                speaks[number] = 1
+            if parent >= 0:
+                speaks[parent] |= speaks[number]
+                leads[parent] |= leads[number]
+        for number, step in enumerate(of):
+            if step < 0:
+                continue
+            if number < first[step]:
+                first[step] = number
+            if number > last[step]:
+                last[step] = number
+            found.is_answered[step] |= speaks[number]
+            found.holds_leaf[step] |= leads[number]
+        for leaf in self.leaves:
+            home = leaf if of[leaf] >= 0 else self.host[leaf]
+            if home >= 0 and of[home] >= 0:
+                found.holds_leaf[of[home]] = 1
+        hosts, top = self.parent, self.top
+        is_answered, holds_leaf, went_on = found.is_answered, found.holds_leaf, found.went_on
+        for step in range(len(hosts) - 1, -1, -1):
+            above = hosts[step]
+            if is_answered[step] and nodes[top[step]].traits & Trait.HUMAN:
+                went_on[step] = 1
+            if above < 0:
+                continue
+            if last[step] > last[above]:
+                last[above] = last[step]
+            is_answered[above] |= is_answered[step]
+            holds_leaf[above] |= holds_leaf[step]
+            went_on[above] |= went_on[step]
         return found
 
 
 def build_steps(index: Index, parents: Parents, walks: Walks, leaves: set[int]) -> Steps:
     """Return the steps of all sessions."""
-    order = _downward(walks.up, parents.is_side)
+    # Parents come before children: in nearly all files that is the order of the lines, otherwise
+    # what is nearer to a root comes first.
+    if _is_in_order(walks.up):
+        order = [node for node, is_agent in enumerate(parents.is_side) if not is_agent]
+    else:
+        children = build_children(walks.up)
+        first, following = children.first, children.following
+        order = [
+            node for node, parent in enumerate(walks.up) if parent < 0 and not parents.is_side[node]
+        ]
+        for node in order:  # grows while it is read: level by level
+            child = first[node]
+            while child >= 0:
+                if not parents.is_side[child]:
+                    order.append(child)
+                child = following[child]
     host, after_error = _hosts(index, walks.up, order)
-    of, top = _number_steps(order, _same_step(index, parents, walks, host))
+    # Steps are numbered from the roots down, so that a parent always comes before its
+    # child: the parent of a step's first record is outside of the step and earlier, so
+    # steps cannot form circles.
+    stands = _same_step(index, parents, walks, host)
+    of, numbers = [NO_NODE] * len(stands), [NO_NODE] * len(stands)
+    top: list[int] = []
+    for node in order:
+        stand = stands[node]
+        if stand < 0:
+            continue
+        step = numbers[stand]
+        if step < 0:
+            step = numbers[stand] = len(top)
+            top.append(node)
+        of[node] = step
     parent = [of[host[node]] if host[node] >= 0 else NO_NODE for node in top]
     return Steps(index, walks.up, order, leaves, host, of, after_error, top, parent)
 
@@ -112,25 +180,6 @@ def build_children(up: list[int]) -> Children:
             following[number] = first[parent]
             first[parent] = number
     return Children(first, following)
-
-
-def _downward(up: list[int], is_side: bytearray) -> list[int]:
-    """Return the nodes of all sessions, parents before children.
-
-    Usually that is the order of the files; otherwise those nearer to a root come first.
-    """
-    if _is_in_order(up):
-        return [node for node, is_agent in enumerate(is_side) if not is_agent]
-    children = build_children(up)
-    first, following = children.first, children.following
-    order = [node for node, parent in enumerate(up) if parent < 0 and not is_side[node]]
-    for node in order:  # grows while it is read: level by level
-        child = first[node]
-        while child >= 0:
-            if not is_side[child]:
-                order.append(child)
-            child = following[child]
-    return order
 
 
 def _is_in_order(up: list[int]) -> bool:
@@ -215,73 +264,6 @@ def _find_call(
     return found
 
 
-def _number_steps(order: list[int], stands: list[int]) -> tuple[list[int], list[int]]:
-    """Number the steps from the roots down, so that a parent always comes before its child.
-
-    The parent of a step's first record is outside of the step and earlier: steps cannot form
-    circles.
-    """
-    of, numbers = [NO_NODE] * len(stands), [NO_NODE] * len(stands)
-    top: list[int] = []
-    for node in order:
-        stand = stands[node]
-        if stand < 0:
-            continue
-        step = numbers[stand]
-        if step < 0:
-            step = numbers[stand] = len(top)
-            top.append(node)
-        of[node] = step
-    return of, top
-
-
-def _look_inside(steps: Steps, found: Reach) -> None:
-    of, up, first, last = steps.of, steps.up, found.first, found.last
-    # By node: whether the model speaks in or below it, and whether a leaf is there. By the parents
-    # that records name: a response that continues below a prompt answers it, though its step began
-    # above.
-    speaks, leads = bytearray(len(up)), bytearray(len(up))
-    for leaf in steps.leaves:
-        leads[leaf] = 1
-    nodes, answer = steps.index.nodes, Trait.ANSWER
-    for number in reversed(steps.order):
-        parent = up[number]
-        if nodes[number].traits & answer:
-            speaks[number] = 1
-        if parent >= 0:
-            speaks[parent] |= speaks[number]
-            leads[parent] |= leads[number]
-    for number, step in enumerate(of):
-        if step < 0:
-            continue
-        if number < first[step]:
-            first[step] = number
-        if number > last[step]:
-            last[step] = number
-        found.is_answered[step] |= speaks[number]
-        found.holds_leaf[step] |= leads[number]
-    for leaf in steps.leaves:
-        home = leaf if of[leaf] >= 0 else steps.host[leaf]
-        if home >= 0 and of[home] >= 0:
-            found.holds_leaf[of[home]] = 1
-
-
-def _look_below(steps: Steps, found: Reach) -> None:
-    parent, last, nodes, top = steps.parent, found.last, steps.index.nodes, steps.top
-    is_answered, holds_leaf, went_on = found.is_answered, found.holds_leaf, found.went_on
-    for step in range(len(parent) - 1, -1, -1):
-        above = parent[step]
-        if is_answered[step] and nodes[top[step]].traits & Trait.HUMAN:
-            went_on[step] = 1
-        if above < 0:
-            continue
-        if last[step] > last[above]:
-            last[above] = last[step]
-        is_answered[above] |= is_answered[step]
-        holds_leaf[above] |= holds_leaf[step]
-        went_on[above] |= went_on[step]
-
-
 def is_opener(index: Index, steps: Steps, step: int) -> bool:
     """Return whether a step begins a turn, or a way that is taken after a rewind.
 
@@ -316,26 +298,24 @@ class Descent:
                 return here == upper and here != lower
             here = self._up[here]
         if not self._starts:
-            self._starts, self._ends = _intervals(self._up)
+            up = self._up
+            children = build_children(up)
+            order = [node for node, parent in enumerate(up) if parent < 0]
+            for node in order:  # grows while it is read
+                order.extend(children(node))
+            sizes = [1] * len(up)
+            for node in reversed(order):
+                if up[node] >= 0:
+                    sizes[up[node]] += sizes[node]
+            starts, free = [0] * len(up), [0] * (len(up) + 1)
+            for node in order:
+                parent = up[node]  # the last place of `free` is for the roots
+                starts[node] = free[parent]
+                free[parent] += sizes[node]
+                free[node] = starts[node] + 1
+            self._starts = starts
+            self._ends = [start + size for start, size in zip(starts, sizes, strict=True)]
         return self._starts[upper] < self._starts[lower] < self._ends[upper]
-
-
-def _intervals(up: list[int]) -> tuple[list[int], list[int]]:
-    children = build_children(up)
-    order = [node for node, parent in enumerate(up) if parent < 0]
-    for node in order:  # grows while it is read
-        order.extend(children(node))
-    sizes = [1] * len(up)
-    for node in reversed(order):
-        if up[node] >= 0:
-            sizes[up[node]] += sizes[node]
-    starts, free = [0] * len(up), [0] * (len(up) + 1)
-    for node in order:
-        parent = up[node]  # the last place of `free` is for the roots
-        starts[node] = free[parent]
-        free[parent] += sizes[node]
-        free[node] = starts[node] + 1
-    return starts, [start + size for start, size in zip(starts, sizes, strict=True)]
 
 
 # The ladder: rules are tried in order, and the first that answers decides. A rule returns the name
@@ -552,7 +532,15 @@ def judge_children(
     open_children: list[Child] = []
     unanswered: dict[tuple[int, int | None], Child] = {}
     for newer in _without_replays(children, outcome):
-        _fold_sent_again(outcome, unanswered, newer, is_rootless)
+        # An unanswered command is folded under the same one that was sent again and answered.
+        older = unanswered.get((newer.host, newer.digest))
+        if older and judge(Siblings(older, newer, is_rootless)) == "resent":
+            del unanswered[newer.host, newer.digest]
+            outcome.staying.remove(older.step)
+            outcome.folded.append(Judgement("resent", older.step, newer.step))
+            outcome.verdicts.append(outcome.folded[-1])
+        if not newer.is_opener and not newer.is_answered and newer.digest is not None:
+            unanswered[newer.host, newer.digest] = newer
         if open_children and is_below(newer, open_children[-1]):  # the same side, no fork
             _keep_open(outcome, open_children, newer)
         else:
@@ -574,25 +562,6 @@ def judge_children(
                 outcome.sides.append([])
             _keep_open(outcome, open_children, newer)
     return outcome
-
-
-def _fold_sent_again(
-    outcome: Outcome,
-    unanswered: dict[tuple[int, int | None], Child],
-    newer: Child,
-    is_rootless: bool,
-) -> None:
-    """Fold an unanswered command under the same one, answered; what stays on the line is
-    remembered.
-    """
-    older = unanswered.get((newer.host, newer.digest))
-    if older and judge(Siblings(older, newer, is_rootless)) == "resent":
-        del unanswered[newer.host, newer.digest]
-        outcome.staying.remove(older.step)
-        outcome.folded.append(Judgement("resent", older.step, newer.step))
-        outcome.verdicts.append(outcome.folded[-1])
-    if not newer.is_opener and not newer.is_answered and newer.digest is not None:
-        unanswered[newer.host, newer.digest] = newer
 
 
 def _without_replays(children: Iterable[Child], outcome: Outcome) -> list[Child]:

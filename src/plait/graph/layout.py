@@ -449,7 +449,22 @@ def iter_outline(
     roots: list[tuple[str, DagLine | OutlineItem]] = [
         (_get_project(graph, graph.lines[name]), graph.lines[name]) for name in graph.tree.roots
     ]
-    roots += [(item.project, item) for item in _iter_lone_summaries(graph)]
+    files_with_nodes = {node.file for node in graph.nodes.values()}
+    for link in graph.summaries:
+        file = graph.files[link.place.file]
+        if link.place.file not in files_with_nodes:
+            summary = OutlineItem(
+                kind="summary",
+                id=link.leaf,
+                session=file.session or "",
+                project=file.project,
+                depth=0,
+                parent=link.line,
+                attachment=link.leaf if link.line else None,
+                title=link.text,
+                bytes=link.place.length + 1,
+            )
+            roots.append((file.project, summary))
     roots.sort(key=lambda root: root[0])
     waiting = [root for _, root in reversed(roots)]
     depths: dict[str, int] = {}
@@ -546,24 +561,6 @@ def _count_agents(
     count = sum(graph.lines[name].kind == "agent" for name in agents)
     found = OutlineItem("agents", f"{line.id}#agents", line.session, "", depth, line.id, None)
     return [replace(found, count=count), *rest]
-
-
-def _iter_lone_summaries(graph: SessionGraph) -> Iterator[OutlineItem]:
-    files_with_nodes = {node.file for node in graph.nodes.values()}
-    for link in graph.summaries:
-        file = graph.files[link.place.file]
-        if link.place.file not in files_with_nodes:
-            yield OutlineItem(
-                kind="summary",
-                id=link.leaf,
-                session=file.session or "",
-                project=file.project,
-                depth=0,
-                parent=link.line,
-                attachment=link.leaf if link.line else None,
-                title=link.text,
-                bytes=link.place.length + 1,
-            )
 
 
 def _get_project(graph: SessionGraph, line: DagLine) -> str:

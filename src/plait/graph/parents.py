@@ -73,7 +73,15 @@ def resolve_parents(index: Index) -> Parents:
         FileWalk(index, parents, file).run()
     circles = find_cycles(parents.up)
     if circles:
-        before = _links_before(index, parents)
+        # The record before each on the main chain of its file
+        before: list[int] = []
+        last, file = NO_NODE, NO_NODE
+        for number, node in enumerate(index.nodes):
+            if node.file != file:
+                last, file = NO_NODE, node.file
+            before.append(last)
+            if not parents.is_side[number] and node.kind in CHAIN:
+                last = number
         for circle in circles:
             _cut_circle(index, parents, min(circle), before[min(circle)])
         for circle in find_cycles(
@@ -288,18 +296,6 @@ def find_cycles(up: list[int]) -> list[list[int]]:
     return found
 
 
-def _links_before(index: Index, parents: Parents) -> list[int]:
-    before: list[int] = []
-    last, file = NO_NODE, NO_NODE
-    for number, node in enumerate(index.nodes):
-        if node.file != file:
-            last, file = NO_NODE, node.file
-        before.append(last)
-        if not parents.is_side[number] and node.kind in CHAIN:
-            last = number
-    return before
-
-
 def _cut_circle(index: Index, parents: Parents, first: int, before: int) -> None:
     """Cut a circle at its first record, which then follows the one before it, or is a root.
 
@@ -345,7 +341,20 @@ class Walks:
 
 def build_walks(index: Index, parents: Parents) -> Walks:
     """Return the walks of an index, in the order in which they begin."""
-    roots = _sidechain_roots(index, parents)
+    # The topmost record of each sidechain, which names its agent in older logs
+    roots: dict[int, int] = {}
+    for start, node in enumerate(index.nodes):
+        if not parents.is_side[start] or index.files[node.file].kind == "agent":
+            continue
+        path, here = [], start
+        while here not in roots:
+            path.append(here)
+            above = parents.up[here]
+            if above < 0 or not parents.is_side[above] or index.nodes[above].file != node.file:
+                break
+            here = above
+        root = roots.get(here, here)
+        roots.update((member, root) for member in path)
     found: dict[tuple[int, str, str], Walk] = {}
     of: list[int] = []
     file, session, current = NO_NODE, "", NO_NODE
@@ -405,23 +414,6 @@ def _merge_scraps(
     return found
 
 
-def _sidechain_roots(index: Index, parents: Parents) -> dict[int, int]:
-    roots: dict[int, int] = {}
-    for start, node in enumerate(index.nodes):
-        if not parents.is_side[start] or index.files[node.file].kind == "agent":
-            continue
-        path, here = [], start
-        while here not in roots:
-            path.append(here)
-            above = parents.up[here]
-            if above < 0 or not parents.is_side[above] or index.nodes[above].file != node.file:
-                break
-            here = above
-        root = roots.get(here, here)
-        roots.update((member, root) for member in path)
-    return roots
-
-
 def _find_inner_parents(up: list[int], of: list[int]) -> list[int]:
     """Return the parents inside walks; a walk that another interrupts continues after it.
 
@@ -432,20 +424,21 @@ def _find_inner_parents(up: list[int], of: list[int]) -> list[int]:
     tops: dict[int, int] = {}
     for number, parent in enumerate(up):
         if parent >= 0 and of[parent] != of[number]:
-            inner[number] = _find_nearest_own(number, up, of, tops)
+            above = parent
+            for _ in range(FARTHEST):
+                if above < 0 or of[above] == of[number]:
+                    break
+                path, here = (
+                    [above],
+                    above,
+                )  # the stretch of the other walk, up to where it is known
+                while here not in tops and up[here] >= 0 and of[up[here]] == of[above]:
+                    here = up[here]
+                    path.append(here)
+                top = tops.get(here, here)
+                tops.update((member, top) for member in path)
+                above = up[top]
+            else:
+                above = NO_NODE
+            inner[number] = above
     return inner
-
-
-def _find_nearest_own(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
-    above = up[number]
-    for _ in range(FARTHEST):
-        if above < 0 or of[above] == of[number]:
-            return above
-        path, here = [above], above  # the stretch of the other walk, up to where it is known
-        while here not in tops and up[here] >= 0 and of[up[here]] == of[above]:
-            here = up[here]
-            path.append(here)
-        top = tops.get(here, here)
-        tops.update((member, top) for member in path)
-        above = up[top]
-    return NO_NODE

@@ -365,22 +365,6 @@ Line: TypeAlias = tuple[int, Record]
 
 def build_sdk_chain(records: Iterable[Record]) -> list[Record]:
     """Return the user and assistant records of the SDK's chain."""
-    loaded, lines = _load_entries(records)
-    leaf = _best_leaf(loaded, lines)
-    if leaf is None:
-        return []
-    number, record = leaf
-    # format: a leaf whose uuid is repeated is read from its first line
-    loaded.records[number], loaded.parents[number] = record, _get_parent(loaded, record)
-    chain = list(list_ancestors(loaded, number))[::-1]
-    recovery = Recovery(loaded, chain)
-    anchors = recovery.anchors()
-    after = {anchor: recovery.missed(message_id) for message_id, anchor in anchors.items()}
-    result = [entry for number in chain for entry in (number, *after.get(number, ()))]
-    return [record for number in result if _is_visible(record := loaded.records[number])]
-
-
-def _load_entries(records: Iterable[Record]) -> tuple[LoadedEntries, list[Line]]:
     loaded: LoadedEntries = Entries(RECORD_ACCESSORS)
     lines: list[Line] = []
     for record in records:
@@ -398,14 +382,7 @@ def _load_entries(records: Iterable[Record]) -> tuple[LoadedEntries, list[Line]]
         lines.append((number, record))
     loaded.is_read = [True] * len(loaded.records)
     loaded.parents = [_get_parent(loaded, record) for record in loaded.records]
-    return loaded, lines
-
-
-def _get_parent(loaded: LoadedEntries, record: Record) -> int:
-    return loaded.index.get(record.parent_uuid, MISSING) if record.parent_uuid else ROOT
-
-
-def _best_leaf(loaded: LoadedEntries, lines: list[Line]) -> Line | None:
+    # The last line that leads up to a message; one of the main conversation if there is any
     places = {number: place for place, (number, _) in enumerate(lines)}
     named = {record.parent_uuid for _, record in lines}
     looked_at: set[int] = set()
@@ -422,7 +399,22 @@ def _best_leaf(loaded: LoadedEntries, lines: list[Line]) -> Line | None:
         else:
             leaves.append((number, record))
     main = [leaf for leaf in leaves if _is_main(leaf[1])]
-    return max(main or leaves, key=lambda leaf: places[leaf[0]], default=None)
+    leaf = max(main or leaves, key=lambda leaf: places[leaf[0]], default=None)
+    if leaf is None:
+        return []
+    number, record = leaf
+    # format: a leaf whose uuid is repeated is read from its first line
+    loaded.records[number], loaded.parents[number] = record, _get_parent(loaded, record)
+    chain = list(list_ancestors(loaded, number))[::-1]
+    recovery = Recovery(loaded, chain)
+    anchors = recovery.anchors()
+    after = {anchor: recovery.missed(message_id) for message_id, anchor in anchors.items()}
+    result = [entry for number in chain for entry in (number, *after.get(number, ()))]
+    return [record for number in result if _is_visible(record := loaded.records[number])]
+
+
+def _get_parent(loaded: LoadedEntries, record: Record) -> int:
+    return loaded.index.get(record.parent_uuid, MISSING) if record.parent_uuid else ROOT
 
 
 def _is_main(record: Record) -> bool:

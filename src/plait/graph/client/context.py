@@ -57,7 +57,18 @@ def build_context(
 ) -> Context:
     """Return what the client sends for a file of this size, or what the SDK returns."""
     if as_ == "sdk":
-        return _build_sdk_context(records)
+        spoken = build_sdk_chain(records)
+        uuids = tuple(record.uuid for record in spoken if record.uuid)
+        request: list[Message] = [(record.kind, get_content_blocks(record)) for record in spoken]
+        return Context(
+            resumes=bool(spoken),
+            why_not=None if spoken else NO_CONVERSATION,
+            leaf=uuids[-1] if uuids else None,
+            chain=uuids,
+            messages=_comparable(request),
+            request=request,
+            left_out=(),
+        )
     loaded, not_loaded = load_session(records, size)
     unreadable = [item for item in not_loaded if item.reason in UNREADABLE]
     left_out = [item for item in not_loaded if item.reason not in UNREADABLE]
@@ -248,21 +259,6 @@ def build_messages(spoken: list[Turn]) -> list[Message]:
             added = [block for blocks in turn.system for block in blocks[1:]]
             found.append(("system", [make_text_block(join_system_texts(turn.system)), *added]))
     return found
-
-
-def _build_sdk_context(records: Iterable[Record]) -> Context:
-    chain = build_sdk_chain(records)
-    uuids = tuple(record.uuid for record in chain if record.uuid)
-    request: list[Message] = [(record.kind, get_content_blocks(record)) for record in chain]
-    return Context(
-        resumes=bool(chain),
-        why_not=None if chain else NO_CONVERSATION,
-        leaf=uuids[-1] if uuids else None,
-        chain=uuids,
-        messages=_comparable(request),
-        request=request,
-        left_out=(),
-    )
 
 
 REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)

@@ -130,15 +130,6 @@ CHANGED = (
 )
 
 
-def render_fields(fields: Fields) -> list[Piece]:
-    """Return the client's text for an attachment that was logged without one; empty if unknown."""
-    kind = str(fields.get("type"))
-    if kind in PIECES:
-        return PIECES[kind](fields)
-    words = WORDS[kind](fields) if kind in WORDS else None
-    return [[make_text_block(wrap_reminder(words))]] if words else []
-
-
 def make_text_block(words: str) -> Block:
     """Return a block of text."""
     return {"type": "text", "text": words}
@@ -338,7 +329,13 @@ def _list_pieces(
             shown = [text for text in texts if isinstance(text, str) and text.strip()]
             pieces += [[make_text_block(text) for text in shown]] if shown else []
     else:
-        pieces = render_fields(fields)
+        # logged without its text: rebuilt from its fields where that is known to be possible
+        kind = str(fields.get("type"))
+        if kind in PIECES:
+            pieces = PIECES[kind](fields)
+        else:
+            words = WORDS[kind](fields) if kind in WORDS else None
+            pieces = [[make_text_block(wrap_reminder(words))]] if words else []
     is_text = all(block["type"] == "text" for piece in pieces for block in piece)
     return pieces, is_text and record.fields.get("renderedRole") != "user"
 
@@ -540,19 +537,16 @@ def iter_left_out(
             else:
                 is_before = number < start or not loaded.is_read[number]
                 reason = Reason.BEFORE_COMPACTION if is_before else Reason.ABANDONED
+        elif places[number] < cut:
+            reason = Reason.BEFORE_COMPACTION
+        elif record.type == "system":
+            reason = Reason.SYSTEM
+        elif record.type == "attachment":
+            kind = record.envelope.attachment.type if record.envelope.attachment else None
+            reason = Reason.OWN_WORDS if kind in OWN_WORDS else Reason.NO_RENDERED_TEXT
         else:
-            is_before = places[number] < cut
-            reason = Reason.BEFORE_COMPACTION if is_before else _find_reason_silent(record)
+            reason = Reason.API_ERROR if record.is_api_error_message else Reason.EMPTY
         yield LeftOut(record.uuid, record.line, reason)
-
-
-def _find_reason_silent(record: Record) -> Reason:
-    if record.type == "system":
-        return Reason.SYSTEM
-    if record.type == "attachment":
-        kind = record.envelope.attachment.type if record.envelope.attachment else None
-        return Reason.OWN_WORDS if kind in OWN_WORDS else Reason.NO_RENDERED_TEXT
-    return Reason.API_ERROR if record.is_api_error_message else Reason.EMPTY
 
 
 ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -894,7 +888,14 @@ class TurnBuilder:
             result = turn.results[-1]
             content = result.get("content")
             if isinstance(content, list):
-                turn.results[-1] = {**result, "content": _join_result_content(content, blocks)}
+                # Between two texts the client adds a line break
+                found = list(content)
+                for note in blocks:
+                    last = found[-1] if found else None
+                    if isinstance(last, dict) and last.get("type") == "text":
+                        found[-1] = {**last, "text": f"{last['text']}\n"}
+                    found.append(note)
+                turn.results[-1] = {**result, "content": found}
             else:
                 words = [content] if isinstance(content, str) else []
                 words += [str(block["text"]) for block in blocks]
@@ -941,17 +942,6 @@ class TurnBuilder:
 def join_system_texts(texts: list[list[Block]]) -> str:
     """Return system texts as one text."""
     return "\n\n".join(str(blocks[0]["text"]) for blocks in texts)
-
-
-def _join_result_content(content: list[Any], notes: list[Block]) -> list[Any]:
-    """Return a result's parts followed by notes, with a line break between texts."""
-    found = list(content)
-    for note in notes:
-        last = found[-1] if found else None
-        if isinstance(last, dict) and last.get("type") == "text":
-            found[-1] = {**last, "text": f"{last['text']}\n"}
-        found.append(note)
-    return found
 
 
 def _finish(turn: Turn) -> Turn:
