@@ -7,8 +7,8 @@ import pytest
 from plait.archive import Archive, Session
 from plait.edit.plan import Plan
 from plait.errors import UserError
-from plait.graph.chain import CHAIN_TYPES
 from plait.graph.client import Context, build_context
+from plait.graph.leaf import CHAIN_TYPES
 from plait.record import Record, parse_record, read
 from plait.write.lines import make_last_prompt_line
 from tests.edit.copies import (

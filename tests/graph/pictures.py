@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from plait.graph import Finding
-from plait.graph.chain import find_leaf
 from plait.graph.facts import FileFacts
 from plait.graph.layout import Detail, OutlineItem, iter_outline, iter_rows
+from plait.graph.leaf import find_leaf
 from plait.graph.paths import RawGraph, list_path_uuids, list_paths
 from plait.graph.tree import find_summary_files, iter_depth_first
 from tests.graph.odd_drawings import ODD

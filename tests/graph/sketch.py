@@ -8,8 +8,8 @@ from pathlib import PurePath
 from examples.drawing import Drawing, DrawnFile, agent_id, draw, session_id
 from plait.graph import SessionGraph, Source, build
 from plait.graph.build import LeafOf
-from plait.graph.chain import find_leaf as client_leaf
 from plait.graph.facts import make_source_file
+from plait.graph.leaf import find_leaf as client_leaf
 from plait.graph.tree import iter_depth_first
 from plait.line import Line
 from plait.record import Record, parse_entry

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from plait.graph.chain import find_chain_end, find_leaf
 from plait.graph.client import build_context
 from plait.graph.client.entries import load_session
 from plait.graph.facts import FileFacts, make_source_file
+from plait.graph.leaf import find_chain_end, find_leaf
 from plait.record import read
 from tests.graph.generated import conversations, sources
 from tests.graph.sketch import records_of, sketch

@@ -19,7 +19,6 @@ from typing import Any
 from plait.chat.model_info import LONG_CONTEXT_SUFFIX, get_capacity
 from plait.chat.streaming import Block, Message, Request
 from plait.conversation.usage import parse_tokens
-from plait.graph.chain import CHAIN_TYPES, Entries
 from plait.graph.client.context import build_chain, build_messages
 from plait.graph.client.entries import (
     RECORD_ACCESSORS,
@@ -40,6 +39,7 @@ from plait.graph.client.messages import (
     repair_turns,
 )
 from plait.graph.client.tokens import estimate_request_tokens
+from plait.graph.leaf import CHAIN_TYPES, Entries
 from plait.line import iter_lines, read_file_stamp
 from plait.line.discovery import read_git_branch
 from plait.record import Record, iter_client_records, parse_record

@@ -68,7 +68,15 @@ def changes_of(conversation: Conversation) -> tuple[Change, ...]:
     for turn, item in iter_items(conversation):
         facts: list[Fact] = []
         if isinstance(item, ClientNote):
-            facts += _iter_noted_facts(item)
+            noted = as_mapping(item.value)
+            if item.kind == "attachment":
+                facts += ATTACHED.get(item.subtype or "", ())
+            elif item.kind == "system" and item.subtype == "custom_title":
+                noted = as_mapping(noted.get("systemPayload"))
+                facts.append(Fact("title", get_text(noted, "customTitle"), "custom-title"))
+            elif item.kind in LINES:
+                kind, read = LINES[item.kind]
+                facts.append(Fact(kind, read(noted), item.kind))
         elif isinstance(item, ToolCall) and item.name == "EnterPlanMode" and item.outcome == "ok":
             facts.append(Fact("plan mode", "on", item.name))
         number = getattr(item, "response", None)
@@ -116,18 +124,6 @@ class ChangeLog:
         if value and value != before:
             self._last[key] = value
             self.found.append(Change(fact.kind, value, before, turn, time, uuid, fact.by))
-
-
-def _iter_noted_facts(note: ClientNote) -> Iterator[Fact]:
-    value = as_mapping(note.value)
-    if note.kind == "attachment":
-        yield from ATTACHED.get(note.subtype or "", ())
-    elif note.kind == "system" and note.subtype == "custom_title":
-        value = as_mapping(value.get("systemPayload"))
-        yield Fact("title", get_text(value, "customTitle"), "custom-title")
-    elif note.kind in LINES:
-        kind, read = LINES[note.kind]
-        yield Fact(kind, read(value), note.kind)
 
 
 def _worktree_in(value: Mapping[str, Any]) -> str:
@@ -323,7 +319,21 @@ def iter_touches(conversation: Conversation) -> Iterator[Touch]:
             if action and path:
                 yield Touch(path, action, turn, item.time, item.uuid)
         elif isinstance(item, ClientNote) and item.kind.startswith("file-history"):
-            yield from _iter_backup_touches(item, turn, backups)
+            value = as_mapping(item.value)
+            path = value.get("trackingPath")
+            if isinstance(path, str):
+                tracked: Mapping[str, Any] = {path: value.get("backup")}
+            else:
+                tracked = as_mapping(as_mapping(value.get("snapshot")).get("trackedFileBackups"))
+            for path, backup in tracked.items():
+                file = get_text(as_mapping(backup), "backupFileName")
+                if isinstance(backup, str):
+                    file = backup  # format: before backups had files of their own, it is the text
+                if (file or backup == "") and (path, file) not in backups:
+                    backups.add((path, file))
+                    time = get_text(as_mapping(backup), "backupTime")
+                    time = time or get_text(as_mapping(value.get("snapshot")), "timestamp")
+                    yield Touch(path, "backed up", turn, time, item.uuid)
 
 
 def get_touch(called: ToolCall, turn: int) -> Touch | None:
@@ -347,22 +357,3 @@ def get_touch(called: ToolCall, turn: int) -> Touch | None:
         patch,
         view.get("userModified") is True,
     )
-
-
-def _iter_backup_touches(
-    note: ClientNote, turn: int, known: set[tuple[str, str | None]]
-) -> Iterator[Touch]:
-    value = as_mapping(note.value)
-    path = value.get("trackingPath")
-    if isinstance(path, str):
-        backups: Mapping[str, Any] = {path: value.get("backup")}
-    else:
-        backups = as_mapping(as_mapping(value.get("snapshot")).get("trackedFileBackups"))
-    for path, backup in backups.items():
-        # format: before backups had files of their own, the text itself was here
-        name = backup if isinstance(backup, str) else get_text(as_mapping(backup), "backupFileName")
-        if (name or backup == "") and (path, name) not in known:
-            known.add((path, name))
-            time = get_text(as_mapping(backup), "backupTime")
-            time = time or get_text(as_mapping(value.get("snapshot")), "timestamp")
-            yield Touch(path, "backed up", turn, time, note.uuid)

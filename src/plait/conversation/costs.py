@@ -119,7 +119,16 @@ def sum_conversations(
             elif isinstance(item, UserMessage) and item.is_typed and item.kind in TYPED:
                 counts["prompt"] += 1
     responses = [response for _, _, response in unique_responses(chosen)]
-    cost, unpriced = _price(responses, prices)
+    cost: float | None = None if prices is None else 0.0
+    unpriced: Counter[str] = Counter()
+    for response in responses:
+        if prices is None or cost is None or response.usage is None:
+            continue
+        paid = prices.cost(response.model, response.tokens, parse_time(response.started))
+        if paid is None:
+            unpriced[format_unpriced_model(response.model, response.tokens)] += 1
+        else:
+            cost += paid
     return Totals(
         conversations=len(chosen),
         turns=len(turns),
@@ -130,7 +139,7 @@ def sum_conversations(
         rejected=counts["rejected"],
         tokens=sum((response.tokens for response in responses), NO_TOKENS),
         cost_usd=cost,
-        unpriced=unpriced,
+        unpriced=dict(unpriced),
         duration_ms=sum(turn.duration_ms or 0 for turn in of_people),
         working_ms=sum(turn.working_ms or 0 for turn in of_people),
         asking_ms=sum(turn.asking_ms for turn in of_people),
@@ -138,24 +147,6 @@ def sum_conversations(
         first=min((line.started for line in chosen if line.started), default=None),
         last=max((line.ended for line in chosen if line.ended), default=None),
     )
-
-
-def _price(
-    responses: Iterable[Response], prices: Pricing | None
-) -> tuple[float | None, Mapping[str, int]]:
-    if prices is None:
-        return None, {}
-    total, unpriced = 0.0, Counter[str]()
-    for response in responses:
-        if response.usage is None:
-            continue
-        tokens = response.tokens
-        cost = prices.cost(response.model, tokens, parse_time(response.started))
-        if cost is None:
-            unpriced[format_unpriced_model(response.model, tokens)] += 1
-        else:
-            total += cost
-    return total, dict(unpriced)
 
 
 def unique_responses(

@@ -191,13 +191,17 @@ def _match_notice(record: Record, text: str) -> ItemFields | None:
             "notice", _strip_tags(text), name=wrapped.tag, context=wrapped.head.strip() or None
         )
     summary, event = _get_tag(text, "summary"), _get_tag(text, "event")
+    rest = text
+    for tag in ("task-id", "status", "summary", "result", "event"):
+        rest = TAGS[tag].sub("", rest, count=1)
+    lines = (line.strip() for line in _strip_tags(NAMED.sub(r"\n\1: \2\n", rest)).splitlines())
     return _make_fields(
         "notice",
         summary or event or _strip_tags(text),
         name=_get_tag(text, "task-id"),
         status=_get_tag(text, "status"),
         output=_get_tag(text, "result") or (event if summary else None),
-        context=_get_rest(text, "task-id", "status", "summary", "result", "event"),
+        context="\n".join(line for line in lines if line) or None,
     )
 
 
@@ -357,13 +361,6 @@ def _get_tag(text: str, name: str) -> str | None:
     """Return the text in a machine tag; None if it is absent or empty."""
     found = TAGS[name].search(text)
     return found[1].strip() or None if found else None
-
-
-def _get_rest(text: str, *names: str) -> str | None:
-    for name in names:
-        text = TAGS[name].sub("", text, count=1)
-    lines = (line.strip() for line in _strip_tags(NAMED.sub(r"\n\1: \2\n", text)).splitlines())
-    return "\n".join(line for line in lines if line) or None
 
 
 def _strip_tags(text: str) -> str:

@@ -322,19 +322,11 @@ def _repeats_in_full(earlier: Item, later: Item) -> bool:
 def iter_story(items: Iterable[Item]) -> Iterator[Placed]:
     """Yield the items that a reader sees, each result with its call or in its own place."""
     seen = list(items)
-    together = _find_calls_with_result(seen)
-    for item in seen:
-        if isinstance(item, ToolCall):
-            yield Placed(item, item.answered_by is not None and get_call_key(item) in together)
-        elif not (isinstance(item, LateResult) and get_call_key(item) in together):
-            yield Placed(item)
-
-
-def _find_calls_with_result(items: Iterable[Item]) -> set[tuple[str, str | None]]:
+    # Calls whose result comes without other words of the model in between
     spoken = 0
     heard: dict[tuple[str, str | None], int] = {}
     found: set[tuple[str, str | None]] = set()
-    for item in items:
+    for item in seen:
         if isinstance(item, WORDS) and item.text.strip():
             spoken += 1
         elif isinstance(item, ToolCall) and item.answered_by is not None:
@@ -343,7 +335,12 @@ def _find_calls_with_result(items: Iterable[Item]) -> set[tuple[str, str | None]
             item.origin == "own" and heard.get(get_call_key(item)) == spoken
         ):
             found.add(get_call_key(item))
-    return found
+    together = found
+    for item in seen:
+        if isinstance(item, ToolCall):
+            yield Placed(item, item.answered_by is not None and get_call_key(item) in together)
+        elif not (isinstance(item, LateResult) and get_call_key(item) in together):
+            yield Placed(item)
 
 
 def get_call_key(item: ToolCall | LateResult) -> tuple[str, str | None]:

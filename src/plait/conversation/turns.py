@@ -45,37 +45,30 @@ def add_times(turns: Iterable[Turn], responses: Sequence[Response] = ()) -> tupl
     for turn, following in pairwise((*turns, None)):
         if turn:
             after = following.opener.time if following and following.opener else None
-            found.append(_with_times(turn, responses, before, after))
+            # A compaction writes the preserved records again, with its own time:
+            # times later than the next prompt say nothing about this turn.
+            answers = (
+                item.time
+                for item in turn.items
+                if item.time and isinstance(item, WORKED) and not _is_stand_in(item, responses)
+            )
+            stamps = list(_within(answers, after))
+            opened = turn.opener.time if turn.opener else None
+            started = opened or min(stamps, default=None) or _find_first_time(turn.items, after)
+            ended = max(stamps, default=None) or find_noted_end(turn, after) or started
+            working, duration = _measure_work(turn.items, started, ended)
+            found.append(
+                replace(
+                    turn,
+                    started=started,
+                    ended=ended,
+                    duration_ms=duration,
+                    working_ms=working,
+                    waited_ms=compute_elapsed_ms(before, opened) if before else None,
+                )
+            )
             before = found[-1].ended or before
     return tuple(found)
-
-
-def _with_times(
-    turn: Turn, responses: Sequence[Response], before: str | None, after: str | None
-) -> Turn:
-    """Return a turn with its times.
-
-    A compaction writes the preserved records again, with its own time: times later than the next
-    prompt say nothing about this turn.
-    """
-    answers = (
-        item.time
-        for item in turn.items
-        if item.time and isinstance(item, WORKED) and not _is_stand_in(item, responses)
-    )
-    stamps = list(_within(answers, after))
-    opened = turn.opener.time if turn.opener else None
-    started = opened or min(stamps, default=None) or _find_first_time(turn.items, after)
-    ended = max(stamps, default=None) or find_noted_end(turn, after) or started
-    working, duration = _measure_work(turn.items, started, ended)
-    return replace(
-        turn,
-        started=started,
-        ended=ended,
-        duration_ms=duration,
-        working_ms=working,
-        waited_ms=compute_elapsed_ms(before, opened) if before else None,
-    )
 
 
 def _within(stamps: Iterable[str], after: str | None) -> Iterator[str]:

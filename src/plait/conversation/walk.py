@@ -4,7 +4,7 @@ A reader chooses how much to see. What is hidden never separates a call from its
 `iter_story` handles what is left.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from datetime import datetime
@@ -192,7 +192,25 @@ def build_path(end: Conversation, conversation_of: ConversationOf) -> Conversati
     if len(way) == 1:
         return end
     parts = [(above, _turns_before(above, below.id)) for above, below in pairwise(way[::-1])]
-    return _join_path([*parts, (end, end.turns)], end)
+    turns: list[Turn] = []
+    responses: list[Response] = []
+    for conversation, stretch in [*parts, (end, end.turns)]:
+        numbers = {number for turn in stretch for number in iter_response_numbers(turn.items)}
+        places = {number: len(responses) + at for at, number in enumerate(sorted(numbers))}
+        for turn in stretch:
+            items = _moved_items(turn.items, places)
+            own = tuple(places[number] for number in turn.responses if number in places)
+            if turn.number == 0 and turns:  # what a branch has before its first prompt
+                last = turns[-1]
+                joined = tuple(dict.fromkeys((*last.responses, *own)))
+                turns[-1] = replace(last, items=(*last.items, *items), responses=joined)
+            else:
+                opener = items[0] if turn.opener else None
+                turns.append(replace(turn, opener=opener, items=items, responses=own))
+        responses.extend(conversation.responses[number] for number in places)
+    first = turns[0].number if turns else 0
+    numbered = (replace(turn, number=first + place) for place, turn in enumerate(turns))
+    return replace(end, turns=add_times(numbered, responses), responses=tuple(responses))
 
 
 def find_parent(line: Conversation, conversation_of: ConversationOf) -> Conversation | None:
@@ -221,30 +239,6 @@ def _turns_before(above: Conversation, below: str) -> tuple[Turn, ...]:
                 return (*found, replace(turn, items=turn.items[: place + 1]))
         found.append(turn)
     return tuple(found)
-
-
-def _join_path(
-    parts: Sequence[tuple[Conversation, Sequence[Turn]]], end: Conversation
-) -> Conversation:
-    turns: list[Turn] = []
-    responses: list[Response] = []
-    for conversation, stretch in parts:
-        numbers = {number for turn in stretch for number in iter_response_numbers(turn.items)}
-        places = {number: len(responses) + at for at, number in enumerate(sorted(numbers))}
-        for turn in stretch:
-            items = _moved_items(turn.items, places)
-            own = tuple(places[number] for number in turn.responses if number in places)
-            if turn.number == 0 and turns:  # what a branch has before its first prompt
-                last = turns[-1]
-                joined = tuple(dict.fromkeys((*last.responses, *own)))
-                turns[-1] = replace(last, items=(*last.items, *items), responses=joined)
-            else:
-                opener = items[0] if turn.opener else None
-                turns.append(replace(turn, opener=opener, items=items, responses=own))
-        responses.extend(conversation.responses[number] for number in places)
-    first = turns[0].number if turns else 0
-    numbered = (replace(turn, number=first + place) for place, turn in enumerate(turns))
-    return replace(end, turns=add_times(numbered, responses), responses=tuple(responses))
 
 
 def _moved_items(items: Iterable[Item], places: Mapping[int, int]) -> tuple[Item, ...]:

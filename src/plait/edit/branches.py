@@ -45,7 +45,6 @@ from plait.edit.rename import TITLE_FILE, end_line, plan_append
 from plait.edit.side_files import SideFile, list_side_files, select_referenced
 from plait.errors import Refused, UserError
 from plait.graph import SessionGraph, build
-from plait.graph.chain import CHAIN_TYPES, choose_leaf, walk_up
 from plait.graph.client import build_chain, build_context, find_resumed_leaf, resumes_at
 from plait.graph.client.chain import add_parallel_entries
 from plait.graph.client.entries import (
@@ -57,6 +56,7 @@ from plait.graph.client.entries import (
     is_result,
     load_session,
 )
+from plait.graph.leaf import CHAIN_TYPES, choose_leaf, walk_up
 from plait.line import iter_lines
 from plait.record import Record, System, parse_record
 from plait.record.json_text import mentions_any, with_parent

@@ -34,8 +34,8 @@ from plait.edit.plan import (
 from plait.edit.rename import check_title
 from plait.edit.side_files import SideFile, list_side_files
 from plait.errors import UserError
-from plait.graph.chain import CHAIN_TYPES
 from plait.graph.client.entries import FULL_READ_LIMIT
+from plait.graph.leaf import CHAIN_TYPES
 from plait.line import (
     FileStamp,
     Line,

@@ -57,7 +57,6 @@ from plait.edit.summaries import (
     is_prompt_item,
 )
 from plait.errors import UserError
-from plait.graph.chain import CHAIN_TYPES, choose_leaf
 from plait.graph.client import build_chain, build_context, resumes_at
 from plait.graph.client.entries import (
     get_call_ids,
@@ -67,6 +66,7 @@ from plait.graph.client.entries import (
     load_session,
 )
 from plait.graph.client.tokens import estimate_request_tokens
+from plait.graph.leaf import CHAIN_TYPES, choose_leaf
 from plait.line import iter_lines
 from plait.record import Record, parse_record
 from plait.record.codec import as_mapping, encode

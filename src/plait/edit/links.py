@@ -22,9 +22,9 @@ from plait.edit.branches import build_pointer
 from plait.edit.check import iter_pointers
 from plait.edit.cuts import CallPairs, get_answered_id, get_call_id, list_block_heads
 from plait.edit.draft import ID, Draft, redirect_pointers, replace_field
-from plait.graph.chain import choose_leaf
 from plait.graph.client import build_chain, resumes_at
 from plait.graph.client.entries import load_session
+from plait.graph.leaf import choose_leaf
 from plait.record import Record
 from plait.record.codec import as_mapping
 from plait.record.types import FileHistoryDelta, FileHistorySnapshot

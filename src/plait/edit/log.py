@@ -22,10 +22,10 @@ from plait.conversation.prices import Prices
 from plait.edit.plan import Difference, Measures, Plan
 from plait.errors import SourceError
 from plait.graph.build import Builder
-from plait.graph.chain import find_leaf
 from plait.graph.client import find_resumed_leaf
 from plait.graph.client.entries import is_boundary
 from plait.graph.facts import FileFacts, Source, make_source_file
+from plait.graph.leaf import find_leaf
 from plait.graph.model import Place
 from plait.line import FileStamp, Line, LogFile, iter_lines, read_file_stamp, read_small
 from plait.record import Record, get_client_record, parse_entry, parse_record

@@ -48,7 +48,6 @@ from plait.edit.draft import (
 )
 from plait.edit.log import measure_log, read_stamp, split_lines
 from plait.edit.plan import Plan, Subject
-from plait.graph.chain import CHAIN_TYPES, choose_leaf, find_message, walk_up
 from plait.graph.client import build_context, find_refusal
 from plait.graph.client.context import get_last_message
 from plait.graph.client.entries import (
@@ -65,6 +64,7 @@ from plait.graph.client.messages import (
     MISSING_RESULT,
     REMOVED_RESULT,
 )
+from plait.graph.leaf import CHAIN_TYPES, choose_leaf, find_message, walk_up
 from plait.graph.parents import NO_NODE, find_cycles
 from plait.line import FileStamp, Finding, iter_lines
 from plait.record import Broken, Record

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from plait.graph.chain import find_leaf as client_leaf
-from plait.graph.chain import find_unsent
 from plait.graph.facts import FileFacts, Readable, Source, iter_sources
 from plait.graph.forks import LineDrafts, assign_lines, build_steps
 from plait.graph.index import Index, build_index
+from plait.graph.leaf import find_leaf as client_leaf
+from plait.graph.leaf import find_unsent
 from plait.graph.lines import (
     Anchor,
     BuiltLines,

@@ -66,8 +66,34 @@ def read_details(session: Session) -> SessionDetails:
     )
     tables: dict[str, Rows] = {table: [] for table in CONVERSATION_TABLES}
     for number, conversation in enumerate(conversations):
-        tables["responses"] += _iter_response_rows(conversation, number)
-        tables["calls"] += _iter_call_rows(conversation, number)
+        turns = {
+            response: turn
+            for turn, item in iter_items(conversation)
+            if (response := getattr(item, "response", None)) is not None
+        }
+        for place, response in enumerate(conversation.responses):
+            tokens = response.tokens
+            first_record = next(iter(response.uuids), None)
+            tables["responses"].append(
+                (
+                    *(number, place, turns.get(place), response.key, first_record, response.model),
+                    *(response.started, tokens.input, tokens.output, tokens.cache_write_5m),
+                    *(
+                        tokens.cache_write_1h,
+                        tokens.cache_read,
+                        tokens.web_searches,
+                        tokens.web_fetches,
+                    ),
+                    *(response.is_error, response.is_synthetic),
+                )
+            )
+        for place, (turn, call) in enumerate(iter_calls(conversation)):
+            tables["calls"].append(
+                (
+                    *(number, place, turn, call.call, call.name, call.time),
+                    *(call.outcome, call.duration_ms, call.uuid),
+                )
+            )
         tables["touches"] += _iter_touch_rows(conversation, number)
     graph = opened.graph
     tables["findings"] = [
@@ -97,31 +123,6 @@ def number_rows(details: SessionDetails, lines: Sequence[LineRow]) -> dict[str, 
         table: [(own[row[0]], *row[1:]) for row in rows] if table in CONVERSATION_TABLES else rows
         for table, rows in details.tables.items()
     }
-
-
-def _iter_response_rows(conversation: Conversation, dag: int) -> Iterator[tuple[Any, ...]]:
-    turns = {
-        response: turn
-        for turn, item in iter_items(conversation)
-        if (response := getattr(item, "response", None)) is not None
-    }
-    for number, response in enumerate(conversation.responses):
-        tokens = response.tokens
-        first_record = next(iter(response.uuids), None)
-        yield (
-            *(dag, number, turns.get(number), response.key, first_record, response.model),
-            *(response.started, tokens.input, tokens.output, tokens.cache_write_5m),
-            *(tokens.cache_write_1h, tokens.cache_read, tokens.web_searches, tokens.web_fetches),
-            *(response.is_error, response.is_synthetic),
-        )
-
-
-def _iter_call_rows(conversation: Conversation, dag: int) -> Iterator[tuple[Any, ...]]:
-    for number, (turn, call) in enumerate(iter_calls(conversation)):
-        yield (
-            *(dag, number, turn, call.call, call.name, call.time),
-            *(call.outcome, call.duration_ms, call.uuid),
-        )
 
 
 def _iter_touch_rows(conversation: Conversation, dag: int) -> Iterator[tuple[Any, ...]]:
@@ -177,23 +178,19 @@ def collect_references(facts: Iterable[FileFacts], loose: Iterable[str]) -> "arr
     """
     references = set(loose)
     for file_facts in facts:
-        references.update(_iter_file_references(file_facts))
+        references.add(f"session {file_facts.session}")
+        references.add(f"agent {file_facts.file.agent}")
+        references.add(f"run {file_facts.file.run}")
+        if file_facts.meta:
+            references.add(file_facts.meta.call_id or "")
+            references.add(f"agent {file_facts.meta.parent_agent_id}")
+        for side_line in file_facts.asides:
+            references.add(side_line.leaf or "")
+            references.add(f"agent {side_line.agent}")
+            references.add(f"session {side_line.session}")
         for node in file_facts.nodes:
             references.update(filter(None, _iter_node_references(node)))
     return array("q", map(hash_text, references - EMPTY_REFERENCES))
-
-
-def _iter_file_references(facts: FileFacts) -> Iterator[str]:
-    yield f"session {facts.session}"
-    yield f"agent {facts.file.agent}"
-    yield f"run {facts.file.run}"
-    if facts.meta:
-        yield facts.meta.call_id or ""
-        yield f"agent {facts.meta.parent_agent_id}"
-    for side_line in facts.asides:
-        yield side_line.leaf or ""
-        yield f"agent {side_line.agent}"
-        yield f"session {side_line.session}"
 
 
 def _iter_node_references(node: Node) -> Iterator[str | None]:

@@ -84,7 +84,19 @@ def find_disclosures(
             workers = stack.enter_context(Workers(hands.jobs, hands.failures))
         shared = SharedRedactor(redactor)
         _learn(shared, files, workers, watch)
-        _look(shared, files, workers, watch)
+        names = [_redact_file_name(shared.redactor, file) for file in files]
+        known = shared.packed()
+        items = [
+            (str(file.path), file, name, known, lesson)
+            for file, name, lesson in zip(files, names, shared.lessons, strict=True)
+        ]
+        outcomes = _map_files(search_file, items, files, workers)
+        looked = zip(watch(files, "looking"), names, outcomes, strict=True)
+        for number, (file, name, outcome) in enumerate(looked):
+            if not shared.redactor.absorb(outcome):
+                twin = shared.twin(number)
+                _look_through(twin, file, name)
+                shared.redactor.absorb(twin.outcome)
     return redactor.report
 
 
@@ -101,27 +113,6 @@ def _learn(
     items = [(str(file.path), file, shared.redactor.rules) for file in files]
     taught = _map_files(learn_file, items, files, workers)
     shared.learn(lesson for _, lesson in zip(watch(files, "learning"), taught, strict=True))
-
-
-def _look(
-    shared: SharedRedactor,
-    files: Sequence[CheckedFile],
-    workers: Workers | None,
-    watch: WatchFiles,
-) -> None:
-    names = [_redact_file_name(shared.redactor, file) for file in files]
-    known = shared.packed()
-    items = [
-        (str(file.path), file, name, known, lesson)
-        for file, name, lesson in zip(files, names, shared.lessons, strict=True)
-    ]
-    outcomes = _map_files(search_file, items, files, workers)
-    looked = zip(watch(files, "looking"), names, outcomes, strict=True)
-    for number, (file, name, outcome) in enumerate(looked):
-        if not shared.redactor.absorb(outcome):
-            twin = shared.twin(number)
-            _look_through(twin, file, name)
-            shared.redactor.absorb(twin.outcome)
 
 
 def _map_files(

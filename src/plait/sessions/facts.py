@@ -143,7 +143,15 @@ def collect_log_facts(
     for file in (session.file,) if session.file else session.agents:
         for record in records_of(file.path):
             survey.add(record)
-    return survey.to_facts(resolve_title(session, survey.titles, read_title))
+    file_title = read_title(session.file.folder) if session.file else None
+    # the order in which the client looks for a title
+    if file_title and not survey.titles.custom:
+        return survey.to_facts((collapse_whitespace(file_title), "custom"))
+    found = survey.titles.title()
+    if session.file is None and session.agents:
+        title = format_agents_only_title(found[0] if found else None)
+        return survey.to_facts((title, "contents"))
+    return survey.to_facts(found or (None, None))
 
 
 def read_beginning(session: Session) -> Beginning:
@@ -193,19 +201,6 @@ def build_facts(
         first_branch=found.first_branch,
         worktree_of=found.worktree_of,
     )
-
-
-def resolve_title(
-    session: Session, titles: TitleSearch, read_title: TitleReader = read_title_file
-) -> tuple[str | None, TitleKind | None]:
-    """Return the session's title by the client's own order, and where it came from."""
-    file_title = read_title(session.file.folder) if session.file else None
-    if file_title and not titles.custom:
-        return collapse_whitespace(file_title), "custom"
-    found = titles.title()
-    if session.file is None and session.agents:
-        return format_agents_only_title(found[0] if found else None), "contents"
-    return found or (None, None)
 
 
 class CleanupRule:

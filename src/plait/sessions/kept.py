@@ -337,7 +337,11 @@ def list_kept_only(
             )
         if session is not None:
             found[session.path] = session, kept
-            stamps |= _iter_stamps(kept, folder)
+            for kept_file in kept.files:
+                path = str(folder.joinpath(*kept_file.path.split("/")))
+                if is_indexed(path):
+                    inode = int(kept_file.sha256[:DIGITS], 16)  # changes when the content does
+                    stamps[path] = FileStamp(kept_file.size, kept_file.modified, inode)
             left.update(there.left_of(kept))
     return DeletedSessions(
         tuple(session for session, _ in found.values()),
@@ -485,10 +489,3 @@ def _is_stranger(kept: "KeptSession", place: StorePlace) -> bool:
     """
     is_elsewhere = place.includes_foreign and not os.path.isdir(kept.root)  # noqa: PTH112
     return is_elsewhere or place.includes_all
-
-
-def _iter_stamps(kept: "KeptSession", folder: Path) -> Iterator[tuple[str, FileStamp]]:
-    for file in kept.files:
-        path = str(folder.joinpath(*file.path.split("/")))
-        if is_indexed(path):
-            yield path, FileStamp(file.size, file.modified, int(file.sha256[:DIGITS], 16))

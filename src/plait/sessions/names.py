@@ -224,7 +224,23 @@ def resolve_place(opened: "OpenSession", name: str | int | None, *, is_before: b
         if NUMBER.fullmatch(text)
         else _find_turn_by_prompt(opened, text)
     )
-    records = list(_iter_message_records(turn))
+    records: list[str] = []
+    from plait.conversation.model import (
+        AssistantText,
+        AssistantThinking,
+        LateResult,
+        OtherBlock,
+        ToolCall,
+        UserMessage,
+    )
+
+    messages = LateResult | ToolCall | AssistantText | OtherBlock | AssistantThinking
+    for item in turn.items:
+        is_prompt = isinstance(item, UserMessage) and item.kind != "summary"
+        if item.uuid and (is_prompt or isinstance(item, messages)):
+            records.append(item.uuid)
+        if isinstance(item, ToolCall) and item.answered_by:
+            records.append(item.answered_by)
     if not records:
         raise UserError(f"turn {turn.number} has no message: a session cannot continue from it")
     if is_before:
@@ -301,25 +317,6 @@ def _find_first_record(opened: "OpenSession", record: str) -> str:
             if turn.number and record in (records := [*_iter_records(turn)]):
                 return records[0]
     return record
-
-
-def _iter_message_records(turn: "Turn") -> Iterator[str]:
-    from plait.conversation.model import (
-        AssistantText,
-        AssistantThinking,
-        LateResult,
-        OtherBlock,
-        ToolCall,
-        UserMessage,
-    )
-
-    messages = LateResult | ToolCall | AssistantText | OtherBlock | AssistantThinking
-    for item in turn.items:
-        is_prompt = isinstance(item, UserMessage) and item.kind != "summary"
-        if item.uuid and (is_prompt or isinstance(item, messages)):
-            yield item.uuid
-        if isinstance(item, ToolCall) and item.answered_by:
-            yield item.answered_by
 
 
 def _iter_records(turn: "Turn") -> Iterator[str]:

@@ -15,8 +15,8 @@ from msgspec.structs import replace as replace_field
 
 from plait.errors import SourceError
 from plait.graph.build import Builder, build
-from plait.graph.chain import find_leaf
 from plait.graph.facts import FileFacts, Source, make_source
+from plait.graph.leaf import find_leaf
 from plait.graph.model import OtherSummary, Place, SessionGraph
 from plait.graph.tree import label_lines
 from plait.line import FileStamp, LogFile, iter_lines, read_file_stamp, read_slice

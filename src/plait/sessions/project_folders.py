@@ -162,7 +162,11 @@ def group_into_projects(places: Iterable[Place], homes: Iterable[str] = ()) -> P
     projects would have equal names without being the same.
     """
     rule = _Repositories(list(places), frozenset(homes))
-    members = _group_by_root(rule)
+    members: dict[str, list[str]] = defaultdict(list)
+    for folder, roots_of_folder in rule.roots.items():
+        root = next(iter(roots_of_folder)) if len(roots_of_folder) == 1 else None
+        if root is not None:
+            members[root].append(folder)
     projects: dict[str, str] = {}
     roots: dict[str, str] = {}
     for root, folders in members.items():
@@ -172,14 +176,6 @@ def group_into_projects(places: Iterable[Place], homes: Iterable[str] = ()) -> P
             projects |= {folder: name for folder in folders if folder != name}
             roots[name] = root
     return ProjectFolders(projects, rule.newest | roots)
-
-
-def _group_by_root(rule: "_Repositories") -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
-    for folder, roots in rule.roots.items():
-        if len(roots) == 1 and (root := next(iter(roots))) is not None:
-            found[root].append(folder)
-    return found
 
 
 class _Repositories:
@@ -193,7 +189,14 @@ class _Repositories:
         self._here = {
             place.directory for place in self._places if place.directory and place.is_here
         }
-        self._made_of = dict(_iter_agreed_worktrees(self._places))
+        mains: dict[str, set[str]] = defaultdict(set)
+        for place in self._places:
+            if place.directory and place.worktree_of:
+                mains[place.directory].add(place.worktree_of)
+        # The repository of each worktree, where all logs name the same one
+        self._made_of = {
+            directory: main for directory, (main, *others) in mains.items() if not others
+        }
         self._known: dict[str, str | None] = {}
         self._slug = cache(make_project_slug)
 
@@ -292,17 +295,6 @@ class _Repositories:
 
     def _is_nobodys(self, directory: str) -> bool:
         return directory in self._homes or NOT_A_PROJECT.fullmatch(directory) is not None
-
-
-def _iter_agreed_worktrees(places: Iterable[Place]) -> Iterator[tuple[str, str]]:
-    """Yield worktrees with their repositories, where logs agree."""
-    mains: dict[str, set[str]] = defaultdict(set)
-    for place in places:
-        if place.directory and place.worktree_of:
-            mains[place.directory].add(place.worktree_of)
-    for directory, found in mains.items():
-        if len(found) == 1:
-            yield directory, found.pop()
 
 
 def _guess_by_name(directory: str) -> str | None:

@@ -123,21 +123,17 @@ def read_node_records(
     for uuid in uuids:
         by_file.setdefault(graph.nodes[uuid].file, []).append(graph.nodes[uuid])
     for file, nodes in sorted(by_file.items()):
-        yield from _read_records_in_file(Path(graph.files[file].path), nodes)
-
-
-def _read_records_in_file(path: Path, nodes: list[Node]) -> Iterator[tuple[str, Record]]:
-    """Yield records of one file: a few by offset, many in one pass."""
-    if len(nodes) > MANY:
-        wanted = {node.offset: node.uuid for node in nodes}
-        for record in read(path):
-            if record.offset in wanted:
-                yield wanted[record.offset], record
-        return
-    for node in sorted(nodes, key=lambda node: node.line):
-        found = _read_record_at(path, node.place)
-        if found is not None:
-            yield node.uuid, found
+        path = Path(graph.files[file].path)
+        if len(nodes) > MANY:  # one pass is cheaper than many seeks
+            wanted = {node.offset: node.uuid for node in nodes}
+            for record in read(path):
+                if record.offset in wanted:
+                    yield wanted[record.offset], record
+            continue
+        for node in sorted(nodes, key=lambda node: node.line):
+            found = _read_record_at(path, node.place)
+            if found is not None:
+                yield node.uuid, found
 
 
 def _read_record_at(path: Path, place: Place) -> Record | None:

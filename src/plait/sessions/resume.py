@@ -275,7 +275,17 @@ def _iter_warnings(
     if directory is None:
         yield ResumeWarning("no directory", "no record has its directory")
     else:
-        yield from _iter_place_warnings(session, directory)
+        is_there = _is_folder(directory)
+        if not is_there:
+            sentence = f"'{directory}' does not exist: {FROM_ANYWHERE}"
+            yield ResumeWarning("gone", sentence)
+        slug = make_project_slug(str(Path(directory).resolve()) if is_there else directory)
+        if slug != session.project:
+            yield ResumeWarning(
+                "elsewhere",
+                f"its project folder is '{session.project}', "
+                f"that of '{directory}' is '{slug}': {FROM_ANYWHERE}",
+            )
     if last and last[0] != directory:
         yield ResumeWarning(
             "moved",
@@ -289,20 +299,6 @@ def _iter_warnings(
     if session.config is None:
         sentence = f"its log is outside Claude Code's folders: {BY_PATH}"
         yield ResumeWarning("no config", sentence)
-
-
-def _iter_place_warnings(session: Session, directory: str) -> Iterable[ResumeWarning]:
-    is_there = _is_folder(directory)
-    if not is_there:
-        sentence = f"'{directory}' does not exist: {FROM_ANYWHERE}"
-        yield ResumeWarning("gone", sentence)
-    slug = make_project_slug(str(Path(directory).resolve()) if is_there else directory)
-    if slug != session.project:
-        yield ResumeWarning(
-            "elsewhere",
-            f"its project folder is '{session.project}', "
-            f"that of '{directory}' is '{slug}': {FROM_ANYWHERE}",
-        )
 
 
 def _is_folder(directory: str) -> bool:

@@ -208,7 +208,8 @@ class PinnedTurn(Struct, frozen=True, kw_only=True):
         """Return a pin with the present place of its turn in its session's conversations."""
         if conversations is None:
             return _make_missing_pin_error(pin, "its session is not under these roots")
-        for line in _iter_main_first(conversations):
+        others = (line for line in conversations.by_line if line != conversations.main)
+        for line in (conversations.main, *others):
             for turn in conversations.by_line[line].turns:
                 if turn.opener and turn.opener.uuid == pin.uuid:
                     return cls(
@@ -296,11 +297,6 @@ class Stars:
             if name in sessions
         }
         return tuple(PinnedTurn.from_pin(pin, conversations.get(pin.session)) for pin in held)
-
-
-def _iter_main_first(conversations: Conversations) -> Iterator[str]:
-    yield conversations.main
-    yield from (line for line in conversations.by_line if line != conversations.main)
 
 
 def _make_missing_pin_error(pin: Pin, why: str) -> PinnedTurn:

@@ -179,7 +179,43 @@ def read_indexed_tree(
     if find_other_summaries(sessions):  # the index's saved trees do not include them
         return read_tree(sessions, way)
     if len(sessions) > 1:
-        return join_trees(_read_indexed_forest(index, sessions, watch), way)
+        known_families = KnownFamilies(index)
+        facts_by_sid: dict[int, list[FileFacts]] = {}
+        unknown = [
+            session
+            for session in sessions
+            if index.session_number(session) not in known_families.starts
+        ]
+        if unknown:
+            from plait.sessions.details import collect_references, read_facts
+
+            for session in watch(unknown):
+                facts, loose = read_facts(session)
+                facts_by_sid[index.session_number(session)] = facts
+                known_families.add(session, collect_references(facts, loose))
+
+        known = load_family_results(index.catalogue, FOREST)
+        trees: list[FamilyTree] = []
+        changes = [*known_families.changes()]
+        by_sid = {index.session_number(session): session for session in sessions}
+        for family in known_families.families(sessions):
+            if family in known:
+                trees.append(from_bytes(known[family], FamilyTree))
+                continue
+            from plait.graph.build import build_from_index
+            from plait.graph.index import build_index
+            from plait.graph.leaf import find_leaf
+            from plait.sessions.details import read_facts
+
+            facts = [
+                file_facts
+                for sid in family
+                for file_facts in facts_by_sid.pop(sid, None) or read_facts(by_sid[sid])[0]
+            ]
+            trees.append(build_family_tree(build_from_index(build_index(facts), find_leaf)))
+            changes.append(save_family_result(FOREST, family, to_bytes(trees[-1])))
+        index.save(changes)
+        return join_trees(trees, way)
     (session,) = sessions
     family = (index.session_number(session),)
     data = load_family_results(index.catalogue, SINGLE_TREE).get(family)
@@ -187,48 +223,6 @@ def read_indexed_tree(
         data = to_bytes(build_family_tree(build_sessions_graph([session])))
         index.save([save_family_result(SINGLE_TREE, family, data)])
     return join_trees([from_bytes(data, FamilyTree)], way)
-
-
-def _read_indexed_forest(
-    index: FreshIndex, sessions: Sequence[Session], watch: SessionTracker
-) -> list[FamilyTree]:
-    known_families = KnownFamilies(index)
-    facts_by_sid: dict[int, list[FileFacts]] = {}
-    unknown = [
-        session
-        for session in sessions
-        if index.session_number(session) not in known_families.starts
-    ]
-    if unknown:
-        from plait.sessions.details import collect_references, read_facts
-
-        for session in watch(unknown):
-            facts, loose = read_facts(session)
-            facts_by_sid[index.session_number(session)] = facts
-            known_families.add(session, collect_references(facts, loose))
-
-    known = load_family_results(index.catalogue, FOREST)
-    trees: list[FamilyTree] = []
-    changes = [*known_families.changes()]
-    by_sid = {index.session_number(session): session for session in sessions}
-    for family in known_families.families(sessions):
-        if family in known:
-            trees.append(from_bytes(known[family], FamilyTree))
-            continue
-        from plait.graph.build import build_from_index
-        from plait.graph.chain import find_leaf
-        from plait.graph.index import build_index
-        from plait.sessions.details import read_facts
-
-        facts = [
-            file_facts
-            for sid in family
-            for file_facts in facts_by_sid.pop(sid, None) or read_facts(by_sid[sid])[0]
-        ]
-        trees.append(build_family_tree(build_from_index(build_index(facts), find_leaf)))
-        changes.append(save_family_result(FOREST, family, to_bytes(trees[-1])))
-    index.save(changes)
-    return trees
 
 
 class KnownFamilies:

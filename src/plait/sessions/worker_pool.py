@@ -64,7 +64,10 @@ def map_parallel(
     from plait.line.workers import Workers
 
     name = f"{work.__module__}:{work.__name__}"
-    items = [(str(item.path), name, _detach_item(item), details) for item in given]
+    items = [
+        (str(item.path), name, (detach((item,))[0] if isinstance(item, Session) else item), details)
+        for item in given
+    ]
     with Workers(pool.jobs, pool.failures) as workers:
         for data in workers.map(TASK, items, [_measure_item(item) for item in given]):
             yield from_bytes(data, kind)
@@ -98,10 +101,6 @@ def detach(members: SessionFamily) -> SessionFamily:
 def count_bytes(members: SessionFamily) -> int:
     """Return the size of the logs of sessions."""
     return sum(map(_measure_item, members))
-
-
-def _detach_item(item: Item) -> Item:
-    return detach((item,))[0] if isinstance(item, Session) else item
 
 
 def _measure_item(session: Session | HasSize) -> int:

@@ -190,8 +190,8 @@ def list_abandoned_records(session: Session) -> list[str]:
     if session.file is None or not may_branch(read_if_exists(session.file.path)):
         return []
     from plait.graph.build import run_stages
-    from plait.graph.chain import find_leaf
     from plait.graph.index import build_index
+    from plait.graph.leaf import find_leaf
     from plait.graph.tree import mark_abandoned
 
     graph = run_stages(build_index(_read_light_facts(session.files)), find_leaf).built

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
-from plait.graph.client import Resumption, build_resumption
+from plait.graph.client import ResumePoint, find_resume_point
 from plait.record import Record, ToolResult, ToolUse
 from plait.record.codec import as_mapping, get_text
 from plait.record.prompts import is_human_prompt
@@ -12,7 +12,7 @@ from plait.write.lines import Position, ResumedSession, TranscriptState, shorten
 
 def read_resumed_session(records: Sequence[Record], size: int) -> ResumedSession:
     """Return where the client would resume, and what the chain says."""
-    resumed = build_resumption(records, size)
+    resumed = find_resume_point(records, size)
     chain = resumed.chain
     by_uuid = {record.uuid: record for record in records}
     path = [by_uuid[uuid] for uuid in chain if uuid in by_uuid]
@@ -75,7 +75,7 @@ def _positions(chain: Sequence[str], path: Sequence[Record]) -> dict[str | None,
 
 
 def _is_led_elsewhere(
-    pointer: str | None, known: Container[str | None], resumed: Resumption
+    pointer: str | None, known: Container[str | None], resumed: ResumePoint
 ) -> bool:
     """Return whether a pointer in the log may not be an ancestor of what is written next.
 
@@ -123,7 +123,7 @@ NAMES = ("custom-title", "agent-name")
 def select_forked_chain(records: Sequence[Record], size: int) -> list[Record]:
     """Return the messages that a fork copies."""
     by_uuid = {record.uuid: record for record in records}
-    return [by_uuid[uuid] for uuid in build_resumption(records, size).chain if uuid in by_uuid]
+    return [by_uuid[uuid] for uuid in find_resume_point(records, size).chain if uuid in by_uuid]
 
 
 def list_name_lines(records: Sequence[Record], session: str) -> list[bytes]:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from examples.drawing import draw
-from plait.graph.chain import find_leaf
 from plait.graph.client import build_context
 from plait.graph.client.entries import Block, Context
 from plait.graph.facts import FileFacts, make_source_file
+from plait.graph.leaf import find_leaf
 from plait.record import Record, read
 from tests.graph.odd_drawings import ODD
 from tests.graph.sketch import records_of

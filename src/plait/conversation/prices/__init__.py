@@ -17,7 +17,6 @@ from plait.conversation.prices.table import (
     ModelPrices,
     PriceFile,
     PriceList,
-    Rate,
     find_model_prices,
     iter_references,
     load_price_table,
@@ -137,7 +136,17 @@ def format_unpriced_model(model: str | None, tokens: Tokens) -> str:
 
 
 def _steps_of(listed: PriceList, factor: float) -> list[tuple[int, UnitPrices]]:
-    rates = _rates_of(listed)
+    # A kind without a rate of its own costs what the more general kind does: a one-hour
+    # cache write like any cache write, and a cached token like an uncached one.
+    write = listed.cache_write or listed.input
+    rates = (
+        listed.input,
+        listed.output,
+        listed.cache_write_5m or write,
+        listed.cache_write_1h or write,
+        listed.cache_read or listed.input,
+        listed.web_search,
+    )
     starts = {start for rate in rates if rate for start, _ in rate.steps}
     ordered = [*sorted(starts, reverse=True), -1]
     unknown = tuple(name for name, rate in zip(UNITS, rates, strict=True) if rate is None)
@@ -146,23 +155,6 @@ def _steps_of(listed: PriceList, factor: float) -> list[tuple[int, UnitPrices]]:
         *paid, searches = [rate.at(start + 1) if rate else 0.0 for rate in rates]
         found.append((start, UnitPrices._make((*(r * factor for r in paid), searches, unknown))))
     return found
-
-
-def _rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
-    """Return the rates of a list in the order of a unit, with the nearest known rate for each.
-
-    A kind without a rate of its own costs what the more general kind does: a one-hour cache write
-    like any cache write, and a cached token like an uncached one.
-    """
-    write = listed.cache_write or listed.input
-    return (
-        listed.input,
-        listed.output,
-        listed.cache_write_5m or write,
-        listed.cache_write_1h or write,
-        listed.cache_read or listed.input,
-        listed.web_search,
-    )
 
 
 # The small model for a model: the newest Haiku of no later generation.

@@ -3,26 +3,26 @@
 from plait.graph.client.context import (
     build_chain,
     build_context,
-    build_resumption,
     find_last_answer,
     find_refusal,
+    find_resume_point,
     find_resumed_leaf,
     list_contributions,
     resumes_at,
 )
-from plait.graph.client.entries import Context, LeftOut, Message, Reason, Resumption
+from plait.graph.client.entries import Context, LeftOut, Message, Reason, ResumePoint
 
 __all__ = [
     "Context",
     "LeftOut",
     "Message",
     "Reason",
-    "Resumption",
+    "ResumePoint",
     "build_chain",
     "build_context",
-    "build_resumption",
     "find_last_answer",
     "find_refusal",
+    "find_resume_point",
     "find_resumed_leaf",
     "list_contributions",
     "resumes_at",

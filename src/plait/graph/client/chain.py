@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Literal, TypeAlias
 
-from plait.graph.chain import CHAIN_TYPES, MISSING, ROOT, Entries, list_ancestors
 from plait.graph.client.entries import (
     RECORD_ACCESSORS,
     LoadedEntries,
@@ -26,6 +25,7 @@ from plait.graph.client.entries import (
     is_note,
     is_result,
 )
+from plait.graph.leaf import CHAIN_TYPES, MISSING, ROOT, Entries, list_ancestors
 from plait.record import Record
 from plait.record.codec import BYTE_ORDER_MARK
 

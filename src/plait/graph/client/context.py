@@ -7,8 +7,6 @@ from heapq import merge
 from operator import attrgetter
 from typing import Literal
 
-from plait.graph.chain import ROOT, find_message, list_trailing_notes, walk_up
-from plait.graph.chain import choose_leaf as leaf_of
 from plait.graph.client.chain import (
     add_parallel_entries,
     build_sdk_chain,
@@ -22,7 +20,7 @@ from plait.graph.client.entries import (
     Message,
     OutgoingEntry,
     Reason,
-    Resumption,
+    ResumePoint,
     get_block_heads,
     load_session,
 )
@@ -39,6 +37,8 @@ from plait.graph.client.messages import (
     prune,
     repair_turns,
 )
+from plait.graph.leaf import ROOT, find_message, list_trailing_notes, walk_up
+from plait.graph.leaf import choose_leaf as leaf_of
 from plait.graph.model import SessionGraph
 from plait.record import Record
 from plait.record.time import NO_TIME, parse_javascript_time
@@ -103,19 +103,19 @@ def build_context(
 
 def find_resumed_leaf(records: Iterable[Record], size: int) -> str | None:
     """Return the record that the client resumes from, without building what it would send."""
-    uuids = build_resumption(records, size).chain
+    uuids = find_resume_point(records, size).chain
     return uuids[-1] if uuids else None
 
 
-def build_resumption(records: Iterable[Record], size: int) -> Resumption:
+def find_resume_point(records: Iterable[Record], size: int) -> ResumePoint:
     """Return the chain that the client resumes, and what it must add there."""
     loaded, _ = load_session(records, size)
     chain = "cleared" if loaded.is_cleared else _find_chain(loaded)
     if isinstance(chain, str):
-        return Resumption()
+        return ResumePoint()
     pruned = prune(loaded, chain)
     needs_answer = needs_closing(loaded.records, pruned)
-    return Resumption(
+    return ResumePoint(
         _list_written_uuids(loaded, pruned.kept), tuple(pruned.open_calls), needs_answer
     )
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from plait.graph.chain import (
+from plait.graph.leaf import (
     CHAIN_TYPES,
     Entries,
     EntryAccessors,
@@ -69,7 +69,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Resumption:
+class ResumePoint:
     """Where the client resumes, without what it would send."""
 
     chain: tuple[str, ...] = ()

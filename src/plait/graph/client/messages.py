@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, TypeAlias
 
-from plait.graph.chain import ROOT
 from plait.graph.client.chain import is_accepted_attachment
 from plait.graph.client.entries import (
     NO_CONTENT,
@@ -32,6 +31,7 @@ from plait.graph.client.entries import (
     is_result,
     is_thinking,
 )
+from plait.graph.leaf import ROOT
 from plait.record import Record
 from plait.record.message import NO_RESPONSE
 from plait.record.types import get_content_blocks
