@@ -23,7 +23,7 @@ from plait.index.expression import (
     translate_to_raw,
 )
 from plait.index.passages import iter_texts
-from plait.index.scanning import scan_logs
+from plait.index.scanning import BLOCK, number_lines, scan_logs
 from plait.line import iter_lines
 from plait.line.discovery import find_session_folder
 from plait.record.reader import parse_entry
@@ -216,6 +216,19 @@ def test_lines_longer_than_a_block_and_lines_without_an_end(tmp_path: Path) -> N
     assert len(scanned(path, sought)) == 3
     os.truncate(path, 0)
     assert scanned(path, sought) == []
+
+
+def test_lines_are_numbered_in_one_pass(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    lines = [b"x" * size for size in (3, 0, BLOCK - 5, 1, 2 * BLOCK, 7, 0)]
+    path.write_bytes(b"\n".join(lines))
+    offsets = [sum(len(line) + 1 for line in lines[:number]) for number in range(len(lines))]
+    numbers = list(range(1, len(lines) + 1))
+    assert number_lines(path, offsets) == numbers
+    for start, number in zip(offsets, numbers, strict=True):
+        assert number_lines(path, offsets[number - 1 :], (start, number)) == numbers[number - 1 :]
+    assert number_lines(path, [offsets[-1] + 9]) == [7]  # behind the end
+    assert number_lines(path, []) == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from plait.conversation.costs import Pricing, make_cost_function
 from plait.conversation.walk import Depth
 from plait.export.transcripts import Family
 from plait.graph.model import OtherSummary, Place
-from plait.graph.paths import Path as GraphPath
 from plait.graph.paths import list_path_uuids
 from plait.view.passages import RenderOptions
 from plait.view.transcript.heading import (
@@ -135,25 +134,23 @@ def iter_record_files(
     for number, path in family.chosen_paths:
         transcript = family.transcript(number, path)
         summary.entries.append(create_index_entry(transcript))
-        yield transcript.name, b"".join(_find_path_lines(family, path))
+        lines: list[bytes] = []
+        graph = family.graph
+        way = set(family.lines_of_path(path))
+        loose_places: dict[str | None, list[Place]] = {}
+        for loose in graph.loose:
+            if loose.line in way or (loose.line is None and loose.after is None):
+                loose_places.setdefault(loose.after, []).append(loose.place)
+        nodes = list_path_uuids(graph, path) if path.leaf else ()
+        lines += _list_lines_at(family, loose_places.get(None, ()))
+        for uuid in nodes:
+            lines += _list_lines_at(family, (graph.nodes[uuid].place, *loose_places.get(uuid, ())))
+        yield transcript.name, b"".join(lines)
     for transcript in family.agent_transcripts() if manner.agents == "files" else ():
         summary.entries.append(create_index_entry(transcript))
         nodes = family.graph.lines[transcript.agent or ""].nodes
         places = (family.graph.nodes[uuid].place for uuid in nodes)
         yield transcript.name, b"".join(_list_lines_at(family, places))
-
-
-def _find_path_lines(family: Family, path: GraphPath) -> Iterator[bytes]:
-    graph = family.graph
-    way = set(family.lines_of_path(path))
-    loose_places: dict[str | None, list[Place]] = {}
-    for loose in graph.loose:
-        if loose.line in way or (loose.line is None and loose.after is None):
-            loose_places.setdefault(loose.after, []).append(loose.place)
-    nodes = list_path_uuids(graph, path) if path.leaf else ()
-    yield from _list_lines_at(family, loose_places.get(None, ()))
-    for uuid in nodes:
-        yield from _list_lines_at(family, (graph.nodes[uuid].place, *loose_places.get(uuid, ())))
 
 
 def _list_lines_at(family: Family, places: Iterable[Place]) -> Iterator[bytes]:

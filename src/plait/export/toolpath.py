@@ -495,10 +495,20 @@ class _GraphWriter:
                 kept = map(made.at.get, step.first.preserved)
                 ids = dict.fromkeys(self.ids[id(kept_step)] for kept_step in kept if kept_step)
                 next(iter(change.values()))["structural"]["kept"] = list(ids)
+            records = made.records(step)
+            details = {
+                "line": made.conversation.id,
+                "turn": step.turn,
+                "records": records,
+                "folded": step.fold.reason if step.fold else None,
+                "folded_under": step.fold.under if step.fold else None,
+                "is_unseen": any(record in unseen for record in records),
+                "time": step.first.time if not parse_known_time(step.first.time) else None,
+            }
             yield {
                 "step": identity,
                 "change": change,
-                "meta": _step_meta(made, step, unseen) | drop_empty({"refs": refs}),
+                "meta": drop_empty(details | {"refs": refs}),
             }
             made_so_far[id(step)] = None
             last = step if step.fold is None else last
@@ -561,20 +571,6 @@ class _GraphWriter:
                 for line in group.lines
             ],
         }
-
-
-def _step_meta(made: Steps, step: Step, unseen: set[str]) -> dict[str, Any]:
-    records = made.records(step)
-    facts = {
-        "line": made.conversation.id,
-        "turn": step.turn,
-        "records": records,
-        "folded": step.fold.reason if step.fold else None,
-        "folded_under": step.fold.under if step.fold else None,
-        "is_unseen": any(record in unseen for record in records),
-        "time": step.first.time if not parse_known_time(step.first.time) else None,
-    }
-    return drop_empty(facts)
 
 
 def _make_document(

@@ -63,18 +63,6 @@ class Names:
         return found
 
 
-def _find_surroundings(records: Iterable[Record]) -> Surroundings:
-    directory = branch = None
-    versions: dict[str, None] = {}
-    for record in records:
-        envelope = record.envelope
-        directory = directory or envelope.cwd
-        branch = envelope.git_branch or branch
-        if envelope.version:
-            versions[envelope.version] = None
-    return Surroundings(directory, branch, tuple(versions))
-
-
 def _empty_conversation(path: Path, graph: SessionGraph) -> Conversation:
     project = graph.sessions[path.session].project
     files = tuple(file.path for file in graph.files)
@@ -385,9 +373,16 @@ class Family:
     def _place(self, session: GraphSession) -> Surroundings:
         files = [self.graph.files[number] for number in session.files]
         own = [file for file in files if file.kind == "session"] or files
-        return _find_surroundings(
-            record for file in own for record in self.opened.records_of(file.path)
-        )
+        directory = branch = None
+        versions: dict[str, None] = {}
+        for file in own:
+            for record in self.opened.records_of(file.path):
+                envelope = record.envelope
+                directory = directory or envelope.cwd
+                branch = envelope.git_branch or branch
+                if envelope.version:
+                    versions[envelope.version] = None
+        return Surroundings(directory, branch, tuple(versions))
 
 
 def render_session_markdown(opened: OpenSession, line: str, prices: Pricing) -> str | None:

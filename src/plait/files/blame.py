@@ -375,7 +375,13 @@ def _apply_notes(
 ) -> list[BlamedLine]:
     """Return lines, those without a known author with what notes say of them."""
     unknown = {line.commit for line in lines if line.certainty == "unknown" and line.commit}
-    notes = read_notes(git, unknown)
+    listing = run_git(git.top, "notes", f"--ref={NOTES_REF}", "list") if unknown else None
+    noted = {line.split(" ")[1] for line in (listing or "").split("\n") if " " in line}
+    notes: dict[str, Note] = {}
+    for commit in sorted(unknown & noted):
+        text = run_git(git.top, "notes", f"--ref={NOTES_REF}", "show", commit)
+        if note := parse_note(text or ""):
+            notes[commit] = note
     attested = []
     for line, git_line in zip(lines, committed, strict=True):
         note = notes.get(line.commit or "") if line.certainty == "unknown" else None
@@ -394,18 +400,6 @@ def _apply_notes(
             )
         attested.append(line)
     return attested
-
-
-def read_notes(git: FileInGit, commits: set[str]) -> dict[str, Note]:
-    """Return git-ai's notes of some commits."""
-    listing = run_git(git.top, "notes", f"--ref={NOTES_REF}", "list") if commits else None
-    noted = {line.split(" ")[1] for line in (listing or "").split("\n") if " " in line}
-    notes: dict[str, Note] = {}
-    for commit in sorted(commits & noted):
-        text = run_git(git.top, "notes", f"--ref={NOTES_REF}", "show", commit)
-        if note := parse_note(text or ""):
-            notes[commit] = note
-    return notes
 
 
 class PlannedNote(Struct, frozen=True, kw_only=True):

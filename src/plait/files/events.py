@@ -399,7 +399,20 @@ def _replace_texts(replacements: Sequence[Replacement], before: FileText) -> Cha
     if spans is None:
         region = Region((0, len(before.lines)), (0, len(after.lines)))
         return ChangedText(after, (region,))
-    return ChangedText(after, tuple(_iter_regions(before, after, spans)))
+    regions: list[Region] = []
+    shift = 0
+    joined: list[tuple[int, int, int]] = []
+    for start, end, grown in spans:
+        if joined and start < joined[-1][1]:
+            first, _, earlier = joined.pop()
+            start, grown = first, earlier + grown
+        joined.append((start, end, grown))
+    for start, end, grown in joined:
+        last, new_last = min(end, len(before.lines)), min(end + shift + grown, len(after.lines))
+        first = min(start, len(before.lines))
+        regions.append(Region((first, last), (min(start + shift, len(after.lines)), new_last)))
+        shift += grown
+    return ChangedText(after, tuple(regions))
 
 
 def _iter_spans(text: str, old: str, new: str) -> list[tuple[int, int, int]]:
@@ -419,23 +432,6 @@ def _ends_alike(text: str, there: int, old: str, new: str) -> bool:
     if not old.endswith("\n"):
         return False
     return new.endswith("\n") or (not new and (there == 0 or text[there - 1] == "\n"))
-
-
-def _iter_regions(
-    before: FileText, after: FileText, spans: Sequence[tuple[int, int, int]]
-) -> Iterator[Region]:
-    shift = 0
-    joined: list[tuple[int, int, int]] = []
-    for start, end, grown in spans:
-        if joined and start < joined[-1][1]:
-            first, _, earlier = joined.pop()
-            start, grown = first, earlier + grown
-        joined.append((start, end, grown))
-    for start, end, grown in joined:
-        last, new_last = min(end, len(before.lines)), min(end + shift + grown, len(after.lines))
-        first = min(start, len(before.lines))
-        yield Region((first, last), (min(start + shift, len(after.lines)), new_last))
-        shift += grown
 
 
 LONGEST_LINE = 2000
@@ -463,7 +459,47 @@ def list_file_events(
     turns = map_agent_launches(conversations)
     for conversation in conversations.by_line.values():
         prompts = _Prompts(conversations, conversation, turns)
-        found.extend(_iter_events_in(conversation, prompts, directory, load))
+        last = format_sortable(conversation.started) or ""
+        for turn in conversation.turns:
+            for item in unfold_items(turn.items):
+                time = item.answered_at or item.time if isinstance(item, ToolCall) else item.time
+                last = format_sortable(time) or last
+                if isinstance(item, ToolCall) and not item.is_intermediate and item.outcome == "ok":
+                    event = _make_call_events(item, prompts.origin(turn, item), last, directory)
+                    if event:
+                        found.append(event)
+                elif isinstance(item, ClientNote) and item.kind.startswith("file-history"):
+                    origin = prompts.origin(turn, item)
+                    value = as_mapping(item.value)
+                    snapshot = as_mapping(value.get("snapshot"))
+                    tracked = as_mapping(snapshot.get("trackedFileBackups"))
+                    is_prompt = bool(snapshot) and value.get("isSnapshotUpdate") is not True
+                    if isinstance(path := value.get("trackingPath"), str):
+                        tracked = {path: value.get("backup")}
+                    snapshot_time = (
+                        format_sortable(get_text(snapshot, "timestamp")) if is_prompt else None
+                    )
+                    for name, backup in tracked.items():
+                        kept = load(backup)
+                        fields = as_mapping(backup)
+                        parent = get_text(fields, "realParentDir")
+                        where = posixpath.join(parent, posixpath.basename(name)) if parent else name
+                        moments = {
+                            format_sortable(get_text(fields, "backupTime")),
+                            snapshot_time,
+                        } - {None}
+                        for moment in sorted(moments or {last}, key=str) if kept else ():
+                            assert kept is not None
+                            found.append(
+                                FileEvent(
+                                    path=resolve_path(where, directory),
+                                    kind="backed up",
+                                    time=str(moment),
+                                    origin=origin,
+                                    after=kept.text if kept.is_there else EMPTY_TEXT,
+                                    is_there=kept.is_there,
+                                )
+                            )
     return tuple(sorted(found, key=lambda event: event.time))
 
 
@@ -535,49 +571,6 @@ class _Prompts:
             model=model,
             is_active=self._conversation.is_active,
         )
-
-
-def _iter_events_in(
-    conversation: Conversation, prompts: _Prompts, directory: str | None, load: LoadBackup
-) -> Iterator[FileEvent]:
-    last = format_sortable(conversation.started) or ""
-    for turn in conversation.turns:
-        for item in unfold_items(turn.items):
-            time = item.answered_at or item.time if isinstance(item, ToolCall) else item.time
-            last = format_sortable(time) or last
-            if isinstance(item, ToolCall) and not item.is_intermediate and item.outcome == "ok":
-                found = _make_call_events(item, prompts.origin(turn, item), last, directory)
-                if found:
-                    yield found
-            elif isinstance(item, ClientNote) and item.kind.startswith("file-history"):
-                origin = prompts.origin(turn, item)
-                value = as_mapping(item.value)
-                snapshot = as_mapping(value.get("snapshot"))
-                tracked = as_mapping(snapshot.get("trackedFileBackups"))
-                is_prompt = bool(snapshot) and value.get("isSnapshotUpdate") is not True
-                if isinstance(path := value.get("trackingPath"), str):
-                    tracked = {path: value.get("backup")}
-                snapshot_time = (
-                    format_sortable(get_text(snapshot, "timestamp")) if is_prompt else None
-                )
-                for name, backup in tracked.items():
-                    kept = load(backup)
-                    fields = as_mapping(backup)
-                    parent = get_text(fields, "realParentDir")
-                    where = posixpath.join(parent, posixpath.basename(name)) if parent else name
-                    moments = {format_sortable(get_text(fields, "backupTime")), snapshot_time} - {
-                        None
-                    }
-                    for moment in sorted(moments or {last}, key=str) if kept else ():
-                        assert kept is not None
-                        yield FileEvent(
-                            path=resolve_path(where, directory),
-                            kind="backed up",
-                            time=str(moment),
-                            origin=origin,
-                            after=kept.text if kept.is_there else EMPTY_TEXT,
-                            is_there=kept.is_there,
-                        )
 
 
 def _make_call_events(

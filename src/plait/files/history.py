@@ -453,13 +453,6 @@ END = "9999"
 """Sorts after every time."""
 
 
-def parse_turn(text: str) -> tuple[str | None, int] | None:
-    """Return the session and the turn in a text; None if it names none."""
-    found = TURN.fullmatch(text)
-    is_year = text.isdigit() and len(text) == 4
-    return (found["session"], int(found["turn"])) if found and not is_year else None
-
-
 def find_end_of_turn(
     conversations: Conversations, number: int, events: Sequence[FileEvent] = ()
 ) -> str:
@@ -491,8 +484,9 @@ def parse_moment(
     time_of: Callable[[str], str] | None = None,
 ) -> str:
     """Return the time that a user means, in a form that sorts as text."""
-    named = parse_turn(text)
-    if named is None:
+    named = TURN.fullmatch(text)
+    is_year = text.isdigit() and len(text) == 4
+    if named is None or is_year:
         found = format_sortable(text) if time_of is None else time_of(text)
         if not found:
             raise UserError(
@@ -500,7 +494,7 @@ def parse_moment(
                 "give a turn (4), a session and its turn (3f2a:4) or a time (2026-11-15T10:00)",
             )
         return found
-    name, number = named
+    name, number = named["session"], int(named["turn"])
     if name:
         session = archive.session(name)
     else:
@@ -556,7 +550,19 @@ def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
     """
     version = story.at(moment)
     if version is None:
-        return _describe_before_first_version(story, is_begun=begun <= moment)
+        first: Version | None = story.versions[0] if story.versions else None
+        text = story.text_of(first) if first and first.is_foreign else None
+        is_known = text is not None and text.is_whole
+        if first is None or not is_known or (first.is_there and begun > moment):
+            return FileAt(path=story.path, why="no session saw the file that early")
+        return FileAt(
+            path=story.path,
+            text=text if first.is_there else None,
+            certainty="likely",
+            is_there=first.is_there,
+            since=first.time,
+            why=f"it was first seen at {first.time}",
+        )
     text = story.text_of(version)
     if text is None or not text.is_whole:
         why = "only patches of it are logged"
@@ -575,22 +581,6 @@ def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
         is_there=version.is_there,
         since=version.time,
         why=why,
-    )
-
-
-def _describe_before_first_version(story: FileStory, *, is_begun: bool) -> FileAt:
-    first: Version | None = story.versions[0] if story.versions else None
-    text = story.text_of(first) if first and first.is_foreign else None
-    is_known = text is not None and text.is_whole
-    if first is None or not is_known or (first.is_there and not is_begun):
-        return FileAt(path=story.path, why="no session saw the file that early")
-    return FileAt(
-        path=story.path,
-        text=text if first.is_there else None,
-        certainty="likely",
-        is_there=first.is_there,
-        since=first.time,
-        why=f"it was first seen at {first.time}",
     )
 
 

@@ -229,31 +229,29 @@ def render_touches(head: SessionHeader, touches: Iterable[SessionTouch], *, has_
     for touch in touches:
         has_room = patch_count < MOST_DRAWN
         patch_count += touch.touch.patch is not None
-        rows.append(_render_touch(head, touch, has_path=has_path, has_room=has_room))
+        file_touch = touch.touch
+        path = f'<span class="path">{break_path(file_touch.path)}</span>' if has_path else ""
+        agent = (
+            f'<span class="by">{icon("agent")}{esc(shorten(touch.by, 80))}</span>'
+            if touch.by
+            else ""
+        )
+        abandoned = "" if touch.is_active else '<span class="how">abandoned</span>'
+        failed = (
+            f'<span class="warn">{file_touch.outcome}</span>' if file_touch.outcome != "ok" else ""
+        )
+        modified = '<span class="how">changed by hand</span>' if file_touch.is_user_modified else ""
+        lines = (
+            render_line_counts(file_touch.patch.added, file_touch.patch.removed)
+            if file_touch.patch
+            else ""
+        )
+        link = f'<a href="{esc(head.record_url(file_touch.uuid))}">turn {touch.turn}</a>'
+        rows.append(
+            f'<li><div class="touch"><b>{file_touch.action}</b>{path}{link}{render_time(file_touch.time)}{lines}'
+            f"{agent}{abandoned}{modified}{failed}</div>{_render_patch(head, touch, has_room=has_room)}</li>"
+        )
     return f'<ol class="touches">{"".join(rows)}</ol>'
-
-
-def _render_touch(
-    head: SessionHeader, touch: SessionTouch, *, has_path: bool, has_room: bool
-) -> str:
-    file_touch = touch.touch
-    path = f'<span class="path">{break_path(file_touch.path)}</span>' if has_path else ""
-    agent = (
-        f'<span class="by">{icon("agent")}{esc(shorten(touch.by, 80))}</span>' if touch.by else ""
-    )
-    abandoned = "" if touch.is_active else '<span class="how">abandoned</span>'
-    failed = f'<span class="warn">{file_touch.outcome}</span>' if file_touch.outcome != "ok" else ""
-    modified = '<span class="how">changed by hand</span>' if file_touch.is_user_modified else ""
-    lines = (
-        render_line_counts(file_touch.patch.added, file_touch.patch.removed)
-        if file_touch.patch
-        else ""
-    )
-    link = f'<a href="{esc(head.record_url(file_touch.uuid))}">turn {touch.turn}</a>'
-    return (
-        f'<li><div class="touch"><b>{file_touch.action}</b>{path}{link}{render_time(file_touch.time)}{lines}'
-        f"{agent}{abandoned}{modified}{failed}</div>{_render_patch(head, touch, has_room=has_room)}</li>"
-    )
 
 
 def _render_patch(head: SessionHeader, touch: SessionTouch, *, has_room: bool) -> str:

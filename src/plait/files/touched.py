@@ -83,10 +83,30 @@ def list_changed_files(
 
     Relative paths, as in the names of backups, start from `directory`.
     """
-    touches = list(_iter_session_touches(conversations, directory))
+    touches: list[SessionTouch] = []
+    launch_turns = {name: turn for name, (_, turn) in map_agent_launches(conversations).items()}
+    others = [
+        conversation
+        for conversation in conversations.by_line.values()
+        if conversation.id != conversations.main
+    ]
+    for conversation in (conversations.active, *others):
+        is_spoken = conversation.kind in SPOKEN
+        task = conversation.label or conversation.agent or conversation.id
+        for touch in iter_touches(conversation):
+            touches.append(
+                SessionTouch(
+                    number=len(touches) + 1,
+                    touch=replace(touch, path=resolve_path(touch.path, directory)),
+                    line=conversation.id,
+                    by=None if is_spoken else shorten(task, MAX_TEXT),
+                    turn=touch.turn if is_spoken else launch_turns.get(conversation.id, 0),
+                    is_active=conversation.is_active,
+                )
+            )
     by_path: dict[str, list[SessionTouch]] = {}
-    for touch in touches:
-        by_path.setdefault(touch.touch.path, []).append(touch)
+    for numbered in touches:
+        by_path.setdefault(numbered.touch.path, []).append(numbered)
     ordered = sorted(
         by_path.items(), key=lambda item: not any(touch.is_change for touch in item[1])
     )
@@ -95,31 +115,6 @@ def list_changed_files(
         for number, (path, found) in enumerate(ordered, 1)
     ]
     return ChangedFiles(files=tuple(files), turns=tuple(_iter_turns(conversations, touches)))
-
-
-def _iter_session_touches(
-    conversations: Conversations, directory: str | None
-) -> Iterator[SessionTouch]:
-    launch_turns = {name: turn for name, (_, turn) in map_agent_launches(conversations).items()}
-    others = [
-        conversation
-        for conversation in conversations.by_line.values()
-        if conversation.id != conversations.main
-    ]
-    number = 0
-    for conversation in (conversations.active, *others):
-        is_spoken = conversation.kind in SPOKEN
-        task = conversation.label or conversation.agent or conversation.id
-        for touch in iter_touches(conversation):
-            number += 1
-            yield SessionTouch(
-                number=number,
-                touch=replace(touch, path=resolve_path(touch.path, directory)),
-                line=conversation.id,
-                by=None if is_spoken else shorten(task, MAX_TEXT),
-                turn=touch.turn if is_spoken else launch_turns.get(conversation.id, 0),
-                is_active=conversation.is_active,
-            )
 
 
 def _summarize_file(

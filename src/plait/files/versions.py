@@ -62,7 +62,14 @@ def carry_marks(
         if before == after:
             carried[new_start:new_end] = marks[old_start:old_end]
             continue
-        pairs = _pair_unique_lines(before, after)
+        # Lines that occur once in both texts, in the new order
+        old_counts, new_counts = Counter(before), Counter(after)
+        places = {line: place for place, line in enumerate(before) if old_counts[line] == 1}
+        pairs = [
+            (places[line], place)
+            for place, line in enumerate(after)
+            if new_counts[line] == 1 and line in places and is_distinctive(line)
+        ]
         stayed = _find_stayed(pairs)
         for old_place, new_place in pairs:
             mark = marks[old_start + old_place]
@@ -88,17 +95,6 @@ def carry_marks(
                     candidates = [*candidates, added]
                 carried[place] = merge_marks(candidates)
     return [mark or added for mark in carried]
-
-
-def _pair_unique_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the places of distinctive lines that occur once in both, in the new order."""
-    old_counts, new_counts = Counter(old), Counter(new)
-    places = {line: place for place, line in enumerate(old) if old_counts[line] == 1}
-    return [
-        (places[line], place)
-        for place, line in enumerate(new)
-        if new_counts[line] == 1 and line in places and is_distinctive(line)
-    ]
 
 
 def _find_stayed(pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], None]:

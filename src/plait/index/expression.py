@@ -250,26 +250,24 @@ def _translate_letter(letter: str, *, is_cased: bool) -> str:
         return ANYTHING
     if not SAFE.fullmatch(letter):
         if is_cased or letter.isascii():
-            return _match_escaped(letter)
+            code = ord(letter)
+            if 0xD800 <= code < 0xE000 or code == NO_TEXT:  # at such a position there is no text
+                return f"(?:{OTHER})"
+            units = letter.encode("utf-16-be").hex()
+            digits = [f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in units]
+            written = "".join(
+                r"\\u" + "".join(digits[at : at + 4]) for at in range(0, len(units), 4)
+            )
+            ways = [written, rf"\\{re.escape(ESCAPES[letter])}"] if letter in ESCAPES else [written]
+            if code >= 32 and letter not in '"\\':
+                ways.append("".join(rf"\x{byte:02x}" for byte in letter.encode()))
+            return f"(?:{'|'.join(ways)})"
         same = letter.casefold()  # some characters beyond ASCII fold to `k` or `s`
         return f"(?:[{same}{same.upper()}]|{OTHER})" if same in FOLDING else f"(?:{OTHER})"
     if is_cased or not letter.isalpha():
         return re.escape(letter)
     both = f"[{letter.lower()}{letter.upper()}]"
     return f"(?:{both}|{OTHER})" if letter in FOLDING else both
-
-
-def _match_escaped(letter: str) -> str:
-    code = ord(letter)
-    if 0xD800 <= code < 0xE000 or code == NO_TEXT:  # at such a position there is no text
-        return f"(?:{OTHER})"
-    units = letter.encode("utf-16-be").hex()
-    digits = [f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in units]
-    written = "".join(r"\\u" + "".join(digits[at : at + 4]) for at in range(0, len(units), 4))
-    ways = [written, rf"\\{re.escape(ESCAPES[letter])}"] if letter in ESCAPES else [written]
-    if code >= 32 and letter not in '"\\':
-        ways.append("".join(rf"\x{byte:02x}" for byte in letter.encode()))
-    return f"(?:{'|'.join(ways)})"
 
 
 # ---------------------------------------------------------------------- patterns for a scan

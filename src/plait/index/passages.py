@@ -100,22 +100,18 @@ def extract_words(item: Item) -> PassageWords | None:
         case CompactionItem(text=text):
             return PassageWords("note", text)
         case ClientNote():
-            return _note_words(item)
+            if item.kind in COPIED_KINDS:
+                return None
+            if item.kind == "summary":
+                summary = get_text(as_mapping(item.value), "summary")
+                return PassageWords("summary", summary) if summary else None
+            text = "\n".join(_iter_note_words(item))
+            return PassageWords("note", text[:MAX_NOTE_CHARACTERS]) if text else None
         case OtherBlock():
             text = "\n".join(iter_strings(item.enclosure.value))
             return PassageWords("note", text[:MAX_NOTE_CHARACTERS]) if text else None
         case _:
             return None
-
-
-def _note_words(item: ClientNote) -> PassageWords | None:
-    if item.kind in COPIED_KINDS:
-        return None
-    if item.kind == "summary":
-        text = get_text(as_mapping(item.value), "summary")
-        return PassageWords("summary", text) if text else None
-    text = "\n".join(_iter_note_words(item))
-    return PassageWords("note", text[:MAX_NOTE_CHARACTERS]) if text else None
 
 
 def _iter_note_words(item: ClientNote) -> Iterator[str]:

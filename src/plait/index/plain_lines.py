@@ -36,7 +36,13 @@ def read_plain_texts(line: EnvelopeWithText) -> list[str] | None:
             return _read_prompt_texts(content, line)
         if all(block.type == "text" and block.text is not None for block in content):
             return _read_prompt_texts("\n".join(block.text or "" for block in content), line)
-        return _read_result_texts(content, line)
+        if has_saved_output(line) or any(block.is_error for block in content):
+            return None
+        found = [text for block in content if (text := result_words(block)) is not None]
+        view = line.view
+        if len(found) < len(content) or view is UNSET:
+            return None
+        return [add_view_words(found[0], view), *found[1:]]
     return _read_response_texts(content) if line.type == "assistant" else None
 
 
@@ -92,17 +98,6 @@ def is_plain_block(block: BlockWithText) -> bool:
             return block.id is not None and block.name is not None
         case _:
             return False
-
-
-def _read_result_texts(blocks: list[BlockWithText], line: EnvelopeWithText) -> list[str] | None:
-    """Return the texts of successful results; None if there is anything else."""
-    if has_saved_output(line) or any(block.is_error for block in blocks):
-        return None
-    found = [text for block in blocks if (text := result_words(block)) is not None]
-    view = line.view
-    if len(found) < len(blocks) or view is UNSET:
-        return None
-    return [add_view_words(found[0], view), *found[1:]]  # the client's view is of one result
 
 
 def add_view_words(text: str, view: Any, feedback: str | None = None) -> str:

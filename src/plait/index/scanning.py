@@ -95,12 +95,15 @@ def _scan_file(path: str, sought: ScanPattern) -> Iterator[ScanMatch]:
     try:
         read_status(Path(path))  # a session in the backup is extracted, with its outputs
         has_outputs = (folder / OUTPUTS).is_dir()
+        known = 0, 1  # the last line that was numbered: the next is counted from there
         for offset, block in _iter_blocks(Path(path)):
             for start, end in _find_candidate_lines(block, sought, has_outputs=has_outputs):
                 line = Line(0, offset + start, block[start:end], end < len(block))
                 texts, is_complete = read_line_texts(line, folder)
-                length = len(line.data) if is_complete else 0
-                number = 0 if is_complete else line_number_at(Path(path), line.offset)
+                length, number = len(line.data), 0
+                if not is_complete:
+                    (number,) = number_lines(Path(path), [line.offset], known)
+                    length, known = 0, (line.offset, number)
                 for part, text in enumerate(texts):
                     if text and is_in(text):
                         yield ScanMatch(path, number, line.offset, length, part)
@@ -108,13 +111,14 @@ def _scan_file(path: str, sought: ScanPattern) -> Iterator[ScanMatch]:
         return
 
 
-def _iter_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield complete lines in blocks, with their offsets.
+def _iter_blocks(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Yield complete lines in blocks, with their offsets, from the line at an offset on.
 
     Files are not memory-mapped: a file that becomes shorter meanwhile would crash the process.
     """
-    offset, rest = 0, list[bytes]()
+    offset, rest = start, list[bytes]()
     with open_unbuffered(path) as file:
+        file.seek(start)
         while data := file.read(BLOCK):
             end = data.rfind(b"\n") + 1
             if end:
@@ -128,12 +132,25 @@ def _iter_blocks(path: Path) -> Iterator[tuple[int, bytes]]:
         yield offset, b"".join(rest)
 
 
-def line_number_at(path: Path, place: int) -> int:
-    """Return the number of the line at an offset."""
-    number = 1
-    for offset, block in _iter_blocks(path):
-        number += block.count(b"\n", 0, max(0, place - offset))
-    return number
+def number_lines(path: Path, offsets: Iterable[int], known: tuple[int, int] = (0, 1)) -> list[int]:
+    """Return the numbers of the lines at ascending offsets, in one pass over the file.
+
+    The pass starts at a line whose offset and number are known.
+    """
+    start, number = known
+    numbers: list[int] = []
+    waiting = list(offsets)[::-1]
+    for offset, block in _iter_blocks(path, start):
+        counted = 0
+        while waiting and waiting[-1] < offset + len(block):
+            place = waiting.pop() - offset
+            number += block.count(b"\n", counted, place)
+            counted = place
+            numbers.append(number)
+        if not waiting:
+            return numbers
+        number += block.count(b"\n", counted)
+    return [*numbers, *(number for _ in waiting)]  # the file has become shorter
 
 
 def _find_candidate_lines(
@@ -141,7 +158,14 @@ def _find_candidate_lines(
 ) -> list[tuple[int, int]]:
     finder, second = compile_line_finders(sought)
     if finder is None:
-        return list(_iter_all_lines(data))
+        lines: list[tuple[int, int]] = []
+        start = 0
+        while start < len(data):
+            end = data.find(b"\n", start)
+            end = len(data) if end < 0 else end
+            lines.append((start, end))
+            start = end + 1
+        return lines
     found = set(_iter_lines_with(data, finder, second))
     marks = list(REWRITTEN_TEXT)
     if has_outputs:
@@ -151,15 +175,6 @@ def _find_candidate_lines(
     for mark in marks:
         found.update(_iter_lines_with(data, compile_for_bytes(mark)))
     return sorted(found)
-
-
-def _iter_all_lines(data: bytes) -> Iterator[tuple[int, int]]:
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        yield start, end
-        start = end + 1
 
 
 def _iter_lines_with(data: bytes, finder: Any, second: Any = None) -> Iterator[tuple[int, int]]:

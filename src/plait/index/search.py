@@ -176,18 +176,15 @@ def _make_snippet(text: str, marks: "Sequence[Highlighter]") -> tuple[Snippet, i
     cut = looked[first : first + SNIPPET_WIDTH]
     shown = " ".join(cut.split())
     shown = ("…" if first else "") + shown + ("…" if first + SNIPPET_WIDTH < len(text) else "")
-    return Snippet(shown, _find_highlights(shown, marks)), start
-
-
-def _find_highlights(text: str, marks: "Sequence[Highlighter]") -> tuple[tuple[int, int], ...]:
+    # Matches that overlap are highlighted as one
     found: list[tuple[int, int]] = []
-    spans = (match.span() for mark in marks for match in mark.finditer(text))
+    spans = (match.span() for mark in marks for match in mark.finditer(shown))
     for start, end in sorted(span for span in spans if span[0] < span[1]):
         if found and start < found[-1][1]:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
         else:
             found.append((start, end))
-    return tuple(found)
+    return Snippet(shown, tuple(found)), start
 
 
 class Excerpt(NamedTuple):

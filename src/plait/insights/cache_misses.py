@@ -210,7 +210,18 @@ def read_file_requests(
     for request in requests.values():
         request.tokens = parse_tokens(request.figures)
         _link_to_previous(request, file, load_main)
-    _break_cycles([*requests.values()])
+    # The earliest request of each cycle is unlinked, so that no request continues itself
+    ordered = [*requests.values()]
+    numbers = {request.key: number for number, request in enumerate(ordered)}
+    parents = [
+        numbers[request.previous.key] if request.previous and not request.is_background else NO_NODE
+        for request in ordered
+    ]
+    for cycle in find_cycles(parents):
+        first = ordered[min(cycle)]
+        if first.previous:
+            first.previous.successors.remove(first)
+        first.previous = None
     return file
 
 
@@ -284,20 +295,6 @@ def _iter_ancestors(
             return
         line = parent
         yield line, file
-
-
-def _break_cycles(requests: list[Request]) -> None:
-    """Unlink the earliest request of each cycle, so that no request continues itself."""
-    numbers = {request.key: number for number, request in enumerate(requests)}
-    parents = [
-        numbers[request.previous.key] if request.previous and not request.is_background else NO_NODE
-        for request in requests
-    ]
-    for cycle in find_cycles(parents):
-        first = requests[min(cycle)]
-        if first.previous:
-            first.previous.successors.remove(first)
-        first.previous = None
 
 
 def build_paid_request(request: Request) -> PaidRequest:

@@ -321,7 +321,21 @@ def read_paid_file(
         *results.find_retries(),
     ]
     if is_agent and requests:
-        losses += _find_startup(requests)
+        # An agent's first request counts if all its answers together cost less
+        first = requests[0].tokens
+        answered = sum(request.tokens.output for request in requests)
+        if first.total_input > OUTPUT_FACTOR * answered:
+            losses.append(
+                _make_loss(
+                    "startup",
+                    requests[0],
+                    input=first.input,
+                    write_5m=first.cache_write_5m,
+                    write_1h=first.cache_write_1h,
+                    read=first.cache_read,
+                    certain=0.0,
+                )
+            )
     return PaidFile(paid.values(), losses)
 
 
@@ -342,22 +356,6 @@ def _find_resent(request: Request, paid: PaidRequest) -> Loss | None:
         read=-again,
         certain=0.0 if cause == "unexplained" else 1.0,  # what would have avoided it is unknown
     )
-
-
-def _find_startup(requests: list[Request]) -> Iterator[Loss]:
-    """Yield an agent's first request, if all its answers together cost less."""
-    first = requests[0].tokens
-    answered = sum(request.tokens.output for request in requests)
-    if first.total_input > OUTPUT_FACTOR * answered:
-        yield _make_loss(
-            "startup",
-            requests[0],
-            input=first.input,
-            write_5m=first.cache_write_5m,
-            write_1h=first.cache_write_1h,
-            read=first.cache_read,
-            certain=0.0,
-        )
 
 
 def iter_growths(requests: Iterable[Request], notes: CallNotes) -> Iterator[tuple[Request, float]]:

@@ -232,7 +232,17 @@ def append(path: Path, data: bytes, *, is_new: bool | None = None, is_synced: bo
     lines = data if data.endswith(b"\n") else data + b"\n"
     try:
         with open_locked(path, is_new=is_new) as handle:
-            start = _append_lines(path, handle, lines)
+            size = os.fstat(handle).st_size
+            is_torn = False
+            if size:
+                os.lseek(handle, size - 1, os.SEEK_SET)
+                is_torn = os.read(handle, 1) != b"\n"
+            written = b"\n" + lines if is_torn else lines
+            count = os.write(handle, written)
+            if count < len(written):
+                _take_back(handle, count)
+                raise SourceError(f"cannot write '{path}': no space left on device")
+            start = os.lseek(handle, 0, os.SEEK_CUR) - len(lines)
             if is_synced:
                 os.fsync(handle)
     except OSError as error:
@@ -277,21 +287,6 @@ def _has_name(handle: int, path: Path) -> bool:
     except FileNotFoundError:
         return False
     return (ours.st_dev, ours.st_ino) == (theirs.st_dev, theirs.st_ino)
-
-
-def _append_lines(path: Path, handle: int, data: bytes) -> int:
-    """Write at the end and return where the data starts, or leave the file as it was."""
-    size = os.fstat(handle).st_size
-    is_torn = False
-    if size:
-        os.lseek(handle, size - 1, os.SEEK_SET)
-        is_torn = os.read(handle, 1) != b"\n"
-    written = b"\n" + data if is_torn else data
-    count = os.write(handle, written)
-    if count < len(written):
-        _take_back(handle, count)
-        raise SourceError(f"cannot write '{path}': no space left on device")
-    return os.lseek(handle, 0, os.SEEK_CUR) - len(data)
 
 
 def _take_back(handle: int, count: int) -> None:

@@ -235,10 +235,8 @@ def _part_at(text: str, way: JsonPath) -> JsonMember:
 
 
 def _parts_in(text: str, way: JsonPath) -> list[JsonMember]:
-    return list(_parts_from(text, _find_start(text, way)))
-
-
-def _parts_from(text: str, start: int) -> Iterator[JsonMember]:
+    parts: list[JsonMember] = []
+    start = _find_start(text, way)
     is_object, number = text[start] == "{", 0
     place = _after_space(text, start + 1)
     while text[place] not in "}]":
@@ -247,10 +245,11 @@ def _parts_from(text: str, start: int) -> Iterator[JsonMember]:
             name, place = DECODER.raw_decode(text, place)
             place = _after_space(text, _after_space(text, place) + 1)
         _, end = DECODER.raw_decode(text, place)
-        yield JsonMember(name, begin, place, end)
+        parts.append(JsonMember(name, begin, place, end))
         place, number = _after_space(text, end), number + 1
         if text[place] == ",":
             place = _after_space(text, place + 1)
+    return parts
 
 
 def _after_space(text: str, place: int) -> int:

@@ -6,6 +6,7 @@ attribute is None if the line does not have it or has another type there.
 
 from collections.abc import Mapping
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, overload
 
 from msgspec import Struct
@@ -33,6 +34,11 @@ TRIMMED = "trimmedTokens"
 NOTED_TRIM = f'"{TRIMMED}"'.encode()
 
 
+def _read_envelope(name: str) -> Any:
+    """Return a property that is a field of the envelope; `attrgetter` is faster than a function."""
+    return property(attrgetter(f"envelope.{name}"))
+
+
 class Record:
     """One JSON object of a log.
 
@@ -45,6 +51,21 @@ class Record:
     _fields: dict[str, Any]
     _message: Message | None
     _spoken: MessageLine | None
+
+    uuid: str | None = _read_envelope("uuid")
+    parent_uuid: str | None = _read_envelope("parent_uuid")
+    logical_parent_uuid: str | None = _read_envelope("logical_parent_uuid")
+    session_id: str | None = _read_envelope("session_id")
+    agent_id: str | None = _read_envelope("agent_id")
+    subtype: str | None = _read_envelope("subtype")
+    version: str | None = _read_envelope("version")
+    cwd: str | None = _read_envelope("cwd")
+    git_branch: str | None = _read_envelope("git_branch")
+    team_name: str | None = _read_envelope("team_name")
+    prompt_id: str | None = _read_envelope("prompt_id")
+    source_tool_assistant_uuid: str | None = _read_envelope("source_tool_assistant_uuid")
+    source_tool_use_id: str | None = _read_envelope("source_tool_use_id")
+    forked_from: ForkedFrom | None = _read_envelope("forked_from")
 
     def __init__(self, envelope: Envelope, raw: bytes, line: int = 0, offset: int = 0) -> None:
         self.envelope = envelope
@@ -88,42 +109,6 @@ class Record:
         return envelope.type or get_role(envelope) or "untyped"
 
     @property
-    def uuid(self) -> str | None:
-        return self.envelope.uuid
-
-    @property
-    def parent_uuid(self) -> str | None:
-        return self.envelope.parent_uuid
-
-    @property
-    def logical_parent_uuid(self) -> str | None:
-        return self.envelope.logical_parent_uuid
-
-    @property
-    def session_id(self) -> str | None:
-        return self.envelope.session_id
-
-    @property
-    def agent_id(self) -> str | None:
-        return self.envelope.agent_id
-
-    @property
-    def subtype(self) -> str | None:
-        return self.envelope.subtype
-
-    @property
-    def version(self) -> str | None:
-        return self.envelope.version
-
-    @property
-    def cwd(self) -> str | None:
-        return self.envelope.cwd
-
-    @property
-    def git_branch(self) -> str | None:
-        return self.envelope.git_branch
-
-    @property
     def request_id(self) -> str | None:
         """The id of the API request: the line's own, else its message's."""
         inner = self.envelope.message.request_id if self.envelope.message else None
@@ -136,26 +121,6 @@ class Record:
     @property
     def slug(self) -> str | None:
         return convert_or_none(self.fields.get("slug"), str)
-
-    @property
-    def team_name(self) -> str | None:
-        return self.envelope.team_name
-
-    @property
-    def prompt_id(self) -> str | None:
-        return self.envelope.prompt_id
-
-    @property
-    def source_tool_assistant_uuid(self) -> str | None:
-        return self.envelope.source_tool_assistant_uuid
-
-    @property
-    def source_tool_use_id(self) -> str | None:
-        return self.envelope.source_tool_use_id
-
-    @property
-    def forked_from(self) -> ForkedFrom | None:
-        return self.envelope.forked_from
 
     @property
     def is_sidechain(self) -> bool:

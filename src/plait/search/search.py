@@ -239,13 +239,23 @@ def _search_by_scan(
     started: float,
 ) -> SearchResult:
     from plait.index.expression import ScanPattern, make_finder, pattern_for_all
+    from plait.index.scanning import number_lines
 
     if sought is None:
         raise _find_inexact_terms(archive)
     if isinstance(sought, ScanPattern):
         marks: list[Highlighter] = [make_finder(sought)]
     else:
-        looks = list(_iter_word_patterns(sought, _find_inexact_terms(archive)))
+        looks: list[str] = []
+        refusal = _find_inexact_terms(archive)
+        for part in drop_repeated_words(sought.operands) if isinstance(sought, And) else (sought,):
+            words = split_words(part.text) if isinstance(part, Word | Phrase) else []
+            if words and isinstance(part, Word):
+                looks.append(word_pattern(words, part))
+            elif words and isinstance(part, Phrase):
+                looks.append(phrase_pattern(words, part))
+            else:
+                raise refusal
         sought = pattern_for_all(looks)
         marks = [re.compile(look, re.IGNORECASE) for look in looks]
     sightings = _scan_all(archive, sought)
@@ -253,8 +263,22 @@ def _search_by_scan(
         str(file.path.absolute()): session for session in archive.sessions for file in session.files
     }
     newest = sorted(sightings, key=lambda sighting: owners[sighting.path].modified, reverse=True)
+    shown = newest[: asked.limit]
+    # of a complete line only the offset is known: they are numbered in one pass over each log
+    unnumbered: dict[str, list[int]] = {}
+    for sighting in shown:
+        if not sighting.line:
+            unnumbered.setdefault(sighting.path, []).append(sighting.offset)
+    numbers: dict[tuple[str, int], int] = {}
+    for path, offsets in unnumbered.items():
+        places = sorted(set(offsets))
+        found_numbers = number_lines(Path(path), places)
+        numbers |= {(path, at): n for at, n in zip(places, found_numbers, strict=True)}
     hits = (
-        _make_bare_hit(owners[hit.path], hit, marks, asked.context) for hit in newest[: asked.limit]
+        _make_bare_hit(
+            owners[hit.path], hit, hit.line or numbers[hit.path, hit.offset], marks, asked.context
+        )
+        for hit in shown
     )
     found = SearchResult(
         hits=tuple(hits),
@@ -280,23 +304,9 @@ def _find_inexact_terms(archive: "Archive") -> PlaitError:
     )
 
 
-def _iter_word_patterns(wanted: QueryNode, refusal: PlaitError) -> Iterator[str]:
-
-    for part in drop_repeated_words(wanted.operands) if isinstance(wanted, And) else (wanted,):
-        words = split_words(part.text) if isinstance(part, Word | Phrase) else []
-        if words and isinstance(part, Word):
-            yield word_pattern(words, part)
-        elif words and isinstance(part, Phrase):
-            yield phrase_pattern(words, part)
-        else:
-            raise refusal
-
-
 def _make_bare_hit(
-    session: Session, match: "ScanMatch", marks: "Sequence[Highlighter]", context: int
+    session: Session, match: "ScanMatch", line: int, marks: "Sequence[Highlighter]", context: int
 ) -> Hit:
-    from plait.index.scanning import line_number_at
-
     lying = read_passage_text(*match, session.path.with_suffix(""))
     shown = make_excerpt(lying.separated if lying else "", marks, context)
     return Hit(
@@ -313,7 +323,7 @@ def _make_bare_hit(
         branch=None,
         state=None,
         path=match.path,
-        line=match.line or line_number_at(Path(match.path), match.offset),
+        line=line,
         before=shown.before,
         after=shown.after,
     )

@@ -314,7 +314,7 @@ def _match(path: Path, head: bytes, size: int, modified: int) -> list[SourceLog]
 
 
 def read_head(path: Path) -> bytes:
-    """Return the beginning of a file, decompressed, with all of its first line."""
+    """Return the beginning of a file, decompressed; of a plain file at least its first line."""
     with path.open("rb") as file:
         if path.suffix == ".zst":
             with open_zstd(file) as unpacked:

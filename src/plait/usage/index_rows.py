@@ -218,39 +218,35 @@ def count_indexed_responses(warm: FreshIndex, sessions: Iterable[Session]) -> Co
     found = count_responses(chosen, read=read)
     has_all = len(chosen) == len(warm.library.sessions)
     if has_all and warm.catalogue.meta(USAGE_STATE) != warm.generation:
-        read.save(*_changed_usage_rows(warm, chosen, found))
+        changes: list[RowChange] = []
+        owners = warm.catalogue.owners()
+        files = [owners[catalogue_key(path)] for path in list_billed_paths(chosen)]
+        rows: dict[int, list[tuple[Any, ...]]] = {sid: [] for sid in warm.sids.values()}
+        for key, response in zip(found.keys, found.responses, strict=True):
+            own = rows[files[response.file]]
+            own.append(
+                (
+                    len(own),
+                    key if isinstance(key, str) else None,
+                    response.uuid,
+                    response.model,
+                    response.time.isoformat() if response.time else None,
+                    response.kind,
+                    response.agent,
+                    *astuple(response.tokens),
+                    response.logged,
+                )
+            )
+        known = load_by_session(warm.catalogue, "billed")
+        for sid, several in rows.items():
+            mark = blake2b(to_bytes(several), digest_size=8).digest()
+            if known.get(sid) != mark:
+                changes.append(save_usage_rows(sid, several, mark))
+        changes.append(save_meta(USAGE_STATE, warm.generation))
+        read.save(*changes)
     else:
         read.save()
     return found
-
-
-def _changed_usage_rows(
-    warm: FreshIndex, sessions: Iterable[Session], found: CountedResponses
-) -> Iterator[RowChange]:
-    owners = warm.catalogue.owners()
-    files = [owners[catalogue_key(path)] for path in list_billed_paths(sessions)]
-    rows: dict[int, list[tuple[Any, ...]]] = {sid: [] for sid in warm.sids.values()}
-    for key, response in zip(found.keys, found.responses, strict=True):
-        own = rows[files[response.file]]
-        own.append(
-            (
-                len(own),
-                key if isinstance(key, str) else None,
-                response.uuid,
-                response.model,
-                response.time.isoformat() if response.time else None,
-                response.kind,
-                response.agent,
-                *astuple(response.tokens),
-                response.logged,
-            )
-        )
-    known = load_by_session(warm.catalogue, "billed")
-    for sid, several in rows.items():
-        mark = blake2b(to_bytes(several), digest_size=8).digest()
-        if known.get(sid) != mark:
-            yield save_usage_rows(sid, several, mark)
-    yield save_meta(USAGE_STATE, warm.generation)
 
 
 def find_indexed_abandoned(
