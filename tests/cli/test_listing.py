@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.archive import Archive
-from plait.cli import ls
+from plait.archive import Archive, listing
 from plait.cli.app import run
 
 TALKED = ("trunk", "branch", "foreign")
@@ -127,9 +126,9 @@ def test_turns_of_many_logs_wait_for_an_index(
     gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = sum(one.bytes for one in Archive([gallery]).sessions)
-    monkeypatch.setattr(ls, "MOST_COUNTED", size)
+    monkeypatch.setattr(listing, "MOST_COUNTED", size)
     assert " turns " in printed(capsys, "ls", "--root", gallery)
-    monkeypatch.setattr(ls, "MOST_COUNTED", size - 1)
+    monkeypatch.setattr(listing, "MOST_COUNTED", size - 1)
     text = printed(capsys, "ls", "--root", gallery)
     assert " turns " not in text.splitlines()[0]
     assert text.endswith(f"`plait index --root {gallery}` once to see them\n")

@@ -17,7 +17,7 @@ FACES = ("cli", "view", "web")
 OWN = SOURCE / "view" / "formats.py"
 SCRIPTS = SOURCE / "view" / "page" / "assets" / "script"
 MODULES = [path for face in FACES for path in sorted((SOURCE / face).rglob("*.py")) if path != OWN]
-NAMES_OF_FILES = {SOURCE / "cli" / "automation.py"}
+NAMES_OF_FILES = {SOURCE / "automation.py"}
 """Modules whose times are part of a file's name."""
 TIME = re.compile(r"%[-#]?[aAbBcdDeFGgHIjklmMpsSTuUVwWxXyYZ]")
 MODEL = re.compile(r"20\\d\{6\}|^claude-$|anthropic\.$")

@@ -35,7 +35,7 @@ from plait.cli.text import (
 from plait.graph.layout import OutlineItem, RowShape, iter_rows
 from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN, Path, RawGraph, list_path_uuids, list_paths
-from plait.graph.tree import iter_depth_first
+from plait.graph.tree import find_roots
 from plait.record.time import compute_elapsed_ms
 from plait.view.formats import (
     format_bytes,
@@ -107,7 +107,7 @@ def log_command(
     if everything:
         project = [each for each in archive.sessions if each.project == source.project]
         graph = archive.graph(*(project if source in project else [source]))
-        roots = find_roots(graph, source)
+        roots = find_roots(graph, str(source.path), source.id)
     unit: Literal["record", "turn"] = "record" if records else "turn"
     rows = list(iter_rows(graph, unit, everything=everything, roots=roots))
     if not records:
@@ -133,18 +133,6 @@ def print_graph(archive: Archive, output: Output, session: Session) -> None:
     graph = archive.graph(session)
     rows = list(_add_times(archive, graph, list(iter_rows(graph, "turn", roots=graph.tree.roots))))
     _print_log(archive, output, graph, rows, by_record=False, ascii_only=False)
-
-
-def find_roots(graph: SessionGraph, session: Session) -> tuple[str, ...]:
-    """Return the roots of the trees in a project's graph that a session is part of."""
-    path = str(session.path)
-    number = next((n for n, file in enumerate(graph.files) if file.path == path), -1)
-    name = next((each.id for each in graph.sessions.values() if number in each.files), session.id)
-    root_of: dict[str, str] = {}
-    for line in iter_depth_first(graph.tree):
-        root_of[line] = root_of.get(graph.lines[line].parent or "", line)
-    own = {root for line, root in root_of.items() if graph.lines[line].session == name}
-    return tuple(root for root in graph.tree.roots if root in own)
 
 
 def _add_times(

@@ -15,9 +15,10 @@ from typing import Any
 import click
 import msgspec
 
+from plait.automation import explicit_roots, installed_ways
 from plait.cli import shared
 from plait.cli.app import load_command
-from plait.cli.automation import WAYS, change_automation, explicit_roots, installed_ways
+from plait.cli.automation import WAYS, change_automation
 from plait.cli.options import GroupedHelp, Request, argument, command, option
 from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
@@ -113,7 +114,7 @@ def keep_command(
             BACKUP_TASK,
             install=install,
             uninstall=uninstall,
-            arguments=lambda: ["keep", *explicit_roots(request)],
+            arguments=lambda: ["keep", *explicit_roots(request.settings)],
             action="backed up",
             is_sure=is_sure,
             is_dry=is_dry,
@@ -392,27 +393,7 @@ def rescue_command(
     with output.byte_progress("looking for remains"):
         rescued = request.archive.keep.rescue(is_dry=is_dry)
     if as_json:
-        output.json(
-            {
-                "dry_run": is_dry,
-                "sessions": [
-                    {
-                        "session": session.session,
-                        "directory": session.directory,
-                        "title": session.title or session.listed.title,
-                        **select_fields(session, "first_prompt", "began", "ended"),
-                        "prompts": len(session.prompts),
-                        "backups": len(session.backups),
-                        "commits": [select_fields(made, "id", "why") for made in session.commits],
-                        "scripts": len(session.scripts),
-                        "is_guess": session.is_guess,
-                    }
-                    for session in rescued.sessions
-                ],
-                **select_fields(rescued, "unchanged", "bare"),
-                "unread_lines": rescued.unread,
-            }
-        )
+        output.json({"dry_run": is_dry, **rescued.to_json()})
         return
     for session in rescued.sessions[-MOST_RESCUED:]:
         day = format_day(session.ended.astimezone()) if session.ended else "(no time)"

@@ -1,9 +1,8 @@
 """`plait lake`: sessions as tables in a folder or an object store; queries are in `lake_query`."""
 
 import importlib.util
-import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +11,10 @@ import click
 from msgspec import to_builtins
 
 from plait.archive import Archive, StorePlace, check_log
+from plait.automation import explicit_roots
 from plait.cli import shared
 from plait.cli.app import LazyGroup
-from plait.cli.automation import change_automation, explicit_roots
+from plait.cli.automation import change_automation
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
@@ -108,7 +108,7 @@ class ShipOptions(LabelOptions):
                 [f"--{name}", str(Path(file).absolute())] if (file := getattr(self, name)) else []
             )
         words += ["--strict"] if self.strict else []
-        return [*words, *explicit_roots(request)]
+        return [*words, *explicit_roots(request.settings)]
 
 
 @click.group("lake", cls=LazyGroup, table=subcommands("lake"))
@@ -194,25 +194,7 @@ def tables_command(
         raise UserError(f"a lake has no table '{name}'", f"it has {', '.join(TABLES)}")
     tables = [TABLES[name]] if name else list(TABLES.values())
     if as_json:
-        output.json(
-            [
-                {
-                    "table": table.name,
-                    "says": table.description,
-                    "is_in_counts": table.is_in_counts,
-                    "columns": [
-                        {
-                            "column": column.name,
-                            "kind": column.kind,
-                            "bearing": column.sensitivity,
-                            "says": column.description,
-                        }
-                        for column in table.columns
-                    ],
-                }
-                for table in tables
-            ]
-        )
+        output.json([table.to_json() for table in tables])
         return
     if name:
         shown = output.table("column", "kind", "content", "description", wide="description")
@@ -407,30 +389,7 @@ def ship_command(
         output.warn_unread(archive)
         output.warn_lost_workers(archive)
         if as_json:
-            tables = {
-                name: {
-                    "rows": table.rows,
-                    "bytes": table.bytes,
-                    "columns": {
-                        column: [_format_value(value, None) for value in values]
-                        for column, values in table.examples.items()
-                    },
-                }
-                for name, table in shipment.tables.items()
-            }
-            output.json(
-                {
-                    "lake": to,
-                    "is_new": shipment.is_new,
-                    "profile": options.profile,
-                    **labels,
-                    "unchanged": shipment.built.unchanged,
-                    "failed": [failure._asdict() for failure in shipment.built.failed],
-                    "bytes": shipment.bytes,
-                    "sessions": [session["session"] for session in shipment.sessions],
-                    "tables": tables,
-                }
-            )
+            output.json(shipment.to_json(to, options))
         else:
             with output.paged():
                 _print_shipment(output, to, options.profile, labels, shipment)
@@ -456,7 +415,7 @@ def _destination(request: Request, url: str | None) -> str:
 def _print_shipment(
     output: Output, to: str, profile: Profile, labels: dict[str, str], shipment: "Shipment"
 ) -> None:
-    from plait.lake.shipping import PROFILE_SUMMARIES
+    from plait.lake.shipping import PROFILE_SUMMARIES, format_example
 
     if not shipment.sessions:
         unchanged = format_count(shipment.built.unchanged, "session")
@@ -478,7 +437,7 @@ def _print_shipment(
         output.print(heading, style="bold")
         shown = output.table("column", "example values", wide="example values")
         for column, values in table.examples.items():
-            examples = [_format_value(value, MOST_CHARACTERS) for value in values]
+            examples = [format_example(value, MOST_CHARACTERS) for value in values]
             shown.add_row(column, "  ".join(examples) if examples else "—")
         output.print(shown)
     for line in _list_failures(shipment.built):
@@ -487,15 +446,6 @@ def _print_shipment(
 
 def _list_failures(built: "BuildResult") -> list[str]:
     return [f"  {safe_line(failed.session)}: {safe_line(failed.why)}" for failed in built.failed]
-
-
-def _format_value(value: object, most: int | None) -> str:
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
-    if isinstance(value, datetime):
-        value = value.isoformat()
-    line = safe_line(value if isinstance(value, str) else json.dumps(value, default=str))
-    return line if most is None or len(line) <= most else f"{line[: most - 1]}…"
 
 
 @command(examples="plait lake forget old-laptop\nplait lake forget old-laptop --yes")

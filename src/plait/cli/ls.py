@@ -4,11 +4,12 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from plait.archive import Archive, Facts
+from plait.archive.listing import Figures, read_figures
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
 from plait.cli.output import Output
@@ -41,67 +42,17 @@ from plait.view.text import count_columns, shorten_to_width
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from plait.index.catalogue import SessionSize
-    from plait.usage.spending import SpendingSum
-
 
 SOON = timedelta(days=7)
 INDENT = "  "
 DISPENSABLE = {"size": 32, "agents": 28, "entries": 24, "turns": 12, "ended": 12, "cost ": 8}
 """Columns that are dropped, in this order, if the title would be narrower than that."""
-MOST_COUNTED = 100_000_000
-"""Bytes of sessions whose turns are counted without an index."""
 COUNTED = ("turns", "cost")
 MOST_TITLE = 80
 SORTS = ("ended", "started", "size", "entries", *COUNTED, "title")
 NEWEST = 8
 JSON_NAMES = {"is_live": "live", "is_kept": "kept", "is_incomplete": "incomplete"}
 NOT_IN_JSON = ("first_branch", "worktree_of", "source_path")
-
-
-class Figures(NamedTuple):
-    """The turns and the cost of a session; None for what was not counted."""
-
-    shape: "SessionSize | None" = None
-    spent: "SpendingSum | None" = None
-
-    @property
-    def turns(self) -> int | None:
-        """The number of turns, on all branches."""
-        return self.shape.turns if self.shape else None
-
-    @property
-    def agents(self) -> int | None:
-        """The number of agents that were sent out, without the client's own requests."""
-        return self.shape.agents if self.shape else None
-
-    @property
-    def cost_usd(self) -> float | None:
-        """The cost of what has a price."""
-        return self.spent.known_cost if self.spent else None
-
-
-def read_figures(archive: Archive, request: Request, rows: Sequence[Facts]) -> dict[Path, Figures]:
-    """Return the figures of sessions by path; turns only if counting them is quick."""
-    if not rows:
-        return {}
-    costs = archive.costs(request.prices)
-    by_path = {session.path: session for session in archive.sessions}
-    sessions = [by_path[row.path] for row in rows]
-    watch = request.output.progress_for("counting turns")
-    shapes: Sequence[SessionSize | None] = archive.shapes(
-        sessions, watch=watch, most=MOST_COUNTED
-    ) or [None] * len(rows)
-    # Copies share a session id: its cost is shown once, for the first path.
-    owners = {
-        row.session: row.path for row in sorted(rows, key=lambda row: str(row.path), reverse=True)
-    }
-    return {
-        row.path: Figures(
-            shape, costs.get(row.session) if owners[row.session] == row.path else None
-        )
-        for row, shape in zip(rows, shapes, strict=True)
-    }
 
 
 def print_sessions(
@@ -113,7 +64,7 @@ def print_sessions(
     is_long: bool = False,
     starred: Container[str] = (),
 ) -> None:
-    """The number of turns, on all branches."""
+    """Print sessions in aligned columns, each group below its heading."""
     from rich.text import Text
 
     from plait.usage.formats import format_row_cost
@@ -238,9 +189,10 @@ def ls_command(
             and (row.is_kept or not only_kept)
             and (row.session in request.starred or not only_starred)
         ]
+        watch = request.output.progress_for("counting turns")
         if sort not in COUNTED:
             rows = _sort_rows(rows, {}, sort, reverse)[:limit]
-        figures = read_figures(archive, request, rows)
+        figures = read_figures(archive, rows, request.prices, watch)
     rows = _sort_rows(rows, figures, sort, reverse)[:limit]
     if as_json:
         request.output.json([_row_to_json(request, row, figures[row.path]) for row in rows])
@@ -352,7 +304,7 @@ def print_overview(ctx: click.Context) -> None:
         rows = _read_rows(archive, output, ())
         _print_totals(output, archive, rows)
         newest = sorted(rows, key=lambda row: row.ended or "", reverse=True)
-        figures = read_figures(archive, request, newest[:NEWEST])
+        figures = read_figures(archive, newest[:NEWEST], request.prices)
         groups = [("", newest[:NEWEST])]
         print_sessions(output, groups, figures, now(), starred=request.starred)
     root_options = request.root_options

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from plait.automation import InstallPlan, explicit_roots, program_arguments
 from plait.cli import shared
-from plait.cli.automation import InstallPlan, confirm_and_install, explicit_roots, program_arguments
+from plait.cli.automation import confirm_and_install
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import write_bytes
 from plait.cli.text import now, shell_command
@@ -269,7 +270,7 @@ def _install(
         if not path.exists() and configuration.name == ".claude":
             path = configuration.with_name(".claude.json")
         where = ("projects", str(directory)) if scope == "local" else ()
-    arguments = [*program_arguments(), "mcp", *explicit_roots(request)]
+    arguments = [*program_arguments(), "mcp", *explicit_roots(request.settings)]
     entry = {"type": "stdio", "command": arguments[0], "args": arguments[1:]}
     plan = InstallPlan("mcp", (plan_server(path, where, None if is_removed else entry),))
     if not plan.is_change:

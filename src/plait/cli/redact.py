@@ -1,7 +1,6 @@
 """`plait redact`: lists secrets and personal data, or removes them from a text or a session."""
 
 import json
-import os
 import re
 import sys
 import tomllib
@@ -23,12 +22,11 @@ from plait.cli.output import Output, select_fields, write_bytes
 from plait.cli.selection import find_sessions
 from plait.cli.text import SHORT_ID, format_number
 from plait.edit.plan import Plan
-from plait.errors import ConfigError, SourceError, UserError
+from plait.errors import ConfigError, UserError
 from plait.line.discovery import LOG_SUFFIX
 from plait.redact import (
     Found,
     Group,
-    Kind,
     Place,
     Redactor,
     Report,
@@ -40,23 +38,14 @@ from plait.redact import (
     restore_log,
     restore_text,
 )
+from plait.redact.model import NOUNS
+from plait.redact.stand_ins import read_key, write_key
 from plait.settings import home_folder
 from plait.view.formats import format_bytes, format_count
 
 if TYPE_CHECKING:
     from plait.archive import CheckedFile
 
-NOUNS: dict[Kind, tuple[str, str]] = {
-    "secret": ("secret", "secrets"),
-    "user": ("user name", "user names"),
-    "host": ("host", "hosts"),
-    "email": ("address", "addresses"),
-    "account": ("account", "accounts"),
-    "phone": ("telephone number", "telephone numbers"),
-    "word": ("match of your rules", "matches of your rules"),
-    "field": ("hidden field", "hidden fields"),
-    "file": ("hidden file", "hidden files"),
-}
 UUID_LENGTH = 36
 PATH_LIKE = re.compile(
     r"\A(?:[.~]{0,2}[/\\]|[A-Za-z]:[/\\])|\A\S*[/\\]\S*\Z|\.(?:jsonl?|md|txt|log)\Z"
@@ -162,12 +151,12 @@ def _redact_stdin(redactor: Redactor | None, key_file: Path | None) -> None:
     """Redact the text on stdin; without a redactor, restore it by the key."""
     text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     if redactor is None:
-        key = _read_key(key_file or Path())
+        key = read_key(key_file or Path())
         text = restore_log(text, key) if is_log(text) else restore_text(text, key)
     else:
         text = redact_log(redactor, text) if is_log(text) else redactor.text(text)
         if key_file:
-            _write_key(key_file, redactor.key)
+            write_key(key_file, redactor.key)
     write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
@@ -190,28 +179,6 @@ def load_rules(rules: str | None, *, strict: bool = False) -> Rules:
             raise ConfigError(f"cannot read '{path}': it is not a table of rules")
         chosen = parse_rules(table, f"'{path}'")
     return replace(add_own_names(chosen, home_folder()), strict=strict)
-
-
-def _write_key(path: Path, key: dict[str, str]) -> None:
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise UserError(f"'{path}' exists", "a key is never overwritten") from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise SourceError(f"cannot write '{path}': {reason}") from error
-    with os.fdopen(handle, "wb") as file:
-        file.write(json.dumps(key, indent=2).encode() + b"\n")
-
-
-def _read_key(path: Path) -> dict[str, str]:
-    try:
-        key = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise SourceError(f"cannot read the key '{path}': {error}") from error
-    if not isinstance(key, dict) or not all(isinstance(value, str) for value in key.values()):
-        raise SourceError(f"'{path}' is not a key of plait redact")
-    return key
 
 
 def _list_sources(request: Request, names: Sequence[str]) -> "list[CheckedFile]":

@@ -1,7 +1,6 @@
 """`plait resume` and `plait context`: continuing a session, and what Claude will see then."""
 
 import os
-import shutil
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -16,6 +15,7 @@ from plait.cli.output import Output, select_fields
 from plait.cli.text import SHORT_ID, format_number, now, safe, shell_command
 from plait.errors import UserError
 from plait.graph.client.entries import Context, Reason
+from plait.sessions.resume import client_command
 from plait.settings import claude_folder_setting, expand_user
 from plait.view.context import NextSent, describe_next_prompt
 from plait.view.formats import format_count, format_tokens
@@ -140,30 +140,6 @@ def _print_rewind(output: Output, target: RewindTarget, session: str) -> None:
         output.print("")
         output.print("What followed that prompt stays in the log as a branch.", style="dim")
         output.print("Add --fork-session to continue in a new session instead.", style="dim")
-
-
-def client_command(resume: Resume, *, force: bool = False) -> list[str]:
-    """Return the command that resumes a session now; fail where it should not be run."""
-    if resume.why_not:
-        hint = f"`plait resume {resume.session[:SHORT_ID]} --restore --run`"
-        raise UserError(f"refusing to run: {resume.why_not}", *[hint] * resume.is_kept)
-    if gone := resume.warning("gone", "no directory"):
-        hints = [f"`{shell_command(*resume.command)}` may find it from any directory"]
-        if resume.directory:
-            create = shell_command("mkdir", "-p", resume.directory)
-            hints.insert(0, f"`{create}` recreates it")
-        raise UserError(f"refusing to run: {gone.sentence}", *hints)
-    live = resume.warning("live")
-    if live and not force:
-        raise UserError(f"refusing to run: {live.sentence}", "add `--force` to run it anyway")
-    words = list(resume.command)
-    if shutil.which(words[0]) is None:
-        raise UserError(
-            f"'{words[0]}' is not on the path", "without `--run` the command is printed"
-        )
-    if resume.config:
-        words = ["env", f"CLAUDE_CONFIG_DIR={resume.config}", *words]
-    return words
 
 
 def _run_client(output: Output, resume: Resume, *, force: bool) -> None:

@@ -104,11 +104,12 @@ def _list_starred(request: Request, *, as_json: bool) -> None:
         output.print_message("no session is starred; `plait star SESSION` stars one")
         return
     if sessions:
-        from plait.cli.ls import print_sessions, read_figures
+        from plait.archive.listing import read_figures
+        from plait.cli.ls import print_sessions
 
         shown = [archive.facts(session) for session in sessions]
         with request.open_archive(no_index=False) as indexed:
-            figures = read_figures(indexed, request, shown)
+            figures = read_figures(indexed, shown, request.prices)
         with output.paged():
             print_sessions(output, [("", shown)], figures, now(), starred=request.starred)
     if missing := len(stars) - len(sessions):

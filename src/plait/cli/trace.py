@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace as with_fields
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,12 +28,12 @@ from plait.record.time import parse_time
 from plait.settings import Collector, trace_target
 from plait.trace.delivery import (
     DeliveryResult,
-    SendingStatus,
     SessionStatus,
     Spool,
     Target,
     deliver,
     flush,
+    format_sending_status,
     langfuse_target,
     otlp_target,
     parse_headers,
@@ -43,7 +42,7 @@ from plait.trace.delivery import (
 from plait.trace.environment import iter_target_folders
 from plait.trace.model import Content, Convention, Span
 from plait.trace.otlp import write_spans
-from plait.view.formats import format_age, format_bytes, format_count, format_second
+from plait.view.formats import format_age, format_count
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -219,8 +218,6 @@ NARROW_TABLE = 60
 FIGURES = ("turns", "line", "waiting", "refused")
 COLUMNS = ("sent", *FIGURES, "note")
 WAIT = 30.0
-MOST_FAILED = 5
-"""Failed jobs that are listed."""
 
 
 @command(examples="plait trace status")
@@ -252,7 +249,7 @@ def status_command(
             request.output.print_message(
                 "nothing sent by hooks yet; `plait trace install` sets them up"
             )
-        for line in _status_lines(status, url):
+        for line in format_sending_status(status, url):
             request.output.print(line)
 
 
@@ -288,32 +285,6 @@ def _status_table(request: Request, sessions: list[SessionStatus]) -> "Table":
             cells["note"] = "see below"
         table.add_row(session.session[:SHORT_ID], *(cells[name] for name in names))
     return table
-
-
-def _status_lines(found: SendingStatus, target: str | None) -> list[str]:
-    lines = [f"target: {target or 'none yet, see `plait config`'}"]
-    if found.waiting or found.refused:
-        held = (
-            f"{format_count(found.waiting, 'span')} waiting, {format_number(found.refused)} refused"
-        )
-        lines.append(f"{held}, {format_bytes(found.bytes)} on disk")
-    lines += [
-        f"{entry.session[:SHORT_ID]}: {entry.error}" for entry in found.sessions if entry.error
-    ]
-    lines += [f"failed: {entry.job}: {entry.reason}" for entry in found.aside[-MOST_FAILED:]]
-    for reason, count in found.reasons.items():
-        lines.append(f"refused: {format_count(count, 'span')}: {reason}")
-    if found.last_error:
-        when = datetime.fromtimestamp(found.next_try or 0, UTC).astimezone()
-        tries = format_count(found.tries, "time")
-        lines.append(
-            f"last error: {found.last_error}, {tries} in a row; next attempt {format_second(when)}"
-        )
-    if found.waiting:
-        lines.append("`plait trace flush` tries now")
-    if found.refused:
-        lines.append("`plait trace flush --refused` retries what was rejected")
-    return lines
 
 
 @command(examples="plait trace flush\nplait trace flush --refused")

@@ -200,3 +200,14 @@ def resolve_fold(graph: SessionGraph, uuid: str | None) -> str | None:
         seen.add(uuid)
         uuid = graph.folds[uuid].under
     return uuid
+
+
+def find_roots(graph: SessionGraph, path: str, session: str) -> tuple[str, ...]:
+    """Return the roots of the trees in a project's graph that a session is part of."""
+    number = next((n for n, file in enumerate(graph.files) if file.path == path), -1)
+    name = next((each.id for each in graph.sessions.values() if number in each.files), session)
+    root_of: dict[str, str] = {}
+    for line in iter_depth_first(graph.tree):
+        root_of[line] = root_of.get(graph.lines[line].parent or "", line)
+    own = {root for line, root in root_of.items() if graph.lines[line].session == name}
+    return tuple(root for root in graph.tree.roots if root in own)

@@ -748,6 +748,31 @@ class Rescued:
     unread: int = 0
     """Unreadable lines of the history."""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON has it."""
+        sessions = [
+            {
+                "session": session.session,
+                "directory": session.directory,
+                "title": session.title or session.listed.title,
+                "first_prompt": session.first_prompt,
+                "began": session.began,
+                "ended": session.ended,
+                "prompts": len(session.prompts),
+                "backups": len(session.backups),
+                "commits": [{"id": made.id, "why": made.why} for made in session.commits],
+                "scripts": len(session.scripts),
+                "is_guess": session.is_guess,
+            }
+            for session in self.sessions
+        ]
+        return {
+            "sessions": sessions,
+            "unchanged": self.unchanged,
+            "bare": self.bare,
+            "unread_lines": self.unread,
+        }
+
 
 def rescue(
     store: Store, left: Leftovers, known: Iterable[KnownSession], *, is_dry: bool = False

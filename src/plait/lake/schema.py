@@ -1,7 +1,7 @@
 """The tables of a lake and their columns, each with a description and how sensitive it is."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct
 
@@ -56,6 +56,24 @@ class Table(NamedTuple):
     columns: tuple[Column, ...]
     is_in_counts: bool = True
     """Whether a lake with the profile `counts` has it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table and its columns as JSON has them."""
+        columns = [
+            {
+                "column": column.name,
+                "kind": column.kind,
+                "bearing": column.sensitivity,
+                "says": column.description,
+            }
+            for column in self.columns
+        ]
+        return {
+            "table": self.name,
+            "says": self.description,
+            "is_in_counts": self.is_in_counts,
+            "columns": columns,
+        }
 
 
 COMMON_COLUMNS = (

@@ -4,12 +4,15 @@ A remote lake is built like any other, so an interrupted run continues where it 
 decides what may be sent; a lake with another profile is not written to.
 """
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import to_builtins
 
 from plait.errors import UserError
 from plait.lake.build import BuildOptions, BuildResult, build
@@ -28,9 +31,11 @@ from plait.lake.store import (
     open_table,
 )
 from plait.sessions.model import ProgressCallback
+from plait.view.text import UNSAFE
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
+
 
 PROFILE_SUMMARIES: dict[Profile, str] = {
     "counts": "figures only: no text, no paths, no names",
@@ -80,6 +85,31 @@ class Shipment:
     def bytes(self) -> int:
         """The size of all files in bytes."""
         return sum(table.bytes for table in self.tables.values())
+
+    def to_json(self, url: str, options: BuildOptions) -> dict[str, Any]:
+        """Return what would be sent to a lake as JSON has it."""
+        tables = {
+            name: {
+                "rows": table.rows,
+                "bytes": table.bytes,
+                "columns": {
+                    column: [format_example(value) for value in values]
+                    for column, values in table.examples.items()
+                },
+            }
+            for name, table in self.tables.items()
+        }
+        return {
+            "lake": url,
+            "is_new": self.is_new,
+            "profile": options.profile,
+            **to_builtins(options.labels),
+            "unchanged": self.built.unchanged,
+            "failed": [failure._asdict() for failure in self.built.failed],
+            "bytes": self.bytes,
+            "sessions": [session["session"] for session in self.sessions],
+            "tables": tables,
+        }
 
 
 def ship(
@@ -202,3 +232,14 @@ class DryRunLake(Lake):
             return super().read_links(source, columns)
         schema = open_links(self._scratch).schema
         return schema.empty_table().select(columns or schema.names)
+
+
+def format_example(value: object, most: int | None = None) -> str:
+    """Format a value of a column on one line, shortened to some characters."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, datetime):
+        value = value.isoformat()
+    line = value if isinstance(value, str) else json.dumps(value, default=str)
+    line = UNSAFE.sub("\ufffd", line).replace("\n", "\ufffd").replace("\t", " ")
+    return line if most is None or len(line) <= most else f"{line[: most - 1]}…"

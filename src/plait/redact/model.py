@@ -213,3 +213,16 @@ NOT_RECOGNISED = (
     "user and host names that are everyday words, outside paths and shell prompts",
     "hints about a secret: its length, its first letters",
 )
+
+
+NOUNS: dict[Kind, tuple[str, str]] = {
+    "secret": ("secret", "secrets"),
+    "user": ("user name", "user names"),
+    "host": ("host", "hosts"),
+    "email": ("address", "addresses"),
+    "account": ("account", "accounts"),
+    "phone": ("telephone number", "telephone numbers"),
+    "word": ("match of your rules", "matches of your rules"),
+    "field": ("hidden field", "hidden fields"),
+    "file": ("hidden file", "hidden files"),
+}

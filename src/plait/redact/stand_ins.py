@@ -1,8 +1,12 @@
 """Placeholders: what replaces a value, and how the value is restored."""
 
+import json
+import os
 import re
+from pathlib import Path
 from typing import NamedTuple
 
+from plait.errors import SourceError, UserError
 from plait.redact.model import Found, Hit, Kind
 
 WRITTEN = re.compile(r"‹[^‹›]+ \d+(?:\.\d+)?(?:: [^‹›]*)?›")
@@ -150,3 +154,27 @@ class CheckOutcome(NamedTuple):
     found: tuple[Found, ...]
     unsettled: tuple[StandInUse, ...]
     """Placeholders that were not fixed before: nobody else may have given them."""
+
+
+def write_key(path: Path, key: dict[str, str]) -> None:
+    """Write the replaced values to a new file that only its owner can read."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise UserError(f"'{path}' exists", "a key is never overwritten") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"cannot write '{path}': {reason}") from error
+    with os.fdopen(handle, "wb") as file:
+        file.write(json.dumps(key, indent=2).encode() + b"\n")
+
+
+def read_key(path: Path) -> dict[str, str]:
+    """Return the replaced values by their placeholders."""
+    try:
+        key = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise SourceError(f"cannot read the key '{path}': {error}") from error
+    if not isinstance(key, dict) or not all(isinstance(value, str) for value in key.values()):
+        raise SourceError(f"'{path}' is not a key of plait redact")
+    return key

@@ -5,6 +5,7 @@ another one. Newer versions of Claude Code find it from anywhere by its id, olde
 directory that the folder is named after, so the command uses that one.
 """
 
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -333,3 +334,27 @@ def _plan_rewind(session: Session, context: "Context", name: int | str) -> Rewin
     is_elsewhere = all(item.opener is not turn.opener for item in turns)
     is_in_reach = uuid in context.chain and uuid not in lost
     return RewindTarget(turn.number, len(turns), uuid, words, is_in_reach, is_elsewhere)
+
+
+def client_command(resume: Resume, *, force: bool = False) -> list[str]:
+    """Return the command that resumes a session now; fail where it should not be run."""
+    if resume.why_not:
+        hint = f"`plait resume {resume.session[:8]} --restore --run`"
+        raise UserError(f"refusing to run: {resume.why_not}", *[hint] * resume.is_kept)
+    if gone := resume.warning("gone", "no directory"):
+        hints = [f"`{join(resume.command)}` may find it from any directory"]
+        if resume.directory:
+            create = join(("mkdir", "-p", resume.directory))
+            hints.insert(0, f"`{create}` recreates it")
+        raise UserError(f"refusing to run: {gone.sentence}", *hints)
+    live = resume.warning("live")
+    if live and not force:
+        raise UserError(f"refusing to run: {live.sentence}", "add `--force` to run it anyway")
+    words = list(resume.command)
+    if shutil.which(words[0]) is None:
+        raise UserError(
+            f"'{words[0]}' is not on the path", "without `--run` the command is printed"
+        )
+    if resume.config:
+        words = ["env", f"CLAUDE_CONFIG_DIR={resume.config}", *words]
+    return words

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from itertools import count
@@ -38,9 +39,11 @@ from plait.trace.jobs import FailedJob, list_failed_jobs
 from plait.trace.model import Convention, Span
 from plait.trace.otlp import sdk_spans
 from plait.trace.state import SessionState, read_states
+from plait.view.formats import format_bytes, format_count, format_second
 
 if TYPE_CHECKING:
     from requests import Response
+
 
 T = TypeVar("T")
 
@@ -627,3 +630,30 @@ def flush(spool: Spool, target: Target, *, wait: float = 0.0) -> DeliveryResult:
         finally:
             sender.close()
         return result
+
+
+MOST_FAILED = 5
+"""Failed jobs that are listed."""
+
+
+def format_sending_status(found: SendingStatus, target: str | None) -> list[str]:
+    """Return what is waiting, refused and wrong, a line each, and what to do about it."""
+    lines = [f"target: {target or 'none yet, see `plait config`'}"]
+    if found.waiting or found.refused:
+        held = f"{format_count(found.waiting, 'span')} waiting, {found.refused:,} refused"
+        lines.append(f"{held}, {format_bytes(found.bytes)} on disk")
+    lines += [f"{entry.session[:8]}: {entry.error}" for entry in found.sessions if entry.error]
+    lines += [f"failed: {entry.job}: {entry.reason}" for entry in found.aside[-MOST_FAILED:]]
+    for reason, spans in found.reasons.items():
+        lines.append(f"refused: {format_count(spans, 'span')}: {reason}")
+    if found.last_error:
+        when = datetime.fromtimestamp(found.next_try or 0, UTC).astimezone()
+        tries = format_count(found.tries, "time")
+        lines.append(
+            f"last error: {found.last_error}, {tries} in a row; next attempt {format_second(when)}"
+        )
+    if found.waiting:
+        lines.append("`plait trace flush` tries now")
+    if found.refused:
+        lines.append("`plait trace flush --refused` retries what was rejected")
+    return lines

@@ -200,11 +200,11 @@ class Library:
 
     def load_costs(self) -> list[Row]:
         """Add what each session cost."""
-        from plait.cli.ls import read_figures
+        from plait.archive.listing import read_figures
 
         with self.lock, self.request.open_archive(no_index=not self.has_index) as archive:
             rows = self.rows
-            figures = read_figures(archive, self.request, [row.facts for row in rows])
+            figures = read_figures(archive, [row.facts for row in rows], self.request.prices)
             self.rows = [replace(row, cost=figures[row.key].cost_usd) for row in rows]
             return self.rows
 

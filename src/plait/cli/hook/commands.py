@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import to_builtins
 
+from plait.automation import InstallPlan, program_arguments
 from plait.cli import shared
 from plait.cli.app import LazyGroup
-from plait.cli.automation import InstallPlan, confirm_and_install, program_arguments
+from plait.cli.automation import SCOPES, InstallOptions
 from plait.cli.hook.event import FOLDER
-from plait.cli.options import OptionGroup, Request, command, option
+from plait.cli.options import Request, command, option
 from plait.cli.registry import subcommands
 from plait.errors import PlaitError
 from plait.line import read_small
@@ -37,7 +38,6 @@ from plait.trace.environment import (
 )
 from plait.trace.hook_event import EVENTS, SHOWN_EVENT, WORKER_LOG, is_worker_running
 from plait.trace.hook_settings import (
-    SettingsPlan,
     list_installed_hooks,
     list_other_tracing_hooks,
     plan_install,
@@ -51,7 +51,6 @@ from plait.view.formats import format_count
 if TYPE_CHECKING:
     from plait.trace.delivery import Target
 
-SCOPES = ("user", "project", "local")
 CC_LANGFUSE_STATE = Path("state") / "cc-langfuse_state.json"
 EVENT_SUMMARIES = {
     "stop": "Claude has finished its turn.",
@@ -65,30 +64,6 @@ TARGET_EXAMPLES = (
     '  langfuse_public_key = "pk-…"\n'
     '  langfuse_secret_key = "sk-…"'
 )
-
-
-class InstallOptions(OptionGroup):
-    """Which settings of Claude Code to change, and whether to ask."""
-
-    scope: str = option(
-        "--scope",
-        choices=SCOPES,
-        default="user",
-        show_default=True,
-        help="Settings to change: yours, the project's, or your own for the project.",
-    )
-    is_sure: bool = shared.is_sure
-    is_dry: bool = shared.is_dry
-
-    def confirm(self, request: Request, plan: SettingsPlan) -> bool:
-        """Show the change, ask, and make it; return whether it was made."""
-        return confirm_and_install(
-            request,
-            InstallPlan("hook", (plan,)),
-            is_sure=self.is_sure,
-            is_dry=self.is_dry,
-            is_quiet=False,
-        )
 
 
 @command(examples="plait trace install --dry-run")
@@ -118,7 +93,7 @@ def install_command(
     )
     if not plan.is_change:
         output.print(f"the hooks are already in {path}")
-    elif how.confirm(request, plan):
+    elif how.confirm(request, InstallPlan("hook", (plan,))):
         output.print(f"added the hooks to {path}")
     else:
         return
@@ -161,7 +136,7 @@ def uninstall_command(request: Request, how: InstallOptions) -> None:
     plan = plan_uninstall(path)
     if not plan.is_change:
         request.output.print(f"no Plait hooks in {path}")
-    elif how.confirm(request, plan):
+    elif how.confirm(request, InstallPlan("hook", (plan,))):
         request.output.print(f"removed the hooks from {path}")
 
 
