@@ -12,7 +12,7 @@ from functools import cached_property
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from plait.recall.answers import Recall
 
 Json = dict[str, Any]
+Report = Callable[[int, int], None]
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Versions of the protocol with a handshake, the newest first; what is used of them is the same."""
 SCHEME = "plait://session/"
@@ -42,7 +43,7 @@ INSTRUCTIONS = (
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
-# ---------------------------------------------------------------------- tools
+# ---------------------------------------------------------------------- tools and prompts
 
 TEXT: Json = {"type": "string"}
 NUMBER: Json = {"type": "integer"}
@@ -51,20 +52,12 @@ PROJECT = {**TEXT, "description": "name or path; default this directory's; * for
 ANSWER_BUDGET = {**NUMBER, "default": BUDGET, "maximum": MOST_BUDGET, "description": "tokens"}
 
 
-def _choice(*values: str, about: str = "") -> Json:
-    described = {"description": about} if about else {}
-    return {"type": "string", "enum": [*values], "default": values[0], **described}
+def _choice(*values: str) -> Json:
+    return {"type": "string", "enum": [*values], "default": values[0]}
 
 
-class ToolRow(NamedTuple):
-    """What the model reads of a tool; the method of `Recall` with its name answers."""
-
-    description: str
-    arguments: Mapping[str, Json]
-
-
-TOOLS = {
-    "recall": ToolRow(
+TOOLS: Mapping[str, tuple[str, Mapping[str, Json]]] = {
+    "recall": (
         "Search earlier sessions for turns that answer a question. Returns ranked turns with handle, "
         "date, project, title, an exact quote and what became of it (files changed, tests, commit). "
         "Use the words an answer would contain.",
@@ -74,24 +67,24 @@ TOOLS = {
             "since": SINCE,
             "until": TEXT,
             "kind": _choice("any", "prompt", "answer", "tool", "file", "error"),
-            "branches": _choice("active", "all", about="all: abandoned attempts too"),
+            "branches": _choice("active", "all") | {"description": "all: abandoned attempts too"},
             "limit": {**NUMBER, "default": 5},
             "include_current": {"type": "boolean", "description": "search this session too"},
         },
     ),
-    "read": ToolRow(
+    "read": (
         "Read turns by handle (3f2a91bc:12), or an overview of a session (3f2a91bc, latest): prompts, "
         "branches, files, cost.",
         {
             "handle": TEXT,
             "around": {**NUMBER, "description": "turns before and after"},
-            "view": _choice(
-                *("talk", "calls", "full", "raw"),
-                about="prompts and answers; one line a call; inputs and outputs; log lines",
-            ),
+            "view": _choice("talk", "calls", "full", "raw")
+            | {
+                "description": "prompts and answers; one line a call; inputs and outputs; log lines"
+            },
         },
     ),
-    "about": ToolRow(
+    "about": (
         "Which turns wrote or read a file, used a symbol or met an error text, and why; newest first.",
         {
             "target": {**TEXT, "description": "path, symbol or error text"},
@@ -99,7 +92,7 @@ TOOLS = {
             "limit": {**NUMBER, "default": 8},
         },
     ),
-    "sessions": ToolRow(
+    "sessions": (
         "List sessions, newest first.",
         {
             "project": PROJECT,
@@ -108,15 +101,63 @@ TOOLS = {
             "limit": {**NUMBER, "default": 20},
         },
     ),
-    "cost": ToolRow(
+    "cost": (
         "What a session (with causes), a project or a period cost, in dollars and tokens.",
-        {"session": TEXT, "project": PROJECT, "since": SINCE},
+        {"session": TEXT, "project": PROJECT, "since": SINCE, "until": TEXT},
     ),
 }
+"""The description and the arguments of each; the method of `Recall` with its name answers."""
 PROMPTS = {
     "handoff": ("A brief of a session, to go on with its work", ("session", "budget")),
     "standup": ("What was done lately, by project", ("since", "budget")),
 }
+LISTS: Mapping[str, Json] = {
+    "ping": {},
+    "tools/list": {
+        "tools": [
+            {
+                "name": name,
+                "description": description,
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {**arguments, "budget": ANSWER_BUDGET},
+                },
+                "annotations": {
+                    "readOnlyHint": True,
+                    "idempotentHint": True,
+                    "openWorldHint": False,
+                },
+            }
+            for name, (description, arguments) in TOOLS.items()
+        ]
+    },
+    "prompts/list": {
+        "prompts": [
+            {"name": name, "description": about, "arguments": [{"name": item} for item in items]}
+            for name, (about, items) in PROMPTS.items()
+        ]
+    },
+    "resources/templates/list": {
+        "resourceTemplates": [{"uriTemplate": f"{SCHEME}{{id}}", "name": "session"}]
+    },
+}
+"""Answers that are always the same."""
+
+
+def answer_call(recall: "Recall", name: str, arguments: Mapping[str, Any]) -> str:
+    """Answer a call of a tool as text; arguments that make no sense are answered too."""
+    if name not in TOOLS:
+        return f"No tool is called {single_line(name, 40)}; there are {', '.join(TOOLS)}."
+    given = dict(arguments)
+    budget = given.pop("budget", BUDGET)
+    values, notes = coerce_arguments(TOOLS[name][1], given)
+    recall.add_notes(notes)
+    try:
+        answer: Answer = getattr(recall, name)(**values)
+    except PlaitError as error:
+        text = single_line(". ".join((error.message, *error.hints)), 400)
+        answer = Answer(found=text[:1].upper() + text[1:], next='sessions(project="*")')
+    return render(answer, budget)
 
 
 def coerce_arguments(
@@ -143,23 +184,6 @@ def coerce_arguments(
     return values, notes
 
 
-def answer_call(recall: "Recall", name: str, arguments: Mapping[str, Any]) -> str:
-    """Answer a call of a tool as text; arguments that make no sense are answered too."""
-    row = TOOLS.get(name)
-    if row is None:
-        return f"No tool is called {single_line(name, 40)}; there are {', '.join(TOOLS)}."
-    given = dict(arguments)
-    budget = given.pop("budget", BUDGET)
-    values, notes = coerce_arguments(row.arguments, given)
-    recall.add_notes(notes)
-    try:
-        answer: Answer = getattr(recall, name)(**values)
-    except PlaitError as error:
-        text = single_line(". ".join((error.message, *error.hints)), 400)
-        answer = Answer(found=text[:1].upper() + text[1:], next='sessions(project="*")')
-    return render(answer, budget)
-
-
 # ---------------------------------------------------------------------- messages
 
 
@@ -168,7 +192,12 @@ class RpcError(Exception):
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
-        self.code, self.message = code, message
+        self.code = code
+
+    def to_json(self, id: object = None) -> Json:  # noqa: A002
+        """Return the answer that says so."""
+        error = {"code": self.code, "message": str(self)}
+        return {"jsonrpc": "2.0", "id": id, "error": error}
 
 
 class Server:
@@ -183,9 +212,7 @@ class Server:
         """What answers; opened with the first question."""
         return self._open_recall()
 
-    def answer(
-        self, message: object, report: Callable[[int, int], None] | None = None
-    ) -> Json | None:
+    def answer(self, message: object, report: Report | None = None) -> Json | None:
         """Return the answer to a message, None where none is expected.
 
         While the index is built, it is reported how much of it is done.
@@ -193,37 +220,30 @@ class Server:
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             if isinstance(message, dict) and {"result", "error"} & message.keys():
                 return None  # an answer: this server asks for nothing
-            return format_error(None, RpcError(INVALID_REQUEST, "not a JSON-RPC request"))
+            return RpcError(INVALID_REQUEST, "not a JSON-RPC request").to_json()
         if "id" not in message:
             return None
+        method, params = message["method"], message.get("params") or {}
         try:
-            params = message.get("params") or {}
             if not isinstance(params, dict):
                 raise RpcError(INVALID_PARAMS, "params must be an object")
-            result = self._run(message["method"], params, report)
+            if method == "initialize":
+                result = _initialize(params)
+            elif method in LISTS:
+                result = LISTS[method]
+            elif method in READING:
+                with self._reading:
+                    if self.recall.index:
+                        self.recall.index.report = report
+                    result = READING[method](self.recall, params)
+            else:
+                raise RpcError(UNKNOWN_METHOD, f"unknown method '{single_line(method)}'")
         except RpcError as error:
-            return format_error(message["id"], error)
+            return error.to_json(message["id"])
         except Exception as error:  # whatever a log holds, the server stays
             problem = RpcError(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
-            return format_error(message["id"], problem)
+            return problem.to_json(message["id"])
         return {"jsonrpc": "2.0", "id": message["id"], "result": result}
-
-    def _run(self, method: str, params: Json, report: Callable[[int, int], None] | None) -> Json:
-        if method in IMMEDIATE:
-            return IMMEDIATE[method](params)
-        if method not in READING:
-            raise RpcError(UNKNOWN_METHOD, f"unknown method '{single_line(method)}'")
-        with self._reading:
-            self.recall.progress = report
-            try:
-                return READING[method](self.recall, params)
-            finally:
-                self.recall.progress = None
-
-
-def format_error(id: object, error: RpcError) -> Json:  # noqa: A002
-    """Return the answer that says why there is none."""
-    return {"jsonrpc": "2.0", "id": id, "error": {"code": error.code, "message": error.message}}
 
 
 def _initialize(params: Json) -> Json:
@@ -234,36 +254,6 @@ def _initialize(params: Json) -> Json:
         "serverInfo": {"name": "plait", "version": __version__},
         "instructions": INSTRUCTIONS,
     }
-
-
-def list_tools(_: Json | None = None) -> Json:
-    """Return the tools as a client is told of them."""
-    hints = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
-    tools = [
-        {
-            "name": name,
-            "description": row.description,
-            "inputSchema": {
-                "type": "object",
-                "properties": {**row.arguments, "budget": ANSWER_BUDGET},
-            },
-            "annotations": hints,
-        }
-        for name, row in TOOLS.items()
-    ]
-    return {"tools": tools}
-
-
-def _list_prompts(_: Json) -> Json:
-    prompts = [
-        {"name": name, "description": about, "arguments": [{"name": item} for item in arguments]}
-        for name, (about, arguments) in PROMPTS.items()
-    ]
-    return {"prompts": prompts}
-
-
-def _list_templates(_: Json) -> Json:
-    return {"resourceTemplates": [{"uriTemplate": f"{SCHEME}{{id}}", "name": "session"}]}
 
 
 def _call_tool(recall: "Recall", params: Json) -> Json:
@@ -278,16 +268,17 @@ def _get_prompt(recall: "Recall", params: Json) -> Json:
     name, given = params.get("name"), params.get("arguments") or {}
     if name not in PROMPTS or not isinstance(given, dict):
         raise RpcError(INVALID_PARAMS, f"prompts are {', '.join(PROMPTS)}")
-    from plait.recall import handoff, standup
+    from plait.recall.handoff import build_handoff, render_handoff
+    from plait.recall.standup import list_work, render_standup
 
     budget = given.get("budget", MOST_BUDGET)
     try:
         if name == "handoff":
-            brief = handoff.build_handoff(recall, str(given.get("session") or "latest"))
-            text = handoff.render_handoff(brief, budget)
+            brief = build_handoff(recall, str(given.get("session") or "latest"))
+            text = render_handoff(brief, budget)
         else:
             since = recall.parse_time(str(given.get("since") or "yesterday"))
-            text = standup.render_standup(standup.list_work(recall, since), since, budget)
+            text = render_standup(list_work(recall, since), since, budget)
     except PlaitError as error:
         text = ". ".join((error.message, *error.hints))
     return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
@@ -312,13 +303,6 @@ def _read_resource(recall: "Recall", params: Json) -> Json:
     return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": text}]}
 
 
-IMMEDIATE: Mapping[str, Callable[[Json], Json]] = {
-    "initialize": _initialize,
-    "ping": lambda _: {},
-    "tools/list": list_tools,
-    "prompts/list": _list_prompts,
-    "resources/templates/list": _list_templates,
-}
 READING: "Mapping[str, Callable[[Recall, Json], Json]]" = {
     "tools/call": _call_tool,
     "prompts/get": _get_prompt,
@@ -343,70 +327,63 @@ class StdioTransport:
         self._server, self._output = server, output
         self._sending = Lock()
         self._waiting = SimpleQueue[Json | None]()
-        self._cancelled = set[object]()
+        self._cancelled = set[str]()
 
     def run(self, lines: Iterable[bytes]) -> None:
         """Answer until the client goes."""
-        worker = Thread(target=self._work, daemon=True)
+        worker = Thread(target=self._answer_waiting, daemon=True)
         worker.start()
         for line in filter(bytes.strip, lines):
             try:
                 messages = decode_messages(line)
             except msgspec.DecodeError as error:
-                self._send(format_error(None, RpcError(PARSE_ERROR, str(error))))
+                self._send(RpcError(PARSE_ERROR, str(error)).to_json())
                 continue
             for message in messages:
-                self._take(message)
+                method = message.get("method") if isinstance(message, dict) else None
+                if isinstance(message, dict) and method in READING:
+                    self._waiting.put(message)
+                elif isinstance(message, dict) and method == "notifications/cancelled":
+                    self._cancelled.add(repr(_get_object(message, "params").get("requestId")))
+                else:
+                    self._send(self._server.answer(message))
         self._waiting.put(None)
         worker.join()
 
-    def _take(self, message: object) -> None:
-        method = message.get("method") if isinstance(message, dict) else None
-        if isinstance(message, dict) and method in READING:
-            self._waiting.put(message)
-        elif isinstance(message, dict) and method == "notifications/cancelled":
-            params = message.get("params")
-            if isinstance(params, dict) and isinstance(params.get("requestId"), str | int):
-                self._cancelled.add(params["requestId"])
-        else:
-            self._send(self._server.answer(message))
-
-    def _work(self) -> None:
+    def _answer_waiting(self) -> None:
         while (message := self._waiting.get()) is not None:
-            answer = None
-            if not self._is_cancelled(message):
-                answer = self._server.answer(message, self._reporter(message))
-            if not self._is_cancelled(message):
-                self._send(answer)
+            name = repr(message.get("id"))
+            if name not in self._cancelled:
+                answer = self._server.answer(message, self._make_report(message))
+                if name not in self._cancelled:
+                    self._send(answer)
 
-    def _is_cancelled(self, message: Json) -> bool:
-        id = message.get("id")  # noqa: A001
-        return isinstance(id, str | int) and id in self._cancelled
-
-    def _reporter(self, message: Json) -> Callable[[int, int], None]:
+    def _make_report(self, message: Json) -> Report:
         """Return what tells the client how far the index is, where it asked for that."""
-        params = message.get("params")
-        meta = params.get("_meta") if isinstance(params, dict) else None
-        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        token = _get_object(_get_object(message, "params"), "_meta").get("progressToken")
         last = monotonic()
 
         def report(done: int, total: int) -> None:
             nonlocal last
             if token is not None and monotonic() - last >= TICK:
                 last = monotonic()
-                about = {"progress": done, "total": total, "message": "building the index"}
-                params = {"progressToken": token, **about}
+                params = {"progressToken": token, "progress": done, "total": total}
+                params["message"] = "building the index"
                 method = "notifications/progress"
                 self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
         return report
 
     def _send(self, message: Json | None) -> None:
-        if message is None:
-            return
-        with self._sending, suppress(OSError):  # the client may be gone
-            self._output.write(msgspec.json.encode(message) + b"\n")
-            self._output.flush()
+        if message is not None:
+            with self._sending, suppress(OSError):  # the client may be gone
+                self._output.write(msgspec.json.encode(message) + b"\n")
+                self._output.flush()
+
+
+def _get_object(values: Json, name: str) -> Json:
+    found = values.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def serve_stdio(open_recall: "Callable[[], Recall]") -> None:
@@ -437,8 +414,8 @@ def serve_http(open_recall: "Callable[[], Recall]", listener: "socket.socket", s
         try:
             messages = decode_messages(await request.body())
         except msgspec.DecodeError as error:
-            answer: object = format_error(None, RpcError(PARSE_ERROR, str(error)))
-            return Response(msgspec.json.encode(answer), 400, media_type="application/json")
+            problem = RpcError(PARSE_ERROR, str(error)).to_json()
+            return Response(msgspec.json.encode(problem), 400, media_type="application/json")
         answers = [await run_in_threadpool(server.answer, message) for message in messages]
         answers = [answer for answer in answers if answer is not None]
         if not answers:

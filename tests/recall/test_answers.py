@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from plait.archive import Archive
 from plait.cli.recall import CALL, format_command
+from plait.insights.why import ResponsesByFile, explain_session
 from plait.line.output import replace_file
 from plait.recall.answers import Recall
 from plait.recall.background import BackgroundIndex
@@ -27,7 +28,9 @@ from plait.recall.model import (
     fence,
     render,
 )
+from plait.recall.spending import Spending
 from plait.recall.standup import Work, list_work, render_standup
+from plait.usage.responses import count_responses
 from plait.view.text import UNSAFE
 from tests.recall.test_questions import parse_time
 
@@ -204,7 +207,7 @@ def test_secrets_near_a_cut_are_replaced(tmp_path: Path) -> None:
         (lambda r: r.read("336718fa:99"), "it has turns 1 to 3"),
         (lambda r: r.read("336718fa:-1", view="odd"), "Turn 3 of 3"),
         (lambda r: r.read("plait://session/336718fa"), "3 prompts"),
-        (lambda r: r.about(""), "Nothing was named"),
+        (lambda r: r.about(""), "No path, symbol or error text"),
         (lambda r: r.about("shop/cart.py"), "336718fa:1"),
         (lambda r: r.about("qqqqzzzz.py"), "Nothing found"),
         (lambda r: r.sessions(text="gift card"), "336718fa"),
@@ -219,6 +222,28 @@ def test_arguments_are_answered_usefully(recall: Recall, asked: object, words: s
     text = render(asked(recall), MOST_BUDGET)  # type: ignore[operator]
     assert words in text
     assert text.rpartition("\n")[2].startswith("next: ")
+
+
+def test_a_session_costs_the_same_among_those_it_shares_with_and_among_all(recall: Recall) -> None:
+    sharing = Spending(recall.archive).sharing
+    assert sharing
+    for session in recall.archive.sessions:
+        paths = sharing.get(session.path, {session.path})
+        related = [other for other in recall.archive.sessions if other.path in paths]
+        alone = ResponsesByFile(count_responses(related), related)
+        now, prices = datetime.now(UTC), recall.archive.prices
+        why = explain_session(recall.archive, session, prices, now, responses=alone)
+        assert why.totals == recall.archive.why(session).totals
+
+
+def test_spending_is_what_usage_says(recall: Recall) -> None:
+    archive, since = recall.archive, datetime(2026, 10, 2, tzinfo=UTC)
+    for start in (None, since):
+        groups = Spending(archive).sum(start, None, None)
+        usage = archive.usage("session", since=start)
+        assert sum(cost for cost, _ in groups.values()) == pytest.approx(usage.totals.total.cost)
+        assert sum(count for _, count in groups.values()) == usage.totals.total.tokens.total
+        assert {group.session for group in groups} == {row.key for row in usage}
 
 
 def test_what_became_of_a_turn_is_said(recall: Recall) -> None:

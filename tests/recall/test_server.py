@@ -15,7 +15,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from plait.mcp_server import PATH, list_tools
+from plait.mcp_server import LISTS, PATH
 from plait.recall.model import count_tokens
 
 CALLS = {
@@ -86,7 +86,7 @@ def test_prompts_and_resources(gallery: Path, tmp_path: Path) -> None:
 
 
 def test_what_tools_say_of_themselves_is_short() -> None:
-    tools = list_tools()["tools"]
+    tools = LISTS["tools/list"]["tools"]
     assert len(tools) == 5
     assert count_tokens(json.dumps(tools)) <= 1200
 

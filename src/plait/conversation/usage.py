@@ -260,6 +260,11 @@ class Ledger:
                         first = {known.file: (known.line, known.owner)}
                         self._holders.setdefault(key, first)[file] = line, bill
 
+    @property
+    def shared(self) -> set[tuple[int, ...]]:
+        """The groups of files that hold the same responses."""
+        return {tuple(sorted(holders)) for holders in self._holders.values()}
+
     def responses(self) -> Iterator[BilledResponse]:
         """Yield the counted responses, in the order they were found."""
         if self._holders:

@@ -247,14 +247,16 @@ def explain_session(
     prices: Prices,
     now: datetime,
     turn: int | str | None = None,
+    responses: "ResponsesByFile | None" = None,
 ) -> Why:
     """Return why a session cost what it did, request by request.
 
-    With a turn, only its requests, and what was in context at its last answer.
+    With a turn, only its requests, and what was in context at its last answer. Given responses are
+    not counted again.
     """
     opened = archive.open(session)
     turns = map_turns(opened.conversations) if opened.graph.sessions else {}
-    responses = ResponsesByFile(archive.responses(), archive.sessions)
+    responses = responses or ResponsesByFile(archive.responses(), archive.sessions)
     why = explain_requests(responses, session, turns, prices, opened.sent_lines)
     if turn is not None:
         why = why.for_request(turn) if isinstance(turn, str) else why.for_turn(turn)

@@ -1,27 +1,23 @@
 """The five questions: recall, read, about, sessions, cost."""
 
 import re
-from collections import Counter
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING
 
 from plait.conversation.model import (
     AssistantText,
     AssistantThinking,
     CompactionItem,
-    Conversation,
     ToolCall,
     Turn,
     UserMessage,
 )
-from plait.conversation.tools import get_tool
 from plait.conversation.walk import unfold_items
 from plait.errors import AmbiguousSession, PlaitError, UserError
 from plait.index.freshness import load_stamps
@@ -30,16 +26,17 @@ from plait.index.query import Field, QueryNode
 from plait.index.search import IndexReader, SharedReader
 from plait.line import make_project_slug
 from plait.recall.background import BackgroundIndex
-from plait.recall.model import Answer, Item, Outcome, quote_title, single_line
+from plait.recall.model import Answer, Item, quote_title, single_line
 from plait.recall.ranking import (
     KINDS,
     LEAST_SHARE,
-    Wanted,
+    SCAN_SECONDS,
+    choose_newest,
     find_turns,
     list_content_words,
     scan_newest,
-    share_words,
 )
+from plait.recall.spending import Spending
 from plait.recall.turns import read_outcome
 from plait.record.codec import NotAnObject
 from plait.record.reader import parse_record
@@ -47,27 +44,39 @@ from plait.record.time import parse_time as parse_stamp
 from plait.search.search import place_summary, update_if_stale
 from plait.sessions.names import resolve_conversation, shorten_name
 from plait.sessions.project_folders import read_indexed_project_folders
-from plait.view.formats import format_count, format_day, format_minute, format_money, format_tokens
+from plait.usage.responses import count_responses
+from plait.view.formats import (
+    format_count,
+    format_day,
+    format_minute,
+    format_money,
+    format_tokens,
+    join_dotted,
+)
 from plait.view.summaries import format_prompt
 
 if TYPE_CHECKING:
     from plait.archive import Archive
     from plait.redact import Redactor
-    from plait.sessions.conversations import SessionConversations
-    from plait.sessions.model import Facts, ProgressCallback, Session
+    from plait.sessions.conversations import SessionConversation, SessionConversations
+    from plait.sessions.model import Facts, Session
 
 HANDLE = re.compile(
     r"(?:plait://session/)?(?P<session>[^:@\s]+)(?:@(?P<branch>[^:\s]+))?(?::(?P<turn>-?\d+))?"
 )
 VIEWS = ("talk", "calls", "full", "raw")
-MOST_LIMIT = 50
-SHORT = 8
-"""Characters that name a session or a branch; a beginning is enough."""
+MOST_TURNS, MOST_SESSIONS = 50, 200
+COUNTED_SECONDS = 60.0
+"""How long sums are used again while sessions go on: one of them asks."""
+MOST_GROUPS = 8
+"""Projects, models or sessions that a sum of costs names."""
 MOST_TURN_TEXT = 60_000
 """Characters of a turn that are redacted and shown: a budget holds fewer."""
 MOST_LEARNED = 200_000
+"""Bytes of a line that is searched for secrets before a quote from it is shown."""
 FILE_LIKE = re.compile(r"[\w.~-]*[/\\][^\s]+|[\w-]+\.[A-Za-z]\w{0,7}")
-ParseTime = Callable[[str], datetime]
+Attempt = tuple[str, str, tuple[QueryNode, ...]]
+"""A note for the reader, a query, and filters."""
 
 
 @dataclass
@@ -76,26 +85,18 @@ class Recall:
 
     archive: "Archive"
     directory: Path
-    """Where the one who asks works."""
-    parse_time: ParseTime
+    """Where whoever asks works."""
+    parse_time: Callable[[str], datetime]
     """Reads a day or time as people write it; raises `UserError`."""
     caller: str | None = None
     """The session that asks, where it is known."""
     is_redacted: bool = True
     index: BackgroundIndex | None = None
     """None where questions wait for the index to be brought up to date."""
-    progress: "ProgressCallback | None" = None
-    """Is told how much of the index is built while a question is answered."""
     _notes: list[str] = field(default_factory=list)
     _is_updated: bool = False
-
-    def __post_init__(self) -> None:
-        if self.index:
-            self.index.watch = self._report
-
-    def _report(self, done: int, total: int) -> None:
-        if report := self.progress:
-            report(done, total)
+    _spending: tuple[int, float, Spending] | None = None
+    """What was spent, the state of the index that it was counted in, and when."""
 
     # ------------------------------------------------------------------ recall
 
@@ -116,119 +117,116 @@ class Recall:
         query = query.strip()
         if not query:
             return self.sessions(project=project, since=since, limit=limit)
-        limit = min(max(limit, 1), MOST_LIMIT)
+        limit = min(max(limit, 1), MOST_TURNS)
         excluded = None if include_current else self.calling_session
-        times = self._time_filters(since, until)
+        name, start, end = self.find_project(project), self._parse(since), self._parse(until)
         if not self.has_index:
-            return self._recall_from_logs(query, project, since, until, limit, excluded)
-        kinds: tuple[QueryNode, ...] = KINDS.get(kind, ())
-        if kind == "file":
-            kinds, query = (Field("file", query),), ""
-        elif kind not in KINDS:
-            self._notes.append(f"no kind '{single_line(kind, 20)}', any was taken")
-        name = self.find_project(project)
+
+            def is_wanted(session: "Session", hit: Hit) -> bool:
+                moment = parse_stamp(hit.time)
+                if name and self.archive.folding.project(session.project) != name:
+                    return False
+                if start and not (moment and moment >= start):
+                    return False
+                return not end or bool(moment and moment < end)
+
+            hits, unread = scan_newest(self.archive, query, limit, excluded, is_wanted)
+            if unread:
+                self._notes.append(f"{format_count(unread, 'older session')} not searched yet")
+            return self._present_hits(hits, 0, query)
+        is_file = kind == "file"
+        if kind not in KINDS and not is_file:
+            self._notes.append(f"there is no kind '{single_line(kind, 20)}', so any was searched")
+        kinds = (Field("file", query),) if is_file else KINDS.get(kind, ())
+        text = "" if is_file else query
         where = (Field("project", name),) if name else ()
-        state = () if branches == "all" else (Field("branch", "active,agent"),)
-        # Rather something beside what was asked for than nothing.
-        attempts: list[tuple[str, tuple[QueryNode, ...]]] = [
-            ("", (*where, *times, *kinds, *state)),
-            ("only abandoned branches have it", (*where, *times, *kinds)),
-            ("nothing in this project, all were searched", (*times, *kinds)),
-            ("nothing of that kind or time, all was searched", ()),
+        times = tuple(
+            Field(bound, moment.astimezone(UTC).isoformat(timespec="seconds"))
+            for bound, moment in (("after", start), ("before", end))
+            if moment
+        )
+        active = () if branches == "all" else (Field("branch", "active,agent"),)
+        # Rather something else than nothing.
+        attempts: list[Attempt] = [
+            ("", text, (*where, *times, *kinds, *active)),
+            ("only abandoned branches have it", text, (*where, *times, *kinds)),
+            ("nothing in this project, all were searched", text, (*times, *kinds)),
+            ("nothing of that kind or time, all was searched", query, ()),
         ]
-        hits: list[Hit] = []
-        more = 0
-        weak: tuple[list[Hit], int] = [], 0
-        tried = set[tuple[QueryNode, ...]]()
-        words = list_content_words(query)
-        for note, filters in attempts:
-            if filters in tried:
+        found = self._search(attempts, limit, excluded, least=LEAST_SHARE, is_newest_first=is_file)
+        return self._present_hits(*found, query)
+
+    def _search(
+        self,
+        attempts: Sequence[Attempt],
+        limit: int,
+        excluded: str | None,
+        *,
+        least: float = 0.0,
+        is_newest_first: bool = False,
+    ) -> tuple[Sequence[Hit], int]:
+        """Return the hits of the first attempt that has good ones, else of the first that has any.
+
+        Good is a hit with that share of the words. Returns how many other turns match, too.
+        """
+        weak: tuple[Sequence[Hit], int] = (), 0
+        tried: list[tuple[str, tuple[QueryNode, ...]]] = []
+        for note, query, filters in attempts:
+            if (query, filters) in tried:
                 continue
-            tried.add(filters)
-            wanted = Wanted(
-                query=query,
-                filters=filters,
-                limit=limit,
-                excluded=excluded,
-                is_newest_first=kind == "file" and bool(filters),
-            )
+            tried.append((query, filters))
             try:
                 with self._open_index() as reader:
-                    hits, more = find_turns(reader, wanted)
-                    weights = reader.weigh_words(words)
+                    hits, more, share = find_turns(
+                        reader, query, filters, limit, excluded, is_newest_first=is_newest_first
+                    )
             except UserError as error:
                 self._notes.append(single_line(error.message, 120))
                 continue
-            if any(share_words(hit, weights) >= LEAST_SHARE for hit in hits):
+            if hits and share >= least:
                 self._notes += [note] if note else []
-                break
+                return hits, more
             weak = weak if weak[0] else (hits, more)
-        else:
-            hits, more = weak
-        return self._present_hits(hits, more, query or kind)
+        return weak
 
-    def _recall_from_logs(
-        self,
-        query: str,
-        project: str,
-        since: str | None,
-        until: str | None,
-        limit: int,
-        excluded: str | None,
+    def _present_hits(
+        self, hits: Sequence[Hit], more: int, query: str, found: str = "found for {}"
     ) -> Answer:
-        name = self.find_project(project)
-        start, end = self._parse(since), self._parse(until)
-
-        def passes(session: "Session", hit: Hit) -> bool:
-            time = parse_stamp(hit.time)
-            is_there = not name or self.archive.folding.project(session.project) == name
-            return is_there and not (
-                (start and not (time and time >= start)) or (end and not (time and time < end))
-            )
-
-        wanted = Wanted(query=query, limit=limit, excluded=excluded)
-        hits, unread = scan_newest(self.archive, wanted, passes)
-        if unread:
-            self._notes.append(f"{format_count(unread, 'older session')} not searched yet")
-        return self._present_hits(hits, 0, query)
-
-    def _present_hits(self, hits: Sequence[Hit], more: int, query: str) -> Answer:
-        items = tuple(self._present_hit(hit) for hit in hits)
-        if not items:
+        if not hits:
             words = " ".join(list_content_words(query)[:2])
             return self._answer(
                 f"Nothing found for {quote_title(query)}",
                 (),
                 f'recall("{words}", project="*") or sessions(text="{words}")',
             )
-        found = f"{format_count(len(items), 'turn')} found for {quote_title(query)}"
+        items = [self._present_hit(hit) for hit in hits]
+        found = f"{format_count(len(items), 'turn')} {found.format(quote_title(query))}"
         return self._answer(found, items, f'read("{items[0].handle}", view="calls")', more)
 
     def _present_hit(self, hit: Hit) -> Item:
         hit = place_summary(self.archive, hit)
-        outcome, record = read_outcome(hit)
-        if record:
-            self._learn(record)
+        asked, outcome, record = read_outcome(hit)
+        if self.is_redacted and record and len(record) <= MOST_LEARNED:
+            # The quote may be cut off from what marks a secret.
+            with suppress(NotAnObject):
+                self._redactor.learn(parse_record(record))
         title = quote_title(self.private(hit.title or ""), 70)
         state = hit.state if hit.state in ("abandoned", "recovered") else ""
-        about = (_day(hit.time), _project_name(hit.project), title, hit.kind, state)
-        prompt = single_line(self.private(format_prompt(outcome.prompt)), 100)
-        asked = f"asked “{prompt}”" if prompt and hit.kind not in ("prompt", "title") else ""
-        after = " · ".join(filter(None, (asked, self._describe(outcome))))
+        prompt = ""
+        if hit.kind not in ("prompt", "title"):
+            prompt = single_line(self.private(format_prompt(asked)), 100)
+        after = join_dotted(f"asked “{prompt}”" if prompt else "", outcome.describe(self.private))
+        # A word cut at an edge could be half a secret.
+        quote = _drop_cut_word(hit.snippet)
+        if quote.startswith("…"):
+            first, _, rest = quote[1:].partition(" ")
+            quote = f"… {rest if len(first) > 20 else quote[1:]}"
         return Item(
             handle=make_handle(hit),
-            about=" · ".join(filter(None, about)),
-            quote=self._quote(hit),
+            about=join_dotted(_day(hit.time), _format_project(hit.project), title, hit.kind, state),
+            quote=self.private(quote),
             after=f"→ {after}" if after else "",
         )
-
-    def _quote(self, hit: Hit) -> str:
-        """Return the words around a match; a word cut at an edge could be half a secret."""
-        text = _drop_cut_word(hit.snippet)
-        if text.startswith("…"):
-            first, _, rest = text[1:].partition(" ")
-            text = f"… {rest if len(first) > 20 else text[1:]}"
-        return self.private(text)
 
     # ------------------------------------------------------------------ read
 
@@ -236,7 +234,7 @@ class Recall:
         """Return turns of a session, or an overview of one."""
         self._refresh()
         if view not in VIEWS:
-            self._notes.append(f"no view '{single_line(view, 20)}', talk was taken")
+            self._notes.append(f"there is no view '{single_line(view, 20)}', so talk is shown")
             view = "talk"
         found = HANDLE.fullmatch(handle.strip())
         name, branch, number = (
@@ -245,90 +243,114 @@ class Recall:
         try:
             session = self.archive.session(name or "latest", self.directory)
             conversations = self.archive.conversations(session)
-            line = resolve_conversation(conversations, branch)
+            line = conversations.by_line[resolve_conversation(conversations, branch).id]
         except PlaitError as error:
-            more = "; ".join(error.hints) if isinstance(error, AmbiguousSession) else ""
-            text = single_line(". ".join(filter(None, (error.message, more))), 300)
-            return self._answer(text[:1].upper() + text[1:], (), f'sessions(text="{name[:40]}")')
+            return self._answer_error(error, f'sessions(text="{single_line(name, 40)}")')
         if number is None:
-            return self._overview(session, conversations, line)
+            return self._present_session(session, conversations, line)
+        place = f"{session.id[:8]}{f'@{branch}' if branch else ''}"
         last = line.turns[-1].number if line.turns else 0
         wanted = int(number) if int(number) >= 0 else last + 1 + int(number)
         near = max(0, around)
         turns = [turn for turn in line.turns if abs(turn.number - wanted) <= near]
         if not any(turn.number == wanted for turn in turns):
-            found_text = f"No turn {wanted} in {session.id[:8]}: it has turns 1 to {last}"
-            return self._answer(found_text, (), f'read("{session.id[:8]}:{last}")')
+            text = f"No turn {wanted} in {place}: it has turns 1 to {last}"
+            return self._answer(text, (), f'read("{place}:{last}")')
         # The turn that was asked for comes first where a budget leaves others out.
         turns.sort(key=lambda turn: abs(turn.number - wanted))
-        items = tuple(self._present_turn(session, line, branch, turn, view) for turn in turns)
+        items = []
+        for turn in turns:
+            failed = sum(not call.succeeded for call in turn.calls)
+            about = join_dotted(
+                _minute(turn.started),
+                format_count(len(turn.calls), "call") if turn.calls else "",
+                f"{failed} failed" if failed else "",
+                "interrupted" if turn.is_interrupted else "",
+            )
+            text = "\n".join(self._iter_turn_text(session, turn, view))
+            if len(text) > MOST_TURN_TEXT:  # half a secret is not recognised
+                text = text[:MOST_TURN_TEXT].rpartition(" ")[0] + " …"
+            quote = self.private(text)
+            items.append(Item(handle=f"{place}:{turn.number}", about=about, quote=quote))
         title = quote_title(self.private(self.archive.facts(session).title or ""))
-        place = f"{session.id[:8]}{f'@{branch}' if branch else ''}"
-        following = f'read("{place}:{min(wanted + 1, last)}")'
+        shown = f"Turn {wanted} of {last}" + (f" and {near} around it" if near else "")
         deeper = VIEWS[min(VIEWS.index(view) + 1, 2)]
-        after = following if wanted < last else f'read("{place}:{wanted}", view="{deeper}")'
-        turns_text = f"Turn {wanted} of {last}" + (f" and {near} around it" if near else "")
-        return self._answer(f"{turns_text} in {title}, view {view}", items, after)
+        after = f'read("{place}:{wanted + 1}")'
+        if wanted >= last:
+            after = f'read("{place}:{wanted}", view="{deeper}")'
+        return self._answer(f"{shown} in {title}, view {view}", items, after)
 
-    def _present_turn(
-        self, session: "Session", line: Conversation, branch: str | None, turn: Turn, view: str
-    ) -> Item:
-        place = f"{session.id[:8]}{f'@{branch}' if branch else ''}:{turn.number}"
+    def _iter_turn_text(self, session: "Session", turn: Turn, view: str) -> Iterator[str]:
+        """Yield what was said in a turn, with its calls where they are wanted.
+
+        What is shortened is redacted before.
+        """
         if view == "raw":
-            text = "\n".join(self._iter_raw(session, turn))
-        else:
-            text = "\n".join(_iter_turn_text(turn, view, self.private))
-        calls = Counter(get_tool(call.name).kind for call in turn.calls)
-        failed = sum(not call.succeeded for call in turn.calls)
-        about = (
-            _minute(turn.started),
-            format_count(sum(calls.values()), "call") if calls else "",
-            f"{failed} failed" if failed else "",
-            "interrupted" if turn.is_interrupted else "",
-        )
-        return Item(
-            handle=place,
-            about=" · ".join(filter(None, about)),
-            quote=self.private(text if len(text) <= MOST_TURN_TEXT else cut_at_word(text)),
-        )
+            opened = self.archive.open(session)
+            for file, line in dict.fromkeys((i.file, i.line) for i in unfold_items(turn.items)):
+                if record := opened.record_at_line(file, line):
+                    yield record.raw.decode("utf-8", "replace")
+            return
+        for item in unfold_items(turn.items):
+            if (
+                isinstance(item, UserMessage)
+                and item.text
+                and item.kind not in ("meta", "reminder")
+            ):
+                yield f"[{item.kind}] {item.text}"
+                if item.output and view != "talk":
+                    yield item.output
+            elif isinstance(item, AssistantText) and not item.is_intermediate and item.text:
+                yield f"[answer] {item.text}"
+            elif isinstance(item, AssistantThinking) and view == "full" and item.text:
+                yield f"[thinking] {item.text}"
+            elif isinstance(item, CompactionItem):
+                yield "[compaction] the conversation before was replaced by a summary"
+            elif isinstance(item, ToolCall) and not item.is_intermediate and view != "talk":
+                given = item.input if isinstance(item.input, dict) else {}
+                result = item.result.text if item.result else ""
+                if view == "full":
+                    yield f"[{item.name}] " + "\n".join(f"{k}: {v}" for k, v in given.items())
+                    yield f"[{item.outcome}] {result}"
+                    continue
+                first = next((str(v) for v in given.values() if isinstance(v, str | int)), "")
+                yield f"[{item.name}] {single_line(self.private(first), 160)} → {item.outcome}"
+                if item.outcome == "failed" and result:
+                    yield f"  {single_line(self.private(result[:MOST_TURN_TEXT]), 200)}"
 
-    def _iter_raw(self, session: "Session", turn: Turn) -> Iterator[str]:
-        opened = self.archive.open(session)
-        places = dict.fromkeys((item.file, item.line) for item in unfold_items(turn.items))
-        for file, line in places:
-            record = opened.record_at_line(file, line)
-            if record:
-                yield record.raw.decode("utf-8", "replace")
-
-    def _overview(
-        self, session: "Session", conversations: "SessionConversations", line: Any
+    def _present_session(
+        self, session: "Session", conversations: "SessionConversations", line: "SessionConversation"
     ) -> Answer:
-        facts = self.archive.facts(session)
+        facts, short = self.archive.facts(session), session.id[:8]
+        about = join_dotted(
+            f"{_minute(facts.started)} to {_minute(facts.ended)}",
+            single_line(facts.cwd or session.project, 60),
+            format_money(line.cost),
+        )
         prompts = [
             f"{turn.number}. {single_line(self.private(format_prompt(turn.prompt or '')), 160)}"
             for turn in line.turns
             if turn.opener
         ]
-        short, title = session.id[:8], quote_title(self.private(facts.title or ""))
-        head = (
-            f"{_minute(facts.started)} to {_minute(facts.ended)}",
-            single_line(facts.cwd or session.project, 60),
-            format_money(line.cost),
+        others = []
+        for other in (*conversations.branches, *conversations.agents):
+            if other.id != line.id:
+                label = other.label or (other.turns[0].prompt if other.turns else "")
+                turns = format_count(len(other.turns), "turn")
+                text = single_line(format_prompt(label or ""), 80)
+                others.append(f"{shorten_name(other.id)}: {turns}, {text}")
+        changes = [f"{c.path} +{c.added} -{c.removed}" for c in self.archive.session_files(session)]
+        parts = (
+            (short, about, prompts),
+            ("", f'branches and agents, read("{short}@NAME:1")', others),
+            ("", "files changed", changes),
         )
-        items = [Item(handle=short, about=" · ".join(head), quote=self.private("\n".join(prompts)))]
-        others = [
-            f"{shorten_name(other.id)}: {format_count(len(other.turns), 'turn')}, "
-            f"{single_line(format_prompt(other.label or (other.turns[0].prompt if other.turns else '') or ''), 80)}"
-            for other in (*conversations.branches, *conversations.agents)
-            if other.id != line.id
+        items = [
+            Item(handle=handle, about=about, quote=self.private("\n".join(lines)))
+            for handle, about, lines in parts
+            if lines or handle
         ]
-        if others:
-            about = f'branches and agents, read("{short}@NAME:1")'
-            items.append(Item(about=about, quote=self.private("\n".join(others))))
-        changes = self.archive.session_files(session)
-        if changes:
-            rows = "\n".join(f"{c.path} +{c.added} -{c.removed}" for c in changes)
-            items.append(Item(about="files changed", quote=self.private(rows)))
+        title = quote_title(self.private(facts.title or ""))
         last = line.turns[-1].number if line.turns else 0
         found = f"Session {title}: {format_count(len(prompts), 'prompt')}"
         return self._answer(found, items, f'read("{short}:{last}")')
@@ -340,45 +362,28 @@ class Recall:
         self._refresh()
         target = target.strip()
         if not target:
-            return self._answer("Nothing was named", (), 'about("src/app.py")')
+            return self._answer(
+                "No path, symbol or error text was given", (), 'about("src/app.py")'
+            )
         if not self.has_index:
             return self.recall(target, project=project, limit=limit)
         name = self.find_project(project)
-        where: tuple[QueryNode, ...] = (Field("project", name),) if name else ()
-        is_file = bool(FILE_LIKE.fullmatch(target)) and "\n" not in target
+        where = (Field("project", name),) if name else ()
         phrase = '"' + " ".join(target.replace('"', " ").split())[:200] + '"'
-        attempts: list[tuple[str, tuple[QueryNode, ...]]] = []
-        if is_file:
-            own = target.removeprefix(f"{self.directory}/").lstrip("./~")
-            attempts += [("", (Field("file", own), *where)), ("", (Field("file", own),))]
-        attempts += [
-            (phrase, (Field("kind", "tools"), *where)),
-            (phrase, where),
-            (phrase, ()),
+        attempts: list[Attempt] = [
+            ("", phrase, (Field("kind", "tools"), *where)),
+            ("", phrase, where),
+            ("nothing in this project, all were searched", phrase, ()),
         ]
-        limit = min(max(limit, 1), MOST_LIMIT)
-        for text, filters in attempts:
-            wanted = Wanted(
-                query=text,
-                filters=filters,
-                limit=limit,
-                excluded=self.calling_session,
-                is_newest_first=True,
-            )
-            try:
-                with self._open_index() as reader:
-                    hits, more = find_turns(reader, wanted)
-            except UserError:
-                continue
-            if hits:
-                items = tuple(self._present_hit(hit) for hit in hits)
-                found = (
-                    f"{format_count(len(items), 'turn')} about {quote_title(target)}, newest first"
-                )
-                return self._answer(found, items, f'read("{items[0].handle}", view="calls")', more)
-        if len(list_content_words(target)) > 2:
+        if FILE_LIKE.fullmatch(target):
+            path = Field("file", target.removeprefix(f"{self.directory}/").lstrip("./~"))
+            note = "nothing in this project, all were searched" if where else ""
+            attempts = [("", "", (path, *where)), (note, "", (path,)), *attempts]
+        limit = min(max(limit, 1), MOST_TURNS)
+        found = self._search(attempts, limit, self.calling_session, is_newest_first=True)
+        if not found[0] and len(list_content_words(target)) > 2:
             return self.recall(target, project="*", limit=limit)
-        return self._present_hits((), 0, target)
+        return self._present_hits(*found, target, "about {}, newest first")
 
     # ------------------------------------------------------------------ sessions
 
@@ -393,43 +398,31 @@ class Recall:
         """Return sessions, the newest first."""
         self._refresh()
         start, name = self._parse(since), self.find_project(project)
-        limit = min(max(limit, 1), 200)
+        limit = min(max(limit, 1), MOST_SESSIONS)
         words = text.casefold().split()
-        rows: list[tuple[Session, Facts]] = []
-        more = 0
         project_of = self.archive.folding.project if self.has_index else str
+        read_facts, end = self.read_facts, time.monotonic() + SCAN_SECONDS
+        items: list[Item] = []
+        more = 0
         for session in sorted(self.archive.sessions, key=lambda session: -session.modified):
-            if name and name not in (session.project, project_of(session.project)):
+            own_project = project_of(session.project)
+            if name and name not in (session.project, own_project):
                 continue
             if start and session.modified < start.timestamp():
                 break
-            if len(rows) == limit:
+            if len(items) == limit:
                 more += 1
                 continue
-            facts = self.read_facts(session)
+            if not self.has_index and time.monotonic() > end:
+                self._notes.append("older sessions were not looked at yet")
+                break
+            facts = read_facts(session)
             own = f"{facts.title} {facts.first_prompt} {facts.cwd} {facts.git_branch} {session.id}"
             if all(word in own.casefold() for word in words):
-                rows.append((session, facts))
-        items = tuple(
-            Item(
-                handle=session.id[:8],
-                about=" · ".join(
-                    filter(
-                        None,
-                        (
-                            _day(facts.ended),
-                            _project_name(self.archive.folding.project(session.project))
-                            if self.has_index
-                            else _project_name(session.project),
-                            facts.mark,
-                            quote_title(self.private(facts.title or "")),
-                        ),
-                    )
-                ),
-            )
-            for session, facts in rows
-        )
-        where = f" in {_project_name(name)}" if name else ""
+                title = quote_title(self.private(facts.title or ""))
+                about = (_day(facts.ended), _format_project(own_project), facts.mark, title)
+                items.append(Item(handle=session.id[:8], about=join_dotted(*about)))
+        where = f" in {_format_project(name)}" if name else ""
         if not items and words:
             return self.recall(text, project="*")
         if not items:
@@ -440,71 +433,106 @@ class Recall:
 
     # ------------------------------------------------------------------ cost
 
-    def cost(self, *, session: str = "", project: str = "", since: str | None = None) -> Answer:
+    def cost(
+        self,
+        *,
+        session: str = "",
+        project: str = "*",
+        since: str | None = None,
+        until: str | None = None,
+    ) -> Answer:
         """Return what a session, a project or a period cost, with the main causes."""
         self._refresh()
         if session:
-            return self._session_cost(session)
-        from plait.sessions.project_folders import assign_projects
-        from plait.usage.spending import build_cross_table, filter_by_time
-
-        start, name = self._parse(since), self.find_project(project or "*")
-        responses = filter_by_time(self.archive.responses().responses, start, None)
-        responses = assign_projects(responses, self.archive.folding)
-        if name:
-            responses = [r for r in responses if r.project == name]
-        table = build_cross_table(responses, ("project", "session", "model"), self.archive.prices)
-        if not table.cells:
-            return self._answer("No token usage recorded there", (), 'cost(since="30d")')
+            try:
+                opened = self.archive.session(session.partition(":")[0], self.directory)
+            except PlaitError as error:
+                return self._answer_error(error, "sessions()")
+            return self._explain_cost(opened)
+        start, end = self._parse(since), self._parse(until)
+        name = self.find_project(project or "*")
+        groups = self._count_spending().sum(start, end, name)
+        if not groups:
+            return self._answer("No token usage is recorded there", (), 'cost(since="30d")')
         items = []
-        for dimension in ("project", "model", "session"):
-            sums = list(table.sums_by(dimension).items())
+        for dimension, width in (("project", 60), ("model", 60), ("session", 8)):
+            sums: dict[str, tuple[float, int]] = {}
+            for group, (dollars, tokens) in groups.items():
+                key = getattr(group, dimension)
+                known = sums.get(key, (0.0, 0))
+                sums[key] = known[0] + dollars, known[1] + tokens
+            ordered = sorted(sums.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
             lines = [
-                f"{(key or 'unknown')[: 8 if dimension == 'session' else 60]} "
-                f"{format_money(tally.cost)}, {format_tokens(tally.tokens.total)} tokens"
-                for (key,), tally in sums[:8]
+                f"{(key or 'unknown')[:width]} {format_money(dollars)}, {format_tokens(tokens)} tokens"
+                for key, (dollars, tokens) in ordered[:MOST_GROUPS]
             ]
-            if len(sums) > 8:
-                lines.append(f"{len(sums) - 8} more")
+            if len(ordered) > MOST_GROUPS:
+                lines.append(f"{len(ordered) - MOST_GROUPS} more")
             items.append(Item(about=f"by {dimension}", quote="\n".join(lines)))
-        dearest = next(iter(table.sums_by("session")))[0] or ""
-        where = f" in {_project_name(name)}" if name else ""
-        when = f" since {format_day(start)}" if start else ""
-        total = table.totals
-        found = (
-            f"{format_money(total.cost)}{where}{when}: {format_tokens(total.tokens.total)} tokens"
+        if unpriced := {group.model: "" for group in groups if not group.is_priced}:
+            self._notes.append(f"no price is known for {single_line(', '.join(unpriced), 120)}")
+        found = format_money(sum(dollars for dollars, _ in groups.values()))
+        found += f" in {_format_project(name)}" if name else ""
+        found += f" since {format_day(start)}" if start else ""
+        found += f" until {format_day(end)}" if end else ""
+        found += f": {format_tokens(sum(tokens for _, tokens in groups.values()))} tokens"
+        return self._answer(found, items, f'cost(session="{ordered[0][0][:8]}")')
+
+    def _count_spending(self) -> Spending:
+        """Return what was spent; a count is used again for a while, and until the index changes."""
+        if not self.has_index:
+            newest, older = choose_newest(self.archive)
+            if older:
+                self._notes.append(f"{format_count(older, 'older session')} not counted yet")
+            return Spending(self.archive, newest)
+        with self._open_index() as reader:
+            state = reader.generation
+        now, known = time.monotonic(), self._spending
+        if known is None or (known[0] != state and now - known[1] > COUNTED_SECONDS):
+            self._spending = known = state, now, Spending(self.archive)
+        elif known[0] != state:
+            self._notes.append("sums may lack the last minute")
+        return known[2]
+
+    def _explain_cost(self, session: "Session") -> Answer:
+        from plait.insights.why import (
+            CAUSE_NAMES,
+            CAUSE_REASONS,
+            ResponsesByFile,
+            explain_session,
+            find_jumps,
+            format_reason,
         )
-        return self._answer(found, items, f'cost(session="{dearest[:8]}")')
 
-    def _session_cost(self, name: str) -> Answer:
-        from plait.insights.why import CAUSE_NAMES, CAUSE_REASONS, find_jumps, format_reason
-
-        try:
-            session = self.archive.session(name.partition(":")[0], self.directory)
-        except PlaitError as error:
-            text = single_line(error.message, 200)
-            return self._answer(text[:1].upper() + text[1:], (), "sessions()")
-        why = self.archive.why(session)
+        # Responses that several sessions hold are billed to one of them.
+        paths = self._count_spending().sharing.get(session.path, {session.path})
+        related = [other for other in self.archive.sessions if other.path in paths]
+        responses = ResponsesByFile(count_responses(related), related)
+        now = datetime.now(UTC)
+        why = explain_session(self.archive, session, self.archive.prices, now, responses=responses)
         totals = why.totals
-        causes = [
-            f"{CAUSE_NAMES[cause]}: {format_money(part.again_cost_usd)} again in "
-            f"{format_count(part.requests, 'request')}, {CAUSE_REASONS[cause]}"
-            for cause, part in sorted(
-                totals.causes.items(), key=lambda pair: -pair[1].again_cost_usd
-            )
-        ]
-        jumps = [
-            f"turn {request.turn}: {format_money(request.cost_usd or 0)}, {format_reason(request)}"
-            for request in sorted(find_jumps(why.requests), key=lambda r: -(r.cost_usd or 0))[:6]
-        ]
-        carried = [
-            f"{format_tokens(item.tokens)} tokens since turn {item.turn or 0}: {_drop_cut_word(item.words)}"
-            for item in why.carried[:6]
-        ]
-        parts = (("paid again", causes), ("dearest requests", jumps), ("carried along", carried))
+        causes = sorted(totals.causes.items(), key=lambda pair: -pair[1].again_cost_usd)
+        jumps = sorted(find_jumps(why.requests), key=lambda request: -(request.cost_usd or 0))
+        parts = {
+            "tokens paid again": [
+                f"{CAUSE_NAMES[cause]}: {format_money(part.again_cost_usd)} again in "
+                f"{format_count(part.requests, 'request')}, {CAUSE_REASONS[cause]}"
+                for cause, part in causes
+            ],
+            "most expensive requests": [
+                f"turn {request.turn}: {format_money(request.cost_usd or 0)}, "
+                f"{format_reason(request)}"
+                for request in jumps[:6]
+            ],
+            "largest parts of the context": [
+                f"{format_tokens(item.tokens)} tokens since turn {item.turn or 0}: "
+                f"{_drop_cut_word(item.words)}"
+                for item in why.carried[:6]
+            ],
+        }
         items = [
             Item(about=about, quote=self.private("\n".join(lines)))
-            for about, lines in parts
+            for about, lines in parts.items()
             if lines
         ]
         found = (
@@ -512,7 +540,7 @@ class Recall:
             f"{format_count(totals.requests, 'request')}, {format_tokens(totals.read)} tokens from "
             f"the cache, {format_tokens(totals.new)} new, {format_tokens(totals.again)} written again"
         )
-        turn = next((r.turn for r in why.requests if r.turn), 1)
+        turn = next((r.turn for r in (*jumps, *why.requests) if r.turn), 1)
         return self._answer(found, items, f'read("{session.id[:8]}:{turn}", view="calls")')
 
     # ------------------------------------------------------------------ what all share
@@ -538,18 +566,6 @@ class Recall:
         """Return recorded text without secrets."""
         return self._redactor.text(text) if self.is_redacted and text else text
 
-    def _learn(self, data: bytes) -> None:
-        """Let the redactor see all of a line: a quote may be cut off from what marks a secret."""
-        if self.is_redacted and len(data) <= MOST_LEARNED:
-            try:
-                self._redactor.learn(parse_record(data))
-            except NotAnObject:
-                return
-
-    def _describe(self, outcome: Outcome) -> str:
-        commits = tuple(map(self.private, outcome.commits))
-        return replace(outcome, commits=commits).describe()
-
     @cached_property
     def calling_session(self) -> str | None:
         """The session that asks: named by the client, else the one that runs in its directory."""
@@ -568,21 +584,18 @@ class Recall:
         """Return the project that is meant, None for all; `.` is that of the directory."""
         if name == "*":
             return None
-        if name not in (None, "", "."):
-            wanted = make_project_slug(str(name)).casefold()
-            folders = {session.project for session in self.archive.sessions}
-            projects = {self.archive.folding.project(folder) for folder in folders}
-            found = [p for p in sorted(projects, key=len) if wanted in p.casefold()]
-            if found:
-                exact = [p for p in found if p.casefold().endswith(wanted)]
-                return (exact or found)[0]
+        folders = {session.project for session in self.archive.sessions}
+        if name in (None, "", "."):
+            slugs = (make_project_slug(str(p)) for p in (self.directory, *self.directory.parents))
+            own = next((slug for slug in slugs if slug in folders), None)
+            return self.archive.folding.project(own) if own else None
+        wanted = make_project_slug(str(name)).casefold()
+        projects = {self.archive.folding.project(folder) for folder in folders}
+        found = [p for p in sorted(projects, key=len) if wanted in p.casefold()]
+        if not found:
             self._notes.append(f"no project '{single_line(name, 40)}', all were searched")
             return None
-        folders = {session.project for session in self.archive.sessions}
-        for place in (self.directory, *self.directory.parents):
-            if (slug := make_project_slug(str(place))) in folders:
-                return self.archive.folding.project(slug)
-        return None
+        return next((p for p in found if p.casefold().endswith(wanted)), found[0])
 
     def _parse(self, text: str | None) -> datetime | None:
         if not text or not str(text).strip():
@@ -592,14 +605,6 @@ class Recall:
         except UserError:
             self._notes.append(f"{quote_title(str(text), 30)} is not a time and was ignored")
             return None
-
-    def _time_filters(self, since: str | None, until: str | None) -> tuple[QueryNode, ...]:
-        moments = (("after", self._parse(since)), ("before", self._parse(until)))
-        return tuple(
-            Field(name, time.astimezone(UTC).isoformat(timespec="seconds"))
-            for name, time in moments
-            if time
-        )
 
     def _refresh(self) -> None:
         """Look at the folders again where it is time to, and keep the index up to date."""
@@ -629,8 +634,13 @@ class Recall:
         notes, self._notes = tuple(dict.fromkeys(self._notes)), []
         if self.index and self.index.is_running:
             state = "updated" if self.index.exists else "built, so this is from the newest logs"
-            notes = (*notes, f"The index is being {state}")
+            notes = (*notes, f"the index is being {state}")
         return Answer(found=found, items=tuple(items), next=following, more=more, notes=notes)
+
+    def _answer_error(self, error: PlaitError, following: str) -> Answer:
+        hints = error.hints if isinstance(error, AmbiguousSession) else ()
+        text = single_line(". ".join(filter(None, (error.message, "; ".join(hints)))), 300)
+        return self._answer(text[:1].upper() + text[1:], (), following)
 
 
 def make_handle(hit: Hit) -> str:
@@ -638,7 +648,7 @@ def make_handle(hit: Hit) -> str:
     short = hit.session[:8]
     branch = ""
     if hit.branch and hit.branch != hit.session:
-        branch = f"@{shorten_name(hit.branch)[:SHORT]}"
+        branch = f"@{shorten_name(hit.branch)[:8]}"
     elif hit.state == "abandoned":
         branch = f"@{short}"
     return f"{short}{branch}" + (f":{hit.turn}" if hit.turn is not None else "")
@@ -649,48 +659,15 @@ def _drop_cut_word(text: str) -> str:
     return text[:-1].rpartition(" ")[0] + " …" if text.endswith("…") else text
 
 
-def cut_at_word(text: str) -> str:
-    """Return the beginning of a long text without its last word: half a secret is not recognised."""
-    return text[:MOST_TURN_TEXT].rpartition(" ")[0] + " …"
-
-
-def _iter_turn_text(turn: Turn, view: str, private: Callable[[str], str]) -> Iterator[str]:
-    """Yield what was said in a turn, with its calls where they are wanted.
-
-    What is shortened is redacted before.
-    """
-    for item in unfold_items(turn.items):
-        if isinstance(item, UserMessage) and item.text and item.kind not in ("meta", "reminder"):
-            yield f"[{item.kind}] {item.text}"
-            if item.output and view != "talk":
-                yield item.output
-        elif isinstance(item, AssistantText) and not item.is_intermediate and item.text:
-            yield f"[answer] {item.text}"
-        elif isinstance(item, AssistantThinking) and view == "full" and item.text:
-            yield f"[thinking] {item.text}"
-        elif isinstance(item, CompactionItem):
-            yield "[compaction] the conversation before was replaced by a summary"
-        elif isinstance(item, ToolCall) and not item.is_intermediate and view != "talk":
-            given = item.input if isinstance(item.input, dict) else {}
-            values = [str(value) for value in given.values() if isinstance(value, str | int)]
-            if view == "full":
-                yield f"[{item.name}] " + "\n".join(f"{k}: {v}" for k, v in given.items())
-                yield f"[{item.outcome}] {item.result.text if item.result else ''}"
-            else:
-                yield f"[{item.name}] {single_line(private(values[0]) if values else '', 160)} → {item.outcome}"
-                if item.outcome == "failed" and item.result:
-                    yield f"  {single_line(private(item.result.text[:MOST_TURN_TEXT]), 200)}"
-
-
 def _day(stamp: str | None) -> str:
-    time = parse_stamp(stamp)
-    return format_day(time) if time else ""
+    moment = parse_stamp(stamp)
+    return format_day(moment) if moment else ""
 
 
 def _minute(stamp: str | None) -> str:
-    time = parse_stamp(stamp)
-    return f"{format_minute(time)} UTC" if time else "unknown"
+    moment = parse_stamp(stamp)
+    return f"{format_minute(moment)} UTC" if moment else "unknown"
 
 
-def _project_name(name: str | None) -> str:
+def _format_project(name: str | None) -> str:
     return single_line((name or "").strip("-"), 60)

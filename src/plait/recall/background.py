@@ -1,7 +1,7 @@
 """The index of a server: built and updated beside the questions, which never wait for it long."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -24,12 +24,12 @@ class BackgroundIndex:
     """Keeps an index up to date in a thread of its own."""
 
     folder: Path
-    watch: ProgressCallback | None = None
-    """Is told how much of an update is done."""
+    report: ProgressCallback | None = None
+    """Receives how much of an update is done; may change while one runs."""
     problem: str = ""
     _is_there: bool = False
     _thread: Thread | None = None
-    _checked: float = field(default=-FRESH_SECONDS)
+    _checked: float = -FRESH_SECONDS
 
     @property
     def is_running(self) -> bool:
@@ -57,8 +57,12 @@ class BackgroundIndex:
             self._thread.join(PATIENCE)
 
     def _update(self, archive: "Archive") -> None:
+        def watch(done: int, total: int) -> None:
+            if report := self.report:
+                report(done, total)
+
         try:
-            archive.update_index(self.folder, watch=self.watch)
+            archive.update_index(self.folder, watch=watch)
             self.problem = ""
         except PlaitError as error:
             self.problem = error.message

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.view.text import clean_text, shorten_clean
@@ -136,27 +136,3 @@ def _iter_fitting(items: Sequence[Item], room: int) -> Iterator[str]:
 def _format_item(item: Item, quote: str) -> str:
     head = " · ".join(filter(None, (item.handle, item.about)))
     return "\n".join(filter(None, (head, fence(quote) if quote else "", item.after)))
-
-
-class Outcome(Struct, frozen=True):
-    """What was done in a turn, as far as its lines in the log tell."""
-
-    prompt: str = ""
-    files: tuple[str, ...] = ()
-    """Those that were changed."""
-    commits: tuple[str, ...] = ()
-    tests: tuple[str, ...] = field(default=())
-    """Commands that ran tests, those that failed marked."""
-
-    def describe(self) -> str:
-        """Return it on one line, "" where nothing was changed, tested or committed."""
-        names = [single_line(path.rpartition("/")[2], 40) for path in self.files]
-        more = f" +{len(names) - 4}" if len(names) > 4 else ""
-        parts = (
-            f"changed {', '.join(names[:4])}{more}" if names else "",
-            f"tests: {'; '.join(single_line(text, 60) for text in self.tests[-2:])}"
-            if self.tests
-            else "",
-            f"commit {quote_title(self.commits[-1], 60)}" if self.commits else "",
-        )
-        return " · ".join(filter(None, parts))

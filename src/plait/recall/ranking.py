@@ -4,9 +4,9 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.errors import UserError
@@ -56,17 +56,6 @@ KINDS = {
 """The filters of each kind of passage that can be asked for; files are a field of their own."""
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
-    """What is looked for, and in which part of the archive."""
-
-    query: str
-    filters: tuple[QueryNode, ...] = ()
-    limit: int = 5
-    excluded: str | None = None
-    """The session that asks."""
-    is_newest_first: bool = False
-
-
 def list_content_words(query: str) -> list[str]:
     """Return the words of a question that say what it is about, each once."""
     words = dict.fromkeys(word.casefold() for word in split_words(query))
@@ -80,52 +69,57 @@ def stem(word: str) -> str:
     return short if len(short) >= 4 and word.isascii() else word
 
 
-def find_turns(reader: IndexReader, wanted: Wanted) -> tuple[list[Hit], int]:
-    """Return the turns that answer best, and how many others were seen to match.
+def find_turns(
+    reader: IndexReader,
+    query: str,
+    filters: tuple[QueryNode, ...],
+    limit: int,
+    excluded: str | None,
+    *,
+    is_newest_first: bool = False,
+) -> tuple[list[Hit], int, float]:
+    """Return the turns that answer best, how many others match, and the best share of the words.
 
     A turn counts by the words of a question that stand together in it, rare ones more than common
     ones: all of them somewhere in a long output say less than most of them in one paragraph. What
     is written in the language of `plait search` is searched as it says.
     """
-    words = list_content_words(wanted.query)
-    is_query = bool(OPERATORS.search(wanted.query)) or not words
-    strict = wanted.query if is_query else quote_words(wanted.query)
-    exact: SearchResult | None = None
-    with suppress(UserError):  # a question is not always a query
-        exact = _search(reader, wanted, strict, wanted.limit + MARGIN)
-    found = _keep(exact.hits if exact else (), wanted.excluded)
-    if wanted.is_newest_first or not words or (is_query and found):
-        more = 0 if exact is None or exact.is_whole else exact.total - exact.listed
-        return found[: wanted.limit], max(0, len(found) - wanted.limit) + more
-    terms = [term for word in words for term in dict.fromkeys((word, f"{stem(word)}*"))]
-    loose = _search(reader, wanted, " OR ".join(terms), (wanted.limit + MARGIN) * WIDTH)
-    weights = reader.weigh_words(words)
-    everything = _keep((*found, *loose.hits), wanted.excluded)
-    everything.sort(key=lambda hit: -_score(hit, weights))
-    return everything[: wanted.limit], max(0, len(everything) - wanted.limit)
 
+    def search(text: str, count: int) -> tuple[SearchResult, list[Hit]]:
+        sort: SearchSort | None = "time" if is_newest_first else None
+        found = reader.search(text, filters, limit=count, context=2, sort=sort, has_offsets=True)
+        found = assign_projects(found, reader.catalogue.project_of)
+        return found, _choose_hits(found.hits, excluded)
 
-def quote_words(query: str) -> str:
-    """Return the query for what has all words of a question, each as it is written."""
+    words = list_content_words(query)
+    is_query = bool(OPERATORS.search(query)) or not words
+    # All words of a question, each as it is written.
     tokens = (token.strip("\"'`?!.,;:()[]") for token in query.split())
-    return " ".join(
-        f'"{token}"' for token in tokens if token.casefold() not in COMMON and split_words(token)
+    quoted = [f'"{t}"' for t in tokens if t.casefold() not in COMMON and split_words(t)]
+    found, exact = list[Hit](), None
+    with suppress(UserError):  # a question is not always a query
+        exact, found = search(query if is_query else " ".join(quoted), limit + MARGIN)
+    if is_newest_first or not words or (is_query and found):
+        more = 0 if exact is None or exact.is_whole else exact.total - exact.listed
+        return found[:limit], max(0, len(found) - limit) + more, 1.0
+    terms = [term for word in words for term in dict.fromkeys((word, f"{stem(word)}*"))]
+    found = _choose_hits([*found, *search(" OR ".join(terms), (limit + MARGIN) * WIDTH)[1]])
+    weights = reader.weigh_words(words)
+    shares = {id(hit): share_words(hit, weights) for hit in found}
+    found.sort(
+        key=lambda hit: -hit.score * (0.1 + shares[id(hit)] ** 2) * (1 + 0.1 * min(hit.more, 5))
     )
+    best = max((shares[id(hit)] for hit in found[:limit]), default=0.0)
+    return found[:limit], max(0, len(found) - limit), best
 
 
-def _search(reader: IndexReader, wanted: Wanted, text: str, count: int) -> SearchResult:
-    sort: SearchSort | None = "time" if wanted.is_newest_first else None
-    found = reader.search(text, wanted.filters, limit=count, context=2, sort=sort, has_offsets=True)
-    return assign_projects(found, reader.catalogue.project_of)
-
-
-def _keep(hits: Iterable[Hit], excluded: str | None) -> list[Hit]:
-    """Return the hits of other sessions, one of each turn; those on service lines are nobody's."""
-    once: dict[tuple[str, str | None, int | None], Hit] = {}
+def _choose_hits(hits: Iterable[Hit], excluded: str | None = None) -> list[Hit]:
+    """Return the hits of other sessions, one of each turn."""
+    chosen: dict[tuple[str, str | None, int | None], Hit] = {}
     for hit in hits:
         if excluded is None or hit.session != excluded:
-            once.setdefault((hit.session, hit.branch, hit.turn), hit)
-    return list(once.values())
+            chosen.setdefault((hit.session, hit.branch, hit.turn), hit)
+    return list(chosen.values())
 
 
 def share_words(hit: Hit, weights: Mapping[str, float]) -> float:
@@ -152,42 +146,38 @@ def share_words(hit: Hit, weights: Mapping[str, float]) -> float:
     return best / sum(by_stem.values())
 
 
-def _score(hit: Hit, weights: Mapping[str, float]) -> float:
-    """Return how well a turn answers: its score, by the share of the words it has nearby."""
-    shared = share_words(hit, weights)
-    return hit.score * (0.1 + shared * shared) * (1 + 0.1 * min(hit.more, 5))
+def choose_newest(archive: "Archive") -> tuple[list["Session"], int]:
+    """Return the sessions that are read where there is no index, and how many are not."""
+    newest = sorted(archive.sessions, key=lambda session: -session.modified)
+    totals = accumulate(session.bytes for session in newest)
+    fitting = sum(total <= SCAN_BYTES for total in totals)
+    chosen = newest[: max(1, fitting)]
+    return chosen, len(newest) - len(chosen)
 
 
 def scan_newest(
-    archive: "Archive", wanted: Wanted, passes: Callable[["Session", Hit], bool]
+    archive: "Archive",
+    query: str,
+    limit: int,
+    excluded: str | None,
+    is_wanted: Callable[["Session", Hit], bool],
 ) -> tuple[list[Hit], int]:
     """Return turns from the newest logs, where there is no index yet: words alone, no fields.
 
     Returns how many sessions were not searched, too.
     """
-    chosen: list[Session] = []
-    room = SCAN_BYTES
-    newest = sorted(archive.sessions, key=lambda session: -session.modified)
-    for session in newest:
-        room -= session.bytes
-        if chosen and room < 0:
-            break
-        chosen.append(session)
-    searched = type(archive)([session.path for session in chosen], jobs=archive.jobs)
+    chosen, unread = choose_newest(archive)
     by_id = {session.id: session for session in chosen}
-    words = sorted(list_content_words(wanted.query), key=len, reverse=True)
-    hits: list[Hit] = []
+    searched = type(archive)([session.path for session in chosen], jobs=archive.jobs)
+    words = sorted(list_content_words(query), key=len, reverse=True)
+    hits: dict[str | None, Hit] = {}
     end = time.monotonic() + SCAN_SECONDS
     for text in dict.fromkeys((" ".join(words), " ".join(words[:2]), *words[:2])):
-        if text and len(hits) < wanted.limit and time.monotonic() < end:
-            found = _keep(searched.search(text, limit=wanted.limit * WIDTH).hits, wanted.excluded)
-            known = {hit.uuid for hit in hits}
-            hits += [
-                _place(archive, by_id[hit.session], hit)
-                for hit in found[: wanted.limit]
-                if hit.uuid not in known and passes(by_id[hit.session], hit)
-            ]
-    return hits[: wanted.limit], len(newest) - len(chosen)
+        if text and len(hits) < limit and time.monotonic() < end:
+            for hit in _choose_hits(searched.search(text, limit=limit * WIDTH).hits, excluded):
+                if is_wanted(by_id[hit.session], hit):
+                    hits.setdefault(hit.uuid, hit)
+    return [_place(archive, by_id[hit.session], hit) for hit in [*hits.values()][:limit]], unread
 
 
 def _place(archive: "Archive", session: "Session", hit: Hit) -> Hit:

@@ -1,6 +1,6 @@
 """The billed responses of sessions, each counted once over all files, and which were abandoned."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -52,6 +52,8 @@ class CountedResponses(NamedTuple):
     """The key of each response."""
     own_costs: Mapping[str, float] = {}
     """The client's costs without what a fork inherited from its origin."""
+    shared: Collection[tuple[int, ...]] = ()
+    """The groups of files that hold the same responses, by the numbers of `list_billed_paths`."""
 
 
 def assign_agents(counted: CountedResponses, sessions: Iterable[Session]) -> CountedResponses:
@@ -136,7 +138,7 @@ def count_responses(
         ledger.add(Origin(session.id, session.project, kind, agent), bills)
     responses = tuple(ledger.responses())
     return CountedResponses(
-        responses, ledger.client_costs, tuple(ledger.drafts), ledger.own_costs()
+        responses, ledger.client_costs, tuple(ledger.drafts), ledger.own_costs(), ledger.shared
     )
 
 
