@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,14 +74,6 @@ class KeepStatus(Struct, frozen=True, kw_only=True):
     def ratio(self) -> float | None:
         """The compression ratio."""
         return self.bytes / self.stored_bytes if self.stored_bytes else None
-
-
-def day_of(time: datetime) -> date:
-    """Return the local day of a time."""
-    try:
-        return time.astimezone().date()
-    except (OverflowError, ValueError):  # a year beyond the calendar
-        return time.astimezone(UTC).date()
 
 
 DAY = 86400
@@ -234,10 +226,14 @@ class Backups:
             facts = archive.facts(session)
             if facts.deleted_at is not None:
                 path = str(session.path.absolute())
+                try:
+                    local = facts.deleted_at.astimezone()
+                except (OverflowError, ValueError):  # a year beyond the calendar
+                    local = facts.deleted_at.astimezone(UTC)
                 at_risk.append(
                     AtRisk(
                         session=session.id,
-                        deleted_on=day_of(facts.deleted_at),
+                        deleted_on=local.date(),
                         title=facts.title,
                         project=facts.cwd or facts.project,
                         path=path,
@@ -373,17 +369,17 @@ class Backups:
                     f"session '{session.id}' is backed up already and no longer at its source"
                 )
         wanted = {str(file.path.absolute()) for item in chosen for file in item.files}
-        others = _find_other_roots(roots, wanted)
+        # Roots of logs outside all known roots: they were named as files.
+        known = [root.logs.absolute() for root in roots]
+        others: list[Root] = []
+        for place in map(Path, wanted):
+            if not any(logs in (place, *place.parents) for logs in known):
+                config = find_config_folder(place)
+                own = (
+                    Root(config, config, config / PROJECTS) if config else Root(place, None, place)
+                )
+                others.append(own)
         found = find_sources((*roots, *others), backups=backups, owners=owners, unread=unread)
         return tuple(
             source for source in found if any(file.place in wanted for file in source.files)
         )
-
-
-def _find_other_roots(roots: Iterable[Root], places: Iterable[str]) -> Iterable[Root]:
-    """Return the roots of logs outside all known roots: they were named as files."""
-    known = [root.logs.absolute() for root in roots]
-    for place in map(Path, places):
-        if not any(logs in (place, *place.parents) for logs in known):
-            config = find_config_folder(place)
-            yield Root(config, config, config / PROJECTS) if config else Root(place, None, place)

@@ -271,7 +271,21 @@ def find_leftovers(config: Path) -> Leftovers:
     listed: dict[str, ListedSession] = {}
     folders: dict[str, Path] = {}
     for project in _list_folders(projects).values():
-        listed |= _read_listed_sessions(project / INDEX)
+        index = _decode_object(read_small(project / INDEX) or b"")
+        entries, original = index.get("entries"), _get_text(index.get("originalPath"))
+        for item in entries if isinstance(entries, list) else ():
+            session = _get_text(item.get("sessionId")) if isinstance(item, dict) else None
+            if session and SESSION.fullmatch(session) and item.get("isSidechain") is not True:
+                messages = item.get("messageCount")
+                listed[session] = ListedSession(
+                    _get_text(item.get("projectPath")) or _get_text(item.get("cwd")) or original,
+                    _get_text(item.get("customTitle")) or _get_text(item.get("summary")),
+                    _get_text(item.get("firstPrompt")),
+                    _get_text(item.get("gitBranch")),
+                    messages if isinstance(messages, int) and messages > 0 else None,
+                    _parse_moment(item.get("created")),
+                    _parse_moment(item.get("modified")),
+                )
         folders |= _filter_session_names(_list_folders(project))
     return Leftovers(
         config,
@@ -294,58 +308,20 @@ def _read_typed_prompts(line: bytes, config: Path) -> TypedPrompt | None:
         return None
     pasted = entry.get("pastedContents")
     fields = pasted if isinstance(pasted, dict) else {}
-    found = {
-        key: _restore_pastes(item, config)
-        for key, item in fields.items()
-        if isinstance(item, dict) and item.get("type") == "text"
-    }
+    found: dict[str, str | None] = {}
+    for key, item in fields.items():
+        if isinstance(item, dict) and item.get("type") == "text":
+            found[key] = _get_text(item.get("content"))
+            name = _get_text(item.get("contentHash")) or ""
+            if found[key] is None and HASH.fullmatch(name):
+                data = read_small(config / PASTES / f"{name}.txt")
+                found[key] = None if data is None else data.decode(errors="replace")
 
     def put_back(place: re.Match[str]) -> str:
         return found.get(place[1]) or place[0]
 
     words, missing = PASTE.sub(put_back, text), sum(item is None for item in found.values())
     return TypedPrompt(time, words, _get_text(entry.get("project")), session, missing)
-
-
-def _restore_pastes(item: dict[str, Any], config: Path) -> str | None:
-    content = _get_text(item.get("content"))
-    name = _get_text(item.get("contentHash")) or ""
-    if content is not None or not HASH.fullmatch(name):
-        return content
-    data = read_small(config / PASTES / f"{name}.txt")
-    return None if data is None else data.decode(errors="replace")
-
-
-def _read_listed_sessions(path: Path) -> dict[str, ListedSession]:
-    found = _decode_object(read_small(path) or b"")
-    entries = found.get("entries")
-    original = _get_text(found.get("originalPath"))
-    listed: dict[str, ListedSession] = {}
-    for item in entries if isinstance(entries, list) else ():
-        session = _get_text(item.get("sessionId")) if isinstance(item, dict) else None
-        if session and SESSION.fullmatch(session) and item.get("isSidechain") is not True:
-            messages = item.get("messageCount")
-            listed[session] = ListedSession(
-                _get_text(item.get("projectPath")) or _get_text(item.get("cwd")) or original,
-                _get_text(item.get("customTitle")) or _get_text(item.get("summary")),
-                _get_text(item.get("firstPrompt")),
-                _get_text(item.get("gitBranch")),
-                messages if isinstance(messages, int) and messages > 0 else None,
-                _parse_moment(item.get("created")),
-                _parse_moment(item.get("modified")),
-            )
-    return listed
-
-
-def list_backups(folder: Path) -> Iterator[Backup]:
-    """Yield the backups of a session, oldest first."""
-    found = []
-    for path in list_files(folder):
-        name, times = BACKUP.fullmatch(path.name), read_file_times(path)
-        if name and times:
-            time = datetime.fromtimestamp(times[1] / 1e9, UTC)
-            found.append(Backup(path, name[1], int(name[2]), time))
-    yield from sorted(found, key=lambda item: (item.time, item.key, item.version))
 
 
 def _list_folders(place: Path) -> dict[str, Path]:
@@ -428,7 +404,12 @@ def find_lost_sessions(
     everyone = left.sessions | set(typed) | {session.session for session in there}
     git = _Git(ask, directories, everyone)
     found = [replace(session, backups=git.name_files(session.backups)) for session in found]
-    found = [_with_directory(session, git.directories) for session in found]
+    for number, session in enumerate(found):
+        # If nothing else names its directory, that of its files does.
+        files = [Path(backup.file) for backup in session.backups if backup.file]
+        if not session.directory and files:
+            inside = [place for place in git.directories if Path(place) in files[0].parents]
+            found[number] = replace(session, directory=max(inside, key=len, default=None))
     commits = git.commits_by_session(found, typed)
     found = [replace(session, commits=commits.get(session.session, ())) for session in found]
     worth = sorted(
@@ -483,26 +464,23 @@ def _assemble(
         title = (
             _get_text(_decode_object(read_small(folder / TITLE) or b"").get("customTitle")) or ""
         )
+    copies: list[Backup] = []
+    for path in list_files(backups) if backups else ():
+        name, times = BACKUP.fullmatch(path.name), read_file_times(path)
+        if name and times:
+            time = datetime.fromtimestamp(times[1] / 1e9, UTC)
+            copies.append(Backup(path, name[1], int(name[2]), time))
     return LostSession(
         session,
         directory or listed.directory or by_slug.get(project or ""),
         typed,
-        tuple(list_backups(backups)) if backups else (),
+        tuple(sorted(copies, key=lambda item: (item.time, item.key, item.version))),
         list_files(scripts) if scripts else (),
         listed=listed,
         title=title or None,
         project=project,
         is_guess=bool(typed) and typed[0].session is None,
     )
-
-
-def _with_directory(session: LostSession, directories: Iterable[str]) -> LostSession:
-    """Return a session with the directory of its files, if nothing else names one."""
-    if session.directory:
-        return session
-    files = [Path(backup.file) for backup in session.backups if backup.file]
-    inside = [place for place in directories if files and Path(place) in files[0].parents]
-    return replace(session, directory=max(inside, key=len, default=None))
 
 
 @dataclass(slots=True)
@@ -639,7 +617,12 @@ def _write_session(session: LostSession, folder: Path) -> Path:
     with SessionWriter(path, setting, ids, has_snapshots=False) as writer:
         finds = "\n".join(f"- {find}" for find in describe_finds(session))
         _write_note(writer, f"{INCOMPLETE_NOTE}\n{finds}".rstrip("\n"))
-        for event in _list_events(session):
+        prompts, first = session.prompts, session.listed.first_prompt
+        if not prompts and first:  # what only the list of sessions says
+            prompts = (TypedPrompt(now, first, session.directory, session.session),)
+        events: list[Event] = [*prompts, *session.backups, *session.commits]
+        events.sort(key=lambda event: (event.time, not isinstance(event, TypedPrompt)))
+        for event in events:
             now = event.time
             match event:
                 case TypedPrompt():
@@ -669,17 +652,6 @@ def _write_session(session: LostSession, folder: Path) -> Path:
             writer.ai_title(session.listed.title)
         writer.tag(INCOMPLETE)
     return path
-
-
-def _list_events(session: LostSession) -> Iterator[Event]:
-    """Yield what happened, in order; what only the list of sessions says comes first."""
-    prompts = session.prompts
-    first = session.listed.first_prompt
-    if not prompts and first:
-        began = session.began or datetime.fromtimestamp(0, UTC)
-        prompts = (TypedPrompt(began, first, session.directory, session.session),)
-    events: list[Event] = [*prompts, *session.backups, *session.commits]
-    yield from sorted(events, key=lambda event: (event.time, not isinstance(event, TypedPrompt)))
 
 
 def _write_note(writer: SessionWriter, words: str) -> None:

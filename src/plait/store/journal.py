@@ -25,7 +25,15 @@ from msgspec import Struct
 
 from plait.line.output import BINARY, OWNER_FILE, OWNER_FOLDER, replace_file, sync_folder
 from plait.store.model import KeptFile
-from plait.store.packs import FRAME_HEAD, SKIPPABLE, BrokenFrame, encode_note, packed, plain
+from plait.store.packs import (
+    FRAME_HEAD,
+    SKIPPABLE,
+    BrokenFrame,
+    encode_note,
+    packed,
+    plain,
+    write_all,
+)
 
 COPY = "journal.copy.zst"
 SPAN = struct.Struct("<QQQ")
@@ -266,7 +274,11 @@ class Journal:
         try:
             os.ftruncate(handle, states.complete_bytes)
             os.lseek(handle, states.complete_bytes, os.SEEK_SET)
-            _write_all(handle, data, states.complete_bytes)
+            try:
+                write_all(handle, data)
+            except OSError:  # such as a full disk: leave no torn line
+                os.ftruncate(handle, states.complete_bytes)
+                raise
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -305,13 +317,3 @@ def _lines(data: bytes) -> tuple[dict[int, tuple[int, JournalLine]], list[int]]:
             found[start] = (end, line)
         start = end
     return found, broken
-
-
-def _write_all(handle: int, data: bytes, complete: int) -> None:
-    view = memoryview(data)
-    try:
-        while view:
-            view = view[os.write(handle, view) :]
-    except OSError:
-        os.ftruncate(handle, complete)
-        raise

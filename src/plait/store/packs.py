@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from zlib import crc32
 
 import msgspec
@@ -68,7 +68,9 @@ def plain(frame: bytes, size: int) -> bytes:
         data = zstd.ZstdDecompressor().decompress(frame, size + 1)
     except zstd.ZstdError as error:
         raise BrokenFrame(str(error)) from error
-    return _checked(data, size)
+    if len(data) != size:
+        raise BrokenFrame(f"{len(data)} bytes instead of {size}")
+    return data
 
 
 _BROKEN: tuple[type[Exception], ...] = (zstd.ZstdError, EOFError)
@@ -77,33 +79,23 @@ STEP = 1 << 12
 
 def read_damaged(frame: bytes, size: int) -> bytes:
     """Return what can be read of a damaged frame: everything before the damage."""
-    found, frame_data = _read_on(frame, size)
-    if frame_data < len(frame):  # once more, and byte by byte where it failed
-        reader = zstd.ZstdDecompressor()
-        found = bytearray(reader.decompress(frame[:frame_data])) if frame_data else bytearray()
-        with suppress(*_BROKEN):
-            for at in range(frame_data, min(frame_data + STEP, len(frame))):
-                found += reader.decompress(frame[at : at + 1])
-    return bytes(found[:size])
-
-
-def _read_on(frame: bytes, size: int) -> tuple[bytearray, int]:
-    """Return the content of a frame up to the step that fails, and where that begins."""
     reader, found = zstd.ZstdDecompressor(), bytearray()
     for at in range(0, len(frame), STEP):
         try:
             found += reader.decompress(frame[at : at + STEP])
         except _BROKEN:
-            return found, at
-        if len(found) > size:
             break
-    return found, len(frame)
-
-
-def _checked(data: bytes, size: int) -> bytes:
-    if len(data) != size:
-        raise BrokenFrame(f"{len(data)} bytes instead of {size}")
-    return data
+        if len(found) > size:
+            return bytes(found[:size])
+    else:
+        return bytes(found[:size])
+    # Once more up to the step that failed, and byte by byte within it.
+    reader = zstd.ZstdDecompressor()
+    found = bytearray(reader.decompress(frame[:at])) if at else bytearray()
+    with suppress(*_BROKEN):
+        for place in range(at, min(at + STEP, len(frame))):
+            found += reader.decompress(frame[place : place + 1])
+    return bytes(found[:size])
 
 
 MIN_BLOCK = 32 << 10
@@ -306,11 +298,19 @@ class Packs:
     def scan_pack(self, number: int) -> list[IndexLine]:
         """Return the blocks found by scanning a pack."""
         found: list[IndexLine] = []
-        with suppress(OSError, _Torn), self.path(number).open("rb") as file:
+        with suppress(OSError), self.path(number).open("rb") as file:
             at, frame, end = 0, 0, file.seek(0, os.SEEK_END)
             while frame < end:
+                # The note before a frame: the length of the frame, then its blocks.
                 file.seek(frame)
-                note = _read_note(file)
+                head = file.read(FRAME_HEAD.size)
+                if len(head) < FRAME_HEAD.size:
+                    break
+                magic, count = FRAME_HEAD.unpack(head)
+                note = file.read(count) if magic == SKIPPABLE else b""
+                is_note = len(note) == count and count % (NAME_BYTES + SIZE_BYTES) == SIZE_BYTES
+                if not note or not is_note:
+                    break
                 frame += FRAME_HEAD.size + len(note)
                 length = int.from_bytes(note[:SIZE_BYTES], "little")
                 for start in range(SIZE_BYTES, len(note), NAME_BYTES + SIZE_BYTES):
@@ -401,10 +401,6 @@ class Packs:
         return found
 
 
-class _Torn(Exception):
-    """A pack ends within a frame."""
-
-
 def iter_places(number: int, lines: Iterable[IndexLine]) -> Iterator[tuple[str, Place]]:
     """Yield the blocks of a pack with their places."""
     together: dict[int, list[IndexLine]] = {}
@@ -416,18 +412,6 @@ def iter_places(number: int, lines: Iterable[IndexLine]) -> Iterator[tuple[str, 
         for line in inside:
             skip = line.at - start
             yield line.sha256, Place(number, frame, line.packed, frame_size, skip, line.size)
-
-
-def _read_note(file: BinaryIO) -> bytes:
-    """Read the note before a frame: the length of the frame, then its blocks."""
-    head = file.read(FRAME_HEAD.size)
-    if len(head) < FRAME_HEAD.size:
-        raise _Torn
-    magic, length = FRAME_HEAD.unpack(head)
-    names = file.read(length) if magic == SKIPPABLE else b""
-    if not names or len(names) != length or length % (NAME_BYTES + SIZE_BYTES) != SIZE_BYTES:
-        raise _Torn
-    return names
 
 
 FULL = 64 << 20
@@ -498,7 +482,7 @@ class PackWriter:
             self.packs.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
             self._number = self.packs.next_number()
             self._file = os.open(self._draft(PACK), FLAGS, OWNER_FILE)
-        _write_all(self._file, head + frame)
+        write_all(self._file, head + frame)
         start = self._end + len(head)
         for name, size in self._blocks.items():
             self._lines.append(IndexLine(name, self._at, size, start, len(frame)))
@@ -521,7 +505,7 @@ class PackWriter:
         lines = _encoded(self._lines)
         handle = os.open(self._draft(INDEX), FLAGS, OWNER_FILE)
         try:
-            _write_all(handle, lines)
+            write_all(handle, lines)
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -551,7 +535,8 @@ def _encoded(lines: Iterable[IndexLine]) -> bytes:
     return b"".join(_ENCODER.encode(line) + b"\n" for line in lines)
 
 
-def _write_all(handle: int, data: bytes) -> None:
+def write_all(handle: int, data: bytes) -> None:
+    """Write all bytes: the system may write only some of them at a time."""
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]

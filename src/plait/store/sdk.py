@@ -205,15 +205,17 @@ class SessionStore:
     async def delete(self, key: Key) -> None:
         """Delete a session with its agents, or one agent alone, whatever its source."""
         stream = stream_of(key)
+        own = (stream.project, stream.session)
         with self._held():
             for live_stream in self._live_streams():
-                if _is_deleted(live_stream, stream):
+                is_of_session = (live_stream.project, live_stream.session) == own
+                if live_stream == stream or (is_of_session and not stream.parts):
                     self._place(live_stream).unlink(missing_ok=True)
                     self._seen.pop(live_stream, None)
             gone: dict[tuple[str, str, str], list[KeptFile]] = {}
             for states in self._store.states().files.values():
                 file = states[-1]
-                is_of_session = (file.project, file.session) == (stream.project, stream.session)
+                is_of_session = (file.project, file.session) == own
                 if file.path in (stream.path, stream.meta) or (is_of_session and not stream.parts):
                     gone.setdefault((file.root, file.project, file.session), []).append(file)
             self._store.forget(KeptSession(*key, tuple(files)) for key, files in gone.items())
@@ -361,11 +363,6 @@ class SessionStore:
 
 
 _META = {"type": "agent_metadata"}
-
-
-def _is_deleted(item: Stream, stream: Stream) -> bool:
-    is_of_session = (item.project, item.session) == (stream.project, stream.session)
-    return item == stream or (is_of_session and not stream.parts)
 
 
 def _decode_object(data: bytes | None) -> Entry:

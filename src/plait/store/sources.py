@@ -11,6 +11,7 @@ A project is any folder with logs in it.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -115,15 +116,18 @@ class _Walk:
         for place, status in agents:
             kind = "agent" if place.endswith(LOG_SUFFIX) else "beside"
             log = place.removesuffix(META) + LOG_SUFFIX if place.endswith(META) else place
-            self._take(
-                project,
-                (self.owners.get(log) or find_owner(log) or Path(log).stem),
-                place,
-                status,
-                kind,
-            )
+            owner = self.owners.get(log)
+            if not owner:  # the log names its session
+                with suppress(OSError), open(log, "rb") as file:  # noqa: PTH123
+                    named = NAMED.search(file.read(MOST_READ))
+                    owner = named[1].decode("utf-8", "replace") if named else None
+            self._take(project, owner or Path(log).stem, place, status, kind)
         for name in [*folders]:
-            if name in logs or (only is None and _is_session_folder(folders[name])):
+            inside: list[str] = []
+            if only is None:
+                with suppress(OSError):
+                    inside = os.listdir(folders[name])  # noqa: PTH208
+            if name in logs or not SIGNS.isdisjoint(inside):
                 for place, status in self._iter_files_below(folders.pop(name)):
                     file_name = os.path.basename(place)  # noqa: PTH119
                     kind = "journal" if file_name == JOURNAL else "beside"
@@ -192,20 +196,3 @@ def build_stamp(status: os.stat_result) -> Stamp:
         status.st_ino,
         S_IMODE(status.st_mode),
     )
-
-
-def find_owner(log: str) -> str | None:
-    """Return the session that an agent's log names."""
-    try:
-        with open(log, "rb") as file:  # noqa: PTH123
-            found = NAMED.search(file.read(MOST_READ))
-    except OSError:
-        return None
-    return found[1].decode("utf-8", "replace") if found else None
-
-
-def _is_session_folder(folder: str) -> bool:
-    try:
-        return not SIGNS.isdisjoint(os.listdir(folder))  # noqa: PTH208
-    except OSError:
-        return False

@@ -494,52 +494,6 @@ def _owner(state: KeptFile) -> tuple[str, str, str]:
 DAY = 86_400 * 10**9
 
 
-def select_expired(
-    store: "Store", limits: Limits, now: float | None = None
-) -> tuple[KeptSession, ...]:
-    """Return the sessions older than the limit, then the oldest until the rest fits.
-
-    A session counts with the blocks that no newer one needs.
-    """
-    sessions = sorted(store.sessions(), key=lambda session: session.modified)
-    gone: list[KeptSession] = []
-    if limits.max_age is not None:
-        oldest = (time.time() if now is None else now) * 10**9 - limits.max_age * DAY
-        gone = [session for session in sessions if session.modified < oldest]
-    if limits.max_bytes is not None:
-        left = sessions[len(gone) :]
-        used: set[str] = set()
-        found: list[int] = []
-        for session in reversed(left):
-            blocks = {name for file in (*session.files, *session.earlier) for name in file.blocks}
-            places = [
-                store.packs.places[name] for name in blocks - used if name in store.packs.places
-            ]
-            found.append(round(sum(place.packed * place.size / place.plain for place in places)))
-            used |= blocks
-        shares = found[::-1]
-        total = sum(shares)
-        for kept_session, share in zip(left, shares, strict=True):
-            if total <= limits.max_bytes:
-                break
-            gone.append(kept_session)
-            total -= share
-    return tuple(gone)
-
-
-def _is_same(path: Path, file: KeptFile) -> bool:
-    """Return whether a file has the content of a stored one."""
-    try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size:
-            return False
-    except OSError as error:
-        raise make_read_error(path, error) from error
-    digest = sha256()
-    for piece in iter_bytes(path):
-        digest.update(piece)
-    return digest.hexdigest() == file.sha256
-
-
 class _Restoring:
     """Writes files one after the other, each under a temporary name first."""
 
@@ -598,72 +552,6 @@ class _Restoring:
             damaged.append(Damage("", "the journal", "its blocks do not match the file", (file,)))
 
 
-def _verify_journal(store: "Store", states: JournalState) -> Iterator[Damage]:
-    journal = store.journal
-    for number in states.damaged:
-        copy = "and so is its copy" if number in states.lost else "but its copy is intact"
-        yield Damage("", journal.path.name, f"line {number} is damaged, {copy}")
-    if states.damaged or not states.complete_bytes:
-        return
-    with suppress(OSError), lock_file(store.lock) as is_ours:
-        expected = journal.path.read_bytes()[: states.complete_bytes]
-        if is_ours and journal.copy.read() != expected:
-            # A copy that only lags behind is no damage: a run was interrupted before writing it.
-            is_behind = journal.copy.end() != len(expected)
-            journal.copy.remake(journal.path)
-            if not is_behind:
-                yield Damage("", journal.copy.path.name, "it was damaged and has been rebuilt")
-
-
-def _verify_indexes(packs: Packs) -> Iterator[Damage]:
-    """Yield the packs whose index disagrees with them, and rewrite wrong indexes."""
-    for number in packs.numbers():
-        index, listed = packs.read_index(number), packs.scan_pack(number)
-        if index == listed:
-            continue
-        if index is not None and _can_read(packs, number, index, listed):
-            yield Damage("", packs.path(number).name, "its list of blocks is damaged")
-            continue
-        if _can_read(packs, number, listed, index or []):
-            with suppress(OSError):
-                write_index(packs.path(number, INDEX), listed)
-        yield Damage(
-            "", packs.path(number, INDEX).name, "it is damaged; the pack has the same information"
-        )
-    packs.forget()
-
-
-def _can_read(packs: Packs, number: int, lines: list[IndexLine], other: list[IndexLine]) -> bool:
-    """Return whether all blocks that are only in the first list can be read."""
-    alone = {line.sha256 for line in {*lines} - {*other}}
-    for name, place in iter_places(number, lines):
-        if name in alone:
-            try:
-                packs.read_at(name, place)
-            except LostBlock:
-                return False
-    return bool(alone)
-
-
-def _verify_blocks(packs: Packs, states: JournalState, report: Report | None) -> Iterator[Damage]:
-    needed: dict[str, list[KeptFile]] = {}
-    for state in states.iter_states():
-        for name in dict.fromkeys(state.blocks):
-            needed.setdefault(name, []).append(state)
-    places = packs.places
-    order = sorted(needed, key=lambda name: places[name][:5] if name in places else ())
-    done, total = 0, sum(places[name].size for name in needed if name in places)
-    for number, name in enumerate(order):
-        if report and number % 64 == 0:
-            report(Progress(number, len(order), done, total, name[:16]))
-        try:
-            done += len(packs.read(name))
-        except LostBlock as error:
-            yield Damage(name, packs.describe_place(name), str(error), tuple(needed[name]))
-    if report:
-        report(Progress(len(order), len(order), done, total, ""))
-
-
 STORE, PACKS = "store", "packs"
 FORMAT_VERSION = 1
 HOMES = frozenset({PROJECTS, TASKS, LISTS, HISTORY})
@@ -676,24 +564,12 @@ LATEST = 1 << 62
 def _copy_states(source: "Store", run: BackupRun, chosen: Iterable[KeptFile]) -> None:
     """Copy states from another store, with the blocks that are missing here."""
     with run.transaction():
-        for state in sorted(
-            chosen, key=lambda state: (state.root, state.project, state.session, state.kept)
-        ):
+        for state in sorted(chosen, key=lambda state: (*_owner(state), state.kept)):
             run.start_owner(state)
             for name in state.blocks:
                 if not run.has(name):
                     run.store(name, source.block(name, state))
             run.add(state)
-
-
-def _members(store: "Store") -> Iterator[Member]:
-    paths = [store.journal.path]
-    for number in store.packs.numbers():
-        paths += [store.packs.path(number, PACK), store.packs.path(number, INDEX)]
-    for path in paths:
-        if path.exists():
-            name = f"{STORE}/{path.relative_to(store.folder).as_posix()}"
-            yield Member(name, partial(iter_bytes, path), 0, is_compressed=path.suffix == PACK)
 
 
 def _merge_states(
@@ -702,12 +578,6 @@ def _merge_states(
     states = tuple(states)
     names = tuple(dict.fromkeys(state.session for state in states))
     return Merged(names, len(states), sum(state.size for state in states), stored, left_out)
-
-
-def _is_parcel_member(parts: tuple[str, ...]) -> bool:
-    if parts == (STORE, JOURNAL):
-        return True
-    return len(parts) == 3 and parts[:2] == (STORE, PACKS) and bool(PACK_NAME.fullmatch(parts[2]))
 
 
 def _check_parcel(path: Path, other: "Store", states: JournalState) -> None:
@@ -756,19 +626,6 @@ def _is_sound(state: KeptFile) -> bool:
         and 0 <= state.mode <= 0o777
         and state.size >= 0
     )
-
-
-def _iter_missing_states(
-    store: "Store", states: JournalState, other: "Store", there: JournalState
-) -> Iterator[KeptFile]:
-    """Yield the states of another store that no state of this one begins with."""
-    for state in there.iter_states():
-        known = states.files.get(state.key, [])
-        if any(_begins(store, file, other, state) for file in known):
-            continue
-        beginning = next((file for file in known if _begins(other, state, store, file)), None)
-        grew_from = beginning.sha256 if beginning else ""
-        yield replace(state, grew_from=grew_from, is_foreign=True, changed=0, inode=0)
 
 
 def _begins(store: "Store", longer: KeptFile, other: "Store", shorter: KeptFile) -> bool:
@@ -976,11 +833,23 @@ class Store:
         for file in session.files:
             parts = PurePosixPath(file.path).parts
             if not parts or any(part in ("/", "..", "") or "\0" in part for part in parts):
-                raise SourceError(f"refusing to write '{file.path[:80]}': it is a symlink")
+                raise SourceError(f"refusing to write '{file.path[:80]}': it leads elsewhere")
             places.append(home.joinpath(*parts))
         there = [os.path.lexists(path) for path in places]
         pairs = [*zip(session.files, places, there, strict=True)]
-        same = [path for file, path, is_there in pairs if is_there and _is_same(path, file)]
+
+        def is_same(path: Path, file: KeptFile) -> bool:
+            try:
+                if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size:
+                    return False
+            except OSError as error:
+                raise make_read_error(path, error) from error
+            digest = sha256()
+            for piece in iter_bytes(path):
+                digest.update(piece)
+            return digest.hexdigest() == file.sha256
+
+        same = [path for file, path, is_there in pairs if is_there and is_same(path, file)]
         in_the_way = [path for _, path, is_there in pairs if is_there and path not in same]
         if in_the_way and not overwrite:
             more = f" and {len(in_the_way) - 1} more" if len(in_the_way) > 1 else ""
@@ -1005,10 +874,74 @@ class Store:
         """Read every block once and return what is damaged, with the files that need it."""
         states = self.states()
         self.packs.forget()
-        found = [*_verify_journal(self, states), *_verify_indexes(self.packs)]
-        blocks = [*_verify_blocks(self.packs, states, report)]
+        found = [*self._verify_journal(states), *self._verify_indexes()]
+        blocks = [*self._verify_blocks(states, report)]
         mark_damaged(self.folder, (damage.block for damage in blocks))
         return (*found, *blocks)
+
+    def _verify_journal(self, states: JournalState) -> Iterator[Damage]:
+        journal = self.journal
+        for number in states.damaged:
+            copy = "and so is its copy" if number in states.lost else "but its copy is intact"
+            yield Damage("", journal.path.name, f"line {number} is damaged, {copy}")
+        if states.damaged or not states.complete_bytes:
+            return
+        with suppress(OSError), lock_file(self.lock) as is_ours:
+            expected = journal.path.read_bytes()[: states.complete_bytes]
+            if is_ours and journal.copy.read() != expected:
+                # A copy that only lags behind is no damage: a run was interrupted before writing it.
+                is_behind = journal.copy.end() != len(expected)
+                journal.copy.remake(journal.path)
+                if not is_behind:
+                    yield Damage("", journal.copy.path.name, "it was damaged and has been rebuilt")
+
+    def _verify_indexes(self) -> Iterator[Damage]:
+        """Yield the self.packs whose index disagrees with them, and rewrite wrong indexes."""
+        for number in self.packs.numbers():
+            index, listed = self.packs.read_index(number), self.packs.scan_pack(number)
+            if index == listed:
+                continue
+            if index is not None and self._can_read(number, index, listed):
+                yield Damage("", self.packs.path(number).name, "its list of blocks is damaged")
+                continue
+            if self._can_read(number, listed, index or []):
+                with suppress(OSError):
+                    write_index(self.packs.path(number, INDEX), listed)
+            yield Damage(
+                "",
+                self.packs.path(number, INDEX).name,
+                "it is damaged; the pack has the same information",
+            )
+        self.packs.forget()
+
+    def _can_read(self, number: int, lines: list[IndexLine], other: list[IndexLine]) -> bool:
+        """Return whether all blocks that are only in the first list can be read."""
+        alone = {line.sha256 for line in {*lines} - {*other}}
+        for name, place in iter_places(number, lines):
+            if name in alone:
+                try:
+                    self.packs.read_at(name, place)
+                except LostBlock:
+                    return False
+        return bool(alone)
+
+    def _verify_blocks(self, states: JournalState, report: Report | None) -> Iterator[Damage]:
+        needed: dict[str, list[KeptFile]] = {}
+        for state in states.iter_states():
+            for name in dict.fromkeys(state.blocks):
+                needed.setdefault(name, []).append(state)
+        places = self.packs.places
+        order = sorted(needed, key=lambda name: places[name][:5] if name in places else ())
+        done, total = 0, sum(places[name].size for name in needed if name in places)
+        for number, name in enumerate(order):
+            if report and number % 64 == 0:
+                report(Progress(number, len(order), done, total, name[:16]))
+            try:
+                done += len(self.packs.read(name))
+            except LostBlock as error:
+                yield Damage(name, self.packs.describe_place(name), str(error), tuple(needed[name]))
+        if report:
+            report(Progress(len(order), len(order), done, total, ""))
 
     def forget(self, sessions: Iterable[KeptSession]) -> Freed:
         """Delete sessions with all states of their files, and free unneeded space."""
@@ -1039,8 +972,33 @@ class Store:
         return Freed(names, len(lines), size, before - after)
 
     def select_expired(self, limits: Limits, now: float) -> tuple[KeptSession, ...]:
-        """Return the sessions to forget so that limits hold, oldest first."""
-        return select_expired(self, limits, now)
+        """Return the sessions older than the limit, then the oldest until the rest fits.
+
+        A session counts with the blocks that no newer one needs.
+        """
+        sessions = sorted(self.sessions(), key=lambda session: session.modified)
+        gone: list[KeptSession] = []
+        if limits.max_age is not None:
+            oldest = now * 10**9 - limits.max_age * DAY
+            gone = [session for session in sessions if session.modified < oldest]
+        if limits.max_bytes is None:
+            return tuple(gone)
+        left = sessions[len(gone) :]
+        used: set[str] = set()
+        shares: list[int] = []
+        for session in reversed(left):
+            blocks = {name for file in (*session.files, *session.earlier) for name in file.blocks}
+            new = [name for name in blocks - used if name in self.packs.places]
+            places = [self.packs.places[name] for name in new]
+            shares.append(round(sum(place.packed * place.size / place.plain for place in places)))
+            used |= blocks
+        total = sum(shares)
+        for session, share in zip(left, reversed(shares), strict=True):
+            if total <= limits.max_bytes:
+                break
+            gone.append(session)
+            total -= share
+        return tuple(gone)
 
     def pack(self, path: Path, sessions: Iterable[KeptSession] | None = None) -> Merged:
         """Write sessions, or all, to one file for another machine."""
@@ -1060,14 +1018,32 @@ class Store:
                     "keep": FORMAT_VERSION,
                     "sessions": sorted({session.session for session in packed}),
                 }
-                write_pack(path, _members(small), about)
+                files = [small.journal.path]
+                for number in small.packs.numbers():
+                    files += [small.packs.path(number, PACK), small.packs.path(number, INDEX)]
+                members = [
+                    Member(
+                        f"{STORE}/{file.relative_to(small.folder).as_posix()}",
+                        partial(iter_bytes, file),
+                        0,
+                        is_compressed=file.suffix == PACK,
+                    )
+                    for file in files
+                    if file.exists()
+                ]
+                write_pack(path, members, about)
         except OSError as error:
             raise make_write_error(path, error) from error
         return _merge_states(chosen, path.stat().st_size, left_out)
 
     def unpack(self, path: Path) -> Merged:
         """Add what another machine packed; what exists here stays as it is."""
-        parcel = Pack(path, _is_parcel_member)
+
+        def is_expected(parts: tuple[str, ...]) -> bool:
+            is_pack = len(parts) == 3 and parts[:2] == (STORE, PACKS)
+            return parts == (STORE, JOURNAL) or (is_pack and bool(PACK_NAME.fullmatch(parts[2])))
+
+        parcel = Pack(path, is_expected)
         if parcel.manifest.about.get("keep") != FORMAT_VERSION:
             raise _make_parcel_error(path, "it was not made by `plait keep pack`")
         with (
@@ -1083,7 +1059,17 @@ class Store:
             there = other.states()
             _check_parcel(path, other, there)
             run = BackupRun(self.journal, self.packs, states)
-            found = [*_iter_missing_states(self, states, other, there)]
+            # The states that no state of this store begins with.
+            found: list[KeptFile] = []
+            for state in there.iter_states():
+                known = states.files.get(state.key, [])
+                if any(_begins(self, file, other, state) for file in known):
+                    continue
+                earlier = next((file for file in known if _begins(other, state, self, file)), None)
+                grew_from = earlier.sha256 if earlier else ""
+                found.append(
+                    replace(state, grew_from=grew_from, is_foreign=True, changed=0, inode=0)
+                )
             _copy_states(other, run, found)
         return _merge_states(found, run.report.stored_bytes)
 
