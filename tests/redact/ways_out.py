@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from plait.archive import Archive, TracePlan
+from plait.archive import Archive
 from plait.redact import Redactor
 from plait.trace.delivery import otlp_target
 from plait.trace.hook_event import write_job
@@ -284,8 +284,8 @@ def hooked(redactor: Callable[[], Redactor] = Redactor) -> Way:
 def _library(root: Path, _: Path) -> bytes:
     archive = Archive([root])
     files = [data for format_ in ("md", "json") for _, data in archive.export(SESSION, format_)]
-    plan = TracePlan(archive.sessions, Content(limit=1_000_000), Redactor())
-    spans = [str(span) for trace in plan.traces() for span in trace]
+    traces = archive.traces(content=Content(limit=1_000_000), redactor=Redactor())
+    spans = [str(span) for trace in traces for span in trace]
     return b"".join(files) + "".join(spans).encode("utf-8", "replace")
 
 

@@ -19,7 +19,6 @@ from plait.write.lines import (
     SURNAMES,
     IdSource,
     format_time,
-    make_readable_name,
     utc_now,
 )
 from tests.write.stories import plain, writer
@@ -86,12 +85,9 @@ def test_names_are_many_and_plain() -> None:
     for words in (ADJECTIVES, PARTICIPLES, SURNAMES):
         assert len(set(words)) == len(words) >= 100
         assert all(re.fullmatch("[a-z]+", word) for word in words)
-    assert (
-        make_readable_name(Random(1))
-        == make_readable_name(Random(1))
-        != make_readable_name(Random(2))
-    )
-    assert len({make_readable_name(Random(seed)) for seed in range(200)}) > 190
+    names = [IdSource(Random(seed)).name() for seed in range(200)]
+    assert names[1] == IdSource(Random(1)).name()
+    assert len(set(names)) > 190
 
 
 def test_a_session_may_have_no_name(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from plait.sessions.tree import SessionTree, TreeDetail, Unlinked, count_unlinked
     from plait.sessions.watch import watch_changes
     from plait.sessions.worker_pool import gc_paused
-    from plait.trace.traces import TracePlan, batch_traces
+    from plait.trace.traces import batch_traces
     from plait.trace.worker import HookLimits, HookOptions, HookWorker
     from plait.usage.responses import CountedResponses
 
@@ -131,7 +131,6 @@ __all__ = [
     "StarFile",
     "Stars",
     "StorePlace",
-    "TracePlan",
     "Tracker",
     "TreeDetail",
     "Unlinked",
@@ -201,7 +200,7 @@ _NAMES_BY_MODULE = {
     "plait.sessions.tree": "SessionTree TreeDetail Unlinked count_unlinked",
     "plait.sessions.watch": "watch_changes",
     "plait.sessions.worker_pool": "gc_paused",
-    "plait.trace.traces": "TracePlan batch_traces",
+    "plait.trace.traces": "batch_traces",
     "plait.trace.worker": "HookLimits HookOptions HookWorker",
     "plait.usage.responses": "CountedResponses",
 }

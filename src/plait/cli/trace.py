@@ -14,7 +14,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from plait.archive import TracePlan, batch_traces
+from plait.archive import batch_traces
 from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.hook.event import FOLDER
@@ -113,11 +113,22 @@ def send_command(request: Request, asked: SendOptions, redaction: shared.Redacti
             "name sessions or a project, or add `--all`",
         )
     target = _destination(request.settings.collector, asked.to, asked.headers)
-    plan = _make_plan(request, asked, redaction)
+    chosen = require_sessions(asked.select(request, *asked.names))
+    if redaction.no_redact and not asked.no_content:
+        request.output.warn_unredacted()
+    content = Content(
+        has_content=not asked.no_content,
+        has_thinking=asked.thinking,
+        limit=asked.limit,
+    )
+    redactor = redaction.load()
+    found = request.archive.traces(
+        chosen, content=content, redactor=redactor, pricing=request.prices
+    )
     counts: Counter[str] = Counter()
 
     def count_traces() -> Iterator[list[Span]]:
-        for spans in plan.traces():
+        for spans in found:
             counts.update(traces=1, spans=len(spans))
             yield spans
 
@@ -130,12 +141,12 @@ def send_command(request: Request, asked: SendOptions, redaction: shared.Redacti
             names = asked.convention or "both"
             done = DeliveryResult(sent=write_spans(target, batches, convention=names))
         else:
-            chosen = asked.convention or target.convention
-            patient = replace(target, convention=chosen, timeout=asked.timeout)
+            names = asked.convention or target.convention
+            patient = replace(target, convention=names, timeout=asked.timeout)
             done = deliver(batches, patient)
     where = str(target) if isinstance(target, Path) else target.url
-    traces, spans, sessions = counts["traces"], counts["spans"], len(plan.sessions)
-    kinds = plan.redactor.report.kinds if plan.redactor else {}
+    traces, spans, sessions = counts["traces"], counts["spans"], len(chosen)
+    kinds = redactor.report.kinds if redactor else {}
     unsent = spans - done.sent
     if asked.as_json:
         request.output.json(
@@ -192,26 +203,6 @@ def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -
             )
     more = parse_headers(",".join(headers))
     return replace(target, headers={**target.headers, **more}) if more else target
-
-
-def _make_plan(request: Request, asked: SendOptions, redaction: shared.Redaction) -> TracePlan:
-    sessions = require_sessions(asked.select(request, *asked.names))
-    if redaction.no_redact and not asked.no_content:
-        request.output.warn_unredacted()
-    content = Content(
-        has_content=not asked.no_content,
-        has_thinking=asked.thinking,
-        limit=asked.limit,
-    )
-    archive = request.archive
-    return TracePlan(
-        tuple(sessions),
-        content,
-        redaction.load(),
-        pricing=request.prices,
-        among=archive.sessions,
-        hands=archive.workers,
-    )
 
 
 NARROW_TABLE = 60

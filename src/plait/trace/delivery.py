@@ -499,7 +499,14 @@ def _classify_response(response: "Response") -> SendReply:
     reason = f"{status} {response.reason or ''}".strip()
     is_protobuf = "protobuf" in response.headers.get("Content-Type", "")
     if 200 <= status < 300:
-        return SendReply("sent", rejected=_count_rejected(response) if is_protobuf else 0)
+        rejected = 0
+        if is_protobuf:
+            from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as service
+
+            with suppress(Exception):  # whatever the server answers, it has accepted the batch
+                answer = service.ExportTraceServiceResponse.FromString(response.content)
+                rejected = int(answer.partial_success.rejected_spans)
+        return SendReply("sent", rejected=rejected)
     if status == TOO_LARGE:
         return SendReply("too large", reason)
     if status in TRANSIENT or status >= 500:
@@ -507,16 +514,6 @@ def _classify_response(response: "Response") -> SendReply:
     line = "" if is_protobuf else response.text.strip().split("\n")[0][:200]
     is_html = line.startswith("<")
     return SendReply("refused", reason if is_html or not line else f"{reason}: {line}".rstrip(": "))
-
-
-def _count_rejected(response: "Response") -> int:
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
-
-    try:
-        answer = ExportTraceServiceResponse.FromString(response.content)
-    except Exception:  # whatever the server answers, it has accepted the batch
-        return 0
-    return int(answer.partial_success.rejected_spans)
 
 
 def _parse_retry_after(text: str | None) -> float | None:
@@ -560,35 +557,33 @@ class DeliveryResult(Struct, frozen=True):
 
 
 def deliver(batches: Iterable[list[Span]], target: Target) -> DeliveryResult:
-    """Send batches one after the other; once the target fails, the rest is only counted."""
+    """Send batches one after the other; once the target fails, the rest is only counted.
+
+    A batch that is too large is sent in halves of halves.
+    """
     result = DeliveryResult()
     sender = Sender(target)
     try:
-        for batch in batches:
-            for part, _ in split_into_batches(batch):
-                if result.waiting:  # the target does not answer
-                    result += DeliveryResult(waiting=len(part))
+        for spans in (part for batch in batches for part, _ in split_into_batches(batch)):
+            if result.waiting:  # the target does not answer
+                result += DeliveryResult(waiting=len(spans))
+                continue
+            done, parts = DeliveryResult(), [spans]
+            while parts:
+                part = parts.pop()
+                reply = sender.send(part)
+                if reply.kind == "too large" and len(part) > 1:
+                    middle = len(part) // 2
+                    parts += [part[middle:], part[:middle]]
+                elif reply.kind == "again":
+                    # The whole batch waits: spans keep their ids when they are sent twice.
+                    done = DeliveryResult(waiting=len(spans), reason=reply.reason)
+                    break
                 else:
-                    result += _send_batch(sender, part)
+                    done += _count_delivery(reply, len(part))
+            result += done
     finally:
         sender.close()
-    return result
-
-
-def _send_batch(sender: Sender, spans: Sequence[Span]) -> DeliveryResult:
-    """Send a batch, in halves of halves if it is too large."""
-    result = DeliveryResult()
-    parts = [spans]
-    while parts:
-        part = parts.pop()
-        reply = sender.send(part)
-        if reply.kind == "too large" and len(part) > 1:
-            middle = len(part) // 2
-            parts += [part[middle:], part[:middle]]
-        elif reply.kind == "again":  # the whole batch waits: spans keep their ids when sent twice
-            return DeliveryResult(waiting=len(spans), reason=reply.reason)
-        else:
-            result += _count_delivery(reply, len(part))
     return result
 
 

@@ -124,19 +124,14 @@ def start_worker(folder: Folder, arguments: "Sequence[str]") -> None:
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, creationflags=flags
             )
         elif os.fork() == 0:
-            _exec_worker(command, log)
+            try:  # the child turns into the worker
+                os.setsid()
+                os.nice(NICE)
+                nothing = os.open(os.devnull, os.O_RDONLY)
+                for stream, handle in ((0, nothing), (1, log), (2, log)):
+                    os.dup2(handle, stream)
+                os.execv(command[0], command)  # noqa: S606  our own interpreter
+            finally:
+                os._exit(1)
     finally:
         os.close(log)
-
-
-def _exec_worker(command: list[str], log: int) -> None:
-    """Turn this process into the worker; never returns."""
-    try:
-        os.setsid()
-        os.nice(NICE)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        for stream, handle in ((0, nothing), (1, log), (2, log)):
-            os.dup2(handle, stream)
-        os.execv(command[0], command)  # noqa: S606  our own interpreter
-    finally:
-        os._exit(1)

@@ -91,8 +91,25 @@ def plan_install(
         settings = {"hooks": {name: [group] for name, group in groups.items()}}
         new = json.dumps(settings, indent=2, ensure_ascii=False)
         return SettingsPlan(path, before, new + "\n" * (before is None))
+    ours = hooks.command_pattern
     for name, group in groups.items():
-        text = _add_hook_text(path, text, name, group, hooks.command_pattern)
+        known = _get_hooks(path, json.loads(text))
+        if not isinstance(known.get(name, []), list):
+            raise UserError(f"`hooks.{name}` in '{path}' is not a list", "Claude Code expects one")
+        paths = _find_our_paths(known, name, ours)
+        if len(paths) == 1:  # there already, perhaps with another command
+            old, new_hook = _get_at(known, paths[0][1:]), group["hooks"][0]
+            if old | new_hook != old:
+                text = replace_value(text, paths[0], old | new_hook)
+            continue
+        text = _remove_hook_text(text, name, ours)
+        settings = json.loads(text)
+        if name in settings.get("hooks", {}):
+            text = insert_value(text, ("hooks", name), group)
+        elif "hooks" in settings:
+            text = insert_value(text, ("hooks",), [group], name)
+        else:
+            text = insert_value(text, (), {name: [group]}, "hooks")
     return SettingsPlan(path, before, mark + text)
 
 
@@ -189,25 +206,6 @@ def _get_hooks(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(hooks, dict):
         raise UserError(f"`hooks` in '{path}' is not an object", "Claude Code expects one")
     return hooks
-
-
-def _add_hook_text(
-    path: Path, text: str, name: str, group: dict[str, Any], ours: re.Pattern[str]
-) -> str:
-    """Return settings in which an event has our hook, once."""
-    hooks = _get_hooks(path, json.loads(text))
-    if not isinstance(hooks.get(name, []), list):
-        raise UserError(f"`hooks.{name}` in '{path}' is not a list", "Claude Code expects one")
-    paths = _find_our_paths(hooks, name, ours)
-    if len(paths) == 1:
-        old, new = _get_at(hooks, paths[0][1:]), group["hooks"][0]
-        return text if old | new == old else replace_value(text, paths[0], old | new)
-    text = _remove_hook_text(text, name, ours)
-    if name in json.loads(text).get("hooks", {}):
-        return insert_value(text, ("hooks", name), group)
-    if "hooks" in json.loads(text):
-        return insert_value(text, ("hooks",), [group], name)
-    return insert_value(text, (), {name: [group]}, "hooks")
 
 
 def _remove_hook_text(text: str, name: str, ours: re.Pattern[str]) -> str:

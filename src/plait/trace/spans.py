@@ -30,7 +30,6 @@ from plait.conversation.model import (
     Conversation,
     Item,
     Response,
-    Result,
     ToolCall,
     Turn,
     UserMessage,
@@ -178,7 +177,7 @@ class TraceBuilder:
         return span
 
 
-# The content of spans for turns, responses, calls and agents
+# The content of spans
 
 MAX_STATUS = 300
 SPAN_SOURCE = "claude-code"
@@ -220,64 +219,11 @@ def opening_message(turn: Turn) -> dict[str, Any] | None:
     return build_message("user", turn.opener.text) if turn.opener else None
 
 
-def turn_facts(
-    conversation: Conversation, turn: Turn, responses: Sequence[TurnResponse], number: int
-) -> dict[str, Any]:
-    """Return the content of a trace's root."""
-    start = to_nanoseconds(turn.opener.time if turn.opener else turn.started)
-    last = responses[-1]
-    level: Level = "DEFAULT"
-    status = ""
-    if last.is_error:
-        level, status = "ERROR", first_line(last.text) or NO_API_MESSAGE
-    elif turn.is_interrupted:
-        level, status = "WARNING", "interrupted by the user"
-    metadata = {
-        "source": SPAN_SOURCE,
-        "turn_number": number,
-        "session_id": conversation.session,
-    }
-    if not conversation.is_active:
-        metadata["branch"] = conversation.id
-    return {
-        "name": f"Turn {number}",
-        "input": opening_message(turn),
-        "output": build_message("assistant", last.text),
-        "start": start,
-        "end": clamp_end(to_nanoseconds(turn.ended), start),
-        "level": level,
-        "status": status,
-        "metadata": metadata,
-        "record": turn.opener.uuid if turn.opener else None,
-    }
+def build_call_values(call: ToolCall) -> dict[str, Any]:
+    """Return the content of a tool call's span, except for its place and its times.
 
-
-def generation_facts(spoken: TurnResponse) -> dict[str, Any]:
-    """Return the content of a response's span, except for its place and its cost."""
-    response, text = spoken.response, spoken.text
-    metadata: dict[str, Any] = {"tool_count": len(spoken.calls)}
-    if response.effort:
-        metadata["effort"] = response.effort
-    if spoken.folded:
-        metadata["folded"] = spoken.folded
-    return {
-        "name": response.model or UNNAMED_MODEL,
-        "output": build_message("assistant", text),
-        "thinking": spoken.thinking,
-        "level": "ERROR" if spoken.is_error else "DEFAULT",
-        "status": first_line(text) or NO_API_MESSAGE if spoken.is_error else "",
-        "metadata": metadata,
-        "model": response.model,
-        "response": response.id,
-        "stop_reason": spoken.parts[-1].stop_reason,
-        "record": next(iter(response.uuids), None),
-        "is_abandoned": spoken.folded is not None,
-        **interval_times(spoken.interval),
-    }
-
-
-def tool_facts(call: ToolCall) -> dict[str, Any]:
-    """Return the content of a tool call's span, except for its place and its times."""
+    Its status is the error, with the first line of what the log says about it.
+    """
     result = call.result
     metadata = {
         "tool_name": call.name,
@@ -287,62 +233,32 @@ def tool_facts(call: ToolCall) -> dict[str, Any]:
         "is_server_side": call.is_server_side or None,
         "persisted": result.persisted.name if result and result.persisted else None,
     }
+    status = CALL_STATUSES.get(call.outcome, "")
+    output: Any = result.text if result else None
+    if result and status:
+        reason = first_line((result.feedback if call.outcome == "rejected" else result.text) or "")
+        if call.outcome == "failed":
+            status = reason or status
+        elif reason and result.feedback:
+            status = f"{status}: {reason}"
+    if result and result.enclosures:
+        output = [{"type": "text", "text": result.text}] if result.text else []
+        for enclosure in result.enclosures:
+            described = {
+                "type": enclosure.kind,
+                "media_type": enclosure.media_type,
+                "title": enclosure.title,
+                "bytes": enclosure.size or None,
+            }
+            output.append(drop_none(described))
     return {
         "name": call.name,
         "input": call.input,
-        "output": _call_output(call.result),
+        "output": output,
         "level": CALL_LEVELS.get(call.outcome, "DEFAULT"),
-        "status": _call_status(call),
+        "status": status,
         "metadata": drop_none(metadata),
         "record": call.uuid,
-    }
-
-
-def _call_output(result: Result | None) -> Any:
-    if result is None or not result.enclosures:
-        return result and result.text
-    blocks: list[dict[str, Any]] = [{"type": "text", "text": result.text}] if result.text else []
-    for enclosure in result.enclosures:
-        described = {
-            "type": enclosure.kind,
-            "media_type": enclosure.media_type,
-            "title": enclosure.title,
-            "bytes": enclosure.size or None,
-        }
-        blocks.append(drop_none(described))
-    return blocks
-
-
-def _call_status(call: ToolCall) -> str:
-    """Return the error of a call, with the first line of what the log says about it."""
-    status, result = CALL_STATUSES.get(call.outcome, ""), call.result
-    if result is None or not status:
-        return status
-    reason = first_line((result.feedback if call.outcome == "rejected" else result.text) or "")
-    if call.outcome == "failed":
-        return reason or status
-    return f"{status}: {reason}" if reason and result.feedback else status
-
-
-def agent_facts(responses: TurnResponses, call: ToolCall | None) -> dict[str, Any]:
-    """Return the content of an agent's span."""
-    agent = responses.conversation
-    last = responses.last(agent.turns)
-    first_turn = next((turn for turn in agent.turns if turn.opener), None)
-    call_input = as_mapping(call.input) if call else {}
-    metadata = {
-        "source": SPAN_SOURCE,
-        "session_id": agent.session,
-        "agent_id": agent.agent,
-        "description": get_text(call_input, "description"),
-    }
-    return {
-        "name": agent_name(agent, call),
-        "input": opening_message(first_turn) if first_turn else None,
-        "output": build_message("assistant", last.text) if last else None,
-        **interval_times(agent.interval),
-        "metadata": drop_none(metadata),
-        "record": first_turn.opener.uuid if first_turn and first_turn.opener else None,
     }
 
 
@@ -764,8 +680,35 @@ class TraceAssembler:
             number,
         )
         owner = SpanOwner(conversation.id, not conversation.is_active)
-        facts = turn_facts(conversation, turn, responses.starting_in(turn), number)
-        root = draft.add(owner, "turn", "root", **facts)
+        last = responses.starting_in(turn)[-1]
+        level: Level = "DEFAULT"
+        status = ""
+        if last.is_error:
+            level, status = "ERROR", first_line(last.text) or NO_API_MESSAGE
+        elif turn.is_interrupted:
+            level, status = "WARNING", "interrupted by the user"
+        metadata = {
+            "source": SPAN_SOURCE,
+            "turn_number": number,
+            "session_id": conversation.session,
+        }
+        if not conversation.is_active:
+            metadata["branch"] = conversation.id
+        start = to_nanoseconds(turn.opener.time if turn.opener else turn.started)
+        root = draft.add(
+            owner,
+            "turn",
+            "root",
+            name=f"Turn {number}",
+            input=opening_message(turn),
+            output=build_message("assistant", last.text),
+            start=start,
+            end=clamp_end(to_nanoseconds(turn.ended), start),
+            level=level,
+            status=status,
+            metadata=metadata,
+            record=turn.opener.uuid if turn.opener else None,
+        )
         self._add_all(draft, SpanTurns(responses, turns, root.id, owner))
 
         def find_near() -> int | None:
@@ -812,25 +755,42 @@ class TraceAssembler:
         self,
         draft: TraceBuilder,
         within: SpanTurns,
-        response: TurnResponse,
+        spoken: TurnResponse,
         prompt: dict[str, Any] | None,
     ) -> list[SpanTurns]:
         """Add a response and its calls; return the turns of the agents that they started."""
-        usage = [self._count_usage(part) for part in response.parts]
+        response, text = spoken.response, spoken.text
+        metadata: dict[str, Any] = {"tool_count": len(spoken.calls)}
+        if response.effort:
+            metadata["effort"] = response.effort
+        if spoken.folded:
+            metadata["folded"] = spoken.folded
+        usage = [self._count_usage(part) for part in spoken.parts]
         tokens = [tokens for tokens, _ in usage if tokens is not None]
         costs = [cost for _, cost in usage if cost is not None]
         span = draft.add(
             within.owner,
             "generation",
-            response.response.key or f"response {response.numbers[0]}",
+            response.key or f"response {spoken.numbers[0]}",
+            name=response.model or UNNAMED_MODEL,
             parent=within.parent,
             input=prompt,
+            output=build_message("assistant", text),
+            thinking=spoken.thinking,
+            level="ERROR" if spoken.is_error else "DEFAULT",
+            status=first_line(text) or NO_API_MESSAGE if spoken.is_error else "",
+            metadata=metadata,
+            model=response.model,
+            response=response.id,
+            stop_reason=spoken.parts[-1].stop_reason,
             tokens=sum(tokens, NO_TOKENS) if tokens else None,
             cost=sum(costs) if costs else None,
-            **generation_facts(response),
+            record=next(iter(response.uuids), None),
+            is_abandoned=spoken.folded is not None,
+            **interval_times(spoken.interval),
         )
         started: list[SpanTurns] = []
-        for call in response.calls:
+        for call in spoken.calls:
             started += self._add_call(draft, within, span, call)
         return started
 
@@ -857,7 +817,7 @@ class TraceAssembler:
             parent=above.id,
             is_abandoned=above.is_abandoned,
             **interval_times(call.interval, above.start),
-            **tool_facts(call),
+            **build_call_values(call),
         )
         draft.calls.setdefault(call.call, span.id)
         agents = [
@@ -894,8 +854,26 @@ class TraceAssembler:
         """Add the span of an agent; return its turns, whose spans are still to be added."""
         self.placed_agents.add(agent.id)
         responses, owner = TurnResponses(agent), SpanOwner(agent.id, above.is_abandoned)
-        facts = agent_facts(responses, call)
-        span = draft.add(owner, "agent", agent.id, parent=parent, **facts)
+        last = responses.last(agent.turns)
+        first_turn = next((turn for turn in agent.turns if turn.opener), None)
+        metadata = {
+            "source": SPAN_SOURCE,
+            "session_id": agent.session,
+            "agent_id": agent.agent,
+            "description": get_text(as_mapping(call.input), "description") if call else None,
+        }
+        span = draft.add(
+            owner,
+            "agent",
+            agent.id,
+            name=agent_name(agent, call),
+            parent=parent,
+            input=opening_message(first_turn) if first_turn else None,
+            output=build_message("assistant", last.text) if last else None,
+            **interval_times(agent.interval),
+            metadata=drop_none(metadata),
+            record=first_turn.opener.uuid if first_turn and first_turn.opener else None,
+        )
         return SpanTurns(responses, agent.turns, span.id, owner)
 
 

@@ -153,7 +153,9 @@ class SessionJournal:
 
     def __init__(self, folder: Path, session: str) -> None:
         self.folder = folder / "sessions"
-        self.name = journal_name(session)
+        # The name of its files: its id, or a digest of an unusual id.
+        digest = blake2b(session.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        self.name = session if PLAIN_NAME.fullmatch(session) else digest
 
     def for_session(self, session: str) -> "SessionJournal":
         """Return the journal of another session."""
@@ -218,13 +220,6 @@ class SessionJournal:
 
     def _path(self, what: str) -> Path:
         return self.folder / f"{self.name}.{what}"
-
-
-def journal_name(session: str) -> str:
-    """Return the name of a session's files: its id, or a digest of an unusual id."""
-    if PLAIN_NAME.fullmatch(session):
-        return session
-    return blake2b(session.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def prune_states(folder: Path, seconds: float) -> None:

@@ -1,9 +1,8 @@
 """Traces of sessions: read family by family, and redacted before any span is made of them."""
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from plait.conversation.costs import Pricing
@@ -35,50 +34,6 @@ BATCH_SPANS = 500
 """Spans that are sent together."""
 
 
-@dataclass
-class TracePlan:
-    """Which sessions are traced, and what of them may be sent."""
-
-    sessions: tuple[Session, ...]
-    content: Content = field(default_factory=Content)
-    redactor: "Redactor | None" = None
-    pricing: Pricing | None = None
-    among: Sequence[Session] = ()
-    """Sessions that those may have been forked from: read as well, so that a copied turn belongs to
-    the session that had it first.
-    """
-    hands: WorkerPool = SINGLE_PROCESS
-
-    def traces(self) -> Iterator[list[Span]]:
-        """Yield the spans of each answered turn, ready to be sent, family by family."""
-        origins = _find_origins(self.sessions, self.among)
-        families = [tuple(family) for family in group_families((*self.sessions, *origins.values()))]
-        options = TraceOptions(self.content, self.pricing, frozenset(origins))
-        if self.redactor is None:
-            shared = None
-        elif self.redactor.has_own_rules:
-            # Rules of the user may apply across families, so one redactor sees them all.
-            redaction = Redaction(self.redactor)
-            redaction.learn(self.sessions)
-            for family in families:
-                yield from options.spans(family, redaction)
-            return
-        else:
-            shared = SharedRedactor(self.redactor)
-        with ExitStack() as stack:
-            workers = None
-            sessions = [session for family in families for session in family]
-            is_parallel = is_worth_workers(self.hands, sessions, MIN_PARALLEL_BYTES)
-            if is_parallel and len(families) > 1 and is_picklable(self.pricing):
-                from plait.line.workers import Workers
-
-                jobs = min(self.hands.jobs, len(families))
-                workers = stack.enter_context(Workers(jobs, self.hands.failures))
-            if shared:
-                shared.learn(iter_lessons(shared.redactor, families, workers))
-            yield from _iter_traces(families, options, shared, workers)
-
-
 class TraceOptions(NamedTuple):
     """What of a family is sent."""
 
@@ -99,43 +54,6 @@ class TraceOptions(NamedTuple):
         for spans in build_traces(by_line, self.pricing, written):
             if spans[0].session not in origins:
                 yield list(prepare_spans(spans, self.content))
-
-
-def _iter_traces(
-    families: Sequence[SessionFamily],
-    options: TraceOptions,
-    shared: SharedRedactor | None,
-    workers: Workers | None,
-) -> Iterator[list[Span]]:
-    """Yield the traces of families in order, made by workers if there are any."""
-
-    def trace_here(number: int) -> Iterator[list[Span]]:
-        twin = shared.twin(number) if shared else None
-        yield from options.spans(families[number], Redaction(twin) if twin else None)
-        if shared and twin:
-            shared.redactor.absorb(twin.outcome)
-
-    if workers is None:
-        for number in range(len(families)):
-            yield from trace_here(number)
-        return
-    known = shared.packed() if shared else None
-    items = [
-        (
-            str(family[0].path),
-            detach(family),
-            options,
-            known,
-            shared.lesson(number) if shared else None,
-        )
-        for number, family in enumerate(families)
-    ]
-    results = workers.map(f"{__name__}:packed_traces", items, [*map(count_bytes, families)])
-    for number, data in enumerate(results):
-        traces, outcome = pickle.loads(data)  # noqa: S301  from a worker of our own
-        # A placeholder chosen by the worker may have been used elsewhere meanwhile.
-        is_valid = shared is None or shared.redactor.absorb(outcome)
-        yield from traces if is_valid else trace_here(number)
 
 
 def packed_traces(
@@ -174,12 +92,64 @@ def traces(
     content: Content | None = None,
     redactor: "Redactor | None" = None,
     pricing: Pricing | None = None,
-    among: Sequence[Session] = (),
+    among: Iterable[Session] = (),
     hands: WorkerPool = SINGLE_PROCESS,
 ) -> Iterator[list[Span]]:
-    """Yield the spans of each answered turn of some sessions, the root of each first."""
-    plan = TracePlan(tuple(sessions), content or Content(), redactor, pricing, among, hands)
-    return plan.traces()
+    """Yield the spans of each answered turn of some sessions, the root of each first.
+
+    They are redacted, and ready to be sent. The sessions may have been forked from others (`among`):
+    those are read as well, so that a copied turn belongs to the session that had it first.
+    """
+    asked = tuple(sessions)
+    origins = _find_origins(asked, among)
+    families = [tuple(family) for family in group_families((*asked, *origins.values()))]
+    options = TraceOptions(content or Content(), pricing, frozenset(origins))
+    shared: SharedRedactor | None = None
+    if redactor and redactor.has_own_rules:
+        # Rules of the user may apply across families, so one redactor sees them all.
+        redaction = Redaction(redactor)
+        redaction.learn(asked)
+        for family in families:
+            yield from options.spans(family, redaction)
+        return
+    if redactor:
+        shared = SharedRedactor(redactor)
+
+    def trace_here(number: int) -> Iterator[list[Span]]:
+        twin = shared.twin(number) if shared else None
+        yield from options.spans(families[number], Redaction(twin) if twin else None)
+        if shared and twin:
+            shared.redactor.absorb(twin.outcome)
+
+    with ExitStack() as stack:
+        workers: Workers | None = None
+        all_sessions = [session for family in families for session in family]
+        is_parallel = is_worth_workers(hands, all_sessions, MIN_PARALLEL_BYTES)
+        if is_parallel and len(families) > 1 and is_picklable(pricing):
+            workers = stack.enter_context(Workers(min(hands.jobs, len(families)), hands.failures))
+        if shared:
+            shared.learn(iter_lessons(shared.redactor, families, workers))
+        if workers is None:
+            for number in range(len(families)):
+                yield from trace_here(number)
+            return
+        known = shared.packed() if shared else None
+        items = [
+            (
+                str(family[0].path),
+                detach(family),
+                options,
+                known,
+                shared.lesson(number) if shared else None,
+            )
+            for number, family in enumerate(families)
+        ]
+        results = workers.map(f"{__name__}:packed_traces", items, [*map(count_bytes, families)])
+        for number, data in enumerate(results):
+            found, outcome = pickle.loads(data)  # noqa: S301  from a worker of our own
+            # A placeholder chosen by the worker may have been used elsewhere meanwhile.
+            is_valid = shared is None or shared.redactor.absorb(outcome)
+            yield from found if is_valid else trace_here(number)
 
 
 def batch_traces(

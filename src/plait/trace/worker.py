@@ -121,7 +121,7 @@ class Inspection:
         return self.is_over and (self.until is None or self.is_silent or has_finished(turn))
 
 
-def closing_line(turn: Turn) -> int | None:
+def find_closing_line(turn: Turn) -> int | None:
     """Return the line where Claude Code noted the end of a turn; None if it has not, or if the
     model did something afterwards.
     """
@@ -597,7 +597,7 @@ class SpanSorter:
         """
         if turn.number != self.last:
             return None
-        closed = closing_line(turn) or 0
+        closed = find_closing_line(turn) or 0
         if not (self.had_begun(turn) and self.inspection.is_final(turn)):
             return closed
         if self.bound is None or self.inspection.is_silent:

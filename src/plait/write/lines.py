@@ -45,11 +45,6 @@ SURNAMES = """
 """.split()
 
 
-def make_readable_name(random: Random) -> str:
-    """Return a name such as `quiet-mapping-noether`."""
-    return "-".join(random.choice(words) for words in (ADJECTIVES, PARTICIPLES, SURNAMES))
-
-
 # The order in which each version of the client writes the fields of a line:
 #
 #     2.1.325  parentUuid isSidechain promptId agentId │ of the kind │ userType entrypoint cwd …
@@ -284,8 +279,8 @@ class IdSource:
         return f"a{self._random.getrandbits(4 * digits):0{digits}x}"
 
     def name(self) -> str:
-        """Return a readable name for a session."""
-        return make_readable_name(self._random)
+        """Return a readable name for a session, such as `quiet-mapping-noether`."""
+        return "-".join(self._random.choice(words) for words in (ADJECTIVES, PARTICIPLES, SURNAMES))
 
     def _letters(self, count: int) -> str:
         return "".join(self._random.choice(BASE58) for _ in range(count))

@@ -29,9 +29,20 @@ def read_resumed_session(records: Sequence[Record], size: int) -> ResumedSession
     pointers = (record for record in reversed(records) if record.type == "last-prompt")
     pointer = next((get_text(record.fields, "leafUuid") for record in pointers), None)
     models = (record.message.model for record in reversed(answers) if record.message)
+    # A count of prompts in the log takes precedence: what precedes a compaction is no longer on the
+    # chain, but counts.
+    position = Position(0, 0)
+    positions: dict[str | None, Position] = {None: position}
+    for uuid in chain:
+        sent = by_uuid.get(uuid)
+        count = position.prompts + (sent is not None and is_human_prompt(sent))
+        if sent is not None and b'"turnPosition"' in sent.raw:
+            stated = as_mapping(sent.fields.get("turnPosition")).get("turnIndex")
+            count = stated if isinstance(stated, int) else count
+        position = positions[uuid] = Position(position.messages + 1, count)
     state = TranscriptState(
         tip=chain[-1] if chain else None,
-        positions=_positions(chain, path),
+        positions=positions,
         calls=waiting,
         response=answers[-1].message_id if answers else None,
         prompt=prompts[-1].uuid if prompts else None,
@@ -53,25 +64,6 @@ def read_resumed_session(records: Sequence[Record], size: int) -> ResumedSession
         needs_answer=resumed.needs_answer,
         is_led_elsewhere=_is_led_elsewhere(pointer, by_uuid, resumed),
     )
-
-
-def _positions(chain: Sequence[str], path: Sequence[Record]) -> dict[str | None, Position]:
-    """Return the position of each message; a prompt count in the log takes precedence.
-
-    What precedes a compaction is no longer on the chain, but counts.
-    """
-    by_uuid = {record.uuid: record for record in path}
-    position = Position(0, 0)
-    positions: dict[str | None, Position] = {None: position}
-    for uuid in chain:
-        record = by_uuid.get(uuid)
-        count = position.prompts + (record is not None and is_human_prompt(record))
-        if record is not None and b'"turnPosition"' in record.raw:
-            stated = as_mapping(record.fields.get("turnPosition")).get("turnIndex")
-            count = stated if isinstance(stated, int) else count
-        position = Position(position.messages + 1, count)
-        positions[uuid] = position
-    return positions
 
 
 def _is_led_elsewhere(

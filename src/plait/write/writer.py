@@ -352,7 +352,18 @@ class SessionWriter(Transcript):
                 fields["summarizedTurnPromptUuids"] = [self._state.prompt]
             fields |= self._turn_fields
         is_noted = self.setting.is_older or (trigger == "manual" and self.is_unseen)
-        metadata_fields |= _preserved(preserved, anchor)
+        if preserved:
+            uuids = [*preserved]
+            metadata_fields["preservedSegment"] = {
+                "headUuid": uuids[0],
+                "anchorUuid": anchor,
+                "tailUuid": uuids[-1],
+            }
+            metadata_fields["preservedMessages"] = {
+                "anchorUuid": anchor,
+                "uuids": uuids,
+                "allUuids": uuids,
+            }
         leaf = self.tip
         if self.setting.is_older and leaf:
             self.append(lines.make_summary_line(summary, leaf))
@@ -469,14 +480,6 @@ def _read_log(log: Path) -> tuple[list[Record], int]:
     """Return what the client reads of a file, and its size."""
     stamp = read_file_stamp(log)
     return list(iter_client_records(read_lines(log))), stamp.size if stamp else 0
-
-
-def _preserved(uuids: Sequence[str], anchor: str) -> Fields:
-    if not uuids:
-        return {}
-    ends = {"headUuid": uuids[0], "anchorUuid": anchor, "tailUuid": uuids[-1]}
-    named = {"anchorUuid": anchor, "uuids": [*uuids], "allUuids": [*uuids]}
-    return {"preservedSegment": ends, "preservedMessages": named}
 
 
 # Agents have logs of their own:
