@@ -1,14 +1,14 @@
-"""Other agents as judges of how their logs are read: Pi, Codex and OpenCode, from npm, offline.
+"""Other agents as judges of how their logs are read, from npm, offline.
 
-python -m conformance.agents [--only pi,codex,opencode] [--logs DIR]
+python -m conformance.agents [--only pi,codex,opencode,qwen,gemini] [--logs DIR]
 
-    pi          what `buildSessionProjection` of its package sends     against the context
     codex       `thread/read` of its app server                        against prompts and answers
     opencode    `opencode import`, then `opencode export`              against prompts and answers
+    all         what they send when they resume a session              against `plait context`
 
-Each is asked about constructed sessions with every kind of branch, and about recordings, if there
-are any (`--logs`). They run in a network
-namespace of their own, with a home folder of their own. What is missing is skipped with a sentence.
+The last is in `conformance.agents_context`. Each is asked about constructed sessions with every kind
+of branch, and about recordings, if there are any (`--logs`). They run in a network namespace of their
+own, with a home folder of their own. What is missing is skipped with a sentence.
 Exit codes: 0 all equal, 1 something differs, 5 everything was skipped.
 """
 
@@ -23,11 +23,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from conformance.agents_context import JUDGES as CONTEXTS
 from plait import Archive
 from plait.archive import Session
 from plait.conversation.model import AssistantText, UserMessage
-from plait.sessions.resume import resume_records
-from tests.sources import test_pi
 from tests.sources.builders import CodexLog, write_lines
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -36,23 +35,12 @@ PACKAGES = {
     "pi": {"node": "22", "@earendil-works/pi-coding-agent": "1.5.2"},
     "codex": {"@openai/codex": "0.169.0"},
     "opencode": {"opencode-ai": "1.18.33", "opencode-linux-x64": "1.18.33"},
+    "qwen": {"@qwen-code/qwen-code": "0.24.4"},
+    "gemini": {"@google/gemini-cli": "0.61.0"},
 }
+FOLDERS = {"gemini": "gemini-cli"}
 DIFFERS, LACKS = 1, 5
 PLAN = "<proposed_plan>"
-PROJECTION = """
-import { readFileSync } from "node:fs";
-const pi = await import(process.argv[2]);
-const lines = readFileSync(process.argv[3], "utf8").trim().split("\\n");
-const all = lines.flatMap((line) => { try { return [JSON.parse(line)]; } catch { return []; } });
-pi.migrateSessionEntries(all);
-const entries = all.filter((entry) => entry.type !== "session");
-const { messages } = pi.buildSessionProjection(entries);
-console.log(JSON.stringify(messages));
-"""
-EXPLAINED = {
-    "other-branch.jsonl": "what a compaction keeps is forgotten on other branches, as by Claude Code"
-}
-"""Differences whose cause is known."""
 Pair = tuple[str, list[str], list[str]]
 """A session, what the agent says of it, and what Plait says."""
 
@@ -64,7 +52,7 @@ class Missing(Exception):
 def main() -> int:
     """Ask the agents that can be had, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m conformance.agents")
-    parser.add_argument("--only", default=",".join(JUDGES), help="names, with commas")
+    parser.add_argument("--only", default=",".join(PACKAGES), help="names, with commas")
     parser.add_argument("--logs", type=Path, help="a folder with logs, one folder for each agent")
     given = parser.parse_args()
     compared = different = 0
@@ -74,19 +62,22 @@ def main() -> int:
         except Missing as missing:
             print(f"{name}: skipped, {missing}")
             continue
-        alike = 0
-        with tempfile.TemporaryDirectory() as folder:
-            for session, expected, found in JUDGES[name](package, Path(folder), given.logs):
-                compared += 1
-                alike += expected == found
-                if expected != found and session in EXPLAINED:
-                    print(f"{name}: {session} differs: {EXPLAINED[session]}")
-                elif expected != found:
-                    different += 1
-                    print(f"{name}: {session} differs")
-                    for ours, theirs in zip_longest_texts(found, expected):
-                        print(f"    {name} {theirs!r}, plait {ours!r}")
-        print(f"{name} {PACKAGES[name]}: {alike} sessions equal")
+        found = list_recordings(given.logs, FOLDERS.get(name, name))
+        for what, judge in (("conversations", JUDGES.get(name)), ("contexts", CONTEXTS[name])):
+            if judge is None:
+                continue
+            alike = asked = 0
+            with tempfile.TemporaryDirectory() as folder:
+                for session, expected, read in judge(package, Path(folder), found):
+                    asked += 1
+                    alike += expected == read
+                    if expected != read:
+                        print(f"{name}: {session} differs")
+                        for ours, theirs in zip_longest_texts(read, expected):
+                            print(f"    {name} {theirs!r}, plait {ours!r}")
+            compared, different = compared + asked, different + asked - alike
+            versions = ", ".join(f"{key} {value}" for key, value in PACKAGES[name].items())
+            print(f"{name} ({versions}): {alike} of {asked} {what} equal", flush=True)
     return LACKS if not compared else DIFFERS if different else 0
 
 
@@ -152,110 +143,15 @@ def open_sessions(root: Path, folder: Path) -> list[Session]:
     return list(Archive([root], translations=folder / "translations").sessions)
 
 
-# ------------------------------------------------------------------ Pi
-
-
-def judge_pi(package: Path, folder: Path, logs: Path | None) -> Iterator[Pair]:
-    """Compare the texts that Pi sends with those of the context."""
-    node = package / "node/node_modules/node/bin/node"
-    bundle = package / "@earendil-works_pi-coding-agent/package/dist/bundle/index.js"
-    (folder / "project.mjs").write_text(PROJECTION)
-    (folder / "logs").mkdir()
-    for path in list_recordings(logs, "pi"):
-        shutil.copy(path, folder / "logs")
-    for name, lines in construct_pi().items():
-        write_lines(folder / "logs" / f"{name}.jsonl", lines)
-    for session in open_sessions(folder / "logs", folder):
-        assert session.origin is not None
-        words = [str(node), str(folder / "project.mjs"), str(bundle), session.origin.path]
-        printed = run_offline(words, folder)
-        expected = [text for message in json.loads(printed) for text in texts_of_pi(message)]
-        assert session.archive is not None and session.file is not None
-        opened = session.archive.open(session)
-        sent = resume_records(opened.client_records, session.file.size).context
-        chain = {record.uuid: record for record in opened.client_records}
-        found = [
-            text
-            for uuid in sent.chain
-            if (record := chain.get(uuid)) is not None
-            for text in texts_of_record(record.fields)
-        ]
-        yield Path(session.origin.path).name, expected, found
-
-
-def construct_pi() -> dict[str, list[Any]]:
-    """Return sessions of Pi with every form of branch and compaction."""
-    head, talk, entry = test_pi.header, test_pi.TALK, test_pi.entry
-    ask, answer = test_pi.prompt, test_pi.answer
-    left = entry(5, 2, "branch_summary", summary="left", fromId="00000004")
-    packed = {"summary": "so far", "tokensBefore": 9}
-    return {
-        "branch": [head("b"), *talk, left, ask(6, 5, "three"), answer(7, 6, "3")],
-        "left-alone": [head("l"), *talk, left],
-        "label": [head("m"), *talk, entry(5, 2, "label", targetId="00000002", label="x")],
-        "roots": [head("r"), *talk, ask(5, None, "anew"), answer(6, 5, "3")],
-        "kept": [
-            *(head("k"), *talk, entry(5, 4, "compaction", firstKeptEntryId="00000003", **packed)),
-            *(ask(6, 5, "three"), answer(7, 6, "3")),
-        ],
-        "none-kept": [
-            *(head("n"), *talk, entry(5, 4, "compaction", firstKeptEntryId="00000005", **packed)),
-            ask(6, 5, "three"),
-        ],
-        "other-branch": [
-            *(head("o"), *talk, entry(5, 4, "compaction", firstKeptEntryId="00000003", **packed)),
-            *(ask(6, 5, "three"), ask(7, 2, "elsewhere"), answer(8, 7, "4")),
-        ],
-    }
-
-
-def texts_of_pi(message: dict[str, Any]) -> Iterator[str]:
-    """Yield the words of a message that Pi sends; of a command that the user ran, its output."""
-    match message["role"]:
-        case "system":
-            return
-        case "bashExecution":
-            yield message["output"]
-        case "compactionSummary" | "branchSummary":
-            yield message["summary"]
-        case _:
-            content = message["content"]
-            yield from [content] if isinstance(content, str) else ()
-            for part in content if isinstance(content, list) else ():
-                if part["type"] == "text":
-                    yield part["text"]
-            yield from [message["errorMessage"]] if message.get("errorMessage") else ()
-
-
-def texts_of_record(fields: dict[str, Any]) -> Iterator[str]:
-    """Yield the words of a translated message."""
-    content = fields.get("message", {}).get("content", ())
-    if isinstance(content, str):
-        if content.startswith("<bash-stdout>"):
-            yield content.removeprefix("<bash-stdout>").partition("</bash-stdout>")[0]
-        elif not content.startswith("<bash-input>"):
-            yield content
-        return
-    for block in content:
-        if block["type"] == "text":
-            yield block["text"]
-        elif block["type"] == "tool_result":
-            inner = block["content"]
-            yield from [inner] if isinstance(inner, str) else ()
-            for part in inner if isinstance(inner, list) else ():
-                if part["type"] == "text":
-                    yield part["text"]
-
-
 # ------------------------------------------------------------------ Codex
 
 
-def judge_codex(package: Path, folder: Path, logs: Path | None) -> Iterator[Pair]:
+def judge_codex(package: Path, folder: Path, recordings: list[Path]) -> Iterator[Pair]:
     """Compare the prompts and answers of the conversation that goes on."""
     command = package / "@openai_codex/node_modules/.bin/codex"
     sessions = folder / "CODEX_HOME/sessions/2026/10/01"
     sessions.mkdir(parents=True)
-    for path in list_recordings(logs, "codex"):
+    for path in recordings:
         ids = [
             line["payload"]["id"]
             for line in map(json.loads, path.read_text(encoding="utf-8").splitlines())
@@ -348,10 +244,10 @@ def texts_of_conversation(session: Session) -> list[str]:
 # ------------------------------------------------------------------ OpenCode
 
 
-def judge_opencode(package: Path, folder: Path, logs: Path | None) -> Iterator[Pair]:
+def judge_opencode(package: Path, folder: Path, recordings: list[Path]) -> Iterator[Pair]:
     """Import sessions into OpenCode's database, and compare what it exports with what is read."""
     command = package / "opencode-linux-x64/node_modules/opencode-linux-x64/bin/opencode"
-    for number, parts in enumerate(construct_opencode(logs)):
+    for number, parts in enumerate(construct_opencode(recordings)):
         path = folder / f"{number}.json"
         path.write_text(json.dumps(make_export(f"ses_plait{number:04}", folder, parts)))
         run_offline([str(command), "import", str(path)], folder)
@@ -367,10 +263,10 @@ def judge_opencode(package: Path, folder: Path, logs: Path | None) -> Iterator[P
         yield session.id, expected, texts_of_conversation(session)
 
 
-def construct_opencode(logs: Path | None) -> Iterator[list[tuple[str, list[dict[str, Any]]]]]:
+def construct_opencode(recordings: list[Path]) -> Iterator[list[tuple[str, list[dict[str, Any]]]]]:
     """Yield sessions as roles with their parts: one made up, and the texts of recordings."""
     yield [("user", [make_text("one")]), ("assistant", [make_text("1"), make_text("and more")])] * 2
-    for path in list_recordings(logs, "opencode"):
+    for path in recordings:
         messages: list[tuple[str, list[dict[str, Any]]]] = []
         for line in path.read_text(encoding="utf-8").splitlines():
             part = json.loads(line)
@@ -439,8 +335,7 @@ def make_export(
     return {"info": info, "messages": made}
 
 
-JUDGES: dict[str, Callable[[Path, Path, Path | None], Iterator[Pair]]] = {
-    "pi": judge_pi,
+JUDGES: dict[str, Callable[[Path, Path, list[Path]], Iterator[Pair]]] = {
     "codex": judge_codex,
     "opencode": judge_opencode,
 }

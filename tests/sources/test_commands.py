@@ -19,7 +19,7 @@ WORKING = """
 """
 EXPORTS = "md html txt json jsonl atif toolpath".split()
 REFUSED = """
-    context latest | trim latest | compress latest --keep-last 1 | clone latest
+    context latest --as sdk | trim latest | compress latest --keep-last 1 | clone latest
     rename latest title | repair latest
 """
 
@@ -56,6 +56,8 @@ def test_every_command(
     commands += [
         ["export", "latest", "--format", name, "-o", str(tmp_path / name)] for name in EXPORTS
     ]
+    if agent != "copilot":
+        commands.append(["context", "latest"])
     failed = {}
     for words in commands:
         code = run([*words, *root])

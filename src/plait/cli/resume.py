@@ -170,7 +170,7 @@ def context_command(
     output, source = request.output, request.session(session)
     resumption = request.archive.resumption(source, as_)
     context, next_prompt = resumption.context, None
-    if as_ == "client":
+    if as_ == "client" and source.origin is None:
         next_prompt = describe_next_prompt(resumption.next_prompt, request.prices)
     if as_json:
         not_in_log = {"not_in_log": _list_not_in_log(context)} if full else {}

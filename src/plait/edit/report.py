@@ -396,6 +396,8 @@ def weigh_context(
         if uuid
     }
     weighed = measure_context(name, found.context, found.tokens, found.contributions, turns)
+    if opened.session.origin is not None:  # what another agent adds is not known
+        return weighed
     return replace(weighed, next_prompt=describe_next_prompt(found.next_prompt, prices))
 
 

@@ -44,6 +44,8 @@ class Resumption:
     records: Sequence[Record] = field(default=(), repr=False)
     """All records it consists of."""
     size: int = 0
+    sent: "Sequence[tuple[Record, list[Block]]] | None" = field(default=None, repr=False)
+    """The records that another agent sends, each with the part that is sent."""
 
     @property
     def tokens(self) -> int | None:
@@ -55,6 +57,8 @@ class Resumption:
         """The records that are sent, each with the part that is sent."""
         from plait.graph.client import list_contributions
 
+        if self.sent is not None:
+            return [*self.sent]
         return list_contributions(self.records, self.size)
 
     @cached_property
@@ -73,10 +77,7 @@ def build_resumption(
 
     session = given.session if isinstance(given, OpenSession) else given
     if session.origin is not None:
-        raise UserError(
-            f"what {session.agent} sends when it resumes a session is not known to Plait",
-            f"`plait show {session.id[:8]}` shows the conversation",
-        )
+        return _build_agent_resumption(given, session, session.origin, as_)
     if session.file is None:
         raise UserError(
             f"session '{session.id}' has no log; only its agents are left",
@@ -92,6 +93,63 @@ def build_resumption(
         aligned = align_reasons(found.client_graph, found.id, resumption.context)
         return replace(resumption, context=aligned)
     return resumption
+
+
+def _build_agent_resumption(
+    given: Session | OpenSession,
+    session: Session,
+    origin: "SourceLog",
+    as_: Literal["client", "sdk"],
+) -> Resumption:
+    """Return what another agent sends when it resumes a session, by its own rule."""
+    from plait.graph.client.context import align_reasons, find_last_answer
+    from plait.graph.client.entries import Context, LeftOut, Reason
+    from plait.line.files import fetch_missing
+    from plait.sources.base import load_source
+
+    if not Path(origin.path).exists():
+        fetch_missing(Path(origin.path))
+    hint = f"`plait show {session.id[:8]}` shows the conversation"
+    if as_ == "sdk":
+        raise UserError(f"the Python SDK does not read sessions of {session.agent}", hint)
+    messages = load_source(origin.source).read_context(origin)
+    if messages is None:
+        sentence = f"what {session.agent} sends when it resumes this session is not known to Plait"
+        raise UserError(sentence, hint)
+    found = given if isinstance(given, OpenSession) else open_own_log(session)
+    places = {(item.path, line): item for item in messages[::-1] for line in item.lines}
+    sent: dict[int, tuple[Record, list[Block]]] = {}
+    chain: list[str] = []
+    left_out: list[LeftOut] = []
+    for record in found.records:
+        if not record.uuid:
+            continue
+        fields = record.fields
+        is_message = record.type in ("user", "assistant")
+        message = places.get((fields.get("sourceFile"), fields.get("sourceLine", 0)))
+        if record.is_sidechain:
+            left_out.append(LeftOut(record.uuid, record.line, Reason.SIDECHAIN))
+        elif message and (is_message or fields.get("subtype") == "informational"):
+            chain.append(record.uuid)
+            sent.setdefault(id(message), (record, message.content))
+        else:
+            reason = Reason.ABANDONED if is_message else Reason.SYSTEM
+            left_out.append(LeftOut(record.uuid, record.line, reason))
+    request = [(message.role, message.content) for message in messages]
+    seen = Context(
+        resumes=True,
+        why_not=None,
+        leaf=chain[-1] if chain else None,
+        chain=tuple(chain),
+        messages=request,
+        request=request,
+        left_out=tuple(left_out),
+    )
+    answer = find_last_answer(found.records, chain)
+    usage = answer.message.usage if answer and answer.message else None
+    aligned = align_reasons(found.graph, found.id, seen)
+    uuid = answer.uuid if answer else None
+    return Resumption(aligned, usage, uuid, found.records, sent=[*sent.values()])
 
 
 def resume_records(

@@ -9,11 +9,11 @@ Code writes them. Everything above reads these lines and knows no other agent's 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plait.sources.base import Source, SourceLog
+    from plait.sources.base import SentMessage, Source, SourceLog
     from plait.sources.translation import SourceLine, Translation
 
-__all__ = ["Source", "SourceLine", "SourceLog", "Translation"]
-HOMES = {"Source": "base", "SourceLog": "base"}
+__all__ = ["SentMessage", "Source", "SourceLine", "SourceLog", "Translation"]
+HOMES = {"SentMessage": "base", "Source": "base", "SourceLog": "base"}
 
 
 def __getattr__(name: str) -> object:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
 
 from msgspec import Struct, json
 
@@ -33,6 +33,18 @@ class SourceLog(Struct, frozen=True):
     """The session that started it as a sub-agent."""
     key: str = ""
     """Distinguishes the sessions of one file, such as the id of a database row."""
+
+
+class SentMessage(NamedTuple):
+    """A message that an agent sends when it resumes a session."""
+
+    role: str
+    content: list[dict[str, Any]]
+    """Blocks as the Messages API has them."""
+    lines: tuple[int, ...] = ()
+    """The lines of the log that it consists of; none for what the agent adds."""
+    path: str | None = None
+    """The file of these lines if it is another one, which the session continues."""
 
 
 class Source:
@@ -71,6 +83,10 @@ class Source:
     def resume_command(self, log: SourceLog) -> list[str]:
         """Return the command that resumes a session in the agent."""
         raise NotImplementedError
+
+    def read_context(self, log: SourceLog) -> list[SentMessage] | None:
+        """Return what the agent sends when it resumes a session; None if its rule is unknown."""
+        return None
 
 
 def load_sources() -> Mapping[str, Source]:

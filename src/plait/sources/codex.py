@@ -16,6 +16,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 from plait.errors import SourceError
 from plait.line import iter_lines
 from plait.sources.base import (
+    SentMessage,
     Source,
     SourceLog,
     iter_objects,
@@ -54,6 +56,7 @@ TYPES = frozenset(
     """
     session_meta response_item event_msg turn_context compacted world_state
     inter_agent_communication inter_agent_communication_metadata security_risk_score
+    token_usage_record
     """.split()
 )
 ITEMS = frozenset(
@@ -63,6 +66,12 @@ ITEMS = frozenset(
     image_generation_call compaction context_compaction
     """.split()
 )
+CALL_ITEMS = frozenset(
+    ("function_call", "custom_tool_call", "tool_search_call", "local_shell_call")
+)
+OUTPUT_ITEMS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
+KEPT_BYTES = 80_000
+"""Of prompts, what a compaction without a list of items keeps: 20,000 tokens as Codex counts."""
 INJECTED = ("<", "# AGENTS.md instructions")
 """Beginnings of messages that Codex added, in logs without the screen's view."""
 NEWS = (
@@ -134,6 +143,17 @@ class Codex(Source):
         """Return the command that resumes a thread in Codex."""
         name = ROLLOUT.fullmatch(Path(log.path).name)
         return ["codex", "resume", name[1] if name else log.id]
+
+    def read_context(self, log: SourceLog) -> list[SentMessage]:
+        """Return the history that Codex rebuilds from a rollout and those that it continues."""
+        history = _History()
+        with unpack(Path(log.path)) as path:
+            header = next(_iter_payloads(path), {})
+            for base, end in _find_bases(Path(log.path), header):
+                with unpack(base) as plain:
+                    history.read(plain, end, str(base))
+            history.read(path)
+        return history.render()
 
 
 def read_meta(head: bytes) -> Fields:
@@ -480,19 +500,9 @@ class _Reading:
             case "agent_message":
                 self._message_of_agent(item)
             case "reasoning":
-                parts = [*iter_dicts(item.get("summary")), *iter_dicts(item.get("content"))]
-                text = "\n\n".join(to_text(part.get("text")) for part in parts)
-                self._answer(
-                    make_thinking_block(text, to_text(item.get("encrypted_content")) or None)
-                )
-            case "function_call" | "custom_tool_call" | "tool_search_call":
-                arguments = item.get("arguments", item.get("input"))
-                name = to_text(item.get("name")) or what.removesuffix("_call")
-                block = make_call_block(to_text(item.get("call_id")), name, parse_json(arguments))
-                self._answer(block)
-            case "local_shell_call":
-                call = to_text(item.get("call_id")) or to_text(item.get("id"))
-                self._answer(make_call_block(call, "local_shell", item.get("action")))
+                self._answer(_render_reasoning(item))
+            case _ if what in CALL_ITEMS:
+                self._answer(_render_call(what, item))
             case "web_search_call" | "image_generation_call":
                 call = to_text(item.get("id")) or out.make_uuid(item)
                 hidden = {"type", "id"}
@@ -502,7 +512,7 @@ class _Reading:
                 status = to_text(item.get("status")) or "completed"
                 content = [make_image_block(image, "image/png")] if image else status
                 out.result(call, content, is_error=status == "failed")
-            case "function_call_output" | "custom_tool_call_output" | "tool_search_output":
+            case _ if what in OUTPUT_ITEMS:
                 self._output(item)
             case "compaction" | "context_compaction":
                 out.compaction(sourceItem=what)
@@ -554,26 +564,7 @@ class _Reading:
         out.assistant([block], id=self.response, model=self.model)
 
     def _output(self, item: Fields) -> None:
-        output = parse_json(item.get("output", item.get("tools")))
-        detail: Any = None
-        is_error = item.get("success") is False
-        if isinstance(output, dict) and "output" in output:  # the form up to 0.4x
-            detail = output.get("metadata")
-            code = detail.get("exit_code") if isinstance(detail, dict) else None
-            output = output["output"]
-            is_error = is_error or bool(code)
-        elif isinstance(output, dict) and "content" in output:
-            is_error = is_error or output.get("success") is False
-            output = output["content"]
-        if isinstance(output, list):
-            content: str | list[Fields] = _content_blocks(output)
-        else:
-            content = to_text(output)
-            code = EXIT_CODE.search(content)
-            is_error = is_error or (code is not None and code[1] != "0")
-            started = parse_json(content)
-            if isinstance(started, dict) and isinstance(started.get("agent_id"), str):
-                detail = {"agentId": started["agent_id"], "status": "async_launched"}
+        content, detail, is_error = _read_output(item)
         call = to_text(item.get("call_id"))
         if detail is None and call in self.agents:
             detail = {"agentId": self.agents[call], "status": "async_launched"}
@@ -634,6 +625,200 @@ class _Reading:
         elif summary:
             out.user(summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
         self.response, self.is_compacted = None, False
+
+
+class _Item(NamedTuple):
+    """An item of the history that Codex sends, with its place."""
+
+    fields: Fields
+    line: int | None = None
+    path: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return to_text(self.fields.get("type"))
+
+    @property
+    def text(self) -> str:
+        blocks = _content_blocks(self.fields.get("content"))
+        return "\n".join(to_text(block.get("text")) for block in blocks)
+
+    @property
+    def is_context(self) -> bool:
+        """Whether Codex itself wrote it about its surroundings."""
+        role = self.fields.get("role")
+        is_given = role == "developer" or (role == "user" and self.text.startswith(INJECTED))
+        return self.kind == "message" and is_given
+
+    @property
+    def is_prompt(self) -> bool:
+        is_user = self.kind == "message" and self.fields.get("role") == "user"
+        return is_user and not self.is_context
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A turn of the history; going back before it undoes its compaction, too."""
+
+    start: int
+    before: list[_Item] | None = None
+    """The items before the turn, where a compaction has replaced them since."""
+    has_prompt: bool = False
+
+
+class _History:
+    """The items that Codex sends, rebuilt line by line."""
+
+    def __init__(self) -> None:
+        self.items: list[_Item] = []
+        self.first: str | None = None
+        self.turns: list[_Turn] = []
+
+    def read(self, path: Path, end: int | None = None, base: str | None = None) -> None:
+        """Replay the lines of a rollout, up to an offset."""
+        for line in iter_lines(path, end=end):
+            fields = parse_object(line.data)
+            payload = fields.get("payload")
+            kind = to_text(fields.get("type"))
+            if not isinstance(payload, dict):  # before 0.4x an item without an envelope
+                self._append(fields, line.number, base)
+            elif kind == "session_meta":
+                self._start(payload)
+            elif kind == "response_item":
+                self._append(payload, line.number, base)
+            elif kind == "inter_agent_communication":
+                self._append(payload | {"type": "agent_message"}, line.number, base)
+            elif kind == "compacted":
+                self._compact(payload, line.number, base)
+            elif payload.get("type") == "task_started":
+                self.turns.append(_Turn(len(self.items)))
+            elif payload.get("type") == "thread_rolled_back":
+                self._roll_back(to_count(payload.get("num_turns")))
+
+    def _start(self, meta: Fields) -> None:
+        """Begin another thread in the same file, which copies what it keeps."""
+        thread = to_text(meta.get("id"))
+        if self.first is not None and thread != self.first:
+            self.items, self.turns = [], []
+        self.first = self.first or thread
+
+    def _append(self, item: Fields, line: int, base: str | None) -> None:
+        if to_text(item.get("type")) in ITEMS and item.get("role") != "system":
+            self.items.append(_Item(item, line, base))
+            if self.turns and self.items[-1].is_prompt:
+                self.turns[-1].has_prompt = True
+
+    def _compact(self, payload: Fields, line: int, base: str | None) -> None:
+        history = payload.get("replacement_history")
+        if self.turns and self.turns[-1].before is None:
+            self.turns[-1].before = self.items[: self.turns[-1].start]
+        if isinstance(history, list):
+            known = {(item.kind, item.text): item for item in self.items if item.text}
+            new = [_Item(fields, line, base) for fields in iter_dicts(history)]
+            self.items = [known.get((item.kind, item.text), item) for item in new]
+            return
+        # Up to 0.4x nothing but prompts stays, the newest 20,000 tokens of them.
+        room, kept = KEPT_BYTES, list[_Item]()
+        for item in [item for item in self.items if item.is_prompt][::-1]:
+            room -= len(item.text.encode("utf-8", "replace"))
+            if room < 0:
+                break
+            kept.insert(0, item)
+        text = to_text(payload.get("message")) or "(no summary available)"
+        content = [{"type": "input_text", "text": text}]
+        summary = {"type": "message", "role": "user", "content": content}
+        self.items = [*kept, _Item(summary, line, base)]
+
+    def _roll_back(self, turns: int) -> None:
+        """Drop the last turns; before Codex noted turns, the last prompts and what it added."""
+        while self.turns and turns:
+            turn = self.turns.pop()
+            turns -= turn.has_prompt
+            self.items = self.items[: turn.start] if turn.before is None else turn.before
+        prompts = [at for at, item in enumerate(self.items) if item.is_prompt]
+        if not turns or not prompts:
+            return
+        cut = prompts[-turns:][0]
+        while cut > prompts[0] and self.items[cut - 1].is_context:
+            cut -= 1
+        del self.items[cut:]
+
+    def render(self) -> list[SentMessage]:
+        """Return the items as messages, with results for calls without one."""
+        answered = {
+            to_text(item.fields.get("call_id")) for item in self.items if item.kind in OUTPUT_ITEMS
+        }
+        sent: list[SentMessage] = []
+        for item in self.items:
+            lines = (item.line,) if item.line is not None else ()
+            role, block = to_text(item.fields.get("role")), None
+            match item.kind:
+                case "message":
+                    blocks = _content_blocks(item.fields.get("content"))
+                    sent.append(SentMessage(role or "user", blocks, lines, item.path))
+                case "agent_message":
+                    blocks = _content_blocks(item.fields.get("content"))
+                    blocks = blocks or [make_text_block("(encrypted)")]
+                    sent.append(SentMessage("user", blocks, lines, item.path))
+                case "reasoning":
+                    block = _render_reasoning(item.fields)
+                case "compaction" | "context_compaction":
+                    block = make_text_block("(encrypted summary)")
+                case kind if kind in OUTPUT_ITEMS:
+                    call = to_text(item.fields.get("call_id"))
+                    content = _read_output(item.fields)[0]
+                    result = {"type": "tool_result", "tool_use_id": call, "content": content}
+                    sent.append(SentMessage("user", [result], lines, item.path))
+                case kind:
+                    block = _render_call(kind, item.fields)
+            if block is not None:
+                sent.append(SentMessage("assistant", [block], lines, item.path))
+            if item.kind in CALL_ITEMS and block is not None and block["id"] not in answered:
+                result = {"type": "tool_result", "tool_use_id": block["id"], "content": "aborted"}
+                sent.append(SentMessage("user", [result]))
+        return sent
+
+
+def _render_reasoning(item: Fields) -> Fields:
+    parts = [*iter_dicts(item.get("summary")), *iter_dicts(item.get("content"))]
+    text = "\n\n".join(to_text(part.get("text")) for part in parts)
+    return make_thinking_block(text, to_text(item.get("encrypted_content")) or None)
+
+
+def _render_call(what: str, item: Fields) -> Fields:
+    """Return the block of a call."""
+    call = to_text(item.get("call_id")) or to_text(item.get("id"))
+    if what == "local_shell_call":
+        return make_call_block(call, "local_shell", item.get("action"))
+    name = to_text(item.get("name")) or what.removesuffix("_call")
+    if what in CALL_ITEMS:
+        return make_call_block(call, name, parse_json(item.get("arguments", item.get("input"))))
+    inputs = {name: value for name, value in item.items() if name not in ("type", "id", "result")}
+    return make_call_block(call, name, inputs)
+
+
+def _read_output(item: Fields) -> tuple[str | list[Fields], Any, bool]:
+    """Return the content of a call's result, what else is known of it, and whether it failed."""
+    output = parse_json(item.get("output", item.get("tools")))
+    detail: Any = None
+    is_error = item.get("success") is False
+    if isinstance(output, dict) and "output" in output:  # the form up to 0.4x
+        detail = output.get("metadata")
+        code = detail.get("exit_code") if isinstance(detail, dict) else None
+        output = output["output"]
+        is_error = is_error or bool(code)
+    elif isinstance(output, dict) and "content" in output:
+        is_error = is_error or output.get("success") is False
+        output = output["content"]
+    if isinstance(output, list):
+        return _content_blocks(output), detail, is_error
+    content = to_text(output)
+    code = EXIT_CODE.search(content)
+    is_error = is_error or (code is not None and code[1] != "0")
+    started = parse_json(content)
+    if isinstance(started, dict) and isinstance(started.get("agent_id"), str):
+        detail = {"agentId": started["agent_id"], "status": "async_launched"}
+    return content, detail, is_error
 
 
 def _find_news(path: Path, end: int | None) -> tuple[set[str], dict[str, str]]:

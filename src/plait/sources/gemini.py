@@ -17,7 +17,14 @@ from pathlib import Path
 
 from plait.line import iter_lines
 from plait.record.codec import NotAnObject, decode_object
-from plait.sources.base import Source, SourceLog, iter_objects, parse_first_object, parse_object
+from plait.sources.base import (
+    SentMessage,
+    Source,
+    SourceLog,
+    iter_objects,
+    parse_first_object,
+    parse_object,
+)
 from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
@@ -35,6 +42,8 @@ from plait.sources.translation import (
 SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([^"]+)"')
 WORKSPACE = re.compile(r"\*\*Workspace Directories:\*\*(?:\\n|\n)\s*- (.+?)(?:\\n|\n)")
 INJECTED = ("<session_context>", "<state_snapshot>")
+IGNORED = ("/", "?", "<session_context>", "<hook_context>")
+"""Beginnings of messages that are not sent when a session is resumed."""
 
 
 class Gemini(Source):
@@ -87,6 +96,18 @@ class Gemini(Source):
     def resume_command(self, log: SourceLog) -> list[str]:
         """Return the command that resumes a session in Gemini CLI."""
         return ["gemini", "--resume", log.id]
+
+    def read_context(self, log: SourceLog) -> list[SentMessage]:
+        """Return what Gemini CLI sends of the present list of messages."""
+        sent: list[SentMessage] = []
+        for line, message in _replay(Path(log.path)):
+            kind, content = message.get("type"), message.get("content")
+            if kind == "user" and not _is_ignored(content):
+                parts = [content] if isinstance(content, str) else content
+                sent.append(SentMessage("user", [*render_sent_parts(parts)], (line,)))
+            elif kind == "gemini":
+                sent += _render_sent_answer(message, line)
+        return sent
 
 
 def _is_header(fields: Fields) -> bool:
@@ -153,6 +174,90 @@ def _translate_document(log: SourceLog, out: Translation) -> None:
         out.start(SourceLine(number, 0, fields, repr((log.id, number)).encode()))
         reading.read(out.line or SourceLine(number, 0, fields))
         out.finish_line()
+
+
+def _replay(path: Path) -> list[tuple[int, Fields]]:
+    """Return the present list of messages, each with its line."""
+    messages: dict[str, tuple[int, Fields]] = {}
+    if path.suffix == ".json":
+        document = parse_object(path.read_bytes())
+        for number, message in enumerate(iter_dicts(document.get("messages")), 2):
+            messages[to_text(message.get("id"))] = number, message
+        return [*messages.values()]
+    for line in iter_lines(path):
+        fields = parse_object(line.data)
+        if isinstance(rewind := fields.get("$rewindTo"), str):
+            names = [*messages]
+            for name in names[names.index(rewind) if rewind in messages else 0 :]:
+                del messages[name]
+        elif isinstance(id_ := fields.get("id"), str):
+            first = messages[id_][0] if id_ in messages else line.number
+            messages[id_] = first, fields
+        else:
+            changes = fields.get("$set")
+            place = changes if isinstance(changes, dict) else fields if _is_header(fields) else {}
+            if isinstance(listed := place.get("messages"), list):
+                known = messages
+                messages = {}
+                for message in iter_dicts(listed):
+                    id_ = to_text(message.get("id"))
+                    messages[id_] = known[id_][0] if id_ in known else line.number, message
+    return [*messages.values()]
+
+
+def _render_sent_answer(message: Fields, line: int) -> Iterator[SentMessage]:
+    """Yield an answer as it is sent, and the results of its calls."""
+    content = message.get("content")
+    parts = [make_text_block(content)] if isinstance(content, str) and content else []
+    if isinstance(content, list):
+        parts = [*render_answer_parts(content)]
+    calls = [*iter_dicts(message.get("toolCalls"))]
+    if not any(part["type"] in ("tool_use", "thinking") for part in parts):
+        thoughts = [_render_sent_thought(part) for part in iter_dicts(message.get("thoughts"))]
+        parts = [make_thinking_block(text) for text in thoughts] + parts
+        for call in calls:
+            id_, name = to_text(call.get("id")), to_text(call.get("name"))
+            parts.append(make_call_block(id_, name, call.get("args")))
+    if not parts:
+        return
+    yield SentMessage("assistant", parts, (line,))
+    results: list[Fields] = []
+    for call in calls:
+        given = call.get("result")
+        if isinstance(given, str):
+            given = [{"functionResponse": {"id": call.get("id"), "response": {"output": given}}}]
+        results += render_sent_parts([given] if isinstance(given, dict) else given)
+    if results:
+        yield SentMessage("user", results, (line,))
+
+
+def _is_ignored(content: object) -> bool:
+    """Return whether a message of the user is not sent when a session is resumed."""
+    if any(_is_response(part) for part in iter_dicts(content)):
+        return False
+    text = render_text(content).strip()
+    return not text or text.startswith(IGNORED)
+
+
+def render_sent_parts(parts: object) -> Iterator[Fields]:
+    """Yield the blocks of a message as it is sent: results, images, calls and text."""
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, str):
+            yield make_text_block(part)
+        elif isinstance(part, dict) and _is_response(part):
+            response = part["functionResponse"]
+            call, text = to_text(response.get("id")), _render_value(response.get("response"))
+            yield {"type": "tool_result", "tool_use_id": call, "content": text}
+        elif isinstance(part, dict) and "inlineData" in part:
+            blocks = render_parts([part])
+            yield from blocks if isinstance(blocks, list) else ()
+        else:
+            yield from render_answer_parts([part])
+
+
+def _render_sent_thought(thought: Fields) -> str:
+    subject, text = to_text(thought.get("subject")), to_text(thought.get("description"))
+    return f"**{subject}** {text}" if subject else text
 
 
 class _Reading:

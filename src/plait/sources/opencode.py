@@ -14,14 +14,16 @@ are derived from these, and copies are counted once.
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from plait.errors import SourceError
 from plait.sources.base import (
+    SentMessage,
     Source,
     SourceLog,
     open_database,
@@ -91,6 +93,183 @@ class OpenCode(Source):
     def resume_command(self, log: SourceLog) -> list[str]:
         """Return the command that resumes a session in OpenCode."""
         return ["opencode", "--session", log.id]
+
+    def read_context(self, log: SourceLog) -> list[SentMessage] | None:
+        """Return what OpenCode sends after reverts, compactions and pruning.
+
+        What it sends of messages of its version 2 alone is not known.
+        """
+        session, rows = _load_session(log)
+        messages: list[_Message] = []
+        number = 1
+        for fields, parts in rows:
+            if fields.get("role") not in ("user", "assistant"):
+                return None
+            lines = range(number + 2, number + 2 + len(parts))
+            messages.append(_Message(fields, [*zip(lines, parts, strict=True)]))
+            number += 1 + len(parts) + (fields["role"] == "assistant")
+        kept = _select_sent(_drop_reverted(messages, session.get("revert")))
+        model = next((item.fields for item in kept[::-1] if item.fields["role"] == "user"), {})
+        return [sent for item in kept for sent in item.render(model.get("model"))]
+
+
+CLEARED = "[Old tool result content cleared]"
+INTERRUPTED = "[Tool execution was interrupted]"
+ATTACHED = "Attached media from tool result:"
+SUMMARY_ASKED = "What did we do so far?"
+SUBTASK_RUN = "The following tool was executed by the user"
+"""What OpenCode says in place of parts."""
+
+
+class _Message(NamedTuple):
+    """A message with its parts, and the number of each."""
+
+    fields: Fields
+    parts: list[tuple[int, Fields]]
+
+    @property
+    def id(self) -> str:
+        return to_text(self.fields.get("id"))
+
+    def find_compaction(self) -> Fields | None:
+        """Return the part that asks for a compaction."""
+        is_user = self.fields.get("role") == "user"
+        parts = (part for _, part in self.parts if part.get("type") == "compaction")
+        return next(parts, None) if is_user else None
+
+    @property
+    def has_compacted(self) -> bool:
+        fields = self.fields
+        is_done = bool(fields.get("summary") and fields.get("finish") and not fields.get("error"))
+        return fields.get("role") == "assistant" and is_done
+
+    def render(self, model: object) -> Iterator[SentMessage]:
+        """Yield what is sent of it to a model."""
+        lines = tuple(number for number, _ in self.parts)
+        if self.fields.get("role") == "user":
+            blocks = [block for _, part in self.parts for block in _render_sent_part(part)]
+            if blocks:
+                yield SentMessage("user", blocks, lines)
+            return
+        error = self.fields.get("error")
+        if error:
+            is_aborted = isinstance(error, dict) and error.get("name") == "MessageAbortedError"
+            kinds = {to_text(part.get("type")) for _, part in self.parts}
+            if not is_aborted or not kinds - {"step-start", "reasoning"}:
+                return
+        answering = self.fields.get("providerID"), self.fields.get("modelID")
+        asked = model if isinstance(model, dict) else {}
+        is_own = answering == (asked.get("providerID"), asked.get("modelID"))
+        # Each step of the message is an answer of its own, with the results of its calls.
+        steps: list[tuple[list[Fields], list[Fields], list[int]]] = [([], [], [])]
+        for number, part in self.parts:
+            blocks, results, places = steps[-1]
+            match part.get("type"):
+                case "step-start" if blocks:
+                    steps.append(([], [], []))
+                case "text":
+                    blocks.append(make_text_block(to_text(part.get("text"))))
+                    places.append(number)
+                case "reasoning":
+                    text = to_text(part.get("text"))
+                    signature = _find_signature(part.get("metadata"))
+                    if is_own:
+                        blocks.append(make_thinking_block(text, signature))
+                    elif text.strip():
+                        blocks.append(make_text_block(text))
+                    places.append(number)
+                case "tool":
+                    call, result = _render_sent_call(part)
+                    blocks.append(call)
+                    results.append(result)
+                    places.append(number)
+        for blocks, results, places in steps:
+            if blocks:
+                yield SentMessage("assistant", blocks, tuple(places))
+            if results:
+                yield SentMessage("user", results, tuple(places))
+
+
+def _render_sent_part(part: Fields) -> Iterator[Fields]:
+    """Yield what is sent of a part of a prompt."""
+    match part.get("type"):
+        case "text" if part.get("text") and not part.get("ignored"):
+            yield make_text_block(to_text(part["text"]))
+        case "file" if part.get("mime") not in ("text/plain", "application/x-directory"):
+            yield _file_block(part)
+        case "compaction":
+            yield make_text_block(SUMMARY_ASKED)
+        case "subtask":
+            yield make_text_block(SUBTASK_RUN)
+
+
+def _render_sent_call(part: Fields) -> tuple[Fields, Fields]:
+    """Return a call and its result, of which the output may have been pruned."""
+    state, call = part.get("state"), to_text(part.get("callID"))
+    state = state if isinstance(state, dict) else {}
+    times, metadata = state.get("time"), state.get("metadata")
+    if state.get("status") == "completed":
+        is_pruned = isinstance(times, dict) and times.get("compacted")
+        output = CLEARED if is_pruned else to_text(state.get("output"))
+    elif state.get("status") == "error":
+        is_cut = isinstance(metadata, dict) and metadata.get("interrupted") is True
+        given = metadata.get("output") if is_cut and isinstance(metadata, dict) else None
+        output = given if isinstance(given, str) else to_text(state.get("error"))
+    else:
+        output = INTERRUPTED
+    block = make_call_block(call, to_text(part.get("tool")), state.get("input") or {})
+    return block, {"type": "tool_result", "tool_use_id": call, "content": output}
+
+
+def _drop_reverted(messages: list[_Message], revert: object) -> list[_Message]:
+    """Return the messages before the point that a session was reverted to."""
+    if not isinstance(revert, dict):
+        return messages
+    ids = [message.id for message in messages]
+    at = to_text(revert.get("messageID"))
+    if at not in ids:
+        return messages
+    left, rest = messages[: ids.index(at)], messages[ids.index(at)]
+    names = [to_text(part.get("id")) for _, part in rest.parts]
+    if (part := to_text(revert.get("partID"))) in names:
+        left = [*left, rest._replace(parts=rest.parts[: names.index(part)])]
+    return left
+
+
+def _select_sent(messages: list[_Message]) -> list[_Message]:
+    """Return the messages since the last compaction: that one, then what it keeps, then the rest."""
+    found: list[_Message] = []
+    ended: set[str] = set()
+    tail = ""
+    for message in messages[::-1]:
+        found.insert(0, message)
+        if tail:
+            if message.id == tail:
+                break
+            continue
+        if message.id in ended and (asked := message.find_compaction()) is not None:
+            tail = to_text(asked.get("tail_start_id"))
+            if tail in ("", message.id):
+                break
+        if message.has_compacted:
+            ended.add(to_text(message.fields.get("parentID")))
+    ids = [message.id for message in found]
+    asking = [
+        at for at, item in enumerate(found) if (item.find_compaction() or {}).get("tail_start_id")
+    ]
+    if not asking:
+        return found
+    at = asking[-1]
+    tail = to_text((found[at].find_compaction() or {}).get("tail_start_id"))
+    answers = [
+        place
+        for place, item in enumerate(found)
+        if place > at and item.fields.get("summary") and item.fields.get("parentID") == ids[at]
+    ]
+    if tail not in ids[:at] or not answers:
+        return found
+    start, end = ids.index(tail), answers[0] + 1
+    return [*found[at:end], *found[start:at], *found[end:]]
 
 
 def _updated(info: Fields) -> int:

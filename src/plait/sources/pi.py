@@ -6,11 +6,12 @@ Entries of a fork keep ids and times, so that what was copied is counted once. E
 message (a change of model, a label) are notes, and what hangs on one hangs on its parent.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from plait.sources.base import Source, SourceLog, parse_first_object
+from plait.line import iter_lines
+from plait.sources.base import SentMessage, Source, SourceLog, parse_first_object, parse_object
 from plait.sources.places import ROOTS
 from plait.sources.translation import (
     Fields,
@@ -27,6 +28,16 @@ from plait.sources.translation import (
 )
 
 NOTES = frozenset("session model_change thinking_level_change label session_info custom".split())
+COMPACTED = (
+    "The conversation history before this point was compacted into the following summary:\n\n"
+    "<summary>\n{}\n</summary>"
+)
+BRANCH_LEFT = (
+    "The following is a summary of a branch that this conversation came back from:\n\n"
+    "<summary>\n{}</summary>"
+)
+"""What Pi says around a summary."""
+NO_RESULT = "No result provided"
 STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "toolUse": "tool_use"}
 
 
@@ -56,6 +67,194 @@ class Pi(Source):
     def resume_command(self, log: SourceLog) -> list[str]:
         """Return the command that resumes a session in Pi."""
         return ["pi", "--session", log.path]
+
+    def read_context(self, log: SourceLog) -> list[SentMessage]:
+        """Return what Pi sends of the branch that the file ends with."""
+        return _Context(Path(log.path)).build()
+
+
+class _Entry(NamedTuple):
+    """An entry of a file with its line."""
+
+    line: int
+    fields: Fields
+
+
+class _Context:
+    """What Pi sends when it resumes a session: its `buildSessionProjection` and what follows it."""
+
+    def __init__(self, path: Path) -> None:
+        entries = [_Entry(line.number, parse_object(line.data)) for line in iter_lines(path)]
+        entries = [entry for entry in entries if entry.fields]
+        self.path = _find_path(entries)
+        self.edits: dict[str, object] = {}
+        """What later entries put in place of messages; None for those that were removed."""
+        self.model: tuple[object, object] = (None, None)
+        for entry in self.path:
+            fields, message = entry.fields, _message_of(entry.fields)
+            if fields.get("type") == "model_change":
+                self.model = fields.get("provider"), fields.get("modelId")
+            elif message.get("role") == "assistant":
+                self.model = message.get("provider"), message.get("model")
+
+    def build(self) -> list[SentMessage]:
+        """Return the messages of the branch since its last compaction, that one first."""
+        entries = self._select_entries()
+        for entry in entries:
+            if entry.fields.get("type") == "context_edit":
+                target = to_text(entry.fields.get("targetId"))
+                self.edits[target] = entry.fields.get("replacement")
+        sent: list[SentMessage] = []
+        open_calls: dict[str, int] = {}
+        for number, entry in enumerate(entries):
+            if entry.fields.get("type") == "compaction" and number:
+                continue
+            for message in self._render(entry):
+                if message.role == "assistant" or not _is_result(message):
+                    sent += _close_calls(open_calls)
+                calls = [block for block in message.content if block["type"] == "tool_use"]
+                open_calls |= {call["id"]: entry.line for call in calls}
+                if _is_result(message):
+                    open_calls.pop(message.content[0]["tool_use_id"], None)
+                sent.append(message)
+        return sent + _close_calls(open_calls)
+
+    def _select_entries(self) -> list[_Entry]:
+        """Return the last compaction, what it keeps and what follows; all without one."""
+        compactions = [
+            at for at, entry in enumerate(self.path) if entry.fields.get("type") == "compaction"
+        ]
+        if not compactions:
+            return self.path
+        at = compactions[-1]
+        first = self.path[at].fields.get("firstKeptEntryId")
+        names = [entry.fields.get("id") for entry in self.path[:at]]
+        start = names.index(first) if first in names else at
+        kept = [
+            entry
+            for entry in self.path[start:at]
+            if _message_of(entry.fields).get("role") != "system"
+        ]
+        return [self.path[at], *kept, *self.path[at + 1 :]]
+
+    def _render(self, entry: _Entry) -> Iterator[SentMessage]:
+        """Yield the messages of an entry, with the edits of later ones."""
+        fields, lines = entry.fields, (entry.line,)
+        name = to_text(fields.get("id"))
+        if name in self.edits and self.edits[name] is None:
+            return
+        match fields.get("type"):
+            case "message":
+                message = _message_of(fields)
+                edit = self.edits.get(name)
+                if isinstance(edit, dict) and message.get("role") in EDITED:
+                    message = message | {"content": edit.get("content")}
+                yield from self._render_message(message, lines)
+            case "custom_message":
+                edit = self.edits.get(name)
+                content = edit.get("content") if isinstance(edit, dict) else fields.get("content")
+                yield SentMessage("user", _block_list(content), lines)
+            case "branch_summary" if fields.get("summary"):
+                text = BRANCH_LEFT.format(to_text(fields["summary"]))
+                yield SentMessage("user", [make_text_block(text)], lines)
+            case "compaction":
+                system = fields.get("systemMessage")
+                if isinstance(system, dict) and (text := _join_sections(system)):
+                    yield SentMessage("system", [make_text_block(text)], lines)
+                text = COMPACTED.format(to_text(fields.get("summary")))
+                yield SentMessage("user", [make_text_block(text)], lines)
+
+    def _render_message(self, message: Fields, lines: tuple[int, ...]) -> Iterator[SentMessage]:
+        match message.get("role"):
+            case "user" | "custom" | "hookMessage":
+                yield SentMessage("user", _block_list(message.get("content")), lines)
+            case "assistant" if message.get("stopReason") not in ("error", "aborted"):
+                is_own = self.model == (message.get("provider"), message.get("model"))
+                blocks = [
+                    block
+                    for block in _answer_blocks(message.get("content"))
+                    if block["type"] != "thinking"
+                    or (is_own and (block.get("signature") or block["thinking"].strip()))
+                ]
+                yield SentMessage("assistant", blocks, lines)
+            case "toolResult":
+                yield _make_result(
+                    to_text(message.get("toolCallId")), _blocks(message.get("content")), lines
+                )
+            case "bashExecution" if not message.get("excludeFromContext"):
+                yield SentMessage("user", [make_text_block(_render_shell(message))], lines)
+            case "system" if text := _join_sections(message):
+                yield SentMessage("system", [make_text_block(text)], lines)
+            case "branchSummary" | "compactionSummary" as role:
+                form = COMPACTED if role == "compactionSummary" else BRANCH_LEFT
+                text = form.format(to_text(message.get("summary")))
+                yield SentMessage("user", [make_text_block(text)], lines)
+
+
+EDITED = ("user", "assistant", "toolResult", "custom")
+"""The roles of messages that an edit of the context changes."""
+
+
+def _message_of(entry: Fields) -> Fields:
+    message = entry.get("message") if entry.get("type") == "message" else None
+    return message if isinstance(message, dict) else {}
+
+
+def _find_path(entries: list[_Entry]) -> list[_Entry]:
+    """Return the entries from a root to the last entry; in version 1 they have no ids."""
+    header = next((item.fields for item in entries if item.fields.get("type") == "session"), {})
+    if to_count(header.get("version")) < 2:
+        for number, entry in enumerate(entries):
+            if (first := entry.fields.get("firstKeptEntryIndex")) is not None:
+                entry.fields["firstKeptEntryId"] = f"#{first}"
+            entry.fields.setdefault("id", f"#{number}")
+        return [entry for entry in entries if entry.fields.get("type") != "session"]
+    entries = [entry for entry in entries if entry.fields.get("type") != "session"]
+    by_id = {to_text(entry.fields.get("id")): entry for entry in entries}
+    path: list[_Entry] = []
+    seen: set[int] = set()
+    current = entries[-1] if entries else None
+    while current is not None and current.line not in seen:
+        seen.add(current.line)
+        path.insert(0, current)
+        parent = current.fields.get("parentId")
+        current = by_id.get(parent) if isinstance(parent, str) else None
+    return path
+
+
+def _is_result(message: SentMessage) -> bool:
+    return bool(message.content) and message.content[0]["type"] == "tool_result"
+
+
+def _make_result(call: str, content: str | list[Fields], lines: tuple[int, ...]) -> SentMessage:
+    block = {"type": "tool_result", "tool_use_id": call, "content": content}
+    return SentMessage("user", [block], lines)
+
+
+def _close_calls(calls: dict[str, int]) -> list[SentMessage]:
+    """Return the results that Pi makes up for calls without one."""
+    closed = [_make_result(call, NO_RESULT, ()) for call in calls]
+    calls.clear()
+    return closed
+
+
+def _render_shell(message: Fields) -> str:
+    """Return what Pi says of a command that the user ran."""
+    output, code = to_text(message.get("output")), message.get("exitCode")
+    text = f"Ran `{to_text(message.get('command'))}`\n"
+    text += f"```\n{output}\n```" if output else "(no output)"
+    if message.get("cancelled"):
+        text += "\n\n(command cancelled)"
+    elif code:
+        text += f"\n\nCommand exited with code {to_text(code)}"
+    if message.get("truncated") and message.get("fullOutputPath"):
+        text += f"\n\n[Output truncated. Full output: {to_text(message['fullOutputPath'])}]"
+    return text
+
+
+def _block_list(content: object) -> list[Fields]:
+    blocks = _blocks(content)
+    return blocks if isinstance(blocks, list) else [make_text_block(blocks)]
 
 
 class _Reading:

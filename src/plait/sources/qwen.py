@@ -10,11 +10,30 @@ they were copied from (`forkedFrom`); they get the uuids of these, and so are co
 from collections.abc import Iterable
 from pathlib import Path
 
+from plait.line import iter_lines
 from plait.line.output import make_file_name
-from plait.sources.base import Source, SourceLog, parse_first_object, parse_object
-from plait.sources.gemini import render_answer_parts, render_parts, render_text
+from plait.sources.base import (
+    SentMessage,
+    Source,
+    SourceLog,
+    parse_first_object,
+    parse_object,
+)
+from plait.sources.gemini import (
+    render_answer_parts,
+    render_parts,
+    render_sent_parts,
+    render_text,
+)
 from plait.sources.places import ROOTS
-from plait.sources.translation import Fields, SourceLine, Translation, iter_dicts, to_count, to_text
+from plait.sources.translation import (
+    Fields,
+    SourceLine,
+    Translation,
+    iter_dicts,
+    to_count,
+    to_text,
+)
 
 TYPED = frozenset({None, "mid_turn_user_message", "realtime_message"})
 """Subtypes of a user's record that was typed."""
@@ -63,6 +82,41 @@ class Qwen(Source):
         """Return the command that resumes a session in Qwen Code."""
         return ["qwen", "--resume", log.id]
 
+    def read_context(self, log: SourceLog) -> list[SentMessage]:
+        """Return what Qwen Code sends of the branch that ends with the last record."""
+        history: list[tuple[tuple[int, ...], Fields]] = []
+        last: Fields = {}
+        for lines, record in _find_chain(Path(log.path)):
+            payload, subtype = record.get("systemPayload"), record.get("subtype")
+            payload = payload if isinstance(payload, dict) else {}
+            if record.get("type") == "system":
+                if subtype == "chat_compression" and payload.get("compressedHistory"):
+                    listed = iter_dicts(payload["compressedHistory"])
+                    history = [(lines, message) for message in listed]
+                elif subtype == "slash_command":
+                    if _was_only_shown(payload, last):
+                        history.pop()
+                    last = {} if last.get("type") == "user" else last
+                continue
+            message = record.get("message")
+            if not isinstance(message, dict) or subtype == "realtime_message":
+                continue
+            last = record
+            if subtype == "mid_turn_user_message" and history and history[-1][1]["role"] == "user":
+                known, before = history[-1]
+                joined = [*(before.get("parts") or ()), *(message.get("parts") or ())]
+                history[-1] = (*known, *lines), before | {"parts": joined}
+            else:
+                history.append((lines, {"role": "user"} | message))
+        return [
+            SentMessage(
+                "assistant" if message.get("role") == "model" else "user",
+                [*render_sent_parts(message.get("parts"))],
+                lines,
+            )
+            for lines, message in history
+        ]
+
 
 def find_agents(path: Path, session: str) -> dict[str, str]:
     """Return the sub-agents of a session by the calls that sent them."""
@@ -76,6 +130,52 @@ def find_agents(path: Path, session: str) -> dict[str, str]:
         if isinstance(fields.get("toolUseId"), str):
             agents[fields["toolUseId"]] = to_text(fields.get("agentId"))
     return agents
+
+
+def _find_chain(path: Path) -> list[tuple[tuple[int, ...], Fields]]:
+    """Return the records from the first to the last one, those with one uuid joined."""
+    records: dict[str, tuple[tuple[int, ...], Fields]] = {}
+    leaf: object = None
+    for line in iter_lines(path):
+        record = parse_object(line.data)
+        own = record.get("uuid")
+        if not isinstance(own, str):
+            continue
+        leaf = own
+        if own not in records:
+            records[own] = (line.number,), record
+            continue
+        lines, known = records[own]
+        more = record.get("message")
+        message = known.get("message")
+        if isinstance(more, dict) and isinstance(message, dict):
+            parts = [*(message.get("parts") or ()), *(more.get("parts") or ())]
+            more = message | {"parts": parts}
+        records[own] = (*lines, line.number), known | ({"message": more} if more else {})
+    chain: list[tuple[tuple[int, ...], Fields]] = []
+    seen: set[str] = set()
+    while isinstance(leaf, str) and leaf in records and leaf not in seen:
+        seen.add(leaf)
+        chain.insert(0, records[leaf])
+        leaf = records[leaf][1].get("parentUuid")
+    return chain
+
+
+def _was_only_shown(payload: Fields, last: Fields) -> bool:
+    """Return whether a command answered the last prompt itself, which then was never sent."""
+    items = payload.get("outputHistoryItems")
+    message = last.get("message")
+    parts = message.get("parts") if isinstance(message, dict) else None
+    return (
+        payload.get("phase") == "result"
+        and payload.get("sentToModel") is not True
+        and isinstance(items, list)
+        and bool(items)
+        and all(isinstance(item, dict) and item.get("type") == "assistant" for item in items)
+        and last.get("type") == "user"
+        and last.get("subtype") is None
+        and parts == [{"text": payload.get("rawCommand")}]
+    )
 
 
 class _Reading:
