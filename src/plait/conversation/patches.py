@@ -36,7 +36,31 @@ def diff_texts(old: str, new: str, offset: int = 0) -> tuple[Hunk, ...]:
     while tail < most - head and before[-1 - tail] == after[-1 - tail]:
         tail += 1
     groups = _grouped_swaps(before, after, head, tail)
-    return tuple(_hunk_of(group, before, after, offset) for group in groups)
+    hunks: list[Hunk] = []
+    for group in groups:
+        first, last = group[0], group[-1]
+        lead = min(CONTEXT, first[0])
+        trail = min(CONTEXT, len(before) - last[1])
+        lines: list[str] = []
+        place = first[0] - lead
+        for i1, i2, j1, j2 in group:
+            lines += [f" {line}" for line in before[place:i1]]
+            lines += [f"-{line}" for line in before[i1:i2]]
+            lines += [f"+{line}" for line in after[j1:j2]]
+            place = i2
+        lines += [f" {line}" for line in before[place : place + trail]]
+        old_lines = last[1] + trail - (first[0] - lead)
+        new_lines = last[3] + trail - (first[2] - lead)
+        hunks.append(
+            Hunk(
+                offset + first[0] - lead + bool(old_lines),
+                old_lines,
+                offset + first[2] - lead + bool(new_lines),
+                new_lines,
+                tuple(lines),
+            )
+        )
+    return tuple(hunks)
 
 
 def _text_lines(text: str) -> list[str]:
@@ -75,31 +99,6 @@ def _swaps(before: Sequence[str], after: Sequence[str], head: int, tail: int) ->
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new).get_opcodes():
         if tag != "equal":
             yield head + i1, head + i2, head + j1, head + j2
-
-
-def _hunk_of(
-    group: Sequence[Swap], before: Sequence[str], after: Sequence[str], offset: int
-) -> Hunk:
-    first, last = group[0], group[-1]
-    lead = min(CONTEXT, first[0])
-    trail = min(CONTEXT, len(before) - last[1])
-    lines: list[str] = []
-    place = first[0] - lead
-    for i1, i2, j1, j2 in group:
-        lines += [f" {line}" for line in before[place:i1]]
-        lines += [f"-{line}" for line in before[i1:i2]]
-        lines += [f"+{line}" for line in after[j1:j2]]
-        place = i2
-    lines += [f" {line}" for line in before[place : place + trail]]
-    old_lines = last[1] + trail - (first[0] - lead)
-    new_lines = last[3] + trail - (first[2] - lead)
-    return Hunk(
-        offset + first[0] - lead + bool(old_lines),
-        old_lines,
-        offset + first[2] - lead + bool(new_lines),
-        new_lines,
-        tuple(lines),
-    )
 
 
 MOST_DECODED = 8 << 20

@@ -67,7 +67,16 @@ def asked_by(called: ToolCall, turn: int) -> Iterator[Question]:
             answer = value if isinstance(value, str) else None
             if isinstance(value, list):
                 answer = ", ".join(choice for choice in value if isinstance(choice, str))
-            options = tuple(_iter_options(part))
+            choices: list[Option] = []
+            listed = part.get("options")
+            for option in listed if isinstance(listed, list) else ():
+                if isinstance(option, str):
+                    choices.append(Option(option))
+                elif isinstance(option, Mapping):
+                    choices.append(
+                        Option(get_text(option, "label") or "", get_text(option, "description"))
+                    )
+            options = tuple(choices)
             yield Question(
                 text,
                 turn,
@@ -84,15 +93,6 @@ def asked_by(called: ToolCall, turn: int) -> Iterator[Question]:
                 called.uuid,
                 called.call,
             )
-
-
-def _iter_options(question: Mapping[str, Any]) -> Iterator[Option]:
-    options = question.get("options")
-    for option in options if isinstance(options, list) else ():
-        if isinstance(option, str):
-            yield Option(option)
-        elif isinstance(option, Mapping):
-            yield Option(get_text(option, "label") or "", get_text(option, "description"))
 
 
 def _find_chosen_options(

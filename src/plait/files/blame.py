@@ -447,37 +447,36 @@ def plan_notes(blame: Blame, git: FileInGit | None) -> NotePlan:
     for line, git_line in zip(blame.lines, git.blame(), strict=True):
         if git_line.commit and line.call and line.session and line.certainty != "unknown":
             by_commit.setdefault(git_line.commit.id, []).append((line, git_line))
-    notes = tuple(_plan_note(git, commit, lines) for commit, lines in by_commit.items())
+    planned: list[PlannedNote] = []
+    for commit, lines in by_commit.items():
+        before = run_git(git.top, "notes", f"--ref={NOTES_REF}", "show", commit)
+        note = parse_note(before) if before is not None else None
+        first = lines[0][1]
+        assert first.commit is not None
+        claims = (
+            Claim(git_line.path, git_line.number, line.session or "", line.call or "", line.model)
+            for line, git_line in lines
+        )
+        extended = add_claims(note, commit, first.commit.author, claims)
+        why = ""
+        if before is not None and note is None:
+            why = "the existing note is not from git-ai"
+        elif note is not None and note.files == extended.files:
+            why = "the existing note already covers this file"
+        planned.append(
+            PlannedNote(
+                commit=commit,
+                summary=first.commit.summary,
+                path=first.path,
+                lines=len(lines),
+                sessions=tuple(dict.fromkeys(line.session or "" for line, _ in lines)),
+                before=before,
+                after=None if why else format_note(extended),
+                why=why,
+            )
+        )
+    notes = tuple(planned)
     return NotePlan(top=git.top, notes=notes)
-
-
-def _plan_note(
-    git: FileInGit, commit: str, lines: Sequence[tuple[BlamedLine, CommittedLine]]
-) -> PlannedNote:
-    before = run_git(git.top, "notes", f"--ref={NOTES_REF}", "show", commit)
-    note = parse_note(before) if before is not None else None
-    first = lines[0][1]
-    assert first.commit is not None
-    claims = (
-        Claim(git_line.path, git_line.number, line.session or "", line.call or "", line.model)
-        for line, git_line in lines
-    )
-    extended = add_claims(note, commit, first.commit.author, claims)
-    why = ""
-    if before is not None and note is None:
-        why = "the existing note is not from git-ai"
-    elif note is not None and note.files == extended.files:
-        why = "the existing note already covers this file"
-    return PlannedNote(
-        commit=commit,
-        summary=first.commit.summary,
-        path=first.path,
-        lines=len(lines),
-        sessions=tuple(dict.fromkeys(line.session or "" for line, _ in lines)),
-        before=before,
-        after=None if why else format_note(extended),
-        why=why,
-    )
 
 
 def write_notes(plan: NotePlan) -> int:

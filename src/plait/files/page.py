@@ -148,21 +148,20 @@ def _render_all_net_changes(
         return '<p class="empty">This session changed no files.</p>'
     url = f"{head.tab_url('files')}?by=net&"
     visible, pages = paginate("files", changed, start, url, MOST_DRAWN)
-    sections = "".join(_render_net_section(head, file, directory) for file in visible)
+    rendered: list[str] = []
+    for file in visible:
+        assert file.net is not None
+        path, numbers = break_path(_make_relative(file.path, directory)), file.net.turns
+        turns = f"turn{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+        history_link = f'<a href="{esc(file_history_url(file.path))}">Full history</a>'
+        rendered.append(
+            f'<section><h3><span class="path" title="{esc(file.path)}">{path}</span>'
+            f'<span class="lines">{render_line_counts(*_count_net_lines(file))}</span>'
+            f'<span class="counts">{format_count(file.net.changes, "change")}, {turns}</span>{history_link}</h3>'
+            f"{render_net_change(head, file)}</section>"
+        )
+    sections = "".join(rendered)
     return f'{pages}<div class="nets">{sections}</div>{pages}'
-
-
-def _render_net_section(head: SessionHeader, file: ChangedFile, directory: str | None) -> str:
-    assert file.net is not None
-    path, numbers = break_path(_make_relative(file.path, directory)), file.net.turns
-    turns = f"turn{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-    history_link = f'<a href="{esc(file_history_url(file.path))}">Full history</a>'
-    return (
-        f'<section><h3><span class="path" title="{esc(file.path)}">{path}</span>'
-        f'<span class="lines">{render_line_counts(*_count_net_lines(file))}</span>'
-        f'<span class="counts">{format_count(file.net.changes, "change")}, {turns}</span>{history_link}</h3>'
-        f"{render_net_change(head, file)}</section>"
-    )
 
 
 def file_history_url(path: str) -> str:
@@ -376,7 +375,17 @@ def render_file_history_page(page: FileHistoryPage) -> str:
     for session, touch in page.touches:
         groups.setdefault(session, []).append(touch)
     newest_first = sorted(groups.items(), key=lambda pair: pair[1][-1].time or "", reverse=True)
-    sections = "".join(_render_session(name, touches, page) for name, touches in newest_first)
+    rendered: list[str] = []
+    for name, touches in newest_first:
+        listed = page.sessions.get(name)
+        title = shorten(listed.display_title, LONGEST) if listed else name
+        rows = "".join(_render_listed_touch(name, *group) for group in _group_reads(touches))
+        url = esc(session_url(name, "files"))
+        rendered.append(
+            f'<section class="of-session"><h2><a href="{url}">{esc(title)}</a></h2>'
+            f'<ol class="touches">{rows}</ol></section>'
+        )
+    sections = "".join(rendered)
     nothing = '<p class="empty">No session touched this file.</p>'
     return (
         '<main class="page wide file-story" id="main"><p class="back"><a href="/files">Files</a>'
@@ -404,17 +413,6 @@ def _render_totals(touches: Sequence[TouchRow]) -> str:
 
 def _is_change(touch: TouchRow) -> bool:
     return touch.action in CHANGED and touch.outcome == "ok"
-
-
-def _render_session(name: str, touches: Sequence[TouchRow], page: FileHistoryPage) -> str:
-    session = page.sessions.get(name)
-    title = shorten(session.display_title, LONGEST) if session else name
-    rows = "".join(_render_listed_touch(name, *group) for group in _group_reads(touches))
-    url = esc(session_url(name, "files"))
-    return (
-        f'<section class="of-session"><h2><a href="{url}">{esc(title)}</a></h2>'
-        f'<ol class="touches">{rows}</ol></section>'
-    )
 
 
 def _group_reads(touches: Sequence[TouchRow]) -> Iterator[tuple[TouchRow, int]]:

@@ -110,30 +110,25 @@ def list_changed_files(
     ordered = sorted(
         by_path.items(), key=lambda item: not any(touch.is_change for touch in item[1])
     )
-    files = [
-        _summarize_file(number, path, found, (net or {}).get(path))
-        for number, (path, found) in enumerate(ordered, 1)
-    ]
+    files: list[ChangedFile] = []
+    for number, (path, found) in enumerate(ordered, 1):
+        succeeded = [touch for touch in found if touch.touch.outcome == "ok"]
+        patches = [touch.touch.patch for touch in succeeded if touch.touch.patch]
+        files.append(
+            ChangedFile(
+                number=number,
+                path=path,
+                touches=tuple(found),
+                reads=sum(touch.touch.action == "read" for touch in succeeded),
+                changes=sum(touch.is_change for touch in succeeded),
+                failed=len(found) - len(succeeded),
+                added=sum(patch.added for patch in patches),
+                removed=sum(patch.removed for patch in patches),
+                is_new=any(touch.touch.action == "created" for touch in succeeded),
+                net=(net or {}).get(path),
+            )
+        )
     return ChangedFiles(files=tuple(files), turns=tuple(_iter_turns(conversations, touches)))
-
-
-def _summarize_file(
-    number: int, path: str, touches: Sequence[SessionTouch], net: NetChange | None
-) -> ChangedFile:
-    succeeded = [touch for touch in touches if touch.touch.outcome == "ok"]
-    patches = [touch.touch.patch for touch in succeeded if touch.touch.patch]
-    return ChangedFile(
-        number=number,
-        path=path,
-        touches=tuple(touches),
-        reads=sum(touch.touch.action == "read" for touch in succeeded),
-        changes=sum(touch.is_change for touch in succeeded),
-        failed=len(touches) - len(succeeded),
-        added=sum(patch.added for patch in patches),
-        removed=sum(patch.removed for patch in patches),
-        is_new=any(touch.touch.action == "created" for touch in succeeded),
-        net=net,
-    )
 
 
 def _iter_turns(

@@ -182,24 +182,22 @@ class _Reader:
                 form, only = _translate_set(sign[0], is_cased=group.is_cased)
                 return self._letter(only, group) if only else _Part(form)
             case _:
-                return self._letter(_decode_letter(sign), group)
+                if sign.lastgroup == "short":
+                    letter = SHORT[sign[0][1]]
+                elif sign.lastgroup == "letter":
+                    letter = sign[0][-1]
+                else:
+                    code = int(sign[0].lstrip(r"\xuU"), 16)
+                    if code > 0x10FFFF:
+                        raise _Untranslatable
+                    letter = chr(code)
+                return self._letter(letter, group)
 
     def _letter(self, letter: str, group: _Group) -> _Part:
         is_held = SAFE.fullmatch(letter) and group.is_cased == self.is_cased
         return _Part(
             _translate_letter(letter, is_cased=group.is_cased), letter if is_held else BREAK
         )
-
-
-def _decode_letter(sign: re.Match[str]) -> str:
-    if sign.lastgroup == "short":
-        return SHORT[sign[0][1]]
-    if sign.lastgroup == "letter":
-        return sign[0][-1]
-    code = int(sign[0].lstrip(r"\xuU"), 16)
-    if code > 0x10FFFF:
-        raise _Untranslatable
-    return chr(code)
 
 
 def _parse_bounds(sign: re.Match[str]) -> tuple[int, int | None]:

@@ -131,7 +131,15 @@ class TextQueryBuilder:
         if not unspaced or split_words(spaced_out):
             words = self.words(spaced_out)
             self.add_highlight(phrase_pattern(words, phrase), is_highlighted=is_highlighted)
-            parts.append(_build_phrase_query(words, phrase))
+            if phrase.is_prefix and len(words) > 1:
+                query = Query.phrase_prefix_query(text_schema(), "text", list(words))
+            elif phrase.is_prefix:
+                query = Query.regex_query(text_schema(), "text", f"{re.escape(words[0])}.*")
+            elif phrase.slop and len(words) > 1:
+                query = Query.phrase_query(text_schema(), "text", list(words), slop=phrase.slop)
+            else:
+                query = _build_words_query("text", words)
+            parts.append(query)
         self.has_words = True
         if len(parts) == 1:
             return parts[0]
@@ -281,16 +289,6 @@ def _require_any(parts: list[Query]) -> Query:
 def _match_codes(name: str, codes: Iterable[int]) -> Query:
     found = _require_any([Query.term_query(text_schema(), name, code) for code in codes])
     return Query.const_score_query(found, 0.0)
-
-
-def _build_phrase_query(words: list[str], phrase: Phrase) -> Query:
-    if phrase.is_prefix and len(words) > 1:
-        return Query.phrase_prefix_query(text_schema(), "text", list(words))
-    if phrase.is_prefix:
-        return Query.regex_query(text_schema(), "text", f"{re.escape(words[0])}.*")
-    if phrase.slop and len(words) > 1:
-        return Query.phrase_query(text_schema(), "text", list(words), slop=phrase.slop)
-    return _build_words_query("text", words)
 
 
 def _build_words_query(name: str, words: list[str]) -> Query:

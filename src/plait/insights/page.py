@@ -12,7 +12,6 @@ from plait.conversation.session_counts import (
     ArchiveFigures,
     LongTurn,
     SessionPart,
-    ToolFigures,
 )
 from plait.insights.report import (
     HABIT_WORDS,
@@ -31,7 +30,7 @@ from plait.insights.report import (
     format_habit_counts,
     format_habit_title,
 )
-from plait.insights.waste import Evidence, Waste, WasteFinding
+from plait.insights.waste import Evidence, Waste
 from plait.insights.why import WASTE_TIPS, WASTE_TITLES, format_saving, format_saving_share
 from plait.view.formats import (
     format_count,
@@ -128,11 +127,18 @@ def _render_trend_amount(
 
 def _render_weeks(trend: Trend, weeks: Sequence[str], last: str, base: Slice) -> str:
     maximum = max(trend.weeks) or 1
-    bars = "".join(
-        _render_week(trend, value, maximum, index, week, last, base)
-        for index, (week, value) in enumerate(zip(weeks, trend.weeks, strict=True))
-        if value
-    )
+    rendered: list[str] = []
+    for index, (week, value) in enumerate(zip(weeks, trend.weeks, strict=True)):
+        if value:
+            end = min((date.fromisoformat(week) + timedelta(days=6)).isoformat(), last)
+            height = max(value / maximum * TALL, 1.5)
+            tooltip = esc(f"Week of {week}: {format_amount(trend.measure, value)}")
+            rendered.append(
+                f'<a href="{esc(_build_trend_slice(trend, base, week, end).url())}" tabindex="-1" aria-label="{tooltip}">'
+                f'<rect class="c0" x="{index * WIDE}" y="{TALL - height:.1f}" width="{WIDE - 2}" '
+                f'height="{height:.1f}"><title>{tooltip}</title></rect></a>'
+            )
+    bars = "".join(rendered)
     label = f"{MEASURE_NAMES[trend.measure]} by week: " + ", ".join(
         format_amount(trend.measure, value) for value in trend.weeks
     )
@@ -140,19 +146,6 @@ def _render_weeks(trend: Trend, weeks: Sequence[str], last: str, base: Slice) ->
     return (
         f'<svg class="spark" width="{width}" height="{TALL}" viewBox="0 0 {width} {TALL}" '
         f'role="group" aria-label="{esc(label)}">{bars}</svg>'
-    )
-
-
-def _render_week(
-    trend: Trend, value: float, maximum: float, index: int, week: str, last: str, base: Slice
-) -> str:
-    end = min((date.fromisoformat(week) + timedelta(days=6)).isoformat(), last)
-    height = max(value / maximum * TALL, 1.5)
-    tooltip = esc(f"Week of {week}: {format_amount(trend.measure, value)}")
-    return (
-        f'<a href="{esc(_build_trend_slice(trend, base, week, end).url())}" tabindex="-1" aria-label="{tooltip}">'
-        f'<rect class="c0" x="{index * WIDE}" y="{TALL - height:.1f}" width="{WIDE - 2}" '
-        f'height="{height:.1f}"><title>{tooltip}</title></rect></a>'
     )
 
 
@@ -405,32 +398,32 @@ def _render_tools(insights: InsightsPage) -> str:
     if not tools:
         return ""
     maximum = max(tool.calls for tool in tools)
-    rows = [_render_tool(insights, tool, maximum) for tool in tools]
+    rows: list[str] = []
+    for tool in tools:
+        slice_ = insights.narrow("tools", tool.name)
+        times = (format_hours(tool.total_ms), format_latency(tool.median_ms))
+        failures = ""
+        if tool.failed:
+            share = tool.failed / tool.calls * 100
+            percent = "&lt;1%" if share < 1 else f"{share:.0f}%"
+            failed = insights.render_link(tool.failed, "tools", tool.name, "failed")
+            failures = f'<span class="bad">{failed}</span> <small>{percent}</small>'
+        rows.append(
+            render_row(
+                f'<span class="tool">{tool_icon(tool.name)}{esc(tool.name)}</span>',
+                render_bar_cell(tool.calls, maximum, slice_),
+                slice_.render_link(format_number(tool.calls), count=tool.calls),
+                failures,
+                insights.render_link(tool.rejected, "tools", tool.name, "rejected")
+                if tool.rejected
+                else "",
+                *(slice_.render_link(duration) if duration else "" for duration in times),
+            )
+        )
     return render_section(
         "Tools",
         render_folded_table(TOOL_HEADS, rows, "Tool", css_class=STACKED),
         "time from the call to its result",
-    )
-
-
-def _render_tool(insights: InsightsPage, tool: ToolFigures, maximum: int) -> str:
-    slice_ = insights.narrow("tools", tool.name)
-    times = (format_hours(tool.total_ms), format_latency(tool.median_ms))
-    failures = ""
-    if tool.failed:
-        share = tool.failed / tool.calls * 100
-        percent = "&lt;1%" if share < 1 else f"{share:.0f}%"
-        failed = insights.render_link(tool.failed, "tools", tool.name, "failed")
-        failures = f'<span class="bad">{failed}</span> <small>{percent}</small>'
-    return render_row(
-        f'<span class="tool">{tool_icon(tool.name)}{esc(tool.name)}</span>',
-        render_bar_cell(tool.calls, maximum, slice_),
-        slice_.render_link(format_number(tool.calls), count=tool.calls),
-        failures,
-        insights.render_link(tool.rejected, "tools", tool.name, "rejected")
-        if tool.rejected
-        else "",
-        *(slice_.render_link(duration) if duration else "" for duration in times),
     )
 
 
@@ -532,7 +525,32 @@ def render_waste_figures(
     if not waste.findings:
         message = "No avoidable spending found."
         return f"{render_nothing('waste', message, is_all=base.is_everything)}{counting}"
-    findings = "".join(_render_finding(finding, sessions, base) for finding in waste.findings)
+    rendered: list[str] = []
+    for finding in waste.findings:
+        title = WASTE_TITLES[finding.kind]
+        entrypoints = sorted(finding.entrypoints.items(), key=lambda pair: -pair[1])
+        by_entrypoint = join_dotted(*(f"{name} {format_money(cost)}" for name, cost in entrypoints))
+        entrypoints_html = (
+            f'<p class="held">{esc(by_entrypoint)}</p>' if len(entrypoints) > 1 else ""
+        )
+        rows = "".join(
+            _render_waste_evidence(evidence, sessions) for evidence in finding.evidence[:MOST_SHOWN]
+        )
+        rest = finding.count - MOST_SHOWN
+        slice_ = _build_waste_slice(base, finding.kind)
+        more_html = (
+            f'<p class="onward">{slice_.render_link(f"{rest:,} more")}</p>' if rest > 0 else ""
+        )
+        tip = WASTE_TIPS[finding.kind]
+        advice = tip[:1].upper() + tip[1:]
+        saving = esc(format_saving(finding.least_usd, finding.cost_usd))
+        cost = _build_waste_slice(base, finding.kind, "cost").render_link(
+            saving, count=finding.cost_usd
+        )
+        note = f"{cost}, {slice_.render_link(f'{finding.count}{NARROW}×', count=finding.count)}"
+        content = f'<p class="advice">{render_code_spans(advice)}.</p>{entrypoints_html}<ol class="short">{rows}</ol>{more_html}'
+        rendered.append(render_section(esc(title[:1].upper() + title[1:]), content, note))
+    findings = "".join(rendered)
     return f'{_render_waste_totals(waste, base)}<div class="wasted" id="findings">{findings}</div>{counting}'
 
 
@@ -571,30 +589,6 @@ def _render_waste_totals(waste: Waste, base: Slice) -> str:
 
 def _build_waste_slice(base: Slice, name: str = "", part: str = "") -> Slice:
     return replace(base, of="waste", name=name, part=part)
-
-
-def _render_finding(
-    finding: WasteFinding, sessions: Mapping[str, ListedSession], base: Slice
-) -> str:
-    title = WASTE_TITLES[finding.kind]
-    entrypoints = sorted(finding.entrypoints.items(), key=lambda pair: -pair[1])
-    by_entrypoint = join_dotted(*(f"{name} {format_money(cost)}" for name, cost in entrypoints))
-    entrypoints_html = f'<p class="held">{esc(by_entrypoint)}</p>' if len(entrypoints) > 1 else ""
-    rows = "".join(
-        _render_waste_evidence(evidence, sessions) for evidence in finding.evidence[:MOST_SHOWN]
-    )
-    rest = finding.count - MOST_SHOWN
-    slice_ = _build_waste_slice(base, finding.kind)
-    more_html = f'<p class="onward">{slice_.render_link(f"{rest:,} more")}</p>' if rest > 0 else ""
-    tip = WASTE_TIPS[finding.kind]
-    advice = tip[:1].upper() + tip[1:]
-    saving = esc(format_saving(finding.least_usd, finding.cost_usd))
-    cost = _build_waste_slice(base, finding.kind, "cost").render_link(
-        saving, count=finding.cost_usd
-    )
-    note = f"{cost}, {slice_.render_link(f'{finding.count}{NARROW}×', count=finding.count)}"
-    content = f'<p class="advice">{render_code_spans(advice)}.</p>{entrypoints_html}<ol class="short">{rows}</ol>{more_html}'
-    return render_section(esc(title[:1].upper() + title[1:]), content, note)
 
 
 def _render_waste_evidence(evidence: Evidence, sessions: Mapping[str, ListedSession]) -> str:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.sessions.open_session import OpenSession
     from plait.sessions.resume import Resumption
-    from plait.view.context import Fill
 
 MILLION = 1_000_000
 MOST_CARRIED = 12
@@ -478,15 +477,9 @@ def _find_carried(
     requests = list_paid_requests(opened.sent_lines(file.path))
     in_context = [request for request in requests if request.uuid in chain]
     fills = measure_fills(context, resumption.contributions, turns)
-    return price_carried(fills, in_context, resumption.next_prompt.measure, prices)
-
-
-def price_carried(
-    fills: Iterable["Fill"], requests: Sequence[PaidRequest], measure: float, prices: Prices
-) -> tuple[CarriedItem, ...]:
-    """Return the largest parts of a context, with what requests in their order paid for them."""
-    rates = [_find_rates(request, prices) for request in requests]
-    lines = [request.line for request in requests]
+    measure = resumption.next_prompt.measure
+    rates = [_find_rates(request, prices) for request in in_context]
+    lines = [request.line for request in in_context]
     carried_until = [0.0, *accumulate(rate.carrying if rate else 0.0 for rate in rates)]
     items = []
     for fill in fills:

@@ -81,7 +81,22 @@ def write_pack(path: Path, members: Iterable[Member], about: dict[str, Any]) -> 
     try:
         handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_FILE)
         with os.fdopen(handle, "w+b") as out:
-            manifest = _write_zip(out, members, about)
+            files: list[PackedFile] = []
+            with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as pack:
+                for member in members:
+                    digest, size = hashlib.sha256(), 0
+                    entry = _make_entry(member.name, member.modified)
+                    if member.is_compressed:
+                        entry.compress_type = zipfile.ZIP_STORED
+                    with pack.open(entry, "w", force_zip64=True) as file:
+                        for piece in member.content():
+                            digest.update(piece)
+                            size += len(piece)
+                            file.write(piece)
+                    files.append(PackedFile(member.name, size, digest.hexdigest()))
+                manifest = Manifest(plait=FORM, files=tuple(files), about=about)
+                with pack.open(_make_entry(MANIFEST, 0), "w") as file:
+                    file.write(msgspec.json.format(msgspec.json.encode(manifest), indent=2))
             out.flush()
             os.fsync(out.fileno())
         try:
@@ -95,26 +110,6 @@ def write_pack(path: Path, members: Iterable[Member], about: dict[str, Any]) -> 
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-    return manifest
-
-
-def _write_zip(out: Any, members: Iterable[Member], about: dict[str, Any]) -> Manifest:
-    files: list[PackedFile] = []
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as pack:
-        for member in members:
-            digest, size = hashlib.sha256(), 0
-            entry = _make_entry(member.name, member.modified)
-            if member.is_compressed:
-                entry.compress_type = zipfile.ZIP_STORED
-            with pack.open(entry, "w", force_zip64=True) as file:
-                for piece in member.content():
-                    digest.update(piece)
-                    size += len(piece)
-                    file.write(piece)
-            files.append(PackedFile(member.name, size, digest.hexdigest()))
-        manifest = Manifest(plait=FORM, files=tuple(files), about=about)
-        with pack.open(_make_entry(MANIFEST, 0), "w") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(manifest), indent=2))
     return manifest
 
 

@@ -82,14 +82,7 @@ class Recovered:
 def recover(line: Line) -> tuple[Recovered, ...]:
     """Return the complete objects on a line, else the remaining fields of a truncated one."""
     text = line.data.decode("utf-8", "surrogateescape")
-    found = tuple(_records_on(line, text))
-    if found or not line.is_ended:  # a live file's last line may be half written
-        return found
-    partial = _last_fields(line, text) or _first_fields(line, text)
-    return (partial,) if partial else ()
-
-
-def _records_on(line: Line, text: str) -> Iterator[Recovered]:
+    objects: list[Recovered] = []
     end = len(text) - len(text.lstrip("\0 \t\ufeff"))
     for start, stop in _objects_on(text):
         recovered = _recovered(line, text, start, stop)
@@ -101,8 +94,15 @@ def _records_on(line: Line, text: str) -> Iterator[Recovered]:
         )
         if recovered and stands_alone:
             mark = "\ufeff" if line.offset == 0 else ""
-            yield replace(recovered, is_first=(not text[:start].removeprefix(mark).strip()))
+            objects.append(
+                replace(recovered, is_first=(not text[:start].removeprefix(mark).strip()))
+            )
             end = stop
+    found = tuple(objects)
+    if found or not line.is_ended:  # a live file's last line may be half written
+        return found
+    partial = _last_fields(line, text) or _first_fields(line, text)
+    return (partial,) if partial else ()
 
 
 def _objects_on(text: str) -> Iterator[tuple[int, int]]:

@@ -156,13 +156,13 @@ def _count_bytes_due(catalogue: Catalogue, now: Mapping[str, FileStamp]) -> int:
         if before != stamp:
             due += max(stamp.size - before[0], 0)
             if path not in straight or before[0] >= stamp.size or before[2] != stamp.inode:
-                read.add(owners.get(path, owners.get(_find_own_log(path), 0)))
+                folder, _ = find_session_folder(Path(path))
+                read.add(
+                    owners.get(
+                        path, owners.get(str(folder.with_suffix(LOG_SUFFIX)) if folder else "", 0)
+                    )
+                )
     return due + sum(sizes[sid] for sid in read if sid)
-
-
-def _find_own_log(path: str) -> str:
-    folder, _ = find_session_folder(Path(path))
-    return str(folder.with_suffix(LOG_SUFFIX)) if folder else ""
 
 
 def read_fresh_facts(library: "SessionLibrary", folder: Path) -> dict[Path, Facts] | None:

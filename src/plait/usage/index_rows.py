@@ -96,7 +96,21 @@ def pack_bills(path: Path, kind: str, data: bytes | None = None) -> bytes:
     )
     lines = [line for line, _ in found]
     is_errand = kind == "agent" and is_warmup_agent(path)
-    return to_bytes((lines, [_pack_bill(bill) for _, bill in found], is_errand))
+    packed: list[list[object]] = []
+    for _, bill in found:
+        row = [*_bill_parts(bill)]
+        message = bill.message
+        if message is not None:
+            row[MESSAGE] = parts = [*_message_parts(message)]
+            usage = message.usage
+            if usage is not None:
+                parts[USAGE] = paid = [*_figures_parts(usage)]
+                if usage.server_tool_use is not None:
+                    paid[TOOLS] = _tools_parts(usage.server_tool_use)
+                if usage.cache_creation is not None:
+                    paid[CACHED] = _cached_parts(usage.cache_creation)
+        packed.append(row)
+    return to_bytes((lines, packed, is_errand))
 
 
 class SentBills(Struct, frozen=True, array_like=True):
@@ -136,22 +150,6 @@ MESSAGE = PackedBill.__struct_fields__.index("message")
 USAGE = PackedMessage.__struct_fields__.index("usage")
 TOOLS = PackedFigures.__struct_fields__.index("server_tool_use")
 CACHED = PackedFigures.__struct_fields__.index("cache_creation")
-
-
-def _pack_bill(bill: Bill) -> list[object]:
-    """Return a bill in its stored form: three times faster than a conversion."""
-    row = [*_bill_parts(bill)]
-    message = bill.message
-    if message is not None:
-        row[MESSAGE] = parts = [*_message_parts(message)]
-        usage = message.usage
-        if usage is not None:
-            parts[USAGE] = paid = [*_figures_parts(usage)]
-            if usage.server_tool_use is not None:
-                paid[TOOLS] = _tools_parts(usage.server_tool_use)
-            if usage.cache_creation is not None:
-                paid[CACHED] = _cached_parts(usage.cache_creation)
-    return row
 
 
 def _merge_repeated(found: Iterable[tuple[int, Bill]]) -> list[tuple[int, Bill]]:

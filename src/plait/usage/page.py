@@ -524,21 +524,28 @@ def _render_group(group: Group, box: Box, format_value: ValueFormatter) -> str:
     content_box = Box(box.x, box.y + offset, box.width, box.height - offset)
     parts = [area for area in group.parts if area.value > 0]
     boxes = lay_out_squarified([area.value for area in parts], content_box)
-    parts_html = "".join(
-        _render_leaf(area, part_box, f"{group.area.name}, {area.name}", format_value)
-        for area, part_box in zip(parts, boxes, strict=True)
-    )
+    rendered: list[str] = []
+    for area, part_box in zip(parts, boxes, strict=True):
+        name = _fit_words(f"{area.name} {format_value(area.value)}", area.name, part_box.width)
+        fits = name and part_box.height >= LINE
+        text = (
+            f'<text x="{part_box.x + 6:.1f}" y="{part_box.y + 15:.1f}">{esc(name)}</text>'
+            if fits
+            else ""
+        )
+        rendered.append(
+            _render_area_link(
+                area,
+                f"{group.area.name}, {area.name}",
+                format_value,
+                f'<rect {_format_box(part_box)} rx="2"/>{text}',
+            )
+        )
+    parts_html = "".join(rendered)
     frame = f'<rect class="whole" {_format_box(box)}/>'
     return (
         f"{_render_area_link(group.area, group.area.name, format_value, frame + head)}{parts_html}"
     )
-
-
-def _render_leaf(area: Area, box: Box, label: str, format_value: ValueFormatter) -> str:
-    name = _fit_words(f"{area.name} {format_value(area.value)}", area.name, box.width)
-    fits = name and box.height >= LINE
-    text = f'<text x="{box.x + 6:.1f}" y="{box.y + 15:.1f}">{esc(name)}</text>' if fits else ""
-    return _render_area_link(area, label, format_value, f'<rect {_format_box(box)} rx="2"/>{text}')
 
 
 def _render_area_link(area: Area, label: str, format_value: ValueFormatter, content: str) -> str:
@@ -718,7 +725,22 @@ def iter_steps(first: str, last: str, step: str) -> Iterator[str]:
 
 def _render_areas(usage: UsagePage) -> str:
     """Render the projects as areas, made of models or of sessions."""
-    groups = [_build_group(usage, key) for key in usage.areas.names("project")]
+    groups: list[Group] = []
+    for key in usage.areas.names("project"):
+        dimension = usage.areas.dimensions[1]
+        items = [(keys[1], item) for keys, item in usage.areas.cells.items() if keys[0] == key]
+        items.sort(key=lambda item: -usage.amount(item[1]))
+        slice_ = usage.narrow(project=key or "")
+        parts = [
+            Area(
+                _get_part_name(usage, name),
+                usage.amount(sum_),
+                replace(slice_, **{dimension: name or NO_MODEL}),
+            )
+            for name, sum_ in items
+        ]
+        project = format_project(usage.project_directories.get(key or "", key or "unknown"))
+        groups.append(Group(Area(project, sum(item.value for item in parts), slice_), parts))
     groups.sort(key=lambda group: -group.area.value)
     switch = render_switch(
         "Within projects", _iter_choices(usage, "inside", INSIDE, usage.period.inside)
@@ -730,23 +752,6 @@ def _render_areas(usage: UsagePage) -> str:
         groups = [*groups[:MOST_AREAS], rest]
     treemap = render_treemap(groups, usage.format, usage.period.of, title)
     return render_section("By project", f'<div class="status-text">{switch}</div>{treemap}')
-
-
-def _build_group(usage: UsagePage, key: str | None) -> Group:
-    dimension = usage.areas.dimensions[1]
-    items = [(keys[1], item) for keys, item in usage.areas.cells.items() if keys[0] == key]
-    items.sort(key=lambda item: -usage.amount(item[1]))
-    slice_ = usage.narrow(project=key or "")
-    parts = [
-        Area(
-            _get_part_name(usage, name),
-            usage.amount(sum_),
-            replace(slice_, **{dimension: name or NO_MODEL}),
-        )
-        for name, sum_ in items
-    ]
-    project = format_project(usage.project_directories.get(key or "", key or "unknown"))
-    return Group(Area(project, sum(item.value for item in parts), slice_), parts)
 
 
 def _get_part_name(usage: UsagePage, name: str | None) -> str:

@@ -267,27 +267,28 @@ def parse_price_file(text: str, name: str) -> PriceFile:
         raise ConfigError(f"cannot read the prices in '{name}': {error}", EXAMPLE) from error
     if not isinstance(table, dict):
         raise ConfigError(f"the prices in '{name}' do not contain a table of models", EXAMPLE)
-    return PriceFile({model: _parse_prices(entry, model, name) for model, entry in table.items()})
+    prices = {}
+    for model, entry in table.items():
+        if not isinstance(entry, dict):
+            raise ConfigError(f"'{model}' in '{name}' is not a table of prices", EXAMPLE)
+        for key, value in entry.items():
+            if key not in NAMES:
+                from difflib import get_close_matches
 
-
-def _parse_prices(entry: object, model: str, name: str) -> PriceList:
-    if not isinstance(entry, dict):
-        raise ConfigError(f"'{model}' in '{name}' is not a table of prices", EXAMPLE)
-    for key, value in entry.items():
-        if key not in NAMES:
-            from difflib import get_close_matches
-
-            near = get_close_matches(key, NAMES, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"prices are {', '.join(NAMES)}"
-            raise ConfigError(f"unknown price '{key}' of '{model}' in '{name}'", hint)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value < float("inf"):
-            raise ConfigError(
-                f"the price '{key}' of '{model}' in '{name}' must be a number", EXAMPLE
-            )
-    missing = [key for key in NEEDED if key not in entry]
-    if missing:
-        raise ConfigError(f"'{model}' in '{name}' has no price for {missing[0]}", EXAMPLE)
-    rates: dict[str, Any] = {key: Rate(entry["input"] * share) for key, share in SHARES.items()}
-    rates["web_search"] = Rate(WEB_SEARCH)
-    return PriceList(**{**rates, **{key: Rate(float(value)) for key, value in entry.items()}})
+                near = get_close_matches(key, NAMES, n=1)
+                hint = f"did you mean '{near[0]}'?" if near else f"prices are {', '.join(NAMES)}"
+                raise ConfigError(f"unknown price '{key}' of '{model}' in '{name}'", hint)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or not 0 <= value < float("inf"):
+                raise ConfigError(
+                    f"the price '{key}' of '{model}' in '{name}' must be a number", EXAMPLE
+                )
+        missing = [key for key in NEEDED if key not in entry]
+        if missing:
+            raise ConfigError(f"'{model}' in '{name}' has no price for {missing[0]}", EXAMPLE)
+        rates: dict[str, Any] = {key: Rate(entry["input"] * share) for key, share in SHARES.items()}
+        rates["web_search"] = Rate(WEB_SEARCH)
+        prices[model] = PriceList(
+            **{**rates, **{key: Rate(float(value)) for key, value in entry.items()}}
+        )
+    return PriceFile(prices)

@@ -214,35 +214,31 @@ FULL_READ_LIMIT = 5_242_880
 
 def load_session(records: Iterable[Record], size: int) -> tuple[LoadedEntries, list[LeftOut]]:
     """Return the entries of a file, and the records that are no entries with the reason."""
-    lines, skipped = _skip_before_compaction(list(records), size)
+    lines, skipped = list(records), list[LeftOut]()
+    starts = [place for place, record in enumerate(lines) if is_boundary(record)]
+    if size > FULL_READ_LIMIT and starts:
+        head, tail = lines[: starts[-1]], lines[starts[-1] :]
+        preserved = get_preserved(tail[0])
+        if preserved.listed is not None:
+            chosen = frozenset(preserved.listed)
+            kept = {id(record) for record in head if record.uuid in chosen}
+        else:
+            first = preserved.head
+            uuids = [record.uuid for record in head]
+            start = uuids.index(first) if first is not None and first in uuids else len(head)
+            kept = set(map(id, head[start:]))
+        skipped = [
+            LeftOut(record.uuid, record.line, Reason.BEFORE_COMPACTION)
+            for record in head
+            if record.uuid is not None and id(record) not in kept
+        ]
+        still = [record for record in head if record.uuid is None or id(record) in kept]
+        lines = [*still, *tail]
     reader = EntryLoader()
     for record in lines:
         reader.take(record)
     loaded = reader.finish()
     return loaded, [*skipped, *reader.left_out]
-
-
-def _skip_before_compaction(records: list[Record], size: int) -> tuple[list[Record], list[LeftOut]]:
-    starts = [place for place, record in enumerate(records) if is_boundary(record)]
-    if size <= FULL_READ_LIMIT or not starts:
-        return records, []
-    head, tail = records[: starts[-1]], records[starts[-1] :]
-    preserved = get_preserved(tail[0])
-    if preserved.listed is not None:
-        chosen = frozenset(preserved.listed)
-        kept = {id(record) for record in head if record.uuid in chosen}
-    else:
-        first = preserved.head
-        uuids = [record.uuid for record in head]
-        start = uuids.index(first) if first is not None and first in uuids else len(head)
-        kept = set(map(id, head[start:]))
-    skipped = [
-        LeftOut(record.uuid, record.line, Reason.BEFORE_COMPACTION)
-        for record in head
-        if record.uuid is not None and id(record) not in kept
-    ]
-    still = [record for record in head if record.uuid is None or id(record) in kept]
-    return [*still, *tail], skipped
 
 
 class EntryLoader:

@@ -456,20 +456,7 @@ def _last_response(records: list[Record], chain: list[int]) -> list[int]:
     An API error is no response.
     """
     turn = frozenset(get_last_turn(records, chain))
-    joined = [
-        n for n in _cut_to_last_conversation(records, chain) if records[n].type == "assistant"
-    ]
-    began = dict.fromkeys(records[number].message_id or number for number in joined)
-    last = next(reversed(began), None)
-    found = [n for n in joined if n in turn and (records[n].message_id or n) == last]
-    return [] if found and records[found[-1]].is_api_error_message else found
-
-
-def _cut_to_last_conversation(records: list[Record], chain: list[int]) -> list[int]:
-    """Return the end of a chain across which entries of one response are joined.
-
-    It begins with the last prompt that has no result beside it.
-    """
+    # entries of one response are joined back to the last prompt that has no result beside it
     start, has_prompt, has_result = 0, False, False
     for place, number in enumerate(chain):
         record = records[number]
@@ -479,7 +466,11 @@ def _cut_to_last_conversation(records: list[Record], chain: list[int]) -> list[i
         else:
             has_result = has_result or is_result(record)
             has_prompt = has_prompt or _is_prompt(record)
-    return chain[start:]
+    joined = [n for n in chain[start:] if records[n].type == "assistant"]
+    began = dict.fromkeys(records[number].message_id or number for number in joined)
+    last = next(reversed(began), None)
+    found = [n for n in joined if n in turn and (records[n].message_id or n) == last]
+    return [] if found and records[found[-1]].is_api_error_message else found
 
 
 def find_answered_calls(records: list[Record], chain: list[int]) -> set[str]:
