@@ -67,7 +67,7 @@ EVERY: dict[str, int] = {
     "tests/archive/test_export_jobs.py::test_several_processes_draw_the_same": 3,
     "tests/browser/test_room.py::test_everybody_can_use_it_at_every_width": 3,
     "tests/conversation/test_prices.py::test_every_name_has_the_card_that_the_price_library_has": 4,
-    "tests/line/test_workers.py::test_workers_end_with_the_one_that_asks": 3,
+    "tests/line/test_workers.py::test_workers_end_with_their_parent": 3,
     "tests/tasks/test_by_page.py::test_three_steps_do_it": 3,
     "tests/web/test_axe.py::test_a_page_has_no_serious_fault": 4,
     "tests/web/test_edits.py::test_what_cannot_be_planned_is_told": 4,

@@ -727,7 +727,7 @@ class Update:
 
 
 def _find_owning_log(path: str) -> str | None:
-    """Return the log that a title, a saved output or an agent's note is beside."""
+    """Return the log that a title, a saved output or an agent's side file belongs to."""
     folder, _, name = path.rpartition("/")
     if name == TITLE:
         return folder + LOG_SUFFIX

@@ -59,7 +59,7 @@ def test_json_says_the_same_and_its_sums_are_those_of_usage(
     assert now["cost"] == pytest.approx(totals["cost_usd"])
 
 
-def test_the_index_tells_what_the_logs_tell(
+def test_the_index_answers_what_the_logs_answer(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAIT_CACHE_DIR", str(tmp_path))

@@ -93,7 +93,7 @@ def test_queries_find_passages(
     assert sorted(hit["kind"] for hit in found["hits"]) == sorted(kinds)
 
 
-def test_a_hit_says_where_it_stands(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hit_has_its_place(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = searched(root, capsys, "passed")
     [hit] = found["hits"]
     assert hit["turn"] == 2

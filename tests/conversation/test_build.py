@@ -138,7 +138,7 @@ def test_nothing_of_real_logs_is_lost(shared: Path) -> None:
     assert strays >= found["ToolCall"] - 20
 
 
-def test_an_agent_stands_at_the_call_that_sent_it_out() -> None:
+def test_an_agent_is_at_the_call_that_started_it() -> None:
     # checklist: D91
     found = talk(
         dedent("""\
@@ -160,7 +160,7 @@ def test_an_agent_stands_at_the_call_that_sent_it_out() -> None:
     assert found.turns(agent) == "1 prompt: U9=prompt A9=Read:ok(R9) R9=own A8=said"
 
 
-def test_a_branch_is_seen_where_it_leaves() -> None:
+def test_a_branch_is_shown_where_it_leaves() -> None:
     found = talk("U1 A1< U2< A2< U3<A1 A3<")
     assert found.picture.splitlines()[0] == "1 prompt: U1=prompt A1=said →branch"
     (left,) = (item for item in found.main.items() if isinstance(item, BranchPoint))
@@ -200,7 +200,7 @@ def test_a_prompt_that_only_the_queue_holds_is_read() -> None:
         (r"one\nbut this", ["one", "two\nlines", "three"]),
     ],
 )
-def test_queued_prompts_that_were_sent_as_one_stand_once(prompt: str, alone: list[str]) -> None:
+def test_queued_prompts_that_were_sent_together_appear_once(prompt: str, alone: list[str]) -> None:
     found = talk(
         dedent(f"""\
             U1 "go"
@@ -217,7 +217,7 @@ def test_queued_prompts_that_were_sent_as_one_stand_once(prompt: str, alone: lis
     assert sum(one.kind == "prompt" for one in told) == 2
 
 
-def test_a_message_of_another_session_stands_once() -> None:
+def test_a_message_of_another_session_appears_once() -> None:
     message = r"<cross-session-message from=\"b\">\nred\n</cross-session-message>"
     first, second = (
         f"<task-notification><task-id>{name}</task-id><summary>done</summary></task-notification>"
@@ -260,7 +260,7 @@ def test_a_retracted_prompt_keeps_its_words() -> None:
     assert isinstance(fold.items[0], UserMessage)
 
 
-def test_what_broken_lines_hold_is_told_apart(gallery: Path) -> None:
+def test_records_recovered_from_broken_lines_are_separate(gallery: Path) -> None:
     archive = Archive([gallery / "glued-lines"])
     told = archive.conversations(archive.sessions[0])
     assert told.recovered is not None

@@ -16,7 +16,7 @@ def told(changes: tuple[Change, ...]) -> list[str]:
     return [f"{one.turn} {one.kind}: {one.before} > {one.value}" for one in changes]
 
 
-def test_only_what_changed_is_told() -> None:
+def test_only_changes_are_listed() -> None:
     found = talked("""
     ai-title "One"
     mode normal
@@ -58,7 +58,7 @@ def test_only_what_changed_is_told() -> None:
     ]
 
 
-def test_records_tell_where_the_client_stood(tmp_path: Path) -> None:
+def test_records_give_the_directory_and_branch(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text(
         '{"type":"user","uuid":"a","cwd":"/a","gitBranch":"main","version":"1"}\n'

@@ -176,7 +176,7 @@ TABLE: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
 @pytest.mark.parametrize(
     ("content", "fields", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
-def test_what_stands_in_the_users_place(
+def test_messages_in_the_user_role(
     content: Any, fields: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     # checklist: S25, S26, S30
@@ -293,9 +293,7 @@ def test_what_a_machine_queued_was_not_typed(
         ({"prompt": TASK}, "notice"),
     ],
 )
-def test_the_client_is_believed_where_it_says_who_wrote_it(
-    fields: dict[str, Any], kind: str
-) -> None:
+def test_the_clients_own_origin_is_trusted(fields: dict[str, Any], kind: str) -> None:
     attachment = {"type": "queued_command", "commandMode": "prompt", **fields}
     record = parse_record(encode({"type": "attachment", "uuid": "q", "attachment": attachment}))
     assert isinstance(record, Attachment)
@@ -303,7 +301,7 @@ def test_the_client_is_believed_where_it_says_who_wrote_it(
     assert (told.kind, told.is_typed) == (kind, kind == "queued")
 
 
-def test_a_message_of_another_session_is_read_without_what_the_client_says_of_it() -> None:
+def test_a_message_of_another_session_is_read_without_the_clients_text_around_it() -> None:
     text = f"Another Claude session sent a message:\n{PEER}\n\nNot typed by your user."
     told = user(text, isMeta=True, origin={"kind": "peer"})
     assert (told.kind, told.text, told.name) == ("peer", "The build is red.", "docs")

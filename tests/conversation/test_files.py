@@ -43,7 +43,7 @@ def told(conversation: Conversation) -> list[str]:
     return [brief(touch) for touch in iter_touches(conversation)]
 
 
-def test_each_turn_tells_what_it_did_to_which_file() -> None:
+def test_each_turn_lists_what_it_did_to_which_file() -> None:
     assert told(talk(WORK).main) == [
         "1 attached notes.md ok",
         "1 read cart.py ok",
@@ -64,7 +64,7 @@ def test_a_file_has_its_turns_and_its_counts_without_what_failed() -> None:
 
 
 # checklist: F29
-def test_a_backup_is_told_when_its_copy_is_new() -> None:
+def test_a_backup_is_listed_when_its_copy_is_new() -> None:
     backup = '{"backupFileName": "a@v1", "version": 1, "backupTime": "2026-11-02T09:00:00.000Z"}'
     snapshot = f'{{"snapshot": {{"trackedFileBackups": {{"a.py": {backup}}}}}}}'
     found = talked(f"""

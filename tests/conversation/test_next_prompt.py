@@ -186,7 +186,7 @@ def test_the_measure_is_the_sessions_own(share: float, times: int, measure: floa
     assert (longer.tokens or 0) - (found.tokens or 0) == pytest.approx(1000 * found.measure, 0.01)
 
 
-def test_usage_that_is_less_than_what_is_sent_is_no_measure_of_it() -> None:
+def test_usage_below_the_estimate_is_no_measure() -> None:
     session = Session().ask("x" * 39_000).say(read(0, output=1))
     assert session.next.tokens == 4
     assert session.ask("x" * 3900, trimmedTokens=500).next.tokens == 4

@@ -49,7 +49,7 @@ def test_a_result_that_lags_behind_words_keeps_its_place() -> None:
     assert told(talk(LATE)) == ["U1", "A1", "A2", "R1", "A3"]
 
 
-def test_where_the_words_are_hidden_call_and_result_stand_together() -> None:
+def test_with_hidden_text_call_and_result_are_together() -> None:
     # checklist: D66
     found = talk(LATE)
     seen = [item for item in found.main.items() if not isinstance(item, AssistantText)]
@@ -69,7 +69,7 @@ def test_thoughts_part_a_pair_as_words_do() -> None:
     assert told(found, seen) == ["U1", "A1+", "A3"]
 
 
-def test_a_missing_result_is_said() -> None:
+def test_a_missing_result_is_marked() -> None:
     # checklist: F35, F6
     found = talk("U1 T1< U2< A2<")
     (call,) = (item for item in found.main.items() if isinstance(item, ToolCall))
@@ -98,7 +98,7 @@ def test_a_second_answer_to_one_call_is_kept_as_a_repeat() -> None:
     assert told(found) == ["U1", "A1+", "R2", "A2"]
 
 
-def test_a_result_that_hangs_on_another_branch_stands_with_its_call() -> None:
+def test_a_result_on_another_branch_is_with_its_call() -> None:
     found = talk(
         dedent("""\
             U1 "go"
@@ -115,7 +115,7 @@ def test_a_result_that_hangs_on_another_branch_stands_with_its_call() -> None:
     assert "U2=prompt A2=Bash:ok(R1) A3=said R1=own A5=said" in found.picture
 
 
-def test_a_result_whose_call_stands_in_another_conversation_is_foreign() -> None:
+def test_a_result_whose_call_is_in_another_conversation_is_foreign() -> None:
     # checklist: D42
     stray = {"type": "tool_result", "tool_use_id": "toolu_read", "content": "words"}
     content = json.dumps({"message": {"role": "user", "content": [stray]}})

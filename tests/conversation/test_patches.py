@@ -146,7 +146,7 @@ def test_places_are_those_of_the_file_where_it_is_known() -> None:
     assert alone.is_placed is False
 
 
-def test_a_created_file_is_told_from_one_written_over() -> None:
+def test_a_created_file_differs_from_an_overwritten_one() -> None:
     given_ = {"file_path": PATH, "content": "x"}
     created = get_patch(call("Write", given_, {"type": "create", "structuredPatch": []}))
     over = get_patch(call("Write", given_, {"type": "update", "originalFile": "y"}))

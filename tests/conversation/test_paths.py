@@ -46,7 +46,7 @@ def test_the_responses_of_a_path_are_its_own() -> None:
         assert len(way.responses) == len(said)
 
 
-def test_a_session_carried_on_in_a_second_file_is_read_as_one() -> None:
+def test_a_session_continued_in_a_second_file_is_read_as_one() -> None:
     found = talk('U1 "go"\nA1< "ok"\nfile second\ncopy main\nU2< "more"\nA2< "done"\n')
     (way,) = ways(found)
     assert found.turns(way).splitlines() == [

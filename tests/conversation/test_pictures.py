@@ -8,7 +8,7 @@ TALKS = talks()
 
 
 @pytest.mark.parametrize("name", TALKS)
-def test_a_session_is_told_as_its_picture_shows(name: str) -> None:
+def test_a_session_equals_its_picture(name: str) -> None:
     kept = (PICTURES / f"{name}.txt").read_text(encoding="utf-8")
     assert picture(TALKS[name]) == kept, "run `python -m tests.conversation.pictures` and review"
 

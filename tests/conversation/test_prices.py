@@ -148,7 +148,7 @@ days = st.datetimes(datetime(2025, 6, 1), datetime(2026, 11, 10), timezones=st.j
 
 
 @given(model=models, tokens=used, when=days)
-def test_it_is_what_the_price_library_says(
+def test_costs_equal_those_of_the_price_library(
     prices: Prices, model: str, tokens: Tokens, when: datetime
 ) -> None:
     import genai_prices
@@ -270,7 +270,7 @@ def test_a_wrong_price_file_is_a_wrong_setting(text: str, message: str) -> None:
     assert raised.value.hints
 
 
-def test_prices_are_told_apart_by_what_they_say_and_in_which_order() -> None:
+def test_price_tables_differ_by_content_and_order() -> None:
     one, other = '"a*": {"input": 1, "output": 1}', '"*b": {"input": 2, "output": 2}'
     texts = f"{{{one}, {other}}}", f"{{{other}, {one}}}"
     one, other = (Prices(parse_price_file(text, "p")).fingerprint for text in texts)

@@ -74,7 +74,7 @@ def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     assert read_persisted_output(folder, PersistedOutput("pipe.txt")) is None
 
 
-def test_the_whole_result_is_the_file_else_what_the_log_has(folder: Path) -> None:
+def test_the_complete_result_is_the_file_else_the_text_in_the_log(folder: Path) -> None:
     def called(name: str | None) -> ToolCall:
         kept = PersistedOutput(name) if name else None
         result = Result("a part", "ok", persisted=kept)

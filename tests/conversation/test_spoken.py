@@ -18,7 +18,7 @@ def seconds(one: TurnResponse) -> tuple[str, ...]:
     return tuple(format_timestamp(at)[17:19] for at in one.interval)
 
 
-def test_a_response_goes_on_until_the_next_begins_the_last_until_its_results() -> None:
+def test_a_response_lasts_until_the_next_and_the_last_until_its_results() -> None:
     found = spoken(
         """\
         U1 "go"

@@ -63,7 +63,7 @@ SPANS = {
 
 
 @pytest.mark.parametrize("why", SPANS)
-def test_only_what_lies_in_time(why: str) -> None:
+def test_only_the_period_is_counted(why: str) -> None:
     start, end, expected = SPANS[why]
     found = figures(
         TALK,

@@ -57,7 +57,7 @@ def letter(item: object) -> str:
         (None, "Ba", []),
     ],
 )
-def test_only_such_calls_with_their_prompts(
+def test_only_matching_calls_with_their_prompts(
     outcome: NotableOutcome | None, tool: str | None, expected: list[str]
 ) -> None:
     assert shown(filter_turns_by_call(talk(dedent(TALK)).main.turns, outcome, tool)) == expected

@@ -143,12 +143,12 @@ def test_an_answer_of_a_person_after_the_turn_is_waited_for_within_it_alone() ->
     assert figures(first) == (8000, 5000, 3000)
 
 
-def test_an_answer_at_the_time_of_the_next_prompt_is_one() -> None:
+def test_an_answer_at_the_time_of_the_next_prompt_counts() -> None:
     first, _ = turns('U1 "go"\nA1<@+5s "done"\nU2<@= "more"\nA2< "done"\n')
     assert first.duration_ms == 5000
 
 
-def test_what_stands_before_the_first_prompt_has_its_own_time() -> None:
+def test_items_before_the_first_prompt_have_their_own_time() -> None:
     before = talk('M1 "hello"\nU1<@+9s "go"\nA1< "done"\n').main.turns[0]
     assert (before.number, before.started, before.duration_ms) == (0, "2026-11-02T09:00:00.000Z", 0)
 

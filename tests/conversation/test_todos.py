@@ -24,7 +24,7 @@ def told(states: tuple[ListState, ...]) -> list[str]:
 
 
 # checklist: P53, P116
-def test_a_list_written_as_a_whole_has_a_state_for_each_change() -> None:
+def test_a_list_that_is_rewritten_has_a_state_for_each_change() -> None:
     found = lists_of(
         talked("""
         U1 "go"
@@ -50,7 +50,7 @@ def test_a_list_written_as_a_whole_has_a_state_for_each_change() -> None:
 
 
 # checklist: P116
-def test_a_thing_to_do_says_what_it_is_how_far_it_is_and_how_it_is_called_meanwhile() -> None:
+def test_a_task_has_a_text_a_status_and_an_active_form() -> None:
     (found,) = lists_of(
         talked("""
         U1 "go"
@@ -97,7 +97,7 @@ def test_tasks_are_created_changed_listed_and_deleted_by_number() -> None:
     assert found[2].tasks[0].blocked_by == ("2",)
 
 
-def test_a_reminder_brings_the_list_and_an_empty_one_does_not_take_it_away() -> None:
+def test_a_reminder_restores_the_list_and_an_empty_one_keeps_it() -> None:
     task = '{"id": "1", "subject": "a", "status": "completed"}'
     found = lists_of(
         talked(f"""

@@ -74,7 +74,7 @@ def test_a_conversation_alone_counts_its_own(nested: Talk) -> None:
     assert totals.working_ms > 0
 
 
-def test_the_time_of_agents_lies_within_the_turns_that_sent_them_out(nested: Talk) -> None:
+def test_the_time_of_agents_is_within_the_turns_that_started_them(nested: Talk) -> None:
     own, all_of_it = sum_conversation(nested.main), sum_with_agents(nested.all, nested.main.id)
     assert (all_of_it.duration_ms, all_of_it.working_ms) == (own.duration_ms, own.working_ms)
     agent = nested.all.by_line[list_descendant_agents(nested.all, nested.main.id)[0]]

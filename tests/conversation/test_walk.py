@@ -76,7 +76,7 @@ PICTURES: list[tuple[Depth, str]] = [
 
 
 @pytest.mark.parametrize(("depth", "picture"), PICTURES)
-def test_each_depth_shows_what_the_one_before_does_and_more(depth: Depth, picture: str) -> None:
+def test_each_depth_shows_more_than_the_one_before(depth: Depth, picture: str) -> None:
     assert read_at(talk(EVERYTHING), depth) == picture
 
 

@@ -83,7 +83,7 @@ def test_line_ends_and_a_last_line_without_one(home: Scripted) -> None:
     assert told(home, blame(home, file), script) == ["1:1 sure", "unknown"]
 
 
-def test_what_stands_everywhere_is_replaced_everywhere(home: Scripted) -> None:
+def test_replace_all_changes_every_occurrence(home: Scripted) -> None:
     file, script, second = home.top / "cart.py", home.session(), home.session()
     script.prompt("write")
     script.write(file, joined("old_name = first()", TWO, "print(old_name)"))
@@ -107,7 +107,7 @@ def test_a_rewind_that_put_the_file_back(home: Scripted) -> None:
     assert not any(line.is_abandoned for line in found.lines)
 
 
-def test_a_branch_that_was_left_wrote_what_still_stands(home: Scripted) -> None:
+def test_an_abandoned_branch_wrote_lines_that_are_still_there(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     script.prompt("write")
     script.write(file, joined(ONE))
@@ -151,7 +151,7 @@ def test_a_line_that_came_from_another_worktree(home: Scripted) -> None:
     assert told(home, blame(home, file), script, other) == ["1:1 likely", "2:1 likely"]
 
 
-def test_patches_without_the_file_tell_what_they_wrote(home: Scripted) -> None:
+def test_patches_without_the_file_give_the_lines_they_wrote(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     file.write_text(joined(ONE, TWO), encoding="utf-8")
     script.has_originals = False
@@ -174,7 +174,7 @@ def test_git_knew_the_line_before_it_was_written(home: Scripted) -> None:
     assert (line.session, line.why) == (None, "committed to Git before it was written")
 
 
-def test_a_line_that_came_again_is_known_by_a_commit_from_before_it_went(home: Scripted) -> None:
+def test_a_line_that_came_back_is_known_by_an_earlier_commit(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     script.prompt("write")
     script.write(file, joined(ONE, TWO))
@@ -228,7 +228,7 @@ def test_a_session_that_was_copied_counts_once(home: Scripted) -> None:
     assert found.lines[0].session in (script.id, copy.stem)
 
 
-def test_a_file_that_is_gone_is_told_as_it_was_last_known(home: Scripted) -> None:
+def test_a_deleted_file_is_shown_as_last_known(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     script.prompt("write")
     script.write(file, joined(ONE))
@@ -275,7 +275,7 @@ def test_a_file_of_the_same_name_on_this_disk_is_another_one(
 
 
 @pytest.mark.parametrize(("lines", "known"), [((ONE, TWO, "x"), 1), ((TWO, THREE), 0), (("x",), 0)])
-def test_a_file_of_another_machine_is_this_one_where_it_holds_much_the_same(
+def test_a_file_of_another_machine_is_this_one_if_the_content_is_similar(
     home: Scripted, tmp_path: Path, lines: tuple[str, ...], known: int
 ) -> None:
     script, here = home.session(), tmp_path / "here" / "cart.py"
@@ -295,7 +295,7 @@ def test_a_folder_has_no_lines(home: Scripted) -> None:
         blame(home, home.top)
 
 
-def test_what_cannot_be_told_is_said(home: Scripted, tmp_path: Path) -> None:
+def test_unanswerable_questions_are_explained(home: Scripted, tmp_path: Path) -> None:
     home.session().prompt("hello")
     with pytest.raises(UserError, match="no session knows it"):
         blame(home, home.top / "nowhere.py")

@@ -30,7 +30,7 @@ def without_backups(home: Scripted, script: Script) -> None:
         copy.unlink()
 
 
-def test_a_file_is_told_under_the_name_that_it_had(home: Scripted) -> None:
+def test_a_file_is_shown_under_its_former_name(home: Scripted) -> None:
     old, new, script = home.top / "cart.py", home.top / "basket.py", home.session()
     script.prompt("write")
     script.write(old, joined(ONE, TWO, THREE))

@@ -22,7 +22,7 @@ MIXED = """src/main.rs
 """
 
 
-def test_a_note_tells_sessions_people_and_older_prompts() -> None:
+def test_a_note_names_sessions_people_and_older_prompts() -> None:
     note = parse_note(MIXED)
     assert note
     session, person, older = (

@@ -9,7 +9,7 @@ from plait.indexing import update_index
 from tests.files.scripted import Scripted
 
 
-def test_the_index_tells_what_the_logs_tell(gallery: Path, tmp_path: Path) -> None:
+def test_the_index_answers_what_the_logs_answer(gallery: Path, tmp_path: Path) -> None:
     update_index(Archive([gallery]), tmp_path)
     cold, warm = Archive([gallery]), Archive([gallery], index=tmp_path)
     assert sorted(map(repr, warm.touches())) == sorted(map(repr, cold.touches()))

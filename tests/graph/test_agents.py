@@ -31,7 +31,7 @@ def links(drawn: Sketch) -> list[tuple[str, str | None, str | None]]:
 
 
 # checklist: D20, D21, D24, D25
-def test_the_note_beside_the_log_names_the_call() -> None:
+def test_the_metadata_file_names_the_call() -> None:
     drawn = sketch(MAIN + 'agent x of x\nU5 "something else"\nA5<')
     assert links(drawn) == [("main#x", "meta", "T1")]
     (line,) = [line for line in drawn.graph.lines.values() if line.kind == "agent"]
@@ -65,7 +65,7 @@ def test_else_the_words_of_the_result() -> None:
     assert [link.by for link in graph.agents.values()] == ["text"]
 
 
-def test_words_in_any_other_output_name_nobody() -> None:
+def test_text_in_other_output_names_no_agent() -> None:
     drawn = sketch(
         'U1\nT1< Bash(command="echo")\nR1< "agentId: abc1234 (plain output)"\nA1<\n'
         'agent abc1234 nometa\nU5 "who am I"\nA5<'
@@ -91,7 +91,7 @@ A2<
 
 
 @pytest.mark.parametrize("other", ["tool_use", "server_tool_use"])
-def test_a_call_beside_one_that_sends_out_an_agent_keeps_its_result(other: str) -> None:
+def test_a_call_next_to_one_that_starts_an_agent_keeps_its_result(other: str) -> None:
     drawing = draw(SIDE_BY_SIDE + 'agent x of x nometa\nU5 "look around"\nA5<')
     first, *agents = sources_of(drawing)
     records = list(first.records)
@@ -110,7 +110,7 @@ def test_a_call_beside_one_that_sends_out_an_agent_keeps_its_result(other: str) 
     assert graph.account.tool_results_reachable == 2
 
 
-def test_a_call_beside_what_is_no_block_keeps_its_result() -> None:
+def test_a_call_next_to_an_invalid_block_keeps_its_result() -> None:
     drawing = draw('U1\nT1< Bash(command="ls")\nR1<\nA1<')
     (first,) = sources_of(drawing)
     records = list(first.records)
@@ -121,7 +121,7 @@ def test_a_call_beside_what_is_no_block_keeps_its_result() -> None:
     assert (graph.account.tool_results, graph.account.tool_results_orphaned) == (1, 0)
 
 
-def test_equal_prompts_are_told_apart_by_name_and_taken_once() -> None:
+def test_equal_prompts_are_distinguished_by_name_and_used_once() -> None:
     drawn = sketch(
         'U1\nT1< Task(prompt="go", name="ann") as y\nT2<T1~T1 Task(prompt="go", name="bob") as z\n'
         'agent abob-123456 nometa\nU5 "go"\nagent aann-123456 nometa\nU6 "go"\nA6<'
@@ -155,7 +155,7 @@ def calls_made(count: int) -> int:
     return made
 
 
-def test_agents_that_nothing_tells_apart_are_joined_in_time_that_grows_with_them() -> None:
+def test_indistinguishable_agents_are_joined_in_linear_time() -> None:
     assert calls_made(81) < 2.2 * calls_made(41)
 
 
@@ -203,7 +203,7 @@ def test_an_agent_is_never_anchored_in_itself() -> None:
 
 
 # checklist: D23
-def test_an_agent_that_names_itself_hangs_where_somebody_else_names_it() -> None:
+def test_an_agent_that_names_itself_is_joined_to_another_call() -> None:
     own = '{"toolUseResult": {"status": "completed", "agentId": "$(agent z)"}}'
     drawn = sketch(
         'U1\nT1< Agent(prompt="look around") as x\n'
@@ -255,7 +255,7 @@ def test_sidechains_in_a_session_file_are_agents() -> None:
     assert [by for _, by, _ in links(drawn)] == ["prompt", None]
 
 
-def test_a_forked_agent_hangs_on_the_last_record_it_shares() -> None:
+def test_a_forked_agent_is_attached_to_the_last_shared_record() -> None:
     drawn = sketch(
         MAIN + "agent f nometa\n"
         'line {"type": "fork-context-ref", "agentId": "f", "parentLastUuid": "$(uuid main:A1)"}\n'
@@ -281,7 +281,7 @@ def test_a_workflow_run_has_its_call_its_journal_and_its_agents() -> None:
     assert [by for _, by, _ in links(drawn)] == ["workflow", "workflow"]
 
 
-def test_agents_of_a_run_stand_in_the_order_of_its_journal() -> None:
+def test_agents_of_a_run_are_in_the_order_of_its_journal() -> None:
     folder = "p/s1/subagents/workflows/wf_1"
 
     def log(agent: str, second: int) -> tuple[str, list[Record]]:
@@ -296,14 +296,14 @@ def test_agents_of_a_run_stand_in_the_order_of_its_journal() -> None:
 
 
 @pytest.mark.parametrize("name", ["acompact-1a2b3c", "z"])
-def test_an_agent_that_nothing_names_stands_under_its_session(name: str) -> None:
+def test_an_unnamed_agent_belongs_to_its_session(name: str) -> None:
     drawn = sketch(MAIN + f'agent {name} nometa\nU5 "something else"\nA5<')
     (line,) = [line for line in drawn.graph.lines.values() if line.agent]
     assert (drawn.title(line.parent or ""), line.attachment) == ("main", None)
     assert line.id in drawn.graph.tree.children[line.parent or ""]
 
 
-def test_an_agent_stands_under_the_one_that_its_note_names() -> None:
+def test_an_agent_belongs_to_the_agent_that_its_metadata_names() -> None:
     drawing = draw(
         MAIN + 'agent x of x\nU5 "go"\nA5<\nagent y nometa\nU6 "deeper"\nA6<\n'
         'agent z nometa\nU7 "deepest"\nA7<'
@@ -320,7 +320,7 @@ def test_an_agent_stands_under_the_one_that_its_note_names() -> None:
     assert parents[agent_id("z", "main")] == f"{session}#agent-{y}"
 
 
-def test_agents_whose_notes_name_each_other_stand_alone() -> None:
+def test_agents_whose_metadata_name_each_other_are_roots() -> None:
     drawing = draw('U1\nA1<\nagent y nometa\nU6 "b"\nA6<\nagent z nometa\nU7 "c"\nA7<')
     y, z = agent_id("y", "main"), agent_id("z", "main")
     notes = {"y": AgentMeta(parent_agent_id=z), "z": AgentMeta(parent_agent_id=y)}

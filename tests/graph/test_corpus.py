@@ -36,11 +36,11 @@ def test_the_account_balances_for_every_session(archive: SessionGraph) -> None:
     assert archive.account.nodes > 15_000
 
 
-def test_it_balances_file_by_file(folders: list[SessionGraph]) -> None:
+def test_the_counts_of_every_file_balance(folders: list[SessionGraph]) -> None:
     assert all(graph.account.balanced for graph in folders)
 
 
-def test_every_result_stands_with_its_call_or_is_listed(archive: SessionGraph) -> None:
+def test_every_result_is_with_its_call_or_is_listed(archive: SessionGraph) -> None:
     codes = Counter(finding.code for finding in archive.findings)
     account = archive.account
     assert codes["result-away"] == 0
@@ -48,7 +48,7 @@ def test_every_result_stands_with_its_call_or_is_listed(archive: SessionGraph) -
     assert codes["orphan-result"] < 10
 
 
-def test_no_result_is_said_to_have_lost_a_call_that_a_file_holds(
+def test_no_result_is_reported_as_orphan_if_a_file_has_its_call(
     shared: Path, archive: SessionGraph
 ) -> None:
     lost = {one.sentence.split()[2] for one in archive.findings if one.code == "orphan-result"}
@@ -83,7 +83,7 @@ def test_agents_have_no_branches(archive: SessionGraph) -> None:
             assert not archive.nodes[line.nodes[0]].is_sidechain
 
 
-def test_every_record_stands_on_one_line(archive: SessionGraph) -> None:
+def test_every_record_is_on_one_line(archive: SessionGraph) -> None:
     assert len(archive.line_of) == len(archive.nodes)
     stood = sum(
         len(line.nodes) + sum(map(len, line.folded.values())) for line in archive.lines.values()

@@ -27,7 +27,7 @@ A3<
 
 # checklist: D18, D19, D26, D31, S18
 @pytest.mark.parametrize(("origin", "fork"), [("main", "side"), ("side", "main")])
-def test_a_fork_that_names_its_origin_leaves_the_history_to_it(origin: str, fork: str) -> None:
+def test_a_fork_that_names_its_origin_does_not_own_the_history(origin: str, fork: str) -> None:
     text = FORKED.replace("side", "fork").replace("main", origin).replace("fork ", f"{fork} ")
     drawn = sketch(text.format(forked="forked"))  # whichever file comes first by its name
     assert drawn.picture == f"{origin}: U1 A1 U2 A2\n{fork}: U3 A3"
@@ -87,7 +87,7 @@ def test_a_guess_is_a_finding() -> None:
 
 
 # checklist: D26
-def test_in_one_file_the_last_line_wins_and_the_first_keeps_its_place() -> None:
+def test_of_repeated_lines_the_last_has_the_content_and_the_first_the_place() -> None:
     drawn = sketch("U1\nA1<\nU2<A1\n=A1\nA2<U2")
     assert drawn.picture == "main: U1 A1 U2 A2"
     repeated = [node for node in drawn.graph.nodes.values() if node.copies]
@@ -168,7 +168,7 @@ def test_a_file_that_was_begun_later_is_the_copy(old: str, new: str) -> None:
 
 
 @NAMES
-def test_what_was_written_in_one_go_is_the_copy(old: str, new: str) -> None:
+def test_a_file_written_in_one_go_is_the_copy(old: str, new: str) -> None:
     names = {"old": old, "new": new, "note": "", "between": "mode normal\n"}
     left = LEFT.format(**names) + COPIED.format(**names)
     assert owners(left) == {"U1": old, "A1": old, "U2": old, "A2": old, "U3": new, "A3": new}
@@ -191,7 +191,7 @@ def test_who_has_nothing_else_was_left(old: str, new: str) -> None:
     assert owners(fork) == {"U1": old, "A1": old, "U2": old, "A2": old, "U3": new, "A3": new}
 
 
-def test_a_fork_of_a_fork_leaves_to_each_what_it_wrote() -> None:
+def test_in_a_fork_of_a_fork_each_file_owns_what_it_wrote() -> None:
     first = "file a\nenqueue\nU1\nA1<\n"
     second = "file b start=2026-11-03T09:00:00Z\nenqueue\ncopy a:U1 a:A1 forked\nU2<a:A1\nA2<\n"
     third = "file c start=2026-11-04T09:00:00Z\nenqueue\ncopy a:U1 a:A1 b:U2 b:A2 forked\nU3<b:A2"

@@ -105,7 +105,7 @@ def test_two_steps_on_one_host(name: str) -> None:
     assert judge(Siblings(older, newer)) == expected
 
 
-def test_a_prompt_beside_an_answer_without_any_parents_is_no_rewind() -> None:
+def test_a_prompt_next_to_an_answer_without_any_parents_is_no_rewind() -> None:
     assert judge(Siblings(ANSWER, LATER, is_rootless=True)) == "note"
 
 

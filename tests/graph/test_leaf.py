@@ -35,7 +35,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_client_goes_on_from(name: str) -> None:
+def test_the_client_resumes_from_the_leaf(name: str) -> None:
     text, expected = CASES[name]
     drawn = sketch(text)
     (file,) = drawn.drawing.files
@@ -62,7 +62,7 @@ REWRITTEN = {
 
 
 @pytest.mark.parametrize("path", sorted(OWN.glob("*/session.jsonl")), ids=lambda p: p.parent.name)
-def test_a_graph_goes_on_where_the_client_does(path: Path) -> None:
+def test_a_graph_has_the_leaf_of_the_client(path: Path) -> None:
     found = build_context(read(path), size=path.stat().st_size)
     is_same = by_facts(path) == found.leaf
     assert not found.resumes or is_same == (path.parent.name not in REWRITTEN)

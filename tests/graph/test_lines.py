@@ -53,7 +53,7 @@ def test_branches_of_branches_do_not_grow_in_name() -> None:
     assert drawn.picture == "main: U1 A1 U5 A5\nmain@U2: U2 A2 U4 A4\nmain@U3: U3 A3"
 
 
-def test_lines_without_uuid_stand_on_the_line_of_the_last_uuid_before_them() -> None:
+def test_lines_without_uuid_belong_to_the_line_of_the_last_uuid_before_them() -> None:
     drawn = sketch("mode plan\nU1\nA1<\nU2<A1\nA2<\nmode plan\nU3<A1\nA3<\nmode plan\n")
     placed = [
         (one.place.line, drawn.title(one.line or ""), drawn.names.get(one.after or ""))
@@ -77,7 +77,7 @@ def test_a_summary_is_resolved_across_files_and_labels_its_branch() -> None:
 
 
 # checklist: D35
-def test_the_account_says_where_everything_went() -> None:
+def test_the_counts_cover_every_node_and_result() -> None:
     account = sketch(
         "U1\nT1<\nR1<T1 of T1\nA1<\nU2<A1\nU3<A1\nA3<\nU4<A1\nA4<\nR9<A4 of ?\n"
     ).graph.account

@@ -114,13 +114,13 @@ def test_shapes(drawing: str, expected: list[str]) -> None:
 
 
 # checklist: S40, S51, S52
-def test_a_session_that_another_carries_on_is_part_of_that_one() -> None:
+def test_a_continued_session_is_part_of_its_continuation() -> None:
     drawn = sketch("file one\nU1\nA1<\nS1<\nfile two\ncopy one:U1 one:A1\nU2<one:A1\nA2<")
     assert told(drawn) == ["two 1/1 ACTIVE: U1 A1 U2 A2"]
 
 
 # checklist: S53
-def test_a_session_that_went_on_by_itself_keeps_its_ending() -> None:
+def test_a_session_that_also_continued_keeps_its_own_path() -> None:
     drawn = sketch("file one\nU1\nA1<\nU2<\nA2<\nfile two\ncopy one:U1 one:A1\nU3<one:A1\nA3<")
     assert told(drawn) == ["one 1/1 ACTIVE: U1 A1 U2 A2", "two 1/1 ACTIVE: U1 A1 U3 A3"]
 
@@ -178,7 +178,7 @@ def test_a_path_is_known_by_its_summary_its_title_or_its_prompt() -> None:
 
 # checklist: S59
 @given(archives)
-def test_every_ending_is_told_once(archive: dict[str, list[dict[str, Any]]]) -> None:
+def test_every_leaf_has_one_path(archive: dict[str, list[dict[str, Any]]]) -> None:
     graph = build(sources(archive))
     found = list_paths(graph)
     ways = [list_path_uuids(graph, path) for path in found]

@@ -32,7 +32,7 @@ def test_a_circle_is_cut_at_its_first_record() -> None:
 
 
 # checklist: D30
-def test_what_stands_in_for_a_missing_parent_may_close_a_circle_which_is_then_cut() -> None:
+def test_a_replacement_parent_may_close_a_circle_which_is_then_cut() -> None:
     drawn = sketch("U1<A1 A1<? U2<A1 A2<U2")
     graph, letters = drawn.graph, drawn.names
     edges = [(graph.edge_of(uuid), letters[uuid]) for uuid in graph.nodes]
@@ -46,7 +46,7 @@ def test_what_stands_in_for_a_missing_parent_may_close_a_circle_which_is_then_cu
     assert drawn.codes() == ["missing-parent", "cycle"]
 
 
-def test_a_record_that_is_its_own_parent_hangs_on_the_one_before() -> None:
+def test_a_record_that_is_its_own_parent_follows_the_record_before() -> None:
     drawn = sketch("U1 A1<A1 U2<A1")
     assert drawn.picture == "main: U1 A1 U2"
     assert drawn.codes() == ["cycle"]
@@ -160,7 +160,7 @@ def test_what_is_no_hook_stays_a_finding_though_a_compaction_was() -> None:
 
 # checklist: P63
 @pytest.mark.parametrize("first", ["U2", "C1", "H1"])
-def test_what_names_no_parent_behind_a_boundary_goes_on_from_it(first: str) -> None:
+def test_a_record_without_a_parent_after_a_boundary_follows_it(first: str) -> None:
     rest = "A2<" if first == "U2" else f"U2<{first}\nA2<"
     for summary in ("", 'summary "Fixes" leaf A1\n'):
         drawn = sketch(f"U1\nA1<\n{summary}B1 after A1\n{first}\n{rest}")
@@ -190,11 +190,11 @@ def test_a_hook_that_leads_up_to_something_else_clears_nothing() -> None:
     assert "restart  P1" not in drawn.rungs()
 
 
-def test_progress_that_lost_its_call_is_told_apart() -> None:
+def test_progress_without_its_call_has_a_finding_of_its_own() -> None:
     assert sketch("U1 A1<U1 P1<? U2<A1").codes() == ["stray-progress"]
 
 
-def test_a_compaction_that_names_nothing_in_the_file_goes_on_from_the_record_before() -> None:
+def test_a_compaction_that_names_no_known_record_follows_the_record_before() -> None:
     drawn = sketch("U1\nA1<\nB1 after ?\nC1<\nU2<\nA2<")
     assert drawn.picture == "main: U1 A1 B1 C1 U2 A2"
     assert drawn.codes() == ["missing-logical-parent"]

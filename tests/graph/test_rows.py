@@ -190,7 +190,7 @@ def test_agents_can_be_followed() -> None:
     ]
 
 
-def test_a_row_says_what_it_is_about() -> None:
+def test_a_row_has_a_text() -> None:
     first, agent, last = iter_rows(sketch(AGENTS).graph)
     assert (first.words, first.calls, first.agents) == ("look into it", 1, 1)
     assert (agent.words, agent.calls, agent.agents) == ("look", 1, 0)
@@ -218,7 +218,7 @@ def test_a_branch_of_a_branch_of_a_branch_stays_within_the_columns() -> None:
 
 @pytest.mark.parametrize("detail", ["run", "turn", "record"])
 @given(archive=archives)
-def test_every_record_stands_on_one_row(
+def test_every_record_is_on_one_row(
     detail: Detail, archive: dict[str, list[dict[str, Any]]]
 ) -> None:
     graph = build(sources(archive))
@@ -230,7 +230,7 @@ def test_every_record_stands_on_one_row(
 
 
 @given(archive=archives)
-def test_lanes_pass_until_their_strand_goes_on(
+def test_lanes_pass_until_their_strand_continues(
     archive: dict[str, list[dict[str, Any]]],
 ) -> None:
     found = list(iter_rows(build(sources(archive)), everything=True))

@@ -46,7 +46,7 @@ def test_a_title_is_the_users_else_the_models_else_the_newest_prompt() -> None:
     assert title(sketch(MAIN)) == "fix teh bug"
 
 
-def test_a_title_beside_the_session_is_the_users() -> None:
+def test_a_title_file_has_the_users_title() -> None:
     beside = 'also custom-title.json\n  | {"customTitle": "from beside"}\n'
     assert title(sketch(MAIN + 'ai-title "theirs"\n' + beside)) == "from beside"
     assert title(sketch(MAIN + 'custom-title "mine"\n' + beside)) == "mine"
@@ -96,7 +96,7 @@ def test_a_file_of_mere_copies_is_a_line_without_records() -> None:
     assert drawn.codes() == []
 
 
-def test_agents_of_a_session_of_mere_copies_stand_under_it() -> None:
+def test_agents_of_a_session_of_copies_belong_to_it() -> None:
     drawn = sketch(COPIES + 'agent w nometa\nU5 "who?"\nA5<')
     assert drawn.picture == "one: U1 A1 U2 A2\ntwo: \ntwo#w: U5 A5"
 
@@ -133,7 +133,7 @@ OLD = 'ai-title "the old one"\nU1 "start"\nA1<\nU2< "old"\nA2<\n'
 NEW = 'ai-title "the new one"\nU1 "start"\nA1<\nU3<A1@+9m "new"\nA3<\n'
 
 
-def test_files_with_one_session_id_are_told_apart() -> None:
+def test_files_with_one_session_id_become_separate_sessions() -> None:
     graph = namesakes(OLD, NEW)
     session = session_id("main")
     assert set(graph.sessions) == {session, f"{session}~2"}
@@ -159,7 +159,7 @@ def test_a_backup_that_holds_nothing_else_is_the_same_session() -> None:
     assert graph.findings[0].code == "same-session"
 
 
-def test_names_of_namesakes_are_never_taken() -> None:
+def test_new_names_never_equal_known_ones() -> None:
     session = session_id("main")
     text = json.dumps({"type": "mode", "mode": "normal", "sessionId": f"{session}~2"})
     graph = namesakes(OLD, NEW, f"line {text}")

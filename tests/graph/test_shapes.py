@@ -290,5 +290,5 @@ def test_a_shape_that_a_rung_explains(name: str) -> None:
     check(*RUNGS[name])
 
 
-def test_what_hangs_below_the_older_is_no_fork() -> None:
+def test_a_descendant_of_the_older_side_is_no_fork() -> None:
     assert sketch("U1 A1<U1 U2<A1 T1<U2~A1 R1<T1 U3<R1 A3<U3").rungs() == []

@@ -56,7 +56,7 @@ def test_a_file_that_begins_with_the_last_record_of_another_is_walked() -> None:
         assert sketch(text).graph == short.graph
 
 
-def test_parents_that_stand_behind_their_children_are_found() -> None:
+def test_parents_after_their_children_are_found() -> None:
     text = "U1\nA2<A1\nA1<U1\nU2<A2\nA3<"
     short = sketch(text)
     with long_ways():

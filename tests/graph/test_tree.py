@@ -59,7 +59,7 @@ COMPACTED = "U1\nA1<\nB1 after A1\nC1<\nU2<\nA2<\nB2 after A2\nC2<\nU3<\nA3<"
     ],
     ids=["a prompt", "two compactions", "a local command", "a hook apart", "a hook before"],
 )
-def test_what_the_roots_of_a_session_hang_on(drawing: str, roots: list[str]) -> None:
+def test_where_the_roots_of_a_session_are_attached(drawing: str, roots: list[str]) -> None:
     drawn = sketch(drawing)
     found = []
     for uuid, node in drawn.graph.nodes.items():
@@ -72,7 +72,7 @@ def test_what_the_roots_of_a_session_hang_on(drawing: str, roots: list[str]) -> 
     assert drawn.codes() == []
 
 
-def test_children_stand_in_time_order() -> None:
+def test_children_are_in_time_order() -> None:
     later = EXAMPLE.replace("11-03", "11-05")
     drawn = sketch(later)
     assert drawn.picture.split("\n")[1:] == ["s3: K L M", "s2: H I J"]
@@ -99,7 +99,7 @@ def test_what_another_session_left_in_a_file_is_no_session(scrap: str, is_first:
     assert [path.session for path in list_paths(drawn.graph)] == [session_id("main")]
 
 
-def test_a_record_of_another_session_that_the_file_goes_on_from_is_part_of_it() -> None:
+def test_a_record_of_another_session_that_the_file_continues_is_part_of_it() -> None:
     drawn = sketch("set session=other\nU1\nset session=main\nA1<U1\nU2<A1\nA2<")
     assert list(drawn.graph.sessions) == [session_id("main")]
     assert drawn.picture == "main: U1 A1 U2 A2"
@@ -112,7 +112,7 @@ def test_a_lone_prompt_of_another_session_is_nothing_to_go_on_from() -> None:
 
 
 @pytest.mark.parametrize("said", ["U2\nS2<", "U2\nA2<", "H2\nA2<"])
-def test_what_another_session_said_in_a_file_is_its_own(said: str) -> None:
+def test_messages_of_another_session_in_a_file_belong_to_that_session(said: str) -> None:
     drawn = sketch(f"U1\nA1<\nset session=other\n{said}\n")
     assert list(drawn.graph.sessions) == [session_id("main"), session_id("other")]
 

@@ -52,7 +52,7 @@ def unseen(drawn: Sketch) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_beside_the_chain(name: str) -> None:
+def test_messages_that_are_not_on_the_chain(name: str) -> None:
     text, expected = CASES[name]
     drawn = sketch(text)
     assert unseen(drawn) == expected

@@ -34,7 +34,7 @@ def test_a_folder_in_which_somebody_still_tidies_up_is_deleted_in_the_end(
 
 
 @pytest.mark.parametrize("errno", [ENOTEMPTY, EACCES])
-def test_a_folder_that_cannot_be_deleted_is_told(
+def test_a_folder_that_cannot_be_deleted_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errno: int
 ) -> None:
     with open_writer(tmp_path):

@@ -195,7 +195,7 @@ def test_a_turn_is_one_hit_and_says_how_many_more_answer(reader: IndexReader) ->
     assert len(reader.search("cart branch:active", limit=1).hits) == 1
 
 
-def test_a_hit_says_where_it_stands(reader: IndexReader) -> None:
+def test_a_hit_has_its_place(reader: IndexReader) -> None:
     (hit,) = reader.search("mended").hits
     assert hit.path.endswith(".jsonl")
     assert (NAMES[hit.session], hit.turn, hit.line, hit.state) == ("work", 1, 11, "abandoned")

@@ -177,7 +177,7 @@ def test_links_to_files_and_folders(root: Path, tmp_path: Path) -> None:
     check(root, tmp_path / "index")
 
 
-def test_what_lies_in_the_place_of_a_log(root: Path, tmp_path: Path) -> None:
+def test_other_things_in_place_of_a_log(root: Path, tmp_path: Path) -> None:
     path = root / "p" / "one.jsonl"
     shutil.copy2(path, root / "p" / "copy.jsonl")
     check(root, tmp_path / "index")

@@ -126,7 +126,7 @@ A2< "both"
 """
 
 
-def test_queued_prompts_that_are_sent_as_one_later_stand_once(tmp_path: Path) -> None:
+def test_queued_prompts_sent_together_later_appear_once(tmp_path: Path) -> None:
     [(name, lines)] = file_lines(JOINED, "").items()
     path, folder = tmp_path / "root" / name, tmp_path / "index"
     for line in lines:
@@ -165,7 +165,7 @@ def test_a_session_and_its_agent_grow_at_once(tmp_path: Path) -> None:
     check(root, folder)
 
 
-def test_a_half_written_line_waits_until_it_is_whole(tmp_path: Path) -> None:
+def test_a_half_written_line_waits_until_it_is_complete(tmp_path: Path) -> None:
     [(name, lines)] = file_lines(STRAIGHT, "").items()
     path, folder = tmp_path / "root" / name, tmp_path / "index"
     written(path, b"".join(lines[:8]))
@@ -221,7 +221,7 @@ def talks(draw_: Any) -> list[bytes]:
 
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(talks(), st.data())
-def test_a_talk_cut_anywhere_is_indexed_as_if_it_were_whole(
+def test_a_session_cut_anywhere_is_indexed_as_if_complete(
     lines: list[bytes], data: st.DataObject
 ) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(1, len(lines)), max_size=5)))
@@ -234,7 +234,7 @@ def test_a_talk_cut_anywhere_is_indexed_as_if_it_were_whole(
         check(root, folder)
 
 
-def test_what_goes_on_from_a_twig_leaves_the_answer_behind(tmp_path: Path) -> None:
+def test_continuing_a_side_branch_abandons_the_answer(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     path = root / "p" / "talk.jsonl"
     lines = [line.data for line in draw("U1 A2<U1 P3<U1 U4<P3 A5<U4").files[0].lines]
@@ -304,7 +304,7 @@ def test_what_was_not_committed_is_dropped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["uuid", "requestId", "id"])
-def test_an_id_that_is_no_text_is_indexed_and_goes_on(tmp_path: Path, name: str) -> None:
+def test_an_id_that_is_not_a_string_is_indexed(tmp_path: Path, name: str) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     path = root / "p" / "talk.jsonl"
     prompt, answer = (json.loads(line.data) for line in draw("U1 A2<U1").files[0].lines)

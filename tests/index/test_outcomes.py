@@ -235,7 +235,7 @@ A1< "Both fail."
 
 
 @pytest.mark.parametrize("step", [1, 2, 3])
-def test_a_result_that_comes_later_tells_its_call(tmp_path: Path, step: int) -> None:
+def test_a_later_result_belongs_to_its_call(tmp_path: Path, step: int) -> None:
     [(name, lines)] = file_lines(GROWING, "").items()
     root, folder = tmp_path / "root", tmp_path / "index"
     grown = 0

@@ -99,7 +99,7 @@ def test_what_is_just_small_enough(text: str) -> None:
     assert parse_query(text)
 
 
-def test_a_field_that_is_almost_one_is_guessed() -> None:
+def test_a_misspelt_field_is_guessed() -> None:
     with pytest.raises(UserError) as caught:
         parse_query("tol:Bash")
     assert caught.value.hints[0].startswith("did you mean 'tool:Bash'? fields are tool, in,")

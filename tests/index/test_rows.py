@@ -44,7 +44,7 @@ def rows(connection: sqlite3.Connection, query: str) -> list[Any]:
     return connection.execute(query).fetchall()
 
 
-def test_calls_responses_and_files_stand_in_their_turns(tmp_path: Path) -> None:
+def test_calls_responses_and_files_are_in_their_turns(tmp_path: Path) -> None:
     draw(TALK).write(tmp_path / "root")
     found = filled(tmp_path / "root", tmp_path / "index")
     assert rows(found, "SELECT turn, tool, outcome FROM calls ORDER BY number") == [

@@ -181,7 +181,7 @@ def check_real(corpus: Path, sought: ScanPattern, most: int) -> None:
 
 
 @pytest.mark.parametrize("number", ["1e3", "2.50", "0.00001", "12345678901234567.5", "-4E-2"])
-def test_a_number_is_found_as_it_is_read(tmp_path: Path, number: str) -> None:
+def test_a_number_is_found_as_it_is_shown(tmp_path: Path, number: str) -> None:
     given = {"type": "tool_use", "id": "t", "name": "Wait", "input": {"limits": [1, 0]}}
     line = json.dumps(record("assistant", [given])).replace("[1, 0]", f"[1, {number}]")
     path = tmp_path / "log.jsonl"
@@ -291,7 +291,7 @@ def test_what_every_match_must_hold(pattern: str, needed: str) -> None:
         ("*a", None),
     ],
 )
-def test_how_an_expression_stands_in_a_line(pattern: str, form: str | None) -> None:
+def test_the_raw_form_of_an_expression(pattern: str, form: str | None) -> None:
     assert translate_to_raw(pattern) == form
 
 

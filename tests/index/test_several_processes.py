@@ -174,7 +174,7 @@ def _meet(fate: str, logs: Path) -> None:
         other.replace(victim)
 
 
-def test_processes_that_died_are_told_and_their_files_are_read_again(
+def test_dead_processes_are_reported_and_their_files_are_read_again(
     gallery: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -240,7 +240,7 @@ def test_an_error_in_another_process_leaves_the_index_as_it_was(
     assert held(folder) == expected(gallery)
 
 
-def test_equals_are_found_in_the_order_in_which_they_were_taken_in_the_newest_first(
+def test_equal_hits_are_in_insertion_order_newest_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "default_jobs", lambda: 4)

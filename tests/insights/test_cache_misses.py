@@ -166,7 +166,7 @@ def test_what_lines_say_of_a_process_and_its_settings(
     assert pair(first, second) == cause
 
 
-def test_instructions_that_changed_are_told_by_their_snapshots() -> None:
+def test_changed_instructions_are_found_by_their_snapshots() -> None:
     one = {"attachment": {"type": "prompt_snapshot", "systemPrompt": ["be kind"]}}
     other = {"attachment": {"type": "prompt_snapshot", "systemPrompt": ["be brief"]}}
     assert pair(one, {}, one) == "unexplained"
@@ -174,7 +174,7 @@ def test_instructions_that_changed_are_told_by_their_snapshots() -> None:
     assert pair({}, {}, other) == "unexplained"
 
 
-def test_a_hook_tells_of_a_session_that_is_taken_up() -> None:
+def test_a_hook_shows_that_a_session_was_resumed() -> None:
     talk = CachedSession()
     talk.ask()
     talk.system += 1
@@ -257,7 +257,7 @@ def gone(talk: CachedSession) -> None:
         (lambda talk: None, SHORT, "compaction", 0),
     ],
 )
-def test_what_stands_before_a_summary_may_be_lost_too(
+def test_a_miss_may_include_what_precedes_a_summary(
     happens: Callable[[CachedSession], None],
     pause: timedelta,
     cause: MissCause,
@@ -276,7 +276,7 @@ def test_what_stands_before_a_summary_may_be_lost_too(
 
 
 @pytest.mark.parametrize("is_first_lost", [False, True])
-def test_how_much_stands_before_all_messages_is_told_by_who_sent_none(is_first_lost: bool) -> None:
+def test_a_first_request_gives_the_size_of_the_instructions(is_first_lost: bool) -> None:
     talk = CachedSession()
     begun_with_a_read(talk)
     if is_first_lost:  # then it may have read messages, too
@@ -288,7 +288,7 @@ def test_how_much_stands_before_all_messages_is_told_by_who_sent_none(is_first_l
     assert paid(talk)[-1].again == (0 if is_first_lost else SYSTEM)
 
 
-def test_what_was_written_with_a_first_prompt_tells_nothing_of_instructions() -> None:
+def test_a_write_with_the_first_prompt_does_not_give_the_instructions() -> None:
     talk = CachedSession()
     begun_with_a_read(talk)
     usage = talk.lines[1]["message"]["usage"]  # the same prompt had been asked elsewhere
@@ -331,7 +331,7 @@ def test_a_request_is_sent_with_what_leads_up_to_it() -> None:
     assert list_requests(talk.told)[0].sent_at == START + timedelta(seconds=23)
 
 
-def test_what_was_preserved_may_be_told_by_its_records() -> None:
+def test_preserved_messages_may_be_listed_by_record() -> None:
     talk = CachedSession()
     talk.ask()
     talk.ask()
@@ -346,7 +346,7 @@ def test_what_was_preserved_may_be_told_by_its_records() -> None:
     assert expected > 0
 
 
-def test_without_times_no_pause_is_told() -> None:
+def test_without_times_no_pause_is_found() -> None:
     talk = CachedSession()
     talk.ask()
     talk.ask(MINUTES * 2)
@@ -356,9 +356,7 @@ def test_without_times_no_pause_is_told() -> None:
 
 
 @pytest.mark.parametrize(("is_compacted", "again"), [(False, 1040), (True, 0)])
-def test_a_request_without_a_cache_goes_on_from_the_one_before(
-    is_compacted: bool, again: int
-) -> None:
+def test_a_request_without_a_cache_continues_the_one_before(is_compacted: bool, again: int) -> None:
     talk = CachedSession()
     talk.ask()
     if is_compacted:
@@ -488,7 +486,7 @@ def beside(talk: CachedSession, other: CachedSession) -> PaidRequest:
     return found
 
 
-def test_an_errand_goes_on_from_the_file_of_its_session() -> None:
+def test_a_background_request_continues_the_file_of_its_session() -> None:
     talk = CachedSession()
     talk.ask(words=900)
     talk.ask()
@@ -499,7 +497,7 @@ def test_an_errand_goes_on_from_the_file_of_its_session() -> None:
     assert (late.cause, late.again) == ("pause", one.again)
 
 
-def test_an_errand_is_no_rewind_for_those_that_go_on() -> None:
+def test_a_background_request_is_no_rewind() -> None:
     talk = CachedSession()
     talk.ask(words=900)
     here, there = talk.last, errand(talk, talk.last)
@@ -514,7 +512,7 @@ def test_an_errand_is_no_rewind_for_those_that_go_on() -> None:
     assert [one.key for one in list_requests(talk.told)[0].successors] == [paid(talk)[1].response]
 
 
-def test_what_goes_on_from_nothing_that_is_there_is_unknown_not_new() -> None:
+def test_a_request_that_continues_a_missing_record_is_unknown_not_new() -> None:
     talk = CachedSession()
     talk.ask()
     one = beside(talk, errand(talk, "nowhere"))
@@ -527,7 +525,7 @@ def test_what_goes_on_from_nothing_that_is_there_is_unknown_not_new() -> None:
     assert (first.unknown, second.unknown) == (first.tokens.cache_write, 0)
 
 
-def test_two_writers_go_on_from_one_place() -> None:
+def test_two_writers_continue_from_one_record() -> None:
     talk = CachedSession()
     talk.ask()
     here = talk.last, talk.pieces
@@ -551,7 +549,7 @@ def test_lines_of_one_response_are_one_request_with_the_last_figures() -> None:
     assert [(one.line, one.tokens.output) for one in only] == [(2, 99)]
 
 
-def test_a_parent_that_is_not_there_or_its_own_ends_the_way_up() -> None:
+def test_a_missing_or_circular_parent_ends_the_walk_up() -> None:
     talk = CachedSession()
     talk.ask()
     talk.lines[0]["parentUuid"] = "u1"

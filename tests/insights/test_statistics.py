@@ -92,7 +92,7 @@ def test_tools_have_their_outcomes_and_their_times(work: Path) -> None:
     assert tools["Read"].median_ms == 2_000
 
 
-def test_models_agents_and_files_are_told_apart(work: Path) -> None:
+def test_models_agents_and_files_are_counted_separately(work: Path) -> None:
     found = counted(work)
     assert sum(one.responses for one in found.models) == found.responses == 11
     assert sum(one.tokens.output for one in found.models) == found.tokens.output > 0
@@ -109,7 +109,7 @@ def test_hours_are_those_of_the_zone(work: Path) -> None:
     assert counted(work, zone=ZoneInfo("Asia/Tokyo")).hours[18] == 5
 
 
-def test_only_what_lies_between_two_moments_counts(tmp_path: Path) -> None:
+def test_only_the_period_counts(tmp_path: Path) -> None:
     folder = drawn(
         tmp_path,
         """

@@ -42,7 +42,7 @@ def test_what_two_files_hold_is_lost_once(root: Path) -> None:
     assert found.share_of_input == pytest.approx(found.total_usd / found.input_usd)
 
 
-def test_it_is_what_the_write_cost_more_than_a_read(root: Path) -> None:
+def test_a_miss_costs_the_difference_between_a_write_and_a_read(root: Path) -> None:
     archive = Archive([root])
     told = archive.why(ONE)
     (paid,) = [one for one in told.requests if one.cause]
@@ -78,7 +78,7 @@ def test_several_processes_find_the_same(
 
 
 @pytest.mark.parametrize(("name", "kind"), [(OTHER, "process"), (ONE, "unexplained")])
-def test_what_goes_on_from_a_response_of_another_session_is_another_process(
+def test_continuing_a_response_of_another_session_is_another_process(
     tmp_path: Path, name: str, kind: str
 ) -> None:
     """A fork copies lines without a word; a copy of the same session is no fork of it."""
@@ -99,7 +99,7 @@ def test_what_goes_on_from_a_response_of_another_session_is_another_process(
     assert sorted(filter(None, causes)) == [kind]
 
 
-def test_what_an_errand_sends_again_is_told_by_the_file_of_its_session(tmp_path: Path) -> None:
+def test_repeats_of_a_background_request_are_found_by_its_sessions_file(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     (folder / ONE / "subagents").mkdir(parents=True)
     talk = CachedSession(SMALL)
@@ -124,7 +124,7 @@ def test_what_an_errand_sends_again_is_told_by_the_file_of_its_session(tmp_path:
     assert alone.why(ONE).totals.unknown == 10_065
 
 
-def test_answers_on_a_branch_that_was_left_are_lost_as_a_whole(tmp_path: Path) -> None:
+def test_answers_on_an_abandoned_branch_are_wasted_entirely(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
     talk = CachedSession()
@@ -209,7 +209,7 @@ def asked(folder: Path, model: str, *pauses: timedelta) -> Waste:
     return Archive([folder]).waste()
 
 
-def test_small_questions_to_a_dear_model_cost_what_a_small_one_takes_less(tmp_path: Path) -> None:
+def test_small_questions_to_an_expensive_model_cost_the_difference(tmp_path: Path) -> None:
     found = asked(tmp_path, DEAR, MINUTES, MINUTES / 2)
     (one,) = found.findings
     assert (one.kind, one.count, one.least_usd) == ("oversized", 2, 0.0)
@@ -223,7 +223,7 @@ def test_small_questions_to_a_dear_model_cost_what_a_small_one_takes_less(tmp_pa
 
 
 @pytest.mark.parametrize(("price", "kinds"), [(1.4, []), (1.5, ["oversized"])])
-def test_a_model_is_dear_from_three_times_the_small_one_on(
+def test_a_model_is_expensive_from_three_times_the_small_one(
     tmp_path: Path, price: float, kinds: list[str]
 ) -> None:
     asked(tmp_path, DEAR, MINUTES)

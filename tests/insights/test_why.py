@@ -110,11 +110,11 @@ def differing(root: Path) -> list[str]:
     ]
 
 
-def test_a_session_that_is_held_tells_of_requests_what_its_files_do(gallery: Path) -> None:
+def test_an_open_session_gives_the_requests_of_its_files(gallery: Path) -> None:
     assert differing(gallery) == []
 
 
-def test_glued_and_torn_lines_tell_the_same_when_they_are_held(tmp_path: Path) -> None:
+def test_glued_and_torn_lines_are_equal_in_an_open_session(tmp_path: Path) -> None:
     talk = CachedSession()
     talk.ask(words=9000)
     talk.ask()
@@ -128,5 +128,5 @@ def test_glued_and_torn_lines_tell_the_same_when_they_are_held(tmp_path: Path) -
 
 
 @pytest.mark.long
-def test_sessions_that_are_held_tell_the_same_in_real_logs(shared: Path) -> None:
+def test_open_sessions_of_real_logs_give_the_requests_of_their_files(shared: Path) -> None:
     assert differing(shared / "corpus") == []

@@ -43,7 +43,7 @@ def test_a_compaction_is_a_cliff(tmp_path: Path) -> None:
     assert after.fills["summary"] > 0
 
 
-def test_what_a_compaction_preserved_fills_what_comes_behind_it(tmp_path: Path) -> None:
+def test_preserved_messages_fill_the_context_after_a_compaction(tmp_path: Path) -> None:
     talk = Working()
     talk.ask()
     talk.call("Bash", {"command": "cat"}, "x" * 40_000)

@@ -84,7 +84,7 @@ def room_for(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("room", [8, 9, 10, 15])
-def test_what_does_not_fit_is_taken_back(tmp_path: Path, room: int) -> None:
+def test_an_append_that_does_not_fit_is_undone(tmp_path: Path, room: int) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"whole\nto")
     with room_for(room), pytest.raises(SourceError, match="cannot write"):
@@ -92,7 +92,7 @@ def test_what_does_not_fit_is_taken_back(tmp_path: Path, room: int) -> None:
     assert path.read_bytes() == b"whole\nto"
 
 
-def test_half_a_write_stays_where_somebody_has_gone_on_behind_it(tmp_path: Path) -> None:
+def test_a_partial_write_stays_if_another_writer_has_appended_to_it(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     with open_locked(path) as handle:
         os.write(handle, b"half")
@@ -102,7 +102,7 @@ def test_half_a_write_stays_where_somebody_has_gone_on_behind_it(tmp_path: Path)
     assert path.read_bytes() == b"half\nother\n"
 
 
-def test_one_waits_for_the_lock_but_not_for_ever(
+def test_waiting_for_the_lock_ends_after_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "log.jsonl"
@@ -113,7 +113,7 @@ def test_one_waits_for_the_lock_but_not_for_ever(
     assert path.read_bytes() == b"x\n"
 
 
-def test_a_file_that_was_replaced_while_one_waited_is_the_one_written_to(tmp_path: Path) -> None:
+def test_a_file_replaced_during_the_wait_is_written_to(tmp_path: Path) -> None:
     path, new = tmp_path / "log.jsonl", tmp_path / "new"
     append(path, b"old")
     new.write_bytes(b"other\n")
@@ -163,7 +163,7 @@ def test_a_kill_loses_at_most_the_line_being_written(tmp_path: Path) -> None:
     assert {line.split("-")[0] for line in lines} >= {f"r{run}" for run in range(5)}
 
 
-def test_only_who_asks_for_it_waits_for_the_disk_and_for_the_name_once(
+def test_syncing_happens_only_on_request_and_the_folder_is_synced_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[int] = []

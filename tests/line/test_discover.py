@@ -43,7 +43,7 @@ def named(file: LogFile) -> tuple[str, str, str | None, str | None, str | None]:
         ),
     ],
 )
-def test_a_file_is_named_by_where_it_lies(
+def test_a_file_is_named_by_its_place(
     tmp_path: Path, name: str, expected: tuple[str, str, str | None, str | None, str | None]
 ) -> None:
     assert [named(file) for file in found(tree(tmp_path, name)).files] == [expected]
@@ -62,7 +62,7 @@ def test_side_files_are_not_logs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", [".", "projects", "projects/p", "projects/p/s.jsonl"])
-def test_any_place_on_the_way_will_do(tmp_path: Path, where: str) -> None:
+def test_any_folder_on_the_path_can_be_a_root(tmp_path: Path, where: str) -> None:
     tree(tmp_path, "projects/p/s.jsonl")
     assert [file.path.name for file in found(tmp_path / where).files] == ["s.jsonl"]
 

@@ -49,7 +49,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path
         read_file_mode,
     ],
 )
-def test_a_file_is_brought_by_whatever_opens_it(
+def test_a_missing_file_is_fetched_by_every_way_of_opening_it(
     tmp_path: Path, asked: list[Path], look: object
 ) -> None:
     path = tmp_path / "one.jsonl"
@@ -60,7 +60,7 @@ def test_a_file_is_brought_by_whatever_opens_it(
     assert asked == [path], "a file that is there is asked of nobody"
 
 
-def test_what_nobody_has_is_not_there(tmp_path: Path, asked: list[Path]) -> None:
+def test_a_file_that_no_source_has_stays_missing(tmp_path: Path, asked: list[Path]) -> None:
     path = tmp_path / "other.jsonl"
     with pytest.raises(SourceError, match="no such file"):
         list(iter_lines(path))
@@ -69,7 +69,9 @@ def test_what_nobody_has_is_not_there(tmp_path: Path, asked: list[Path]) -> None
     assert len(asked) == 3
 
 
-def test_nobody_is_asked_for_what_lies_elsewhere(tmp_path: Path, asked: list[Path]) -> None:
+def test_sources_are_not_asked_for_files_outside_their_folder(
+    tmp_path: Path, asked: list[Path]
+) -> None:
     assert not fetch_missing(tmp_path.parent / "one.jsonl")
     assert not fetch_missing(Path(f"{tmp_path}-beside/one.jsonl"))
     assert asked == []

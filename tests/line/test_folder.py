@@ -37,7 +37,7 @@ def test_a_text_becomes_a_harmless_name(text: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("text", PATHS.values(), ids=PATHS)
-def test_whatever_a_log_says_the_name_made_of_it_is_taken(text: str, tmp_path: Path) -> None:
+def test_any_text_of_a_log_becomes_a_usable_name(text: str, tmp_path: Path) -> None:
     folder = OutputFolder(tmp_path / "out")
     folder.write(f"{make_file_name(text)}.html", b"x")
     assert [path.parent for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "out"]
@@ -74,7 +74,7 @@ def test_a_folder_refuses_a_name_that_is_not_plain(name: str, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_name_as_long_as_may_be_is_taken(tmp_path: Path) -> None:
+def test_a_name_of_the_maximum_length_is_accepted(tmp_path: Path) -> None:
     OutputFolder(tmp_path).write("x" * MOST_ENTRY_BYTES, b"x")
     assert [path.name for path in tmp_path.iterdir()] == ["x" * MOST_ENTRY_BYTES]
 
@@ -97,7 +97,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert not (inside / "index.html").is_symlink()
 
 
-def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "sessions").write_text("")
     with pytest.raises(SourceError, match="not a real folder"):
         OutputFolder(tmp_path).write("sessions/x", b"")

@@ -13,7 +13,7 @@ def data(follower: Follower) -> list[bytes]:
     return [line.data for line in follower.poll().lines]
 
 
-def test_lines_are_given_once_each_when_they_are_whole(tmp_path: Path) -> None:
+def test_each_line_comes_once_when_it_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\ntw")
     follower = Follower(path)
@@ -25,7 +25,7 @@ def test_lines_are_given_once_each_when_they_are_whole(tmp_path: Path) -> None:
     assert (follower.offset, follower.number) == (14, 4)
 
 
-def test_it_can_begin_at_an_offset(tmp_path: Path) -> None:
+def test_following_can_start_at_an_offset(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\ntwo\n")
     follower = Follower(path, offset=4, number=2)
@@ -59,7 +59,7 @@ def test_another_file_in_its_place_begins_anew(tmp_path: Path, change: object) -
     assert list(growth.lines) == list(iter_lines(path))
 
 
-def test_deletion_is_said_and_survived(tmp_path: Path) -> None:
+def test_deletion_is_reported_and_following_continues(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\n")
     follower = Follower(path)

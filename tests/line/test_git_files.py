@@ -53,7 +53,7 @@ def test_a_repository_in_another_is_its_own(tmp_path: Path) -> None:
     assert root_of(lib) == lib
 
 
-def test_a_worktree_is_of_the_repository_it_was_made_of(tmp_path: Path) -> None:
+def test_a_worktree_belongs_to_its_main_repository(tmp_path: Path) -> None:
     shop = repository(tmp_path / "shop")
     fix = worktree(tmp_path / "fix", shop / ".git" / "worktrees" / "fix")
     assert root_of(fix / "api") == shop
@@ -91,7 +91,7 @@ def test_what_is_no_file_of_gits_says_nothing(tmp_path: Path) -> None:
     assert GitFiles(never).find_root("/nul\0byte") is None
 
 
-def test_a_search_ends_where_it_is_told_to(tmp_path: Path) -> None:
+def test_a_search_ends_at_the_given_directories(tmp_path: Path) -> None:
     home = repository(tmp_path / "home")
     found = GitFiles(lambda folder: folder == str(home))
     assert found.find_root(str(home / "notes")) is None

@@ -95,7 +95,7 @@ def test_a_file_that_root_replaces_stays_its_owners(tmp_path: Path) -> None:
     assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (1234, 2345, 0o640)
 
 
-def test_a_file_is_replaced_only_if_it_is_as_it_was(tmp_path: Path) -> None:
+def test_a_file_is_replaced_only_if_it_is_unchanged(tmp_path: Path) -> None:
     path, draft = written(tmp_path / "log"), written(tmp_path / "draft", b"new\n")
     was = known(path)
     with path.open("ab") as file:
@@ -152,7 +152,9 @@ def test_what_is_kept_stays_when_the_file_is_replaced(tmp_path: Path, elsewhere:
         assert (known(place / "kept").inode == known(path).inode) is False
 
 
-def test_a_file_moves_to_another_disk_whole_with_its_times(tmp_path: Path, elsewhere: Path) -> None:
+def test_a_file_moves_to_another_disk_with_its_content_and_times(
+    tmp_path: Path, elsewhere: Path
+) -> None:
     for place in (tmp_path, elsewhere):
         path = written(tmp_path / "log")
         path.chmod(0o640)
@@ -172,7 +174,7 @@ def test_a_link_moves_as_a_link(tmp_path: Path, elsewhere: Path) -> None:
     assert not link.is_symlink()
 
 
-def test_what_cannot_be_moved_is_said(tmp_path: Path) -> None:
+def test_a_failed_move_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         move_file(tmp_path / "nothing", tmp_path / "moved")
 
@@ -181,7 +183,7 @@ LINE = b'{"title":1}\n'
 
 
 @pytest.mark.parametrize("there", range(len(LINE) + 1))
-def test_what_is_there_of_a_line_is_gone_on_with_or_taken_away(tmp_path: Path, there: int) -> None:
+def test_a_partial_line_is_continued_or_removed(tmp_path: Path, there: int) -> None:
     path = written(tmp_path / "log", b"old\n" + LINE[:there])
     assert append_at(path, LINE, 4)
     assert path.read_bytes() == b"old\n" + LINE
@@ -199,7 +201,7 @@ def test_a_file_that_ends_otherwise_is_left_alone(tmp_path: Path, other: bytes) 
 
 
 @given(st.binary(max_size=60), st.integers(0, 60), st.integers(0, 60))
-def test_bytes_are_taken_out_of_the_middle(data: bytes, start: int, length: int) -> None:
+def test_bytes_are_removed_from_the_middle(data: bytes, start: int, length: int) -> None:
     start = min(start, len(data))
     with TemporaryDirectory() as folder:
         path = written(Path(folder, "log"), data)
@@ -207,7 +209,7 @@ def test_bytes_are_taken_out_of_the_middle(data: bytes, start: int, length: int)
     assert left == data[:start] + data[start + length :]
 
 
-def test_bytes_are_taken_out_of_the_middle_of_a_long_file(tmp_path: Path) -> None:
+def test_bytes_are_removed_from_the_middle_of_a_long_file(tmp_path: Path) -> None:
     data = os.urandom(CHUNK * 3)
     path = written(tmp_path / "log", data)
     left = b"".join(iter_bytes_without(path, CHUNK + 5, 11))
@@ -219,7 +221,7 @@ def test_few_files_and_many_are_waited_for(tmp_path: Path, count: int) -> None:
     sync_files([written(tmp_path / str(number)) for number in range(count)])
 
 
-def test_few_files_are_waited_for_one_by_one_and_one_that_is_gone_is_said(tmp_path: Path) -> None:
+def test_few_files_are_synced_one_by_one_and_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         sync_files([tmp_path / "nothing"])
 

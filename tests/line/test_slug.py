@@ -23,7 +23,7 @@ def test_all_but_ascii_letters_and_digits_become_dashes(path: str, slug: str) ->
     assert make_project_slug(path) == slug
 
 
-def test_a_long_path_is_cut_and_told_apart_by_its_hash() -> None:
+def test_a_long_path_is_cut_and_gets_a_hash() -> None:
     path = "/" + "a" * 250
     slug = make_project_slug(path)
     head, _, tail = slug.rpartition("-")

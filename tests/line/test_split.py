@@ -60,7 +60,7 @@ def test_lines_tile_the_file_whatever_the_chunk(
     assert all(read_slice(path, line.offset, len(line.data)) == line.data for line in found)
 
 
-def test_reading_begins_and_ends_where_it_is_told(tmp_path: Path) -> None:
+def test_reading_starts_and_ends_at_given_offsets(tmp_path: Path) -> None:
     path = written(tmp_path, b"one\ntwo\nthree\n")
     assert list(iter_lines(path, offset=4, number=2, end=11)) == [
         Line(2, 4, b"two", True),

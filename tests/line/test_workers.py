@@ -65,13 +65,13 @@ def test_what_kills_three_workers_is_an_error(way: str) -> None:
         list(workers.map(f"{TASKS}:dies", [*range(12)], [3_000_000] * 12))
 
 
-def test_an_error_of_ours_arrives_as_it_was_raised(way: str) -> None:
+def test_a_plait_error_arrives_unchanged(way: str) -> None:
     with pytest.raises(NoSuchSession, match="no session '0'") as caught:
         done("refuses", [*range(4)])
     assert caught.value.hints == ("`plait ls` lists them",)
 
 
-def test_a_fault_says_where_it_is(way: str) -> None:
+def test_a_crash_names_its_place(way: str) -> None:
     with pytest.raises(RuntimeError, match=r"(?s)in fails.*ZeroDivisionError: item 0"):
         done("fails", [*range(4)])
 
@@ -80,7 +80,7 @@ def test_what_is_printed_is_no_result(way: str, capfd: pytest.CaptureFixture[str
     assert done("prints", [1, 2]) == [b"2", b"4"]
 
 
-def test_nobody_is_left_when_nobody_listens(way: str) -> None:
+def test_no_worker_is_left_when_nobody_reads_results(way: str) -> None:
     with Workers(2) as workers:
         pids = [process.pid for process in workers._processes]
         with closing(_each(workers, "doubled")) as results:
@@ -114,7 +114,7 @@ with pool.Workers(2) as workers:
 
 
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
-def test_workers_end_with_the_one_that_asks(way: str, blow: signal.Signals) -> None:
+def test_workers_end_with_their_parent(way: str, blow: signal.Signals) -> None:
     program = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, way],
         stdout=subprocess.PIPE,

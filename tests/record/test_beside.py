@@ -40,5 +40,5 @@ LINES = "\n".join(f"line {number}" for number in range(1, 9))
         ({"image": "A" * 400}, "", {}),
     ],
 )
-def test_only_what_is_told_nowhere_is_beside(view: Any, told: str, beside: dict[str, str]) -> None:
+def test_only_new_text_counts_as_extra(view: Any, told: str, beside: dict[str, str]) -> None:
     assert extract_extra_text(view, told) == beside

@@ -32,7 +32,7 @@ def test_an_envelope_with_words_is_the_envelope(data: bytes) -> None:
 
 
 @given(lines)
-def test_the_words_of_an_envelope_are_those_of_the_message(data: bytes) -> None:
+def test_the_text_of_an_envelope_equals_that_of_the_message(data: bytes) -> None:
     found, record = decode_with_text(data), parse_record(data)
     content = found.message.content if found and found.message else None
     if content is None or record.message is None:
@@ -63,14 +63,14 @@ def texts_in(block: BlockWithText) -> list[str]:
 
 
 @given(lines)
-def test_a_message_in_one_pass_is_the_message(data: bytes) -> None:
+def test_a_message_decoded_in_one_pass_is_equal(data: bytes) -> None:
     spoken = decode_message_line(data)
     if spoken is not None:
         assert spoken.message == make_message(decode_object(data)["message"])
 
 
 @given(lines)
-def test_a_bill_in_one_pass_is_the_bill(data: bytes) -> None:
+def test_a_bill_decoded_in_one_pass_is_equal(data: bytes) -> None:
     try:
         bill = _decode(data)
     except Exception:

@@ -145,7 +145,7 @@ def _read(line: Record, field: str) -> object:
     ("outer", "inner", "found"),
     [("req_1", None, "req_1"), (None, "req_2", "req_2"), ("req_1", "req_2", "req_1")],
 )
-def test_a_request_is_named_beside_the_message_or_inside(
+def test_a_request_id_is_next_to_the_message_or_inside(
     outer: str | None, inner: str | None, found: str
 ) -> None:
     answer = record({"type": "assistant", "requestId": outer, "message": {"requestId": inner}})
@@ -154,7 +154,7 @@ def test_a_request_is_named_beside_the_message_or_inside(
 
 # checklist: F9, P65
 @pytest.mark.parametrize("reason", ["end_turn", "tool_use", "stop_sequence", None])
-def test_a_stop_reason_is_read_as_it_is(reason: str | None) -> None:
+def test_a_stop_reason_is_read_unchanged(reason: str | None) -> None:
     answer = record({"type": "assistant", "message": {"content": [], "stop_reason": reason}})
     assert answer.message is not None
     assert answer.message.stop_reason == reason
@@ -267,7 +267,7 @@ def test_a_pull_request_gives_number_address_and_repository() -> None:
 
 
 # checklist: P24
-def test_several_summaries_are_told_apart() -> None:
+def test_several_summaries_stay_separate() -> None:
     lines = [record({"type": "summary", "summary": s, "leafUuid": u}) for s, u in ("ax", "by")]
     assert [(one.summary, one.leaf_uuid) for one in lines if isinstance(one, Summary)] == [
         ("a", "x"),
@@ -346,7 +346,7 @@ def _snake(name: str) -> str:
 
 
 # checklist: P51
-def test_a_new_file_is_told_from_an_updated_one() -> None:
+def test_a_new_file_differs_from_an_updated_one() -> None:
     new = {"type": "create", "filePath": "a", "content": "b", "structuredPatch": []}
     found = parse_tool_use_result({**new, "originalFile": None})
     assert found == RESULT_FIELDS["WriteResult"](

@@ -202,7 +202,7 @@ SNAPSHOT = {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}
         ([{"type": "last-prompt", "lastPrompt": "<task-notification>x</task-notification>"}], None),
     ],
 )
-def test_what_nobody_prompted_has_a_title_too(
+def test_a_session_without_a_prompt_has_a_title_too(
     lines: list[dict[str, Any]], expected: tuple[str, str] | None
 ) -> None:
     assert title(*lines) == expected

@@ -44,7 +44,7 @@ def broken(data: bytes, *, is_ended: bool = True) -> Broken:
         (b'{"uuid":"d","timestamp":"t","message":{"ro', "the start of a truncated line", ["d"]),
     ],
 )
-def test_what_stands_whole_on_a_line_is_read(data: bytes, reason: str, uuids: list[str]) -> None:
+def test_complete_objects_on_a_line_are_read(data: bytes, reason: str, uuids: list[str]) -> None:
     entry = broken(data)
     assert entry.reason == reason
     assert [found.fields["uuid"] for found in entry.recovered] == uuids
@@ -76,7 +76,7 @@ def test_a_live_files_last_line_is_only_torn() -> None:
 
 
 @given(st.integers(1, len(ONE) - 1), st.integers(1, len(TWO) - 1))
-def test_any_cut_then_a_whole_record_gives_that_record(one: int, two: int) -> None:
+def test_a_complete_record_after_any_cut_is_recovered(one: int, two: int) -> None:
     entry = broken(ONE[:one] + TWO)
     assert entry.recovered[-1].fields["uuid"] == "b"
     assert entry.recovered[-1].offset == 1000 + one

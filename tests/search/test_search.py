@@ -56,7 +56,7 @@ def test_a_forked_copy_of_a_turn_is_shown_once(tmp_path: Path) -> None:
     assert len(found.hits) == 1
 
 
-def test_a_large_output_beside_the_log_is_found(tmp_path: Path) -> None:
+def test_a_large_output_next_to_the_log_is_found(tmp_path: Path) -> None:
     draw('file work\nU1 "run"\nT1< Bash(command="x")\nR1< "short"').write(tmp_path / "logs")
     [path] = (tmp_path / "logs").rglob("*.jsonl")
     lines = path.read_bytes().splitlines()
@@ -82,7 +82,7 @@ def test_an_index_with_damaged_words_is_made_anew(tmp_path: Path) -> None:
     assert search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt").total == 1
 
 
-def test_an_index_that_lacks_a_file_says_how_to_make_it_anew(tmp_path: Path) -> None:
+def test_an_index_that_lacks_a_file_says_how_to_rebuild_it(tmp_path: Path) -> None:
     draw('file work\nU1 "a wyvern flies"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
     update_index(Archive([tmp_path / "logs"]), folder)
@@ -124,7 +124,7 @@ def test_without_an_index_words_are_found_in_the_logs_in_any_order(tmp_path: Pat
     assert pattern_for_all(["wyvern", "basilisk"]).required == "wyvern"
 
 
-def test_who_searches_while_another_writes_is_told_what_is_missing(
+def test_a_search_during_an_update_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.search.search.MOST_WAITED", 0.0)
@@ -210,7 +210,7 @@ def test_any_query_is_read_or_explained(text: str) -> None:
         assert error.hints
 
 
-def test_words_may_stand_far_apart() -> None:
+def test_words_may_be_far_apart() -> None:
     assert parse_query('"parse error"~12') == Phrase("parse error", slop=12)
 
 

@@ -45,7 +45,7 @@ responses = st.lists(
 
 @settings(max_examples=30, deadline=None)
 @given(responses, st.permutations(DIMENSIONS), st.integers(1, 4))
-def test_sums_along_each_dimension_are_those_of_its_report(
+def test_sums_over_each_dimension_equal_its_report(
     found: list[BilledResponse], order: list[Dimension], count: int
 ) -> None:
     prices, by = Prices(), order[:count]
@@ -67,7 +67,7 @@ def test_sums_along_each_dimension_are_those_of_its_report(
     assert isclose(table.totals.cost, totals.cost, abs_tol=1e-9)
 
 
-def test_times_stand_in_order_and_the_rest_by_cost() -> None:
+def test_times_are_in_order_and_the_rest_by_cost() -> None:
     found = [
         response("moor", MODELS[0], 20, 10),
         response("shore", MODELS[0], 2, 500),

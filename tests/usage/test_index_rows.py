@@ -47,7 +47,7 @@ def line_of(row: dict[str, Any]) -> bytes:
 
 
 @given(st.lists(st.lists(billed, max_size=12), min_size=1, max_size=3), st.booleans())
-def test_a_ledger_cannot_tell_the_difference(
+def test_totals_from_stored_usage_are_equal(
     drawn: list[list[dict[str, Any]]], is_glued: bool
 ) -> None:
     plain, kept = Ledger(), Ledger()

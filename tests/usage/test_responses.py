@@ -105,7 +105,7 @@ def test_a_straight_session_has_no_branch(archive: Drawn) -> None:
 
 
 @given(archives)
-def test_nor_has_one_among_others(archive: Drawn) -> None:
+def test_a_linear_session_among_others_has_no_abandoned_records(archive: Drawn) -> None:
     alone = {path: rows for path, rows in archive.items() if path == "p/s1.jsonl"}
     assert not alone or not is_missed(alone)
 
@@ -155,7 +155,7 @@ def test_most_sessions_are_straight(drawn: list[tuple[int, int]]) -> None:
         ("U1 A2<U1 U3<U1 A4<U3", True),
     ],
 )
-def test_a_prompt_may_go_back_by_way_of_a_note(picture: str, may: bool) -> None:
+def test_a_prompt_may_rewind_through_a_note(picture: str, may: bool) -> None:
     drawn = draw(picture)
     assert may_branch(parse_record(line.data, 1, 0) for line in drawn.files[0].lines) is may
 
@@ -176,7 +176,7 @@ A9< "Nothing."
 """
 
 
-def test_agents_sent_out_from_a_branch_are_left_with_it(tmp_path: Path) -> None:
+def test_agents_started_on_an_abandoned_branch_are_abandoned(tmp_path: Path) -> None:
     draw(BRANCH_WITH_AGENT).write(tmp_path)
     archive = Archive([tmp_path])
     responses = count_responses(archive.sessions).responses

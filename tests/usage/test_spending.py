@@ -93,7 +93,7 @@ def test_the_time_is_that_of_the_first_line_and_the_figures_of_the_largest() -> 
     assert found.uuid == "u8"
 
 
-def test_costs_that_the_client_counted_are_kept_beside() -> None:
+def test_costs_counted_by_the_client_are_kept_separately() -> None:
     ledger = Ledger()
     said = [make_bill({"type": "cost-state", "totalCostUSD": cost}) for cost in (0.5, "0.75")]
     ledger.add(FIRST, enumerate(said))
@@ -130,7 +130,7 @@ def test_a_copy_is_known_by_its_notes(
     assert [one.session for one in counted(*given)] == [owner, owner]
 
 
-def test_of_two_the_one_that_has_nothing_else_was_left() -> None:
+def test_of_two_files_the_one_without_own_records_was_abandoned() -> None:
     shared = [bill(1, id="a"), bill(2, id="b")]
     fork = [*shared, bill(3, id="c")]
     for files in ([(FIRST, shared), (SECOND, fork)], [(SECOND, fork), (FIRST, shared)]):
@@ -152,7 +152,7 @@ def own_costs(*files: tuple[Origin, list[tuple[int, Bill]]]) -> dict[str, float]
     return {session: round(cost, 6) for session, cost in ledger.own_costs().items()}
 
 
-def test_a_fork_goes_on_from_what_its_origin_had_cost() -> None:
+def test_a_fork_continues_the_cost_of_its_origin() -> None:
     first, second, third = (bill(number, id=f"m{number}") for number in (1, 2, 3))
     origin = [first, state(1.0), second, state(1.5), state(9.0)]
     fork = [opened(9, AFTER), first, second]
@@ -166,7 +166,7 @@ def test_a_fork_goes_on_from_what_its_origin_had_cost() -> None:
     assert own_costs((FIRST, origin), (SECOND, branch)) == {"s1": 9.0, "s2": 0.5}
 
 
-def test_a_copy_under_other_ids_has_cost_what_came_after_it() -> None:
+def test_a_copy_under_other_ids_costs_only_what_came_after() -> None:
     origin = [bill(1, id="m1"), state(1.0), bill(2, id="m2"), state(1.5)]
     copied = [
         bill(number, id=f"m{number}", forkedFrom={"sessionId": "s1", "messageUuid": "x"})
@@ -180,7 +180,7 @@ def test_a_copy_under_other_ids_has_cost_what_came_after_it() -> None:
     assert own_costs((SECOND, fork), (FIRST, origin)) == {"s1": 1.5, "s2": 0.2}
 
 
-def test_what_the_client_counted_beyond_the_log_is_told_apart() -> None:
+def test_cost_counted_beyond_the_log_is_separate() -> None:
     later = NOON + timedelta(hours=1)
     ours = [response(later), response(NOON), response(session="s2", model="nobody's")]
     costs = {"s1": 2 * ONE + 0.02, "s2": 5.0, "s3": 1.0}
@@ -215,7 +215,7 @@ def test_what_has_no_time_is_in_a_row_of_its_own_and_in_no_span() -> None:
     assert filter_by_time(both, None, None) == both
 
 
-def test_parts_are_told_apart() -> None:
+def test_parts_are_separate() -> None:
     found = [
         response(uuid="u1"),
         response(kind="agent", uuid="u2"),
@@ -403,7 +403,7 @@ def test_of_two_files_that_are_alike_the_first_owns() -> None:
     assert (found.session, found.file) == ("s2", 0)
 
 
-def test_the_last_line_of_its_file_says_where_a_response_stands() -> None:
+def test_the_last_line_in_its_file_gives_the_place_of_a_response() -> None:
     (found,) = counted((FIRST, [bill(1), bill(2)]))
     assert (found.uuid, found.tokens.output) == ("u2", 10)
 
@@ -427,7 +427,7 @@ def test_when_a_response_began(stamps: tuple[str | None, ...], time: int | None)
     assert found.time == (datetime(2026, 11, 2, 12, 0, time, tzinfo=UTC) if time else None)
 
 
-def test_agents_of_older_versions_stand_in_the_file_of_their_session() -> None:
+def test_agents_of_older_versions_are_in_the_file_of_their_session() -> None:
     kinds = [
         counted((origin, [bill(1, isSidechain=is_side, agentId="a7")]))[0]
         for origin, is_side in ((FIRST, True), (FIRST, False), (AGENT, True))
@@ -472,7 +472,7 @@ def test_where_a_block_ends(hours: tuple[float, ...], blocks: int, gaps: int) ->
     [(-1, False), (0, True), (299, True), (300, False)],
     ids=["before its response", "at once", "just before its end", "at its end"],
 )
-def test_which_block_goes_on(minutes: int, is_active: bool) -> None:
+def test_which_block_continues(minutes: int, is_active: bool) -> None:
     (found,) = build_billing_blocks([response()], Prices(), NOON + timedelta(minutes=minutes))
     assert found.is_active is is_active
     assert found.rate is None

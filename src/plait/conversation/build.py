@@ -208,7 +208,7 @@ class ConversationBuilder:
     build_items: BuildItems = build_items
 
     def items(self, line: DagLine, responses: Responses) -> list[Item]:
-        """Return what is on a DAG-line and beside it, in reading order, calls with results."""
+        """Return the items of a DAG-line and of its loose lines in reading order, calls with results."""
         items = attach_expansions(self._with_agents(self._iter_items(line, responses)))
         return pair_results(items, self._source, self._calls.__contains__)
 
@@ -223,7 +223,7 @@ class ConversationBuilder:
         return {name: frozenset(session.unseen) for name, session in self.graph.sessions.items()}
 
     def conversation(self, line: DagLine) -> Conversation:
-        """Return one DAG-line as a conversation, with the lines outside the chain beside it."""
+        """Return one DAG-line as a conversation, with the loose lines that belong to it."""
         responses = Responses()
         items = self.items(line, responses)
         answers = responses.finished()

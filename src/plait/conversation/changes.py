@@ -36,13 +36,13 @@ ChangeKind: TypeAlias = Literal[
 
 
 class Change(Struct, frozen=True):
-    """A change that holds from here on."""
+    """A change that applies from here on."""
 
     kind: ChangeKind
     value: str
     before: str | None = None
     turn: int | None = None
-    """None if it was taken from records alone."""
+    """None if it comes from records alone."""
     time: str | None = None
     uuid: str | None = None
     by: str | None = None

@@ -66,7 +66,7 @@ class Enclosure(Struct, frozen=True):
 
 
 class PersistedOutput(Struct, frozen=True):
-    """An output too large for the log, kept in a file beside it."""
+    """An output too large for the log, saved in a file next to it."""
 
     name: str
     """Within the session's folder of tool results."""

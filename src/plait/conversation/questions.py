@@ -203,7 +203,7 @@ class ListState(Struct, frozen=True):
     kind: ListKind
     tasks: tuple[Task, ...]
     turn: int | None
-    """None if it was taken from records alone."""
+    """None if it comes from records alone."""
     time: str | None = None
     uuid: str | None = None
     call: str | None = None

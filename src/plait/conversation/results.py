@@ -211,7 +211,7 @@ def read_full_result(session_folder: Path, called: ToolCall, most: int = MOST_OU
 def read_persisted_output(
     session_folder: Path, persisted: PersistedOutput, most: int = MOST_OUTPUT
 ) -> str | None:
-    """Return the text of an output beside the log; None if it cannot be read.
+    """Return the text of an output saved next to the log; None if it cannot be read.
 
     A name in a log is not trusted: it must be that of a regular file in the folder of tool results,
     and no link may lead out of it. At most `limit` bytes are read.

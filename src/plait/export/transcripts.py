@@ -219,7 +219,7 @@ class Family:
 
     @cached_property
     def targets(self) -> dict[str, str]:
-        """By DAG-line: the transcript that contains its end, else one that passes along it."""
+        """By DAG-line: the transcript that contains its end, else one that passes through it."""
         found = {path.line: self.transcript_names[number] for number, path in self.chosen_paths}
         for number, path in self.chosen_paths:
             for line in self.lines_of_path(path):
@@ -408,7 +408,7 @@ def render_turn_markdown(opened: OpenSession, uuid: str) -> str | None:
 
 
 def _transcripts(family: Family) -> list[Transcript]:
-    """Return all transcripts, that of the line that goes on first, those of agents last."""
+    """Return all transcripts: the line that continues first, agents last."""
     found = list(family.transcripts())
     main = family.targets.get(family.opened.conversations.main)
     return [
@@ -418,7 +418,7 @@ def _transcripts(family: Family) -> list[Transcript]:
 
 
 def read_full_output(opened: OpenSession, call: str) -> str | None:
-    """Return all that a tool answered to a call, what lies beside the log too."""
+    """Return the complete result of a call, including output saved next to the log."""
     for line in opened.conversations.by_line.values():
         for _, called in iter_calls(line):
             if called.call == call and called.result is not None:

@@ -232,7 +232,7 @@ class _RevealedLines:
 
     def __init__(self) -> None:
         self._lines: dict[str, str] = {}
-        """What a placeholder for an unseen line stands for."""
+        """The number of unseen lines that a placeholder replaces."""
         self._ends: list[tuple[int, tuple[str, ...], bool]] = []
         self._starts = [0]
         """Versions that do not continue the one before."""
@@ -242,7 +242,7 @@ class _RevealedLines:
         self._starts.append(place)
 
     def add(self, place: int, known: FileText, seen: FileText) -> None:
-        """Note the whole text of a version that was partly known."""
+        """Record the complete text of a version that was partly known."""
         is_exact = True
         for line, actual in zip(known.lines, seen.lines, strict=False):
             if line.startswith(UNSEEN_LINE) and line != actual:
@@ -335,7 +335,7 @@ class FileStory:
         return self._append(Version(time=time, text=text, marks=marks, is_there=is_there))
 
     def _complete(self, current: Version, known: FileText, text: FileText, time: str) -> Version:
-        """Replace a partly known text by the whole one; the known lines keep their authors."""
+        """Replace a partly known text by the complete one; the known lines keep their authors."""
         self._revealed.add(len(self.versions) - 1, known, text)
         unknown = [BEFORE] * (len(text.lines) - len(current.marks))
         marks = self._recognise_lines(text.lines, [*current.marks, *unknown])

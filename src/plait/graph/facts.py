@@ -278,7 +278,7 @@ def _system_facts(record: Record) -> dict[str, Any]:
         traits = Trait.BOUNDARY
         facts["preserved"] = record.preserved if isinstance(record, System) else None
     elif record.subtype == "rewind":
-        traits = 0  # other agents say so; the way that is taken then begins here
+        traits = 0  # written by other agents: the path taken instead begins here
     elif isinstance(content, str) and content.lstrip().startswith(CLEARS):
         traits |= Trait.CLEAR
     return {**facts, "traits": _shared(record, traits)}
@@ -358,7 +358,7 @@ class Source:
     records: Iterable[Record]
     meta: AgentMeta | None = None
     title: str | None = None
-    """The title from the file beside a session's log."""
+    """The title from the file next to a session's log."""
 
 
 Name: TypeAlias = LogFile | SourceFile | PurePath | str
@@ -396,7 +396,7 @@ class FileFacts:
     lines: int = 0
     titles: TitleSearch = field(default_factory=TitleSearch)
     title_file: str | None = None
-    """The title from the file beside the log."""
+    """The title from the file next to the log."""
 
     def add(self, records: Iterable[Record], number: int) -> None:
         """Add the records that follow."""
@@ -468,7 +468,7 @@ def iter_sources(given: Iterable[Readable]) -> Iterator[Source]:
 
 
 def make_source(file: LogFile, records: Iterable[Record]) -> Source:
-    """Return records with the name of their file and what is beside it."""
+    """Return records with the name of their file, and what its side files say."""
     meta = read_agent_meta(file.path) if file.kind == "agent" else None
     title = read_title_file(file.folder) if file.kind == "session" else None
     return Source(make_source_file(file), records, meta, title)

@@ -56,13 +56,13 @@ class Steps:
     host: list[int]
     """By node: the nearest ancestor that is more than structure."""
     of: list[int]
-    """By node: its step; NOWHERE for structure and for agents."""
+    """By node: its step; NO_NODE for structure and for agents."""
     after_error: bytearray
     """By node: 1 if an API error is between it and its host."""
     top: list[int]
     """By step: its first record from the root down."""
     parent: list[int]
-    """By step: NOWHERE for one that begins a walk."""
+    """By step: NO_NODE for one that begins a walk."""
 
     @cached_property
     def reach(self) -> Reach:
@@ -191,7 +191,7 @@ def _hosts(index: Index, up: list[int], order: list[int]) -> tuple[list[int], by
     nodes = index.nodes
     after_error = bytearray(len(nodes))
     is_bridge = bytearray([node.traits & Trait.STRUCTURAL for node in nodes])
-    is_bridge.append(0)  # for NOWHERE, which is the last index
+    is_bridge.append(0)  # for NO_NODE, which is the last index
     host = [NO_NODE] * len(nodes) if len(order) < len(nodes) else list(up)
     if len(order) < len(nodes):
         for number in order:
@@ -265,7 +265,7 @@ def _find_call(
 
 
 def is_opener(index: Index, steps: Steps, step: int) -> bool:
-    """Return whether a step begins a turn, or a way that is taken after a rewind.
+    """Return whether a step begins a turn, or a path taken after a rewind.
 
     A turn begins with a prompt, or with a command or notice that was answered.
     """
@@ -323,7 +323,7 @@ class Descent:
 # cannot decline: what no rule explains is a rewind.
 #
 # What documents call artifacts (parallel calls, early and late results, continued responses, hooks
-# and progress beside the conversation) never gets here: contraction to steps has removed it.
+# and progress next to the conversation) never gets here: contraction to steps has removed it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +357,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """A newer step beside an older one."""
+    """A newer step and an older sibling."""
 
     older: Child
     newer: Child
@@ -393,7 +393,7 @@ def _replay(pair: Siblings) -> RungName | None:
 
 
 def _retry(pair: Siblings) -> RungName | None:
-    """The model answered again, or its answer is beside an API error.
+    """The model answered again, or its answer is a sibling of an API error.
 
     U ──┬── A₁ "…"                      U ──┬── A₁ "…"
         └── A₂ "…" ── U …                   └── api_error ── U₂ …
@@ -406,7 +406,7 @@ def _retry(pair: Siblings) -> RungName | None:
 
 
 def _other_writer(pair: Siblings) -> RungName | None:
-    """An answer beside a conversation that continued: nobody can rewind to it, so another client
+    """An answer next to a conversation that continued: nobody can rewind to it, so another client
     wrote it.
 
     A ──┬── result ── U₂ ── A …             resumed while the first client still waits
@@ -606,7 +606,7 @@ class LineDraft:
     kind: LineKind
     walk: Walk
     root: int
-    """Its first node; NOWHERE for a session's own line."""
+    """Its first node; NO_NODE for a session's own line."""
     nodes: list[int] = field(default_factory=list)
     folded: dict[int, list[int]] = field(default_factory=dict)
 
@@ -764,9 +764,9 @@ class Assignment:
         )
 
     def as_original(self, child: Child) -> Child:
-        """Show a child of a record that was written twice as if it hung on the first one.
+        """Return a child of a record that was written twice as if it were attached to the first one.
 
-        A response that stands below both is then written twice as well.
+        A response below both was then written twice as well.
         """
         steps, node = self.steps, self.index.nodes[self.steps.top[child.step]]
         step = steps.of[child.host]

@@ -32,7 +32,7 @@ class EntryAccessors(NamedTuple, Generic[E]):
     kind: Callable[[E], str | None]
     subtype: Callable[[E], str | None]
     side: Callable[[E], bool | None]
-    """Whether it stands beside the main conversation; None where it does not say."""
+    """Whether it is on a sidechain; None if it does not say."""
     time: Callable[[E], float]
     timestamp: Callable[[E], str | None]
     response: Callable[[E], str | None]
@@ -53,8 +53,8 @@ class EntryAccessors(NamedTuple, Generic[E]):
 class Entries(Generic[E]):
     """The entries of a file by number, each with the number of its parent.
 
-    The order is that of each uuid's first line; the content that of its last. An entry that the
-    client cannot read is none of them, and its children hang on its parent.
+    The order is that of each uuid's first line; the content that of its last. Entries that
+    the client cannot read are left out, and their children are attached to their parents.
     """
 
     accessors: EntryAccessors[E]
@@ -73,11 +73,11 @@ class Entries(Generic[E]):
     is_explicit: bool = False
     """Whether the pointer resumes exactly there, and no entry followed it."""
     was_explicit: bool = False
-    """The pointer was written as an explicit one, whatever followed."""
+    """Whether the pointer was written as an explicit one, whatever followed."""
     has_pointer: bool = False
     """Some `last-prompt` line names a leaf, even if it is null."""
     is_cleared: bool = False
-    """Whether an explicit pointer has no target: the session starts anew."""
+    """Whether an explicit pointer has no target: the session starts afresh."""
     is_relinked: bool = False
     """Whether a compaction preserved messages, which then follow its summary."""
 
@@ -105,7 +105,7 @@ class Entries(Generic[E]):
         self.is_explicit = self.was_explicit = False
 
     def follow(self) -> None:
-        """Note that an entry of the main conversation stands behind the pointer."""
+        """Note that an entry of the main conversation follows the pointer."""
         self.is_explicit = self.is_cleared = False
 
     def children(self) -> list[list[int]]:
@@ -129,7 +129,7 @@ class Entries(Generic[E]):
 def resolve_parents(
     index: Mapping[str, int], named: Iterable[str | None], dropped: dict[str, str | None]
 ) -> list[int]:
-    """Return the entries that some parents stand for, past what the client cannot read."""
+    """Return the numbers of the named parents, skipping entries that the client cannot read."""
     found: list[int] = []
     for parent in named:
         passed: list[str] = []
@@ -145,7 +145,7 @@ def resolve_parents(
 
 
 def keep_preserved(entries: Entries[E]) -> None:
-    """Hang what the last compaction preserved on its anchor, and leave out all else before it.
+    """Attach what the last compaction preserved to its anchor, and leave out the rest before it.
 
     Nothing happens in a file whose boundaries preserve nothing, or where what the last one
     preserves is not there.
@@ -244,7 +244,7 @@ class StandIns(Generic[E]):
         return -self.timed[place][1]
 
     def free(self, place: int, seen: set[int]) -> int:
-        """Return the highest free position at or below one."""
+        """Return the highest free position at or below a position."""
         passed: list[int] = []
         while place >= 0:
             if self.below[place] != place:
@@ -301,10 +301,10 @@ def _ends_plainly(facts: FileFacts) -> bool:
 
 
 def choose_leaf(entries: Entries[E]) -> int | None:
-    """Return the entry that the client continues, None where there is none.
+    """Return the entry that the client continues from; None if there is none.
 
-    That is where the last `last-prompt` line points, unless the last entry of the file goes on
-    from there; without such a line, the last entry. Where neither leads to a message, or a
+    That is where the last `last-prompt` line points, unless the last entry of the file
+    continues from there; without such a line, the last entry. If neither leads to a message, or a
     compaction preserved messages, the last message at the end of any branch decides.
     """
     if not entries.lines:
@@ -408,9 +408,9 @@ def _is_spoken(entries: Entries[E], number: int) -> bool:
 
 
 def _is_passed(entries: Entries[E], pointed: int, last: int, *, is_direct: bool) -> bool:
-    """Return whether the last entry goes on from where the pointer stands.
+    """Return whether the last entry continues from the pointer's target.
 
-    Below it, or beside it: a call, a result or a note of a response goes on with its other calls.
+    It may be below the target, or next to it: a response continues with its other calls.
 
         c₁ ─┬─ r₁   the pointer
             └─ c₂ ── r₂ ── a    the last entry
@@ -473,7 +473,7 @@ def _goes_on_with_call(entries: Entries[E], pointed: int, line: Iterable[int]) -
 
 
 def _goes_on_within_answer(entries: Entries[E], pointed: int, last: int) -> bool:
-    """Return whether the conversation went on from a note within an answer without calls."""
+    """Return whether the conversation continued from a note within an answer without calls."""
     records, accessors = entries.records, entries.accessors
     response = accessors.response(records[pointed])
     if not response or accessors.kind(records[pointed]) != "assistant":
@@ -519,14 +519,14 @@ def _is_answer(entries: Entries[E], number: int) -> bool:
 
 
 def _list_response_above(entries: Entries[E], number: int) -> list[int]:
-    """Return what stands above an answer as long as it can be of the same response."""
+    """Return the entries above an answer for as long as they can belong to its response."""
     response = entries.accessors.response(entries.records[number])
     above = [*list_ancestors(entries, number)][1:]
     return [*takewhile(lambda n: _continues_response(entries, n, response), above)]
 
 
 def _continues_response(entries: Entries[E], number: int, response: str | None) -> bool:
-    """Return whether an entry can stand within a response: its parts, results and notes."""
+    """Return whether an entry can be inside a response: one of its parts, results or notes."""
     record, accessors = entries.records[number], entries.accessors
     if accessors.kind(record) == "assistant":
         return response is not None and accessors.response(record) == response
@@ -544,16 +544,16 @@ def list_ancestors(entries: Entries[E], number: int) -> dict[int, None]:
 
 
 def find_message(entries: Entries[E], leaf: int) -> int:
-    """Return the last prompt or answer at or above a leaf; the leaf where there is none."""
+    """Return the last prompt or answer at or above a leaf; the leaf if there is none."""
     message = _nearest_message(entries, leaf)
     return leaf if message is None else message
 
 
 def list_trailing_notes(entries: Entries[E], message: int, seen: set[int]) -> list[int]:
-    """Return the attachments and notices below a message, each before what hangs on it.
+    """Return the attachments and notices below a message, each before its children.
 
-    They come along with the message that the client continues, whichever of them was the leaf,
-    and on whichever branch they lie.
+    The client includes them with the message that it continues from, whichever of them was the
+    leaf and whichever branch they are on.
     """
     if message not in entries.parents:
         return []
@@ -667,9 +667,9 @@ def find_unsent(
     leaf: str | None,
     replays: Iterable[tuple[str, str]] = (),
 ) -> tuple[str, ...]:
-    """Return the messages of a line that are beside the client's chain, in reading order.
+    """Return the messages of a line that are not on the client's chain, in reading order.
 
-    A message is sent, too, where the same one is on the chain that was written again.
+    A message also counts as sent if its copy, written again, is on the chain.
     """
     if leaf is None or leaf not in known.at:
         return ()

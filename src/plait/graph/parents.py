@@ -29,7 +29,7 @@ BEGINS = (
     | Trait.INTERRUPTION
     | Trait.MUTE
 )
-"""What may begin anew: a prompt after a rewind to the start, a command, a hook."""
+"""What may start a conversation: a prompt after a rewind to the start, a command, a hook."""
 LOUD = ~(Trait.TEAM | Trait.SIDECHAIN | Trait.MUTE)
 
 
@@ -38,7 +38,7 @@ class Parents:
     """The parent of each node, by number."""
 
     up: list[int]
-    """NOWHERE for a root."""
+    """NO_NODE for a root."""
     is_side: bytearray
     """1 for records of agents: agent files, and the sidechains of older session files."""
     edges: dict[int, Edge] = field(default_factory=dict)
@@ -311,7 +311,7 @@ def _cut_circle(index: Index, parents: Parents, first: int, before: int) -> None
 
 SPOKEN_TRAITS = Trait.HUMAN | Trait.QUEUED | Trait.ANSWER
 FARTHEST = 64
-"""How many other walks a session's predecessor is searched behind, before it counts as a new
+"""How many other walks are searched for a session's predecessor before it counts as a new
 beginning.
 """
 
@@ -336,7 +336,7 @@ class Walks:
     of: list[int]
     """The walk of each node."""
     up: list[int]
-    """The parent of each node in its own walk; NOWHERE where the walk begins."""
+    """The parent of each node in its own walk; NO_NODE where the walk begins."""
 
 
 def build_walks(index: Index, parents: Parents) -> Walks:

@@ -99,7 +99,7 @@ class _Group:
         forms = ["".join(part.pattern for part in way) for way in self.ways]
         held = ["".join(part.required for part in way) for way in self.ways]
         if len(forms) > 1:
-            first = commonprefix(held)  # noqa: RUF071  by letters is meant
+            first = commonprefix(held)  # noqa: RUF071  by letters is intended
             return _Part(f"(?:{'|'.join(forms)})", first + BREAK)
         return _Part(forms[0], held[0])
 

@@ -192,7 +192,7 @@ class Hit(Struct, frozen=True, kw_only=True):
 
 
 class PlacedHit(Hit, frozen=True, kw_only=True):
-    """A hit that knows where its line begins: what stands around it is read from there."""
+    """A hit that knows where its line begins: the text around it is read from there."""
 
     offset: int
 

@@ -119,7 +119,7 @@ def _iter_note_words(item: ClientNote) -> Iterator[str]:
     value = as_mapping(item.value)
     inner = value.get("data" if item.kind == "progress" else "attachment")
     if item.kind in SNAPSHOTS:
-        # The backed-up files; older clients wrote their contents beside them.
+        # The backed-up files; older clients wrote their contents with them.
         files = as_mapping(as_mapping(value.get("snapshot")).get("trackedFileBackups"))
         for path, backup in files.items():
             yield path
@@ -156,7 +156,7 @@ def find_path(given: Any) -> str | None:
 
 
 MAX_OUTPUT_BYTES = 8 << 20
-"""Bytes of an output beside the log that are indexed."""
+"""Bytes of an output saved next to the log that are indexed."""
 
 
 def read_line_texts(line: Line, folder: Path) -> tuple[list[str], bool]:
@@ -199,7 +199,7 @@ def list_items(record: Record) -> list[Item]:
 
 
 def add_saved_output(item: Item, words: PassageWords, folder: Path) -> PassageWords:
-    """Return the texts with the output saved beside the log in its place."""
+    """Return the texts, with an output that was saved next to the log in its place."""
     if not isinstance(item, LateResult) or item.result.persisted is None:
         return words
     text = read_persisted_output(folder, item.result.persisted, MAX_OUTPUT_BYTES)

@@ -17,7 +17,7 @@ from plait.record.text import extract_extra_text, is_machine_text
 REWRITTEN_PREFIXES = ("<", "Caveat: ", "[Request interrupted")
 """Beginnings of texts that nobody typed, or that are shown only in part."""
 SAVED_OUTPUT = "<persisted-output>"
-"""The beginning of a result whose output is beside the log."""
+"""The beginning of a result whose output is in a file next to the log."""
 KINDS: dict[str | None, PassageKind] = {
     "text": "answer",
     "thinking": "thinking",

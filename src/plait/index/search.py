@@ -437,7 +437,7 @@ class IndexReader:
         )
 
     def weigh_words(self, words: Iterable[str]) -> dict[str, float]:
-        """Return how much each word tells of a passage: a rare one more than one that is everywhere."""
+        """Return how much each word says about a passage: a rare word more than a common one."""
         all_passages = self.searcher.num_docs
         counts = {word: self.searcher.doc_freq("text", word) for word in words}
         # What occurs in no passage may be another form of a word, of whatever frequency.

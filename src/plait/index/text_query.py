@@ -22,7 +22,7 @@ START, END = r"(?<![^\W_])", r"(?![^\W_])"
 
 
 def drop_repeated_words(parts: Iterable[QueryNode]) -> list[QueryNode]:
-    """Return parts once each; punctuation is dropped beside other parts."""
+    """Return parts once each; punctuation is dropped if there are other parts."""
     once = list(dict.fromkeys(parts))
     kept = [item for item in once if not isinstance(item, Word) or has_words(item.text)]
     return kept or once

@@ -113,7 +113,7 @@ class PaidRequest(Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class Request:
-    """A request of a file, and what the log held when it was answered."""
+    """A request of a file, and what the log contained when it was answered."""
 
     key: str
     line: int
@@ -145,7 +145,7 @@ class Request:
 
 @dataclass(slots=True)
 class RequestGap:
-    """What the log holds between a request and the one it continues."""
+    """What the log contains between a request and the one it continues."""
 
     is_compacted: bool = False
     is_cleared: bool = False
@@ -240,7 +240,7 @@ def get_response_key(line: SentLine, number: int = 0) -> str | None:
 
 
 def _link_to_previous(request: Request, file: FileRequests, load_main: MainFileLoader) -> None:
-    """Find the request that a request continues, and note what lies between."""
+    """Find the request that a request continues, and note what is between them."""
     gap = request.gap
     for line, holder in _iter_ancestors(request.first_line, file, load_main, gap):
         request.sent_at = request.sent_at or parse_time(line.timestamp)

@@ -50,7 +50,7 @@ class XrayColumn(Struct, frozen=True, gc=False):
     parts: TokenParts
     cause: MissCause | None
     is_compacted: bool
-    """Whether a compaction lies between it and the previous request."""
+    """Whether a compaction is between it and the previous request."""
 
 
 @dataclass(slots=True)

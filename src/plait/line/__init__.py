@@ -1,4 +1,4 @@
-"""Lines of log files: bytes on disk, and where the files lie."""
+"""Lines of log files: bytes on disk, and where the files are."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Where sessions lie: the log files below roots, and the project folder of a directory.
+"""Where sessions are: the log files below roots, and the project folder of a directory.
 
     <config>/projects/<slug>/<session>.jsonl
     <config>/projects/<slug>/<session>/subagents/agent-<id>.jsonl
@@ -25,7 +25,7 @@ SUBAGENTS = "subagents"
 PROJECTS = "projects"
 PROMPT_HISTORY = "history.jsonl"
 PLAIT_FOLDER = ".plait"
-"""The folder in which edits store what they changed: it holds no logs."""
+"""The folder in which edits store what they changed: it contains no logs."""
 
 
 def make_root(path: Path) -> Root:
@@ -164,7 +164,7 @@ def find_session_folder(path: Path) -> tuple[Path | None, str | None]:
 
 
 def find_config_folder(log: Path) -> Path | None:
-    """Return the configuration folder in whose projects a log or side file lies, if any."""
+    """Return the configuration folder that a log or side file belongs to, if any."""
     above = log.parents
     return above[2] if len(above) > 2 and above[1].name == PROJECTS else None
 
@@ -234,7 +234,7 @@ def get_session_file(folder: Path, cwd: Path, session: str) -> Path:
 
 
 def find_configuration(log: Path) -> Path | None:
-    """Return the configuration folder that a session's own file lies in, if any."""
+    """Return the configuration folder that a session's own file is in, if any."""
     projects = log.parent.parent
     return projects.parent if projects.name == PROJECTS else None
 

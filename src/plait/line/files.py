@@ -64,7 +64,7 @@ class LogFile:
 
     @property
     def folder(self) -> Path:
-        """Where the session's side files lie."""
+        """The folder of the session's side files."""
         return self.path.with_suffix("")
 
 
@@ -76,7 +76,7 @@ class Root:
     config: Path | None
     """The client's configuration folder, where the root is one."""
     logs: Path
-    """Where the log files lie."""
+    """The folder of the log files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something odd in the data: counted, shown, and never in the way."""
+    """Something odd in the data: it is counted and shown, and stops nothing."""
 
     code: str
     """One word or two that name the kind, such as `glued lines`."""

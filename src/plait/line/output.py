@@ -290,7 +290,7 @@ def _has_name(handle: int, path: Path) -> bool:
 
 
 def _take_back(handle: int, count: int) -> None:
-    """Remove the first part of an incomplete write, unless somebody has written behind it."""
+    """Remove the first part of an incomplete write, unless somebody has written after it."""
     end = os.lseek(handle, 0, os.SEEK_CUR)
     if os.fstat(handle).st_size == end:
         os.ftruncate(handle, end - count)

@@ -47,7 +47,7 @@ class _Process(Protocol):
     results: IO[bytes]
 
     def end(self) -> None:
-        """End it, whatever it is doing."""
+        """Kill it, whatever it is doing."""
 
 
 @dataclass
@@ -105,7 +105,7 @@ class _Job:
             self.changed.notify_all()
 
     def retry(self, run: _Run) -> None:
-        """Put a run back among those that wait."""
+        """Put a run back into the queue."""
         with self.changed:
             self.waiting.append(run)
             self.changed.notify_all()
@@ -286,7 +286,7 @@ class _Spawned:
         self.results: IO[bytes] = self._process.stdout
 
     def end(self) -> None:
-        """End it, whatever it is doing."""
+        """Kill it, whatever it is doing."""
         self._process.kill()
         self._process.wait()
         _close(self.tasks, self.results)
@@ -309,7 +309,7 @@ class _Forked:
         self.pid, self.tasks, self.results = pid, tasks, results
 
     def end(self) -> None:
-        """End it, whatever it is doing."""
+        """Kill it, whatever it is doing."""
         import signal
 
         with suppress(ProcessLookupError):

@@ -286,7 +286,7 @@ def _make_figures(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_count(value: object) -> int | None:
-    """Return a value as a whole number; None if it is none."""
+    """Return a value as an integer; None if it is not one."""
     number = _amount(value)
     return int(number) if number is not None and number >= 0 else None
 

@@ -276,7 +276,7 @@ def get_text(value: Mapping[str, Any], name: str) -> str | None:
 
 
 def as_count(value: object) -> int:
-    """Return a value as a whole number; 0 for anything else."""
+    """Return a value as an integer; 0 for anything else."""
     return int(value) if isinstance(value, int | float) and abs(value) < 1 << 53 else 0
 
 
@@ -286,7 +286,7 @@ def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def get_count(value: Mapping[str, Any], name: str) -> int | None:
-    """Return a value as a whole number; None for anything else."""
+    """Return a value as an integer; None for anything else."""
     found = value.get(name)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 

@@ -205,7 +205,7 @@ class WireLine(Struct, frozen=True, rename="camel"):
 
 
 class MessageLine(Struct, frozen=True):
-    """A message with what the client wrote beside it."""
+    """A message with what the client wrote around it."""
 
     message: Message
     tool_use_result: Any

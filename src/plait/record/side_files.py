@@ -1,4 +1,4 @@
-"""The small JSON files beside the logs, as typed values."""
+"""The small JSON files next to the logs, as typed values."""
 
 import os
 from math import inf
@@ -55,7 +55,7 @@ def read_agent_meta(log: Path) -> AgentMeta | None:
 
 
 def read_title_file(folder: Path) -> str | None:
-    """Return the title in the file beside a session."""
+    """Return the title in the file next to a session's log."""
     found = _sidecar(folder / "custom-title.json", TitleFile)
     return found.custom_title if found else None
 

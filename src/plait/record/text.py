@@ -106,7 +106,7 @@ def parse_notice(text: str) -> dict[str, Any] | None:
 
 
 # The client's view of a tool result mostly repeats what the model got or what the tool was given.
-# What it has beyond that (errors beside the output, lines around a change) is nowhere else in the
+# What it has beyond that (errors next to the output, lines around a change) is nowhere else in the
 # log.
 
 

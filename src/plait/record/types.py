@@ -192,7 +192,7 @@ class Record:
 
     @property
     def message_line(self) -> MessageLine | None:
-        """The message with what is beside it; None if it has another form."""
+        """The message with the fields around it; None if it has another form."""
         try:
             return self._spoken
         except AttributeError:  # not decoded yet
@@ -476,7 +476,7 @@ class User(Record):
 
 
 class Assistant(Record):
-    """One block, seldom several, of a response of the model."""
+    """One block, rarely several, of a response of the model."""
 
     __slots__ = ()
     __match_args__ = ("text",)

@@ -185,7 +185,7 @@ def _answer(
 
 
 def assign_projects(found: SearchResult, project_of: Callable[[str], str]) -> SearchResult:
-    """Return an answer with projects in the place of the folders that logs lie in."""
+    """Return an answer with projects in place of the folders of the logs."""
     hits = (replace(hit, project=project_of(hit.project), folder=hit.project) for hit in found.hits)
     return replace(found, hits=tuple(hits))
 

@@ -44,7 +44,7 @@ class SessionDetails(NamedTuple):
     """Everything that one reading of a session gives."""
 
     references: list[int]
-    """Digests of all that it holds or refers to."""
+    """Digests of everything that it contains or refers to."""
     counts: SessionCounts
     """As if there were no other session."""
     lines: list[str]
@@ -172,7 +172,7 @@ def _iter_loose_references(record: Record) -> Iterator[str]:
 
 
 def collect_references(facts: Iterable[FileFacts], loose: Iterable[str]) -> "array[int]":
-    """Return digests of all that a session holds or refers to, in its graph and outside it.
+    """Return digests of everything that a session contains or refers to, in its graph and outside it.
 
     Sessions with a digest in common belong to one family and must be read together.
     """

@@ -29,7 +29,7 @@ HEAD = 8192
 
 
 class CheckedFile(NamedTuple):
-    """A file to check: a log, or anything beside it."""
+    """A file to check: a log or a side file."""
 
     path: Path
     size: int

@@ -324,7 +324,7 @@ def _make_claimed_file(path: Path) -> LogFile:
 
 
 def resolve_store(store: StorePlace | Path | str) -> StorePlace:
-    """Return the store in a folder; files read from it are cached beside it."""
+    """Return the store in a folder; files read from it are cached next to it."""
     if isinstance(store, StorePlace):
         return store
     folder = Path(store)

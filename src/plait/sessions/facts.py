@@ -216,7 +216,7 @@ class CleanupRule:
         A client deletes sessions of all projects, whichever project it is started in.
         """
         found = self._parse_days(config, None)
-        if directory is not None and os.path.isabs(directory):  # noqa: PTH117  it is but text yet
+        if directory is not None and os.path.isabs(directory):  # noqa: PTH117  the path is not resolved
             found = min(found, self._parse_days(config, directory))
         return found
 

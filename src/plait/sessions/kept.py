@@ -298,7 +298,7 @@ def _discard(folder: Path) -> None:
 
 LOGS = frozenset({"session", "agent", "journal"})
 HEAD = 4096
-"""Bytes by which a log of another agent is told."""
+"""Bytes from which a log of another agent is recognised."""
 DIGITS = 15
 """Digits of a checksum that fit where the index stores a file's inode."""
 

@@ -81,7 +81,7 @@ def resolve_session(
     if found:
         newest = sorted(found, key=lambda session: -session.modified)[:2]
         labels = [_format_label(read_facts(session)) for session in newest]
-        if len(set(labels)) < len(labels):  # only their paths tell them apart
+        if len(set(labels)) < len(labels):  # only their paths differ
             labels = [f"'{session.path}'" for session in newest]
         raise AmbiguousSession(
             f"'{name}' matches {len(found)} sessions", f"the newest are {' and '.join(labels)}"

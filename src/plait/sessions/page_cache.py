@@ -1,4 +1,4 @@
-"""A disk cache of rendered session pages, beside the index.
+"""A disk cache of rendered session pages, next to the index.
 
 Pages hold what the logs hold. When the index is updated, pages are deleted whose logs are gone or
 have changed.
@@ -24,7 +24,7 @@ LEVEL = 1
 
 
 def open_page_cache(index: Path) -> "PageCache":
-    """Return the page cache beside an index."""
+    """Return the page cache next to an index."""
     return PageCache(index.with_name(f"{index.name}-pages"))
 
 

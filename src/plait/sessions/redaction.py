@@ -49,19 +49,19 @@ class Redaction:
                 )
 
     def learn_source(self, source: Source) -> None:
-        """Let the redactor see what was read of one file, and what is beside it."""
+        """Show the redactor what was read of one file, and its side files."""
         self.redactor.learn(source.records)
         self.learn_metadata(source.meta, source.title)
 
     def learn_metadata(self, *found: AgentMeta | str | None) -> None:
-        """Let the redactor see titles and notes beside logs."""
+        """Show the redactor the titles and notes next to logs."""
         for item in found:
             texts = (item.name, item.description) if isinstance(item, AgentMeta) else (item,)
             for text in filter(None, texts):
                 self.redactor.learn(text)
 
     def redact_source(self, source: Source) -> Source:
-        """Return what was read of one file and beside it, redacted."""
+        """Return what was read of one file and of its side files, redacted."""
         path = source.file.path
         return replace(
             source,

@@ -37,7 +37,7 @@ Rank: TypeAlias = tuple[str, bool, str, str, int]
 AFTER_ALL_TIMES = "\uffff"
 SUMMARY = "summary"
 GRAPH_KINDS = frozenset({"user", "assistant", "system", "attachment", "message", "untyped"})
-"""Records that belong into a graph; other lines never have a uuid."""
+"""Records that belong in a graph; other lines never have a uuid."""
 FOREST, SINGLE_TREE = "tree", "tree of one"
 """Names of results in the index. For a single session the client's own rule chooses its leaf."""
 SessionTracker: TypeAlias = Callable[[Sequence[Session]], Iterable[Session]]

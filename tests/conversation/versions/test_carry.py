@@ -54,25 +54,25 @@ def drawn(old: str, new: str, added: str = "3") -> str:
         ("a1 b1", ""),
     ],
 )
-def test_a_line_is_taken_for_no_other(old: str, new: str) -> None:
+def test_a_line_is_not_confused_with_another(old: str, new: str) -> None:
     letters = " ".join(one[:-1] for one in new.split())
     assert drawn(old, letters) == new
 
 
-def test_what_somebody_else_changed_is_known_where_it_stands_as_it_was() -> None:
+def test_lines_unchanged_by_somebody_else_keep_their_authors() -> None:
     assert drawn("a1 }1 b2", "a c b", added="?") == "a1 c? b2"
     assert drawn("a1 }1 b2", "a }  b", added="?") == "a1 }1 b2"
     assert drawn("a1 }1 b2", "a } } b", added="?") == "a1 }? }? b2"
     assert drawn("a1 b2", "b a", added="?") == "b2 a1"
 
 
-def test_of_one_writer_the_least_certain_mark_stays() -> None:
+def test_of_marks_of_one_author_the_least_certain_stays() -> None:
     marks = [mark("1"), mark("1", "likely")]
     found = carry_marks(["return x_value", "return x_value"], marks, ["return x_value"], mark("3"))
     assert [one.certainty for one in found] == ["likely"]
 
 
-def test_of_one_writer_what_came_again_stays_so() -> None:
+def test_a_repeated_line_of_one_author_stays_marked() -> None:
     again = LineMark(mark("1").origin, "likely", gone="2026")
     found = carry_marks(
         ["return x_value"] * 2, [mark("1", "likely"), again], ["return x_value"], again

@@ -30,7 +30,7 @@ def edit(time: int, old: str, new: str, **facts: object) -> FileEvent:
     return event("edited", time, replacements=(Replacement(old, new),), **facts)
 
 
-def test_two_changes_come_to_one() -> None:
+def test_two_changes_have_one_net_change() -> None:
     before = parse_text(f"{ONE}\n{TWO}\n")
     found = net(edit(1, TWO, "x", before=before), edit(2, "x", THREE))
     assert lines(found) == [f" {ONE}", f"-{TWO}", f"+{THREE}"]
@@ -39,7 +39,7 @@ def test_two_changes_come_to_one() -> None:
     assert not found.is_new
 
 
-def test_what_was_taken_back_is_no_change() -> None:
+def test_a_reverted_change_is_no_net_change() -> None:
     before = parse_text(f"{ONE}\n")
     found = net(edit(1, ONE, TWO, before=before), edit(2, TWO, ONE))
     assert (found.hunks, found.is_known) == ((), True)
@@ -50,7 +50,7 @@ def test_a_new_file_is_all_added() -> None:
     assert (found.is_new, found.added, found.removed) == (True, 2, 0)
 
 
-def test_what_others_did_between_is_among_it_and_said() -> None:
+def test_changes_by_others_in_between_are_included_and_marked() -> None:
     seen = event("read", 2, after=parse_text(f"{ONE}\nby hand\n"))
     first = edit(1, "x", ONE, before=parse_text("x\n"))
     found = net(first, seen, edit(3, ONE, TWO))
@@ -58,7 +58,7 @@ def test_what_others_did_between_is_among_it_and_said() -> None:
     assert lines(found) == ["-x", f"+{TWO}", "+by hand"]
 
 
-def test_patches_alone_come_to_one_as_far_as_they_go() -> None:
+def test_patches_without_the_text_have_a_net_change() -> None:
     first = event(
         "edited", 1, hunks=(Hunk(10, 2, 10, 3, (f" {ONE}", "+new = value_one()", f" {TWO}")),)
     )

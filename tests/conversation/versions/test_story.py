@@ -62,7 +62,7 @@ def told(version: Version | None) -> list[str]:
     ]
 
 
-def test_what_one_wrote_and_another_changed() -> None:
+def test_lines_written_by_one_session_and_changed_by_another() -> None:
     found = story(wrote(1, "A", ONE, TWO), edited(2, "B", TWO, THREE))
     assert told(found.current) == ["A sure", "B sure"]
     assert [version.time for version in found.versions] == ["0001", "0001", "0002"]
@@ -82,12 +82,12 @@ def test_what_stood_there_before_is_unknown() -> None:
     ]
 
 
-def test_a_text_that_comes_back_is_by_whoever_wrote_it() -> None:
+def test_a_text_that_comes_back_keeps_its_author() -> None:
     found = story(wrote(1, "A", ONE, TWO), edited(2, "B", TWO, THREE), saw(3, ONE, TWO))
     assert told(found.current) == ["A likely", "A likely"]
 
 
-def test_a_change_that_does_not_fit_is_not_taken_for_one_that_does() -> None:
+def test_a_change_that_does_not_apply_is_not_applied() -> None:
     change = event("edited", 2, "B", hunks=diff_texts(f"{THREE}\nx\n", f"{THREE}\ny = 2\n"))
     found = story(wrote(1, "A", ONE, TWO), change)
     assert found.current is not None
@@ -102,7 +102,7 @@ def test_a_replacement_that_fits_nowhere_leaves_the_file_unknown() -> None:
     assert told(found.current) == ["A likely", "between"]
 
 
-def test_patches_alone_tell_who_wrote_once_the_file_is_seen() -> None:
+def test_patches_alone_give_authors_once_the_file_is_seen() -> None:
     before, after = f"0\n{ONE}\n", f"0\n{ONE}\n{TWO}\n"
     found = story(event("edited", 1, "A", hunks=diff_texts(before, after)))
     assert found.current is not None
@@ -110,7 +110,7 @@ def test_patches_alone_tell_who_wrote_once_the_file_is_seen() -> None:
     assert told(seen) == ["before", "before", "A sure", "before"]
 
 
-def test_whole_text_of_which_nobody_says_what_was_there_is_no_claim() -> None:
+def test_a_complete_text_without_a_known_predecessor_has_no_author() -> None:
     write = event("written", 2, "B", after=parse_text(_joined((ONE, TWO))))
     assert told(story(wrote(1, "A", ONE), write).current) == ["A likely", "between"]
 
@@ -133,20 +133,20 @@ def test_a_line_that_a_session_took_away_and_that_comes_again_is_unknown() -> No
     ]
 
 
-def test_a_line_that_went_otherwise_and_comes_again_says_when_it_went() -> None:
+def test_a_line_removed_by_others_that_comes_back_has_the_time_of_its_removal() -> None:
     found = story(wrote(1, "A", ONE, TWO), saw(2, ONE), saw(3, ONE, THREE), saw(4, "x", ONE, TWO))
     assert found.current is not None
     assert told(found.current) == ["between", "A likely", "A likely"]
     assert [mark.gone for mark in found.current.marks] == [None, None, "0002"]
 
 
-def test_a_line_that_stands_in_another_worktree_has_not_gone() -> None:
+def test_a_line_that_is_in_another_worktree_is_not_gone() -> None:
     stories = FileStories().add_events([wrote(1, "A", ONE, TWO), saw(2, ONE, TWO, path="/tree/f")])
     stories.add_events([saw(3, ONE), saw(4, "x", ONE, TWO)])
     assert [mark.gone for mark in stories.at("/f").versions[-1].marks] == [None, None, None]
 
 
-def test_a_text_that_two_have_made_is_nobodys_where_it_comes_back() -> None:
+def test_a_text_that_two_sessions_wrote_has_no_author_when_it_comes_back() -> None:
     events = [wrote(1, "A", ONE, TWO), edited(2, "B", TWO, THREE), edited(3, "B", THREE, TWO)]
     found = story(*events, saw(4, "x"), saw(5, ONE, TWO))
     assert told(found.current) == ["A likely", "several"]
@@ -160,7 +160,7 @@ def test_a_line_that_may_be_eithers_is_not_known_again() -> None:
     assert told(found.observe(parse_text(_joined(("y", ONE, TWO, THREE))), "0005"))[1] == "several"
 
 
-def test_a_file_knows_what_it_was_under_another_name() -> None:
+def test_a_renamed_file_keeps_its_history() -> None:
     old = FileStories().add_events(
         [event("created", 1, "A", "/old", after=parse_text(_joined((ONE, TWO))))]
     )
@@ -172,7 +172,7 @@ def test_a_file_knows_what_it_was_under_another_name() -> None:
     ]
 
 
-def test_a_file_goes_on_from_the_nearest_of_its_names() -> None:
+def test_a_file_continues_from_its_nearest_name() -> None:
     stories = FileStories().add_events([wrote(1, "A", ONE), saw(2, "nothing", path="/tree/f")])
     stories.add_events(
         [event("edited", 3, "B", "/tree/f", replacements=(Replacement("nothing", TWO),))]
@@ -295,7 +295,7 @@ def _play(seed: int) -> tuple[int, int]:
 
 @settings(max_examples=60)
 @given(st.integers(0, 1 << 32))
-def test_no_line_is_said_to_be_anothers(seed: int) -> None:
+def test_no_line_gets_a_wrong_author(seed: int) -> None:
     _play(seed)
 
 
@@ -308,7 +308,7 @@ def test_nearly_all_that_sessions_wrote_is_known() -> None:
 @pytest.mark.long
 @settings(max_examples=3000)
 @given(st.integers(0, 1 << 32))
-def test_no_line_is_said_to_be_anothers_at_length(seed: int) -> None:
+def test_no_line_gets_a_wrong_author_at_length(seed: int) -> None:
     _play(seed)
 
 
@@ -379,7 +379,7 @@ def _owned(old: Sequence[Owned], new: Sequence[str], by: str) -> list[Owned]:
 
 @settings(max_examples=60)
 @given(st.integers(0, 1 << 32))
-def test_of_lines_that_read_the_same_none_is_said_to_be_anothers(seed: int) -> None:
+def test_no_line_among_equal_lines_gets_a_wrong_author(seed: int) -> None:
     play = Alike(seed)
     play.go(12)
     seen = (

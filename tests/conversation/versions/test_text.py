@@ -57,7 +57,7 @@ def test_a_text_is_its_lines(content: str, lines: tuple[str, ...], is_ended: boo
     assert (found.lines, found.is_ended) == (lines, is_ended)
 
 
-def test_bytes_tell_their_line_ends_and_what_is_no_text() -> None:
+def test_bytes_are_decoded_with_their_line_ends_unless_binary() -> None:
     assert decode_text(b"a\r\nb\r\n") == FileText(("a", "b"), True, "\r\n")
     assert decode_text(b"a\nb") == FileText(("a", "b"), False, "\n")
     assert decode_text(b"a\r\nb\n") == FileText(("a", "b"), True, None)
@@ -104,7 +104,7 @@ def test_a_patch_gives_the_text_and_turned_around_the_one_before(old: str, new: 
     assert back.lines == before.lines
 
 
-def test_a_patch_that_stands_elsewhere_does_not_fit() -> None:
+def test_a_patch_at_another_place_does_not_apply() -> None:
     hunks = diff_texts("a\nb\n", "a\nc\n")
     edit = event(hunks=hunks, replacements=(Replacement("b", "c"),))
     assert apply_event(edit, parse_text("x\nb\n")) is None
@@ -121,7 +121,7 @@ def test_a_patch_that_stands_elsewhere_does_not_fit() -> None:
         ((" a", "+b", " c", "\\ No newline at end of file"), "a\nc", "a\nb\nc"),
     ],
 )
-def test_remarks_tell_whether_the_last_line_has_an_end(
+def test_patch_remarks_say_whether_the_last_line_ends(
     lines: tuple[str, ...], before: str, after: str
 ) -> None:
     found = apply_event(event(hunks=(Hunk(1, 1, 1, 1, lines),)), parse_text(before))
@@ -165,7 +165,7 @@ def test_added_lines_are_those_that_were_not_there_before() -> None:
         ("x b c", "x d c c", ((1, 2), (1, 3)), ((1, 2), (1, 3))),  # one for another
     ],
 )
-def test_a_change_may_be_of_the_lines_beside_it(
+def test_a_change_may_slide_to_neighbouring_lines(
     old: str, new: str, region: tuple[Any, Any], wide: tuple[Any, Any]
 ) -> None:
     before, after = (FileText(tuple(one.split())) for one in (old, new))

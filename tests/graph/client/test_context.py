@@ -155,7 +155,7 @@ def test_many_missing_parents_take_linear_time() -> None:
     assert len(resumed(*lines).chain) == 20_000
 
 
-def test_a_large_file_whose_compaction_preserved_what_is_gone_goes_on_from_its_summary() -> None:
+def test_a_large_file_whose_preserved_messages_are_gone_resumes_from_its_summary() -> None:
     boundary = {
         "type": "system",
         "subtype": "compact_boundary",

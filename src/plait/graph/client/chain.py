@@ -68,8 +68,8 @@ FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
 def add_parallel_entries(loaded: LoadedEntries, walked: list[int]) -> list[int]:
     """Return the chain with the missed entries of its responses, their results and notes.
 
-    What is put back stands in file order between the first entry of its response and the end of
-    the run of its parts, results and notes on the walk.
+    Recovered entries are placed in file order between the first entry of their response and the
+    end of the run of its parts, results and notes on the walk.
     """
     recovery = ParallelRecovery(loaded, walked)
     spans: list[Span] = []
@@ -97,13 +97,13 @@ def add_parallel_entries(loaded: LoadedEntries, walked: list[int]) -> list[int]:
 
 @dataclass(slots=True)
 class Span:
-    """A stretch of the walk, and what belongs into it."""
+    """A stretch of the walk, and the entries to insert into it."""
 
     start: int
     end: int
     missed: list[int]
     behind: dict[int, list[int]]
-    """By the note of the walk that they hang on."""
+    """By the note of the walk that they are attached to."""
 
     def join(self, other: "Span") -> None:
         """Take in another one that overlaps."""
@@ -126,9 +126,9 @@ class ParallelRecovery:
         self.answered = {call for number in walked for call in get_result_ids(self.records[number])}
         self.done: set[str] = set()
         self.ranks: dict[int, float] = {}
-        """Where those stand that hang elsewhere: behind the answers, whatever the file says."""
+        """Positions of results that are attached elsewhere: after the answers, whatever the file says."""
         self.results: dict[int, list[int]] = {}
-        """By the answer that they hang on, or whose calls they are for."""
+        """By the answer that they are attached to, or whose calls they answer."""
         for number, record in enumerate(self.records):
             if loaded.is_read[number] and is_result(record):
                 for answer in dict.fromkeys(self.list_claimed(number, record)):
@@ -179,7 +179,7 @@ class ParallelRecovery:
     def find_results(self, members: list[int]) -> list[int]:
         """Return the missed results of some answers: those below them, then those elsewhere.
 
-        Of what hangs elsewhere, only results for calls that nothing else answers.
+        Of those elsewhere, only results for calls that nothing else answers.
         """
         group = frozenset(members)
         of_group = (result for member in members for result in self.results.get(member, ()))
@@ -196,7 +196,7 @@ class ParallelRecovery:
         return found
 
     def is_within(self, number: int, response: str) -> bool:
-        """Return whether an entry can stand within a response."""
+        """Return whether an entry can be inside a response."""
         record = self.records[number]
         is_part = record.type == "assistant" and record.message_id == response
         return is_part or is_result(record) or is_note(record)
@@ -213,7 +213,7 @@ class ParallelRecovery:
         return found
 
     def list_run(self, first: int, parent: int) -> list[int]:
-        """Return a run of notes, each below the one before; none where it forks or goes on."""
+        """Return a run of notes, each below the one before; empty if it forks or leads to a message."""
         side = self.records[parent].envelope.is_sidechain
         found: dict[int, None] = {}
         below = [first]
@@ -250,21 +250,21 @@ def is_same_writer(record: Record, other: Record) -> bool:
 
 @dataclass(slots=True)
 class ResponseRange:
-    """Where a response stands on a chain."""
+    """The positions of a response on a chain."""
 
     first: int
     last: int
     parts: int = 1
     is_fenced: bool = False
-    """A prompt or another answer stands between its parts."""
+    """Whether a prompt or another answer is between its parts."""
     is_split: bool = False
-    """A note does, and nothing else but results."""
+    """Whether a note is between its parts, and nothing else but results."""
     early: list[int] = field(default_factory=list)
-    """Results that stand before it, with the notes that follow them."""
+    """Results that come before it, with the notes that follow them."""
 
 
 def regroup_responses(records: list[Record], chain: list[int]) -> list[int]:
-    """Return the chain with each response in one piece, and its results behind it.
+    """Return the chain with each response in one piece, followed by its results.
 
     Nothing moves past a prompt, nor an answer past another one:
 
@@ -285,7 +285,7 @@ def regroup_responses(records: list[Record], chain: list[int]) -> list[int]:
             ranges[name] = ResponseRange(place, place)
         for call in get_call_ids(records[chain[place]]):
             owners[call] = name if owners.setdefault(call, name) == name else None
-    # how many of each kind stand before every place
+    # how many of each kind come before every place
     before = {
         kind: [*accumulate((other == kind for other in kinds), initial=0)] for kind in set(kinds)
     }
@@ -334,7 +334,7 @@ Kind: TypeAlias = Literal["answer", "result", "note", "other"]
 
 
 def _name_response(record: Record) -> str | int | None:
-    """Return what names the response that an answer belongs to: without an id, itself."""
+    """Return the id of the response that an answer belongs to; without one, the answer itself."""
     if record.type != "assistant":
         return None
     if record.message_id or record.request_id is not None:
@@ -343,7 +343,7 @@ def _name_response(record: Record) -> str | int | None:
 
 
 def _get_kind(record: Record) -> Kind:
-    """Return what an entry is to the responses around it; `other` parts them."""
+    """Return what an entry is to the responses around it; `other` separates them."""
     if record.type == "assistant":
         return "answer"
     if get_result_ids(record):

@@ -111,7 +111,7 @@ class OutgoingEntry:
     is_note: bool = False
     """Whether it is an attachment, which moves to the beginning of its turn."""
     is_apart: bool = False
-    """Whether it is an attachment that stays beside a result, never inside."""
+    """Whether it is an attachment that follows a result and never becomes part of it."""
     place: int = 0
     """The position of this text among those of its attachment."""
     is_queued: bool = False
@@ -119,7 +119,7 @@ class OutgoingEntry:
     is_plain: bool = False
     """Whether its prompt is a string, not blocks."""
     blank: tuple[Block, ...] = ()
-    """Of an answer that is nothing else: sent where no part of its response joins it."""
+    """Blank texts of an answer that has nothing else: sent if no other part joins its response."""
     is_error: bool = False
     """Whether it is an API error: not sent, but it separates its neighbours."""
 
@@ -213,7 +213,7 @@ FULL_READ_LIMIT = 5_242_880
 
 
 def load_session(records: Iterable[Record], size: int) -> tuple[LoadedEntries, list[LeftOut]]:
-    """Return the entries of a file, and the records that are no entries with the reason."""
+    """Return the entries of a file, and the other records with the reason why they are left out."""
     lines, skipped = list(records), list[LeftOut]()
     starts = [place for place, record in enumerate(lines) if is_boundary(record)]
     if size > FULL_READ_LIMIT and starts:

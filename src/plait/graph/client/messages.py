@@ -42,13 +42,13 @@ OFFERED = re.compile(
     r"claude-(?:3-5-sonnet|(?:opus|sonnet|haiku)-4-5|(?:opus|sonnet)-4-6|opus-4-[78]"
     r"|(?:opus|sonnet|fable)-5|(?:opus|sonnet|haiku)-5-5)(?!-?\d\b|-5)"
 )
-"""Tools that the client keeps, whatever date or provider their names carry."""
+"""Models that the client still offers, whatever date or provider is in their names."""
 WITHOUT_SYSTEM = re.compile(r"claude-(?:3-|[a-z]+-4-[567])")
 WITH_TAGS = re.compile(r"claude-sonnet-5(?!-\d\b)")
 
 
 class NoteStyle(Enum):
-    """How a model gets what the client adds beside the prompts."""
+    """How a model gets what the client adds to the prompts."""
 
     AS_USER = auto()
     """In reminders among the user's messages."""
@@ -83,7 +83,7 @@ OWN_WORDS = frozenset(
         "task_reminder",
     }
 )
-"""Kinds that the client sends in words that no log contains."""
+"""Kinds that the client sends in its own words, which no log contains."""
 HOOKS_WITH_CONTEXT = frozenset({"SessionStart", "UserPromptExpansion", "UserPromptSubmit"})
 """Hook events whose output is for the model even if the hook succeeded."""
 TYPED_MEANWHILE = (
@@ -136,7 +136,7 @@ def make_text_block(words: str) -> Block:
 
 
 def wrap_reminder(words: str) -> str:
-    """Return a text as the client gives it to the model beside a prompt."""
+    """Return a text as the client adds it to a prompt."""
     return f"{OPENING}\n{words}\n{CLOSING}"
 
 
@@ -258,12 +258,12 @@ WORDS: dict[str, Callable[[Fields], str | None]] = {
 
 
 APART = frozenset({"file", "directory", "nested_memory"})
-"""Kinds that stay beside a result, never inside."""
+"""Kinds that follow a result and never become part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteReader:
-    """For whom the notes of a session are."""
+    """The recipient of a session's notes: how the model gets them, and the tools it knows."""
 
     notes: NoteStyle
     tools: frozenset[str] = frozenset()
@@ -456,7 +456,7 @@ def _last_response(records: list[Record], chain: list[int]) -> list[int]:
     An API error is no response.
     """
     turn = frozenset(get_last_turn(records, chain))
-    # entries of one response are joined back to the last prompt that has no result beside it
+    # entries of one response are joined back to the last prompt without a result next to it
     start, has_prompt, has_result = 0, False, False
     for place, number in enumerate(chain):
         record = records[number]
