@@ -1,4 +1,4 @@
-"""The small JSON files next to the logs, as typed values."""
+"""The small JSON files that accompany logs, as typed values."""
 
 import os
 from math import inf

@@ -1,4 +1,4 @@
-"""A disk cache of rendered session pages, next to the index.
+"""The disk cache of rendered session pages, kept with the index.
 
 Pages hold what the logs hold. When the index is updated, pages are deleted whose logs are gone or
 have changed.
