@@ -168,10 +168,9 @@ def _make_snippet(text: str, marks: "Sequence[Highlighter]") -> tuple[Snippet, i
         }
         if len(within) > most:
             best, most = start, len(within)
-    start = best
-    first = max(0, start - SNIPPET_LEAD)
+    first = max(0, best - SNIPPET_LEAD)
     if first:
-        space = looked.find(" ", first, start)
+        space = looked.find(" ", first, best)
         first = space + 1 if space >= 0 else first
     cut = looked[first : first + SNIPPET_WIDTH]
     shown = " ".join(cut.split())
@@ -184,7 +183,7 @@ def _make_snippet(text: str, marks: "Sequence[Highlighter]") -> tuple[Snippet, i
             found[-1] = (found[-1][0], max(end, found[-1][1]))
         else:
             found.append((start, end))
-    return Snippet(shown, tuple(found)), start
+    return Snippet(shown, tuple(found)), best
 
 
 class Excerpt(NamedTuple):
