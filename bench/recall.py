@@ -85,15 +85,17 @@ def calls(size: str, root: Path, folder: Path) -> None:
             {"target": name, "project": "*"} for name in ("config", "worker.py", "ValueError")
         ],
         "sessions": [{"project": "*"}, {"text": "value", "project": "*"}],
-        "cost": [{"since": ""}],
+        "cost": [{"since": ""}, {"project": "shop"}, {"since": "2026-10-01"}],
+        "cost of a session": [{"session": name} for name in ids[:5]],
     }
     row(f"tools at {size}, ms", "p50", "p95", "CPU p50", "CPU p95", "tokens", widths=WIDTHS)
     for name, arguments in asked.items():
-        answer_call(recall, name, arguments[0])
+        tool = name.partition(" ")[0]
+        answer_call(recall, tool, arguments[0])
         took, cpu, tokens = [], [], []
         for given in arguments * TIMES:
             started, before = time.perf_counter(), time.process_time()
-            text = answer_call(recall, name, given)
+            text = answer_call(recall, tool, given)
             cpu.append((time.process_time() - before) * 1000)
             took.append((time.perf_counter() - started) * 1000)
             tokens.append(count_tokens(text))
@@ -117,16 +119,23 @@ def first(size: str, root: Path) -> None:
 
 
 def memory(size: str, root: Path, folder: Path) -> None:
-    """Prints the most memory that a server takes which has answered each question."""
+    """Prints the most memory of a server that has answered each question, and then sums of costs."""
     code = (
         "from pathlib import Path; import bench.recall as b; "
         f"recall = b.make_recall(Path({str(root)!r}), Path({str(folder)!r})); "
         "[b.answer_call(recall, 'recall', {'query': q, 'project': '*'}) for q in b.QUESTIONS]; "
         "b.answer_call(recall, 'sessions', {'project': '*'}); b.answer_call(recall, 'read', {}); "
-        "print([line.split()[1] for line in open('/proc/self/status') if line[:5] == 'VmHWM'][0])"
+        "b.print_memory(); b.answer_call(recall, 'cost', {}); b.print_memory()"
     )
     # Not what the system says of a child: that begins with the most its parent ever had.
-    row(f"memory at {size}, MB", f"{int(python(code).output) / 1024:.0f}", widths=WIDTHS)
+    answers, cost = python(code).output.split()
+    row(f"memory at {size}, MB", answers, f"cost {cost}", widths=WIDTHS)
+
+
+def print_memory() -> None:
+    """Print the most memory that this process ever took."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    print(next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")))
 
 
 if __name__ == "__main__":

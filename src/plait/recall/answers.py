@@ -613,8 +613,7 @@ class Recall:
                 self._is_updated = True
                 update_if_stale(self.archive, self.archive.index)
         elif self.index.is_due:
-            self.archive = self.archive.reopen()
-            self.index.refresh(self.archive)
+            self.archive = self.index.refresh(self.archive, self.calling_session)
 
     @contextmanager
     def _open_index(self) -> Iterator[IndexReader]:

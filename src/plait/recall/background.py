@@ -1,13 +1,13 @@
 """The index of a server: built and updated beside the questions, which never wait for it long."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
-from plait.index.freshness import is_fresh, load_stamps
+from plait.index.freshness import FileStamp, is_fresh, load_stamps
 from plait.sessions.model import ProgressCallback
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ class BackgroundIndex:
     _is_there: bool = False
     _thread: Thread | None = None
     _checked: float = -FRESH_SECONDS
+    _stamps: dict[str, FileStamp] = field(default_factory=dict)
+    """Of the files of the archive that answers."""
 
     @property
     def is_running(self) -> bool:
@@ -47,14 +49,27 @@ class BackgroundIndex:
         """Return whether it is time to look at the folders again."""
         return time.monotonic() - self._checked >= FRESH_SECONDS
 
-    def refresh(self, archive: "Archive") -> None:
-        """Start an update where one is needed; wait a moment for it where there is an index."""
+    def refresh(self, archive: "Archive", caller: str | None) -> "Archive":
+        """Return the archive as it is now, with its index updated; the old one while that lasts.
+
+        A question waits a moment for the update, unless only the session that asks went on.
+        """
         self._checked = time.monotonic()
-        if not self.is_running and not is_fresh(self.folder, archive.inventory.stamps()):
-            self._thread = Thread(target=self._update, args=(archive.reopen(),), daemon=True)
+        now = archive.reopen()
+        stamps = now.inventory.stamps()
+        changed = {path for path, _ in stamps.items() ^ self._stamps.items()}
+        if not changed:
+            return archive
+        if not self.is_running and not is_fresh(self.folder, stamps):
+            self._thread = Thread(target=self._update, args=(now.reopen(),), daemon=True)
             self._thread.start()
-        if self._thread and self.exists:
+        is_waiting = caller is None or any(caller not in path for path in changed)
+        if self._thread and self.exists and is_waiting:
             self._thread.join(PATIENCE)
+        if self.is_running:
+            return archive
+        self._stamps = stamps
+        return now
 
     def _update(self, archive: "Archive") -> None:
         def watch(done: int, total: int) -> None:
