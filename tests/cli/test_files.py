@@ -93,9 +93,9 @@ def test_lines_can_be_chosen(command: Command, script: Script, span: str, count:
         (("blame", "cart.py", "--lines", "9"), "no lines 9"),
         (("blame", "cart.py", "--yes"), "--yes needs --notes"),
         (("blame", "nowhere.py"), "no session knows it"),
-        (("file", "nowhere.py"), "no session touched 'nowhere.py'"),
-        (("file", "cart.py", "--at", "9"), "no turn 9 in this session"),
-        (("file", "cart.py", "--at", "never"), "'never' is not a time"),
+        (("history", "nowhere.py"), "no session touched 'nowhere.py'"),
+        (("history", "cart.py", "--at", "9"), "no turn 9 in this session"),
+        (("history", "cart.py", "--at", "never"), "'never' is not a time"),
         (("files", "latest", "-o", "x"), "-o writes files as they were after a turn"),
         (("files", "latest", "--at", "7"), "no turn 7"),
     ],
@@ -107,21 +107,21 @@ def test_what_cannot_be_is_said(
 
 
 def test_a_file_has_a_story(command: Command, script: Script) -> None:
-    told = command.run("file", "cart.py")
+    told = command.run("history", "cart.py")
     assert "2 changes in 1 session" in told
     assert "created     +2  make the cart" in told
     assert "edited   +1 −0  and a third" in told
-    patch = command.run("file", "cart.py", "--patch")
+    patch = command.run("history", "cart.py", "--patch")
     assert f"+{THREE}" in patch
-    assert [one["action"] for one in command.json("file", "cart.py")] == ["created", "edited"]
+    assert [one["action"] for one in command.json("history", "cart.py")] == ["created", "edited"]
 
 
 def test_a_file_as_it_was(command: Command, script: Script) -> None:
-    assert command.run("file", "cart.py", "--at", f"{script.id[:8]}:1") == f"{ONE}\n{TWO}\n"
-    assert command.run("file", "cart.py", "--at", "2") == f"{ONE}\n{TWO}\n{THREE}\n"
-    before = command.run("file", "cart.py", "--at", "2026-03-02T08:00:00Z", code=2)
+    assert command.run("history", "cart.py", "--at", f"{script.id[:8]}:1") == f"{ONE}\n{TWO}\n"
+    assert command.run("history", "cart.py", "--at", "2") == f"{ONE}\n{TWO}\n{THREE}\n"
+    before = command.run("history", "cart.py", "--at", "2026-03-02T08:00:00Z", code=2)
     assert "did not exist then" in before
-    told = command.json("file", "cart.py", "--at", "1")
+    told = command.json("history", "cart.py", "--at", "1")
     assert (told["text"], told["certainty"]) == (f"{ONE}\n{TWO}\n", "sure")
 
 
@@ -135,7 +135,7 @@ def test_what_a_file_held_is_unknown_where_only_patches_tell(
     script.edit(file, TWO, THREE)
     for copy in (home.config / "file-history" / script.id).iterdir():
         copy.unlink()
-    assert "only patches of it are logged" in command.run("file", "cart.py", "--at", "1", code=2)
+    assert "only patches of it are logged" in command.run("history", "cart.py", "--at", "1", code=2)
 
 
 def test_the_net_change_of_a_session(command: Command, script: Script) -> None:

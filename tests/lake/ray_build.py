@@ -74,7 +74,7 @@ def _die() -> None:
 
 def main() -> None:
     """Runs a command of Plait; each session is given out by itself."""
-    from plait.cli.app import main as plait
+    from plait.cli.app import run as plait
 
     folder, chance, *arguments = sys.argv[1:]
     Deadly.kills, Deadly.chance = Path(folder), float(chance)
@@ -82,4 +82,4 @@ def main() -> None:
     engine.START_ATTEMPTS = STARTS
     engine.RayEngine = Deadly  # type: ignore[misc]
     sys.argv = ["plait", *arguments]
-    plait()
+    sys.exit(plait(arguments))

@@ -8,11 +8,11 @@ import io
 import os
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -73,7 +73,11 @@ class LazyGroup(GroupedHelp, click.Group):
         name = args[0]
         is_word = not (name.startswith("-") or ctx.resilient_parsing)
         if is_word and self.get_command(ctx, name) is None:
-            raise unknown_command(name, ctx.command_path, self.table)
+            similar = find_similar(name, self.table) or [SYNONYMS.get(name, "")]
+            names = [f"`{ctx.command_path} {other}`" for other in similar if other in self.table]
+            hints = [f"did you mean {' or '.join(names)}?"] if names else []
+            hints.append(f"`{ctx.command_path} --help` lists the options")
+            raise UserError(f"no such command '{name}'", *hints)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -122,11 +126,6 @@ def app(ctx: click.Context) -> None:
         from plait.cli.ls import print_overview
 
         print_overview(ctx)
-
-
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command and exit with its code."""
-    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def run(arguments: list[str]) -> int:
@@ -198,18 +197,6 @@ def convert_usage_error(error: click.ClickException) -> UserError:
     if suggestions:
         hints.insert(0, f"did you mean {' or '.join(f'`{name}`' for name in suggestions)}?")
     return UserError(message[:1].lower() + message[1:], *hints)
-
-
-def unknown_command(name: str, path: str, known: Collection[str]) -> UserError:
-    """Return the error for a command that does not exist."""
-    suggestions = find_similar(name, known) or [
-        command for command in known if command == SYNONYMS.get(name)
-    ]
-    hints = [f"`{path} --help` lists the options"]
-    if suggestions:
-        names = " or ".join(f"`{path} {suggestion}`" for suggestion in suggestions)
-        hints.insert(0, f"did you mean {names}?")
-    return UserError(f"no such command '{name}'", *hints)
 
 
 def find_similar(word: str, names: Collection[str]) -> list[str]:

@@ -60,7 +60,9 @@ class Recorder:
             return
         subject = arguments[0] if arguments else ""
         if event == "open":
-            if not isinstance(subject, str | bytes) or _is_of_python(subject, self.installed):
+            name = _decode(subject)
+            is_of_python = name.startswith(self.installed) or name.endswith(IGNORED)
+            if is_of_python or not isinstance(subject, str | bytes):
                 return
             label = "write" if arguments[2] & 3 else "read"
         elif event.startswith("socket") or event == "subprocess.Popen":
@@ -86,11 +88,6 @@ class Recorder:
         text = "\n".join([*self.lines, ""])
         replace_file(target, load_redactor(None).text(text).encode("utf-8", "replace"))
         print(f"wrote '{target}'; read it before you attach it to a report", file=sys.stderr)
-
-
-def _is_of_python(path: str | bytes, installed: tuple[str, ...]) -> bool:
-    name = _decode(path)
-    return name.startswith(installed) or name.endswith(IGNORED)
 
 
 def _decode(value: object) -> str:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import webbrowser
 from base64 import b64encode
+from contextlib import suppress
 from pathlib import Path
 
 from plait.settings import has_display
@@ -24,28 +25,22 @@ MOST_BY_TERMINAL = 74_000
 def copy_to_clipboard(data: bytes) -> str | None:
     """Copy bytes and return the program that did it; None if there is none."""
     for command in PROGRAMS:
-        if shutil.which(command[0]) and _runs_well(command, data):
-            return command[0]
+        if shutil.which(command[0]):
+            with suppress(OSError, subprocess.SubprocessError):
+                subprocess.run(  # noqa: S603  one of the names above
+                    command,
+                    input=data,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    timeout=PATIENCE,
+                    check=True,
+                )
+                return command[0]
     if sys.stderr.isatty() and len(data) <= MOST_BY_TERMINAL:
         sys.stderr.write(f"\x1b]52;c;{b64encode(data).decode()}\x07")
         sys.stderr.flush()
         return "the terminal"
     return None
-
-
-def _runs_well(command: tuple[str, ...], data: bytes) -> bool:
-    try:
-        done = subprocess.run(  # noqa: S603  one of the names above
-            command,
-            input=data,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return done.returncode == 0
 
 
 def open_in_browser(path: Path) -> bool:

@@ -11,7 +11,6 @@ from plait.cli.options import Request, command, option
 from plait.cli.text import align_cells, safe
 from plait.view.comparison import (
     Comparison,
-    Side,
     comparison_to_json,
     list_answers,
     list_comparison_rows,
@@ -86,7 +85,12 @@ def _iter_lines(
     yield Text()
     paths = list(dict.fromkeys(path for side in sides for path in side.files))
     if paths:
-        changes = [tuple(_format_changes(side, path) for side in sides) for path in paths]
+        changes = [
+            tuple(
+                "+{} −{}".format(*side.files[path]) if path in side.files else "" for side in sides
+            )
+            for path in paths
+        ]
         cells = max(sum(map(count_columns, pair)) for pair in changes)
         room = max(width - cells - 4, 12)
         folder = f"{directory}/" if directory else ""
@@ -144,8 +148,3 @@ def _iter_words(
     if len(shown) < len(lines):
         rest = f"… {format_count(len(lines) - len(shown), 'more line')}, `--all` shows them"
         yield Text(bar, style=style).append(rest, style="dim")
-
-
-def _format_changes(side: Side, path: str) -> str:
-    changes = side.files.get(path)
-    return f"+{changes[0]} −{changes[1]}" if changes else ""

@@ -97,7 +97,18 @@ def doctor_command(
     else:
         with output.paged():
             _print_lines(output, account)
-            _print_sources(output, sources)
+            for agent, row in sources.items():
+                lost = row["lines"] - row["accounted"]
+                files, lines = (
+                    format_count(row["files"], "file"),
+                    format_count(row["lines"], "line"),
+                )
+                outcome = (
+                    f"{format_count(lost, 'line')} lost" if lost else "every line is accounted for"
+                )
+                checked = f" · reader checked with {row['verified']}" if row["verified"] else ""
+                text = f"{agent}: {files}, {lines}: {outcome}{checked}"
+                output.print(text, style="bold red" if lost else "")
             _print_graph(output, graph)
             base = None if full_paths else common_folder(archive.roots)
             _print_findings(
@@ -213,16 +224,6 @@ def _account_for_sources(archive: Archive) -> dict[str, dict[str, Any]]:
                     row["lines"] += lines[0]
                     row["accounted"] += lines[1]
     return found
-
-
-def _print_sources(output: Output, sources: Mapping[str, Mapping[str, Any]]) -> None:
-    for agent, row in sources.items():
-        lost = row["lines"] - row["accounted"]
-        files, lines = format_count(row["files"], "file"), format_count(row["lines"], "line")
-        outcome = f"{format_count(lost, 'line')} lost" if lost else "every line is accounted for"
-        checked = f" · reader checked with {row['verified']}" if row["verified"] else ""
-        text = f"{agent}: {files}, {lines}: {outcome}{checked}"
-        output.print(text, style="bold red" if lost else "")
 
 
 def _print_graph(output: Output, graph: SessionGraph) -> None:

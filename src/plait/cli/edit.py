@@ -112,7 +112,21 @@ def run_plan(request: Request, subject: "Session | str", plan: Plan, how: EditOp
             output.print("")
         else:
             output.print_heading(facts or request.archive.facts(subject))
-        _print_outcome(request, outcome, how)
+        report = outcome.report
+        assert report is not None  # there is no error
+        print_plan(output, report)
+        if not report.is_idle:
+            output.print("")
+            if report.applied:
+                output.print_unwrapped(format_done(report), style="bold green")
+                for name, line in _list_next_steps(request, report):
+                    output.print_unwrapped(f"  {name:<8}{safe_line(line)}")
+            elif not report.violations:
+                output.print(_format_not_applied(how), style="bold")
+            if outcome.proof:
+                style = "" if outcome.proof.is_good else "bold red"
+                proof = safe_line(format_proof(outcome.proof))
+                output.print_unwrapped(f"  {'proof':<8}{proof}", style)
     if outcome.refusal:
         raise outcome.refusal
 
@@ -124,16 +138,36 @@ def run_plans(
     how: EditOptions,
 ) -> None:
     """Check, apply and present a plan for each session; one refusal does not stop the others."""
-    outcomes = []
-    for session in request.output.progress(sessions, "planning"):
+    output, outcomes = request.output, []
+    for session in output.progress(sessions, "planning"):
         try:
             outcomes.append(_apply_plan(request, make_plan(session), how))
         except PlaitError as error:
             outcomes.append(Outcome(session.id, error=error))
+    parts = [format_count(len(outcomes), "session")]
+    if how.applies:
+        changed = sum(bool(each.report and each.report.applied) for each in outcomes)
+        parts.append(f"{changed} changed")
+    idle = 0
+    for outcome in outcomes if not how.as_json else ():
+        name, report = short_id(outcome.session), outcome.report
+        if outcome.refusal:
+            output.print(f"{name}  refused: {safe_line(outcome.refusal.message)}", style="red")
+        elif report and report.is_idle:
+            idle += 1
+        elif report:
+            state = format_done(report) if report.applied else f"would be {format_done(report)}"
+            fates = ", ".join(f"{n} {fate}: {reason}" for n, fate, reason in list_fate_rows(report))
+            output.print(f"{name}  {state} ({fates})" if fates else f"{name}  {state}")
+            if report.undo:
+                output.print_unwrapped(f"{'':8}  {_undo_command(request, report)}", "dim")
     if how.as_json:
-        request.output.json([outcome.to_json() for outcome in outcomes])
+        output.json([outcome.to_json() for outcome in outcomes])
     else:
-        _print_outcomes(request, outcomes, how)
+        parts += [f"{idle} with nothing to do"] if idle else []
+        parts += [_format_not_applied(how)] if not how.applies else []
+        output.print("")
+        output.print(", ".join(parts), style="dim")
     refused = [outcome.session[:8] for outcome in outcomes if outcome.refusal]
     if refused:
         names = ", ".join(refused[:MOST_REFUSED])
@@ -154,7 +188,6 @@ def run_for_each(
 
 
 def _apply_plan(request: Request, plan: Plan, how: EditOptions) -> Outcome:
-
     violations = plan.check()
     is_applied = how.applies and bool(plan.steps) and not violations
     edit = plan.apply(force=how.is_forced) if is_applied else None
@@ -166,25 +199,6 @@ def _apply_plan(request: Request, plan: Plan, how: EditOptions) -> Outcome:
         session = request.archive.reopen().session_at(plan.path)
         proof = prove_session(session, request.settings.claude)
     return Outcome(plan.source.id, report, proof)
-
-
-def _print_outcome(request: Request, outcome: Outcome, how: EditOptions) -> None:
-    report, output = outcome.report, request.output
-    if report is None:
-        return
-    print_plan(output, report)
-    if report.is_idle:
-        return
-    output.print("")
-    if report.applied:
-        output.print_unwrapped(format_done(report), style="bold green")
-        for name, line in _list_next_steps(request, report):
-            output.print_unwrapped(f"  {name:<8}{safe_line(line)}")
-    elif not report.violations:
-        output.print(_format_not_applied(how), style="bold")
-    if outcome.proof:
-        style = "" if outcome.proof.is_good else "bold red"
-        output.print_unwrapped(f"  {'proof':<8}{safe_line(format_proof(outcome.proof))}", style)
 
 
 def print_plan(output: Output, report: EditReport) -> None:
@@ -217,16 +231,8 @@ def print_plan(output: Output, report: EditReport) -> None:
         [(count, Text(fate, style=FATES.get(fate, "")), reason) for count, fate, reason in fates],
         right=(0,),
     )
-    _print_differences(output, report)
-    _print_remarks(output, report)
-
-
-def _print_differences(output: Output, report: EditReport) -> None:
-    from rich.text import Text
-
-    if not report.differences:
-        return
-    output.print("")
+    if report.differences:
+        output.print("")
     for line in report.differences[:MOST_DIFFERENCES]:
         place = f"line {line.line}" if line.line else "new line"
         heading = shorten_to_width(f"{place}: {safe_line(line.reason)}", output.width)
@@ -240,6 +246,7 @@ def _print_differences(output: Output, report: EditReport) -> None:
     more = len(report.differences) - MOST_DIFFERENCES
     if more > 0:
         output.print(f"… {format_count(more, 'more line')} with `--json`", style="dim")
+    _print_remarks(output, report)
 
 
 def _print_remarks(output: Output, report: EditReport) -> None:
@@ -290,32 +297,6 @@ def _root_options(request: Request, report: EditReport) -> list[str]:
     """Return the `--root` options to repeat; an edit outside the roots needs its own."""
     root = request.archive.journals.find_root_of(report.undo or "", Path(report.path))
     return ["--root", str(root)] if root else request.root_options
-
-
-def _print_outcomes(request: Request, outcomes: Sequence[Outcome], how: EditOptions) -> None:
-    output, changed, idle = request.output, 0, 0
-    for outcome in outcomes:
-        name, report = short_id(outcome.session), outcome.report
-        if outcome.refusal:
-            output.print(f"{name}  refused: {safe_line(outcome.refusal.message)}", style="red")
-        elif report and report.is_idle:
-            idle += 1
-        elif report:
-            changed += report.applied
-            state = format_done(report) if report.applied else f"would be {format_done(report)}"
-            fates = ", ".join(f"{n} {fate}: {reason}" for n, fate, reason in list_fate_rows(report))
-            output.print(f"{name}  {state} ({fates})" if fates else f"{name}  {state}")
-            if report.undo:
-                output.print_unwrapped(f"{'':8}  {_undo_command(request, report)}", "dim")
-    parts = [format_count(len(outcomes), "session")]
-    if how.applies:
-        parts.append(f"{changed} changed")
-    if idle:
-        parts.append(f"{idle} with nothing to do")
-    if not how.applies:
-        parts.append(_format_not_applied(how))
-    output.print("")
-    output.print(", ".join(parts), style="dim")
 
 
 def _format_not_applied(how: EditOptions) -> str:
@@ -635,7 +616,6 @@ def port_command(
 
 
 def _pack(request: Request, plan: "PackPlan", how: EditOptions) -> None:
-
     packed = None if how.is_dry else plan.write()
     output, contents = request.output, plan.load
     if how.as_json:

@@ -82,7 +82,6 @@ def blame_command(
         return
     with request.output.paged():
         _print_blame(request, blame, lines)
-        _print_writers(request, list_writers(lines))
 
 
 def _print_blame(request: Request, blame: Blame, lines: "tuple[BlamedLine, ...]") -> None:
@@ -116,10 +115,7 @@ def _print_blame(request: Request, blame: Blame, lines: "tuple[BlamedLine, ...]"
     output.print_lines(
         format_line(line, is_first) for line, is_first in iter_with_author_changes(lines)
     )
-
-
-def _print_writers(request: Request, writers: list[Writer]) -> None:
-    output = request.output
+    writers = list_writers(lines)
     if not writers:
         return
     output.print("")
@@ -150,7 +146,6 @@ def _writer_name(line: Writer | BlamedLine) -> str:
 
 
 def _print_notes(request: Request, plan: NotePlan, *, is_sure: bool, as_json: bool) -> None:
-
     output = request.output
     written = write_notes(plan) if is_sure else 0
     if as_json:

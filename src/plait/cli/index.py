@@ -9,7 +9,6 @@ import msgspec
 from plait.cli import shared
 from plait.cli.options import Request, command, option
 from plait.cli.output import write_bytes
-from plait.cli.text import format_number
 from plait.errors import PlaitError, UserError
 from plait.index.freshness import is_fresh_for_roots
 from plait.index.model import IndexReport, elapsed_ms
@@ -31,17 +30,48 @@ def index_command(
     """
     if rebuild + status + is_watching > 1 and (status or not rebuild):
         raise UserError("use only one of `--rebuild`, `--status` and `--watch`")
+    output = request.output
     if status:
-        _show_status(request, as_json=as_json)
-    elif is_watching:
-        _keep_watch(request, rebuild=rebuild, as_json=as_json)
-    else:
-        report = update_index(request, rebuild=rebuild)
+        found = request.indexed_archive.index_status()
         if as_json:
-            value: dict[str, Any] = msgspec.to_builtins(report)
-            request.output.json({"folder": request.settings.index, **value})
+            output.json(found)
+        elif not found.exists:
+            output.print_message("no index yet; `plait index` or the first search builds it")
         else:
-            _print_report(report, as_json=False)
+            sessions = format_count(found.sessions, "session")
+            output.print(found.folder)
+            output.print(
+                f"{sessions}, {format_count(found.turns, 'turn')}, {found.passages:,} passages"
+            )
+            output.print(
+                f"{format_bytes(found.bytes)} of logs in {format_bytes(found.size)} on disk"
+            )
+            changed = (
+                f"{format_count(found.changed, 'file')} changed since; `plait index` updates it"
+            )
+            output.print_message(changed if found.changed else "up to date")
+        return
+    report = update_index(request, rebuild=rebuild)
+    if not is_watching and as_json:
+        value: dict[str, Any] = msgspec.to_builtins(report)
+        output.json({"folder": request.settings.index, **value})
+        return
+    _print_report(report, as_json=as_json)
+    if not is_watching:
+        return
+    from plait.archive import watch_changes
+
+    places = [root.logs for root in request.archive.roots]
+    if not as_json:
+        output.note(f"watching {', '.join(map(str, places))}: stop with Ctrl-C")
+    for _ in watch_changes(places):
+        try:
+            report = update_index(replace(request))
+        except PlaitError as error:  # a folder that has gone may come back
+            output.note(error.message)
+            continue
+        if not report.is_unchanged:
+            _print_report(report, as_json=as_json)
 
 
 def update_index(request: Request, *, rebuild: bool = False) -> IndexReport:
@@ -67,45 +97,6 @@ def _format_report(report: IndexReport) -> str:
     if report.forgotten:
         parts.append(f"{format_count(report.forgotten, 'session')} gone")
     return f"{', '.join(parts)}, {report.took_ms:.0f} ms"
-
-
-def _show_status(request: Request, *, as_json: bool) -> None:
-    found = request.indexed_archive.index_status()
-    output = request.output
-    if as_json:
-        output.json(found)
-        return
-    if not found.exists:
-        output.print_message("no index yet; `plait index` or the first search builds it")
-        return
-    output.print(found.folder)
-    turns = f"{format_count(found.sessions, 'session')}, {format_count(found.turns, 'turn')}"
-    output.print(f"{turns}, {format_number(found.passages)} passages")
-    output.print(f"{format_bytes(found.bytes)} of logs in {format_bytes(found.size)} on disk")
-    if found.changed:
-        changed = format_count(found.changed, "file")
-        output.print_message(f"{changed} changed since; `plait index` updates it")
-    else:
-        output.print("up to date")
-
-
-def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:
-    from plait.archive import watch_changes
-
-    report = update_index(request, rebuild=rebuild)
-    _print_report(report, as_json=as_json)
-    places = [root.logs for root in request.archive.roots]
-    if not as_json:
-        request.output.note(f"watching {', '.join(map(str, places))}: stop with Ctrl-C")
-    for _ in watch_changes(places):
-        try:
-            renewed = replace(request)
-            report = update_index(renewed)
-        except PlaitError as error:  # a folder that has gone may come back
-            request.output.note(error.message)
-            continue
-        if not report.is_unchanged:
-            _print_report(report, as_json=as_json)
 
 
 def _print_report(report: IndexReport, *, as_json: bool) -> None:

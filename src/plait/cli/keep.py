@@ -7,8 +7,8 @@ names sessions to back up.
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from plait.cli.text import SHORT_ID, format_number, now, safe_line, shell_comman
 from plait.errors import SourceError, UserError
 from plait.keep.backups import KeepStatus
 from plait.keep.timers import BACKUP_TASK
+from plait.record.time import parse_time
 from plait.store import KeepPlan, KeptSession, Merged
 from plait.store.model import Report, Unread
 from plait.view.formats import format_bytes, format_count, format_day
@@ -512,7 +513,10 @@ def restore_command(
             output.print(f"nothing to do: {files} already there")
         output.print_unwrapped(f"  path    {safe_line(str(restored.path))}")
         output.print_unwrapped(f"  sha256  {restored.sha256}")
-        if to is None and not touch and _is_due_for_cleanup(Path(restored.path)):
+        written = None
+        with suppress(OSError):
+            written = parse_time(Path(restored.path).stat().st_mtime)
+        if to is None and not touch and written and now() - written >= CLEANUP:
             line = shell_command("plait", "restore", source.id[:SHORT_ID], "--touch")
             output.note(
                 "its old time was restored: Claude Code's cleanup may delete it again; "
@@ -524,11 +528,3 @@ def restore_command(
             f"{count} could not be restored: {restored.damaged[0].why}",
             "`plait keep verify` lists what is damaged",
         )
-
-
-def _is_due_for_cleanup(path: Path) -> bool:
-    try:
-        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except (OSError, OverflowError, ValueError):
-        return False
-    return now() - written >= CLEANUP

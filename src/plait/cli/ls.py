@@ -111,7 +111,15 @@ def print_sessions(
             text.rstrip()
             place += 1
             output.print_lines([text])
-            for detail in _list_details(row, room, heading) if is_long else ():
+            is_cut = row.title is not None and count_columns(row.title) > room
+            details = (
+                row.session,
+                f"in {row.cwd}" if heading and row.cwd and row.cwd != heading else "",
+                row.title if is_cut else "",
+                row.first_prompt if row.first_prompt != row.title else "",
+                f"version {', '.join(row.versions)}" if row.versions else "",
+            )
+            for detail in filter(None, details) if is_long else ():
                 wrapped = Text(safe_line(detail), style="dim").wrap(
                     output.console, max(output.width - margin, SHORT_ID)
                 )
@@ -134,17 +142,6 @@ def _format_title(row: Facts, room: int, time: datetime, *, is_starred: bool) ->
         cell.append(f"{row.mark}  ", style="cyan")
     title = shorten_to_width(safe_line(row.title or "(no title)"), max(room - cell.cell_len, 1))
     return cell.append(title, "" if row.title else "dim")
-
-
-def _list_details(row: Facts, room: int, heading: str) -> list[str]:
-    is_cut = row.title is not None and count_columns(row.title) > room
-    return [
-        row.session,
-        *([f"in {row.cwd}"] if heading and row.cwd and row.cwd != heading else []),
-        *([row.title] if row.title and is_cut else []),
-        *([row.first_prompt] if row.first_prompt and row.first_prompt != row.title else []),
-        *([f"version {', '.join(row.versions)}"] if row.versions else []),
-    ]
 
 
 def is_expiring(row: Facts, time: datetime) -> bool:
@@ -195,7 +192,22 @@ def ls_command(
         figures = read_figures(archive, rows, request.prices, watch)
     rows = _sort_rows(rows, figures, sort, reverse)[:limit]
     if as_json:
-        request.output.json([_row_to_json(request, row, figures[row.path]) for row in rows])
+        shown = [field.name for field in fields(Facts) if field.name not in NOT_IN_JSON]
+        request.output.json(
+            [
+                {JSON_NAMES.get(name, name): getattr(row, name) for name in shown}
+                | {
+                    "project": request.archive.folding.project(row.project),
+                    "folder": row.project,
+                    "path": row.source_path or row.path,
+                    "turns": found.turns,
+                    "cost_usd": found.cost_usd,
+                    "unpriced": sorted(found.spent.unpriced) if found.spent else [],
+                    "starred": row.session in request.starred,
+                }
+                for row, found in ((row, figures[row.path]) for row in rows)
+            ]
+        )
         return
     with request.output.paged():
         _print_rows(request, rows, figures, time, is_long=is_long)
@@ -226,20 +238,6 @@ def _sort_rows(
         "title": lambda row: (row.title or "").casefold(),
     }
     return sorted(rows, key=keys[sort], reverse=(sort != "title") != reverse)
-
-
-def _row_to_json(request: Request, row: Facts, figures: Figures) -> dict[str, Any]:
-    names = (field.name for field in fields(row) if field.name not in NOT_IN_JSON)
-    value = {JSON_NAMES.get(name, name): getattr(row, name) for name in names}
-    return value | {
-        "project": request.archive.folding.project(row.project),
-        "folder": row.project,
-        "path": row.source_path or row.path,
-        "turns": figures.turns,
-        "cost_usd": figures.cost_usd,
-        "unpriced": sorted(figures.spent.unpriced) if figures.spent else [],
-        "starred": row.session in request.starred,
-    }
 
 
 def _print_rows(

@@ -141,7 +141,11 @@ class NarrowQuote(BlockQuote):
 
 
 class Prose(Markdown):
-    """Markdown in which nothing is lost: tags stay text, line breaks stay breaks."""
+    """Markdown in which nothing is lost: tags stay text, line breaks stay breaks.
+
+    A short line ends where the writer ended it; a long one was wrapped, and is joined with the
+    next.
+    """
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
@@ -156,25 +160,17 @@ class Prose(Markdown):
     def __init__(self, text: str, tokens: list[Token]) -> None:
         super().__init__("")
         self.markup = text
-        self.parsed = _keep_line_breaks(tokens)
+        for token in tokens:
+            width = 0
+            for child in token.children or ():
+                width += len(child.content)
+                if child.type in ("softbreak", "hardbreak"):
+                    child.type = "softbreak" if width >= FULL_LINE else "hardbreak"
+                    width = 0
+        self.parsed = tokens
 
 
 PARSER = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
-
-
-def _keep_line_breaks(tokens: list[Token]) -> list[Token]:
-    """Return tokens in which a short line ends where the writer ended it.
-
-    A long one was wrapped at the writer's width: it is joined with the next.
-    """
-    for token in tokens:
-        width = 0
-        for child in token.children or ():
-            width += len(child.content)
-            if child.type in ("softbreak", "hardbreak"):
-                child.type = "softbreak" if width >= FULL_LINE else "hardbreak"
-                width = 0
-    return tokens
 
 
 @dataclass(frozen=True)
@@ -195,9 +191,6 @@ def render_markdown(text: str) -> RenderableType:
     if not MARKS.search(text):
         return Text(BROKEN.sub(" ", text))
     tokens = PARSER.parse(text)
-    return Prose(text, tokens) if _shows_everything(text, tokens) else Text(text)
-
-
-def _shows_everything(text: str, tokens: list[Token]) -> bool:
     held = "".join(f"{token.info} {token.content} " for token in tokens)
-    return len(SILENT.sub("", held)) >= len(SILENT.sub("", text))
+    is_complete = len(SILENT.sub("", held)) >= len(SILENT.sub("", text))
+    return Prose(text, tokens) if is_complete else Text(text)

@@ -281,24 +281,6 @@ class OptionGroup:
         return [pair for pair in hints.items() if isinstance(getattr(cls, pair[0]), Declared)]
 
 
-def declare_parameters(
-    function: Callable[..., Any],
-) -> tuple[list[click.Parameter], dict[str, type[OptionGroup]]]:
-    """Return the parameters that a function declares, and its groups of options by name."""
-    params: list[click.Parameter] = []
-    groups: dict[str, type[OptionGroup]] = {}
-    for name, parameter in [*signature(function).parameters.items()][1:]:
-        hint = parameter.annotation
-        if isinstance(parameter.default, Declared):
-            params.append(parameter.default.build(name, hint))
-        elif isinstance(hint, type) and issubclass(hint, OptionGroup):
-            groups[name] = hint
-            params += [
-                getattr(hint, field).build(field, type_) for field, type_ in hint.list_fields()
-            ]
-    return params, groups
-
-
 def command(
     *options: Callable[[Any], Any], examples: str = "", cls: type[click.Command] = GroupedHelp
 ) -> Callable[[Callable[..., Any]], click.Command]:
@@ -308,7 +290,15 @@ def command(
     """
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        params, groups = declare_parameters(function)
+        params: list[click.Parameter] = []
+        groups: dict[str, type[OptionGroup]] = {}
+        for name, parameter in [*signature(function).parameters.items()][1:]:
+            hint = parameter.annotation
+            if isinstance(parameter.default, Declared):
+                params.append(parameter.default.build(name, hint))
+            elif isinstance(hint, type) and issubclass(hint, OptionGroup):
+                groups[name] = hint
+                params += [getattr(hint, of).build(of, type_) for of, type_ in hint.list_fields()]
 
         @combine_options(*options, global_options)
         @wraps(function)

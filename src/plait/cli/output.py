@@ -93,7 +93,9 @@ class Output:
             return False
         words = [part for part in parts if isinstance(part, str)]
         lines = safe(" ".join(words)).split("\n")
-        if len(words) < len(parts) or any(_needs_drawing(line) for line in lines):
+        if len(words) < len(parts):
+            return False
+        if any("\t" in line or count_columns(line) > pipe_width() for line in lines):
             return False
         stream.write("\n".join([*lines, ""]))
         return True
@@ -278,10 +280,6 @@ class Output:
                 bars[0].update(bars[0].task_ids[0], completed=done, total=total)
 
             yield report
-
-
-def _needs_drawing(line: str) -> bool:
-    return "\t" in line or count_columns(line) > pipe_width()
 
 
 def select_fields(value: object, *names: str) -> dict[str, Any]:

@@ -282,7 +282,13 @@ class PassagePrinter:
             subject = safe(call.subject)
             shorten = shorten_path if call.link and "://" not in call.link else shorten_to_width
             subject = shorten(subject, max(room, LEAST_SUBJECT)) if is_cut else subject
-            head.append("  ").append(subject, _link_style(call.link))
+            style_of_link = ""
+            if call.link and ADDRESS.fullmatch(call.link):
+                address = quote(call.link, safe=":/?#@!$&()*+,;=%~-._", errors="replace")
+                style_of_link = f"link {address}"
+            elif call.link and call.link.startswith("/"):
+                style_of_link = f"link file://{quote(call.link, errors='replace')}"
+            head.append("  ").append(subject, style_of_link)
         left = self.room - head.cell_len - margin
         result = shorten_to_width(result, max(left, 4)) if is_cut else result
         head.append(result, "dim" if call.outcome == "ok" else style)
@@ -358,14 +364,6 @@ def _draw_change(line: DiffLine, digits: int, text: str) -> Text:
     return Text.assemble((place, "dim"), (f"{sign} {words}", style))
 
 
-def _link_style(link: str | None) -> str:
-    if not link:
-        return ""
-    if ADDRESS.fullmatch(link):
-        return f"link {quote(link, safe=':/?#@!$&()*+,;=%~-._', errors='replace')}"
-    return f"link file://{quote(link, errors='replace')}" if link.startswith("/") else ""
-
-
 @dataclass(frozen=True)
 class WithRails:
     """Anything that can be drawn, with bars at the left of each line."""
@@ -409,8 +407,23 @@ def print_heading(
 
 def print_state(output: Output, found: Conversations, shown: Conversation) -> None:
     """Print what kind of branch it is, where it is not the active one."""
-    if state := _state_of(found, shown):
-        output.print(state, style="yellow")
+    parent, name = found.by_line.get(shown.parent or ""), shorten_name(shown.id)
+    if shown.id == found.main:
+        branches = sum(line.kind == "branch" for line in found.by_line.values())
+        words = f"active, {format_count(branches, 'branch', 'branches')}" if branches else ""
+    elif shown.kind in ("agent", "service"):
+        kind = "background request" if shown.kind == "service" else "agent"
+        by = f", started by {describe_conversation(parent)}" if parent and shown.call else ""
+        words = f"{kind} {name}{by}"
+    else:
+        words = f"{shown.kind} {name}, {'active' if shown.is_active else 'abandoned'}"
+        words += f": leaves {describe_conversation(parent)}" if parent else ""
+        for turn in parent.turns if parent else ():
+            if any(isinstance(item, BranchPoint) and item.to == shown.id for item in turn.items):
+                words += f" after turn {turn.number}"
+                break
+    if words:
+        output.print(words, style="yellow")
 
 
 def print_totals(output: Output, shown: Conversation, totals: Totals) -> None:
@@ -424,25 +437,6 @@ def print_totals(output: Output, shown: Conversation, totals: Totals) -> None:
         line = longer
     output.print(line, style="dim")
     output.print("")
-
-
-def _state_of(found: Conversations, shown: Conversation) -> str:
-    """Return which branch or agent a conversation is, and where it comes from."""
-    if shown.id == found.main:
-        branches = sum(line.kind == "branch" for line in found.by_line.values())
-        return f"active, {format_count(branches, 'branch', 'branches')}" if branches else ""
-    parent, name = found.by_line.get(shown.parent or ""), shorten_name(shown.id)
-    if shown.kind in ("agent", "service"):
-        kind = "background request" if shown.kind == "service" else "agent"
-        by = f", started by {describe_conversation(parent)}" if parent and shown.call else ""
-        return f"{kind} {name}{by}"
-    words = f"{shown.kind} {name}, {'active' if shown.is_active else 'abandoned'}"
-    if parent is None:
-        return words
-    for turn in parent.turns:
-        if any(isinstance(item, BranchPoint) and item.to == shown.id for item in turn.items):
-            return f"{words}: leaves {describe_conversation(parent)} after turn {turn.number}"
-    return f"{words}: leaves {describe_conversation(parent)}"
 
 
 def _facts_of(shown: Conversation, totals: Totals) -> Iterator[str]:

@@ -121,7 +121,15 @@ def redact_command(
         raise UserError("no key given", "`plait redact --restore --key FILE < TEXT`")
     redactor = None if restore else Redactor(choose_rules())
     if redactor is None or not check:
-        _redact_stdin(redactor, Path(key_file) if key_file else None)
+        text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+        if redactor is None:
+            key = read_key(Path(key_file or ""))
+            text = restore_log(text, key) if is_log(text) else restore_text(text, key)
+        else:
+            text = redact_log(redactor, text) if is_log(text) else redactor.text(text)
+            if key_file:
+                write_key(Path(key_file), redactor.key)
+        write_bytes(text.encode("utf-8", "surrogateescape"))
         return 0
     sources = _list_sources(request, paths)
     report = request.archive.disclosures(redactor, files=sources, watch=request.output.progress)
@@ -147,19 +155,6 @@ def redact_command(
     return 1 if report or opinion else 0
 
 
-def _redact_stdin(redactor: Redactor | None, key_file: Path | None) -> None:
-    """Redact the text on stdin; without a redactor, restore it by the key."""
-    text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-    if redactor is None:
-        key = read_key(key_file or Path())
-        text = restore_log(text, key) if is_log(text) else restore_text(text, key)
-    else:
-        text = redact_log(redactor, text) if is_log(text) else redactor.text(text)
-        if key_file:
-            write_key(key_file, redactor.key)
-    write_bytes(text.encode("utf-8", "surrogateescape"))
-
-
 def load_redactor(rules: str | None, *, strict: bool = False) -> Redactor:
     """Return a redactor with the built-in rules, this machine's names and a file of rules."""
     return Redactor(load_rules(rules, strict=strict))
@@ -182,38 +177,31 @@ def load_rules(rules: str | None, *, strict: bool = False) -> Rules:
 
 
 def _list_sources(request: Request, names: Sequence[str]) -> "list[CheckedFile]":
+    """List the files of sessions, and the files and folders, of these names; without any, all."""
     from plait.archive import CheckedFile
 
-    if names:
-        paths = [path for name in names for path in _iter_paths(request, name)]
-    else:
-        paths = [file.path for file in request.archive.files]
+    paths = [] if names else [file.path for file in request.archive.files]
+    for name in names:
+        if Path(name).is_file():
+            paths.append(Path(name))
+        elif Path(name).is_dir():
+            paths += _iter_files(Path(name))
+        else:
+            try:
+                sessions = find_sessions(request, name)
+            except UserError:
+                if PATH_LIKE.search(name) is None:
+                    raise
+                hint = "`plait ls` lists sessions"
+                raise UserError(f"no such file or folder: '{name}'", hint) from None
+            for session in sessions:
+                paths += [session.path, *(file.path for file in session.agents)]
+                paths += _iter_files(session.path.with_suffix(""))
     sources: list[CheckedFile] = []
     for path in dict.fromkeys(paths):
         with suppress(OSError):  # deleted since it was listed
             sources.append(CheckedFile(path, path.stat().st_size))
     return sources
-
-
-def _iter_paths(request: Request, name: str) -> Iterator[Path]:
-    path = Path(name)
-    if path.is_file():
-        yield path
-        return
-    if path.is_dir():
-        yield from _iter_files(path)
-        return
-    try:
-        sessions = find_sessions(request, name)
-    except UserError:
-        if PATH_LIKE.search(name) is None:
-            raise
-        hint = "`plait ls` lists sessions"
-        raise UserError(f"no such file or folder: '{name}'", hint) from None
-    for session in sessions:
-        yield session.path
-        yield from (file.path for file in session.agents)
-        yield from _iter_files(session.path.with_suffix(""))
 
 
 def _iter_files(folder: Path) -> Iterator[Path]:
@@ -249,8 +237,14 @@ def _print_report(
             name = Text(entry.stand_in, style="bold red" if entry.kind == "secret" else "")
             if entry.hint:
                 name.append(f"  {entry.hint}…", style="dim")
-            places = Text(_format_places(entry, show_all=show_all), style="dim")
-            table.add_row(name, format_number(entry.count), places)
+            listed = [_format_place(entry.places[0])]
+            if show_all:
+                found_at = (f"{_format_place(place)} {place.field or ''}" for place in entry.places)
+                listed = list(dict.fromkeys(found_at))
+            rest = entry.count - (len(entry.places) if show_all else 1)
+            more = f"and {format_number(rest)} more" if rest else ""
+            where = ("\n" if show_all else " ").join(filter(None, [*listed, more]))
+            table.add_row(name, format_number(entry.count), Text(where, style="dim"))
         output.print(table)
     output.print("")
     parts = []
@@ -279,15 +273,6 @@ def _print_report(
     output.print("redaction can miss:", style="dim")
     for limit in report.not_recognised:
         output.print(f"- {limit}", style="dim")
-
-
-def _format_places(found: Found, *, show_all: bool) -> str:
-    if not show_all:
-        more = f" and {format_number(found.count - 1)} more" if found.count > 1 else ""
-        return _format_place(found.places[0]) + more
-    names = dict.fromkeys(f"{_format_place(place)} {place.field or ''}" for place in found.places)
-    rest = found.count - len(found.places)
-    return "\n".join(names) + (f"\nand {format_number(rest)} more" if rest else "")
 
 
 def _format_place(place: Place) -> str:

@@ -71,8 +71,14 @@ def resume_command(
     default = expand_user(claude_folder_setting({}), {})
     resume = archive.resume(source, default=default, turn=turn)
     if is_run:
-        _run_client(output, resume, force=force)
-        return
+        words = client_command(resume, force=force)
+        for warning in resume.warnings:
+            output.note(f"warning: {warning.sentence}")
+        if resume.back:
+            _print_rewind(output, resume.back, resume.session)
+        sys.stdout.flush()
+        os.chdir(resume.directory or ".")
+        os.execvp(words[0], words)  # noqa: S606  the user asked for it
     can_resume, next_prompt = resume.why_not is None, None
     if can_resume and source.origin is None:
         next_prompt = describe_next_prompt(archive.resumption(source).next_prompt, request.prices)
@@ -140,17 +146,6 @@ def _print_rewind(output: Output, target: RewindTarget, session: str) -> None:
         output.print("")
         output.print("What followed that prompt stays in the log as a branch.", style="dim")
         output.print("Add --fork-session to continue in a new session instead.", style="dim")
-
-
-def _run_client(output: Output, resume: Resume, *, force: bool) -> None:
-    words = client_command(resume, force=force)
-    for warning in resume.warnings:
-        output.note(f"warning: {warning.sentence}")
-    if resume.back:
-        _print_rewind(output, resume.back, resume.session)
-    sys.stdout.flush()
-    os.chdir(resume.directory or ".")
-    os.execvp(words[0], words)  # noqa: S606  the user asked for it
 
 
 @command(examples="plait context latest\nplait context 3f2a --full")

@@ -145,7 +145,8 @@ def search_command(
         "branch": branch,
     }
     fields = [Field(name, value) for name, value in given.items() if value]
-    with request.output.byte_progress() as watch:
+    output = request.output
+    with output.byte_progress() as watch:
         found = request.indexed_archive.search(
             " ".join(query),
             [*fields, *([starred_filter(request)] if starred else ())],
@@ -157,7 +158,7 @@ def search_command(
             is_each=each or None,
             watch=watch,
         )
-    request.output.warn_lost_workers(request.archive)
+    output.warn_lost_workers(request.archive)
     words = " ".join((*query, *(f"{field.name}:{field.value}" for field in fields)))
     if is_open:
         if not found.hits:
@@ -171,22 +172,27 @@ def search_command(
             show_command, session=hit.session, branch=branch, turn=turn
         )
     elif as_json:
-        hits = [
-            to_builtins(hit)
-            | {"open": _open_command(request, hit), "resume": _resume_command(request, hit)}
-            for hit in found.hits
-        ]
-        request.output.json(structs.asdict(found) | {"hits": hits})
+        hits: list[dict[str, Any]] = []
+        for hit in found.hits:
+            resume: tuple[str, ...] = ("claude", "--resume", hit.session)
+            if request.roots:  # Claude Code would not find it by its id
+                resume = ("plait", "resume", hit.session, "--run", *request.root_options)
+            commands = {"open": _open_command(request, hit), "resume": shell_command(*resume)}
+            hits.append(to_builtins(hit) | commands)
+        output.json(structs.asdict(found) | {"hits": hits})
     elif found.hits:
         _print_found(request, found)
     else:
-        _print_nothing(request, found, words)
-
-
-def _resume_command(request: Request, hit: Hit) -> str:
-    if not request.roots:
-        return shell_command("claude", "--resume", hit.session)
-    return shell_command("plait", "resume", hit.session, "--run", *request.root_options)
+        where = f" in {format_count(found.sessions, 'session')}" if found.sessions else ""
+        output.print(f"nothing matches '{safe(shorten_to_width(words, 200))}'{where}")
+        if found.near:
+            output.print(f"did you mean {' or '.join(f'`{query}`' for query in found.near)}?")
+        elif found.note:
+            output.print(found.note)
+        elif found.sort == "time" and found.by == "index":
+            output.print("fewer fields may find more", style="dim")
+        else:
+            output.print("fewer words, `word*` or `--exact` may find more", style="dim")
 
 
 def _open_command(request: Request, hit: Hit) -> str:
@@ -199,6 +205,8 @@ def _open_command(request: Request, hit: Hit) -> str:
 
 
 def _print_found(request: Request, found: SearchResult) -> None:
+    from rich.text import Text
+
     output = request.output
     if found.note:
         output.note(found.note)
@@ -207,7 +215,16 @@ def _print_found(request: Request, found: SearchResult) -> None:
         sessions.setdefault(hit.session, []).append(hit)
     with output.paged():
         for hits in sessions.values():
-            _print_session(request, hits[0])
+            hit = hits[0]
+            project = hit.project.strip("-") or hit.project
+            kept = f"{SEPARATOR}kept" if request.archive.inventory.is_kept(hit.path) else ""
+            details = f"  {short_id(hit.session)}{SEPARATOR}{safe(project)}{kept}"
+            title = safe(" ".join((hit.title or "(no title)").split()))
+            room = max(output.width - count_columns(details), output.width // 2)
+            line = Text(shorten_to_width(title, room), style="bold")
+            line.append(details, style="dim not bold")
+            line.truncate(output.width, overflow="ellipsis")
+            output.print_lines([line])
             for hit in hits:
                 _print_hit(request, hit)
             output.print("")
@@ -231,34 +248,6 @@ def _print_found(request: Request, found: SearchResult) -> None:
                 for value, count in counts[:MOST_FACETS]
             )
             output.print(join_fitting(parts, output.width), style="dim")
-
-
-def _print_nothing(request: Request, found: SearchResult, query: str) -> None:
-    output = request.output
-    where = f" in {format_count(found.sessions, 'session')}" if found.sessions else ""
-    output.print(f"nothing matches '{safe(shorten_to_width(query, 200))}'{where}")
-    if found.near:
-        output.print(f"did you mean {' or '.join(f'`{suggestion}`' for suggestion in found.near)}?")
-    elif found.note:
-        output.print(found.note)
-    elif found.sort == "time" and found.by == "index":
-        output.print("fewer fields may find more", style="dim")
-    else:
-        output.print("fewer words, `word*` or `--exact` may find more", style="dim")
-
-
-def _print_session(request: Request, hit: Hit) -> None:
-    from rich.text import Text
-
-    output = request.output
-    project = hit.project.strip("-") or hit.project
-    kept = f"{SEPARATOR}kept" if request.archive.inventory.is_kept(hit.path) else ""
-    details = f"  {short_id(hit.session)}{SEPARATOR}{safe(project)}{kept}"
-    title = safe(" ".join((hit.title or "(no title)").split()))
-    room = max(output.width - count_columns(details), output.width // 2)
-    line = Text(shorten_to_width(title, room), style="bold").append(details, style="dim not bold")
-    line.truncate(output.width, overflow="ellipsis")
-    output.print_lines([line])
 
 
 def _print_hit(request: Request, hit: Hit) -> None:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import write_bytes
 from plait.cli.text import shell_command
 from plait.errors import SourceError, UserError
-from plait.redact import Rules, add_own_names
+from plait.redact import add_own_names
 from plait.settings import (
     claude_folder_setting,
     config_file,
@@ -114,13 +115,26 @@ def serve_command(request: Request, asked: ServeOptions) -> None:
             "add `--allow-remote` if you want that",
         )
     if asked.new_key:
-        _make_key(request, asked.new_key)
+        from plait.lake.access import hash_key
+
+        key, name = Keys(new_secret()).key, json.dumps(asked.new_key, ensure_ascii=False)
+        words = f"the key of {asked.new_key}, shown only once; put this into the policy file:"
+        request.output.note(words)
+        request.output.note(f'[people.{name}]\nkey = "{hash_key(key)}"', no_wrap=True)
+        write_bytes(f"{key}\n".encode())
     elif asked.lake:
         _serve_lake(request, asked.lake, asked)
     elif asked.policy:
         raise UserError("`--policy` needs a lake", "add `--lake URL`")
     else:
-        _serve_sessions(_with_gallery(request, asked.gallery), asked)
+        if asked.gallery is not None and not request.archive.sessions:
+            request.output.note("you have no sessions yet; this is the examples gallery")
+            copy = request.settings.state / "gallery"
+            request = replace(request, roots=(str(copy),))
+            if find_running_server(running_file(request)) is None:
+                shutil.rmtree(copy, ignore_errors=True)
+                shutil.copytree(asked.gallery, copy)  # edits must not change the checkout
+        _serve_sessions(request, asked)
 
 
 def _serve_sessions(request: Request, asked: ServeOptions) -> None:
@@ -141,13 +155,26 @@ def _serve_sessions(request: Request, asked: ServeOptions) -> None:
             output.note(f"Plait is at {running.address.url}", no_wrap=True)
             hint = f"`{key_command}` prints it"
             print_key(request, running, hint, is_opened=asked.is_opened)
-        library = _library(request, is_read_only=asked.is_read_only)
+        settings = request.settings
+        named = tuple(root.path for root in request.archive.roots)
+        library = LiveArchive(
+            settings.roots if settings.is_default_root else named,  # some may be created later
+            settings.index,
+            request.prices,
+            lambda: add_own_names(None, home_folder()),
+            asked.is_read_only,
+            request.store,
+            expand_user(claude_folder_setting({}), {}),
+            settings.stars,
+            settings.translations,
+            plait_command(is_anywhere=True),
+        )
         commands = Commands(
             shell_command("plait", "open", *roots), shell_command("plait", "serve", *roots)
         )
-        keys, names, seconds = Keys(running.secret), asked.known_names, asked.idle_seconds
         with report_reading(request, is_silent=asked.is_background) as report:
-            run(library, listener, keys, names, seconds, report, commands)
+            keys, idle = Keys(running.secret), asked.idle_seconds
+            run(library, listener, keys, asked.known_names, idle, report, commands)
 
 
 @contextmanager
@@ -178,28 +205,6 @@ def print_key(
     request.output.note("stop with Ctrl-C", no_wrap=True)
     if should_open(is_opened):
         open_page(request, running)
-
-
-def _library(request: Request, *, is_read_only: bool) -> LiveArchive:
-    roots, settings = tuple(root.path for root in request.archive.roots), request.settings
-    roots = settings.roots if settings.is_default_root else roots  # some may be created later
-
-    def load_rules() -> Rules:
-
-        return add_own_names(None, home_folder())
-
-    return LiveArchive(
-        roots,
-        request.settings.index,
-        request.prices,
-        load_rules,
-        is_read_only,
-        request.store,
-        expand_user(claude_folder_setting({}), {}),
-        settings.stars,
-        settings.translations,
-        plait_command(is_anywhere=True),
-    )
 
 
 @contextmanager
@@ -252,18 +257,6 @@ def stop_running_server(request: Request, file: Path) -> None:
         request.output.note("no server is running for these sessions")
     else:
         request.output.note(f"the server at {running.address.url} was stopped", no_wrap=True)
-
-
-def _with_gallery(request: Request, gallery: str | None) -> Request:
-    if gallery is None or request.archive.sessions:
-        return request
-    request.output.note("you have no sessions yet; this is the examples gallery")
-    copy = request.settings.state / "gallery"
-    found = Request((str(copy),), request.colour, request.has_pager)
-    if find_running_server(running_file(found)) is None:
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(gallery, copy)  # edits must not change the checkout
-    return found
 
 
 def running_file(request: Request) -> Path:
@@ -392,14 +385,3 @@ def _print_lake_address(
     else:
         hint = "shown if you run this again in a terminal"
         print_key(request, running, hint, is_opened=asked.is_opened)
-
-
-def _make_key(request: Request, name: str) -> None:
-    """Print a key for a person, and the lines for the policy file."""
-    from plait.lake.access import hash_key
-
-    key = Keys(new_secret()).key
-    request.output.note(f"the key of {name}, shown only once; put this into the policy file:")
-    quoted = json.dumps(name, ensure_ascii=False)
-    request.output.note(f'[people.{quoted}]\nkey = "{hash_key(key)}"', no_wrap=True)
-    write_bytes(f"{key}\n".encode())

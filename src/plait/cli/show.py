@@ -1,6 +1,6 @@
 """`plait show`: a conversation in the terminal, at a chosen depth."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from plait.archive import Session, resolve_conversation, shorten_name
@@ -21,7 +21,6 @@ from plait.conversation.costs import (
 from plait.conversation.model import (
     Conversation,
     Conversations,
-    ItemBase,
     NotableOutcome,
     ToolCall,
     Turn,
@@ -80,7 +79,18 @@ def show_command(
         turns = filter_turns_by_call(turns, outcome, tool)
     if raw and not as_json:
         reading = TerminalRenderer(found, SessionCosts(found), depth, thinking)
-        _print_raw(request, shown, reading.iter_items(shown, turns))
+        # The lines that items were read from, in the order of the items.
+        places = dict.fromkeys((item.file, item.line) for item in reading.iter_items(shown, turns))
+        lines = {
+            (file, line.number): line
+            for file in {file for file, _ in places}
+            for line in iter_lines(Path(shown.files[file]))
+            if (file, line.number) in places
+        }
+        with request.output.paged():
+            for place in places:
+                if place in lines:
+                    print_line(request, lines[place], pretty=request.output.console.is_terminal)
         return
     agents = [found.by_line[name] for name in list_descendant_agents(found, shown.id)]
     agents = [agent for agent in agents if agent.kind == "agent"]
@@ -170,18 +180,3 @@ def _print_rest(output: Output, found: Conversations, reading: TerminalRenderer)
         words = f"{', '.join(facts)}: {', '.join(shown)}{more}"
         output.print("")
         output.print(f"{words}, `--branch {shown[0]}` shows {which}", style="dim")
-
-
-def _print_raw(request: Request, shown: Conversation, items: Iterable[ItemBase]) -> None:
-    """Print the lines that items were read from, in the order of the items."""
-    places = dict.fromkeys((item.file, item.line) for item in items)
-    lines = {
-        (file, line.number): line
-        for file in {file for file, _ in places}
-        for line in iter_lines(Path(shown.files[file]))
-        if (file, line.number) in places
-    }
-    with request.output.paged():
-        for place in places:
-            if place in lines:
-                print_line(request, lines[place], pretty=request.output.console.is_terminal)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 TWO_COLUMNS = 110
 WIDEST = 150
 GAP = 4
-BLOCK = "█"
 MILLION, BILLION = 1_000_000, 1_000_000_000
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 TALL = 3
@@ -90,7 +89,15 @@ def stats_command(
     if as_json:
         plain: dict[str, Any] = msgspec.to_builtins(figures)
         for entry in (plain, *plain["models"], *plain["agent_types"]):
-            entry["tokens"] = _tokens_to_json(entry["tokens"])
+            tokens = entry["tokens"]
+            entry["tokens"] = {
+                "input_tokens": tokens["input"],
+                "output_tokens": tokens["output"],
+                "cache_creation_tokens": tokens["cache_write_5m"] + tokens["cache_write_1h"],
+                "cache_read_tokens": tokens["cache_read"],
+                "web_searches": tokens["web_searches"],
+                "web_fetches": tokens["web_fetches"],
+            }
         output.json(plain)
     elif figures.sessions:
         with output.paged():
@@ -99,40 +106,12 @@ def stats_command(
             width = min(output.width, WIDEST)
             is_wide = width >= TWO_COLUMNS
             room = (width - GAP) // 2 if is_wide else width
-            is_plain = ascii_only or not _is_drawable(output.console.encoding)
+            is_plain = ascii_only or not output.console.encoding.startswith("utf")
             StatsPage(output, figures, zone, room, is_plain).print(width, is_wide=is_wide)
     elif request.archive.sessions:
         output.print("nothing to count")
     else:
         print_no_sessions(request)
-
-
-def _is_drawable(encoding: str) -> bool:
-    try:
-        BLOCK.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
-
-
-def _tokens_to_json(tokens: dict[str, Any]) -> dict[str, int]:
-    return {
-        "input_tokens": tokens["input"],
-        "output_tokens": tokens["output"],
-        "cache_creation_tokens": tokens["cache_write_5m"] + tokens["cache_write_1h"],
-        "cache_read_tokens": tokens["cache_read"],
-        "web_searches": tokens["web_searches"],
-        "web_fetches": tokens["web_fetches"],
-    }
-
-
-def describe_uncounted(figures: ArchiveFigures) -> Iterator[str]:
-    """Return a note on the sessions that are not counted, and why."""
-    silent = figures.all_sessions - figures.sessions - figures.copied_sessions
-    if figures.copied_sessions:
-        yield f"{format_count(figures.copied_sessions, 'session')} not counted: {COPIED}"
-    if silent:
-        yield f"{format_count(silent, 'session')} not counted: {SILENT}"
 
 
 def short_count(count: int) -> str:
@@ -172,8 +151,11 @@ class StatsPage:
 
         output = self.output
         output.print(self.extent(), style="dim")
-        for remark in describe_uncounted(self.figures):
-            output.print(remark, style="dim")
+        copied = self.figures.copied_sessions
+        silent = self.figures.all_sessions - self.figures.sessions - copied
+        for count, why in ((copied, COPIED), (silent, SILENT)):
+            if count:
+                output.print(f"{format_count(count, 'session')} not counted: {why}", style="dim")
         output.print("")
         output.print(self.cards(width))
         output.print("")

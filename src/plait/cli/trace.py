@@ -28,7 +28,6 @@ from plait.record.time import parse_time
 from plait.settings import Collector, trace_target
 from plait.trace.delivery import (
     DeliveryResult,
-    SessionStatus,
     Spool,
     Target,
     deliver,
@@ -45,7 +44,7 @@ from plait.trace.otlp import write_spans
 from plait.view.formats import format_age, format_count
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    pass
 
 
 @click.group("trace", cls=LazyGroup, table=subcommands("trace"))
@@ -223,7 +222,7 @@ def status_command(
 
     Covers what hooks sent; `plait trace send` is not recorded.
     """
-    targets = _list_hook_targets(request)
+    output, targets = request.output, _list_hook_targets(request)
     reports = [
         (target.url if target else None, read_sending_status(folder)) for folder, target in targets
     ]
@@ -232,16 +231,30 @@ def status_command(
         return
     for url, status in reports:
         if status.sessions:
-            request.output.print(_status_table(request, status.sessions[-limit:]))
+            is_narrow = output.width < NARROW_TABLE
+            names = ("turns", "waiting", "refused") if is_narrow else COLUMNS
+            wide = None if is_narrow else "note"
+            table = output.table("session", *names, right=FIGURES, wide=wide)
+            for session in status.sessions[-limit:]:
+                time = parse_time(session.updated)
+                note = "turn in progress" if session.is_open else ""
+                cells = {
+                    "sent": format_age(time, now()) if time else "",
+                    "turns": format_number(session.turns),
+                    "line": format_number(session.last_line),
+                    "waiting": format_number(session.waiting) if session.waiting else "",
+                    "refused": format_number(session.refused) if session.refused else "",
+                    "note": "see below" if session.error else note,
+                }
+                table.add_row(session.session[:SHORT_ID], *(cells[name] for name in names))
+            output.print(table)
             left = len(status.sessions) - limit
             if left > 0:
-                request.output.note(f"{format_count(left, 'older session')} not shown")
+                output.note(f"{format_count(left, 'older session')} not shown")
         elif len(reports) == 1:
-            request.output.print_message(
-                "nothing sent by hooks yet; `plait trace install` sets them up"
-            )
+            output.print_message("nothing sent by hooks yet; `plait trace install` sets them up")
         for line in format_sending_status(status, url):
-            request.output.print(line)
+            output.print(line)
 
 
 def _print_json(request: Request, reports: Sequence[tuple[str | None, object]]) -> None:
@@ -255,27 +268,6 @@ def _list_hook_targets(request: Request) -> list[tuple[Path, Target | None]]:
     folder = request.settings.state / FOLDER
     named = [(path, langfuse_target(*project)) for path, project in iter_target_folders(folder)]
     return [(folder, trace_target(request.settings.hook_collector)), *named]
-
-
-def _status_table(request: Request, sessions: list[SessionStatus]) -> "Table":
-    is_narrow = request.output.width < NARROW_TABLE
-    names = ("turns", "waiting", "refused") if is_narrow else COLUMNS
-    wide = None if is_narrow else "note"
-    table = request.output.table("session", *names, right=FIGURES, wide=wide)
-    for session in sessions:
-        time = parse_time(session.updated)
-        cells = {
-            "sent": format_age(time, now()) if time else "",
-            "turns": format_number(session.turns),
-            "line": format_number(session.last_line),
-            "waiting": format_number(session.waiting) if session.waiting else "",
-            "refused": format_number(session.refused) if session.refused else "",
-            "note": "turn in progress" if session.is_open else "",
-        }
-        if session.error:
-            cells["note"] = "see below"
-        table.add_row(session.session[:SHORT_ID], *(cells[name] for name in names))
-    return table
 
 
 @command(examples="plait trace flush\nplait trace flush --refused")

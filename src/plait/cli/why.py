@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from plait.archive import WasteFinding, Why, WhyTotals, gc_paused
+from plait.archive import Why, WhyTotals, gc_paused
 from plait.cli import shared
 from plait.cli.options import Request, command, option
 from plait.cli.selection import Filters
@@ -222,7 +222,24 @@ def waste_command(
         total = f"{format_saving(waste.least_usd, waste.total_usd)} could have been saved{share}"
         output.print(f"{total} ({format_count(waste.sessions, 'session')})", style="bold")
         for finding in waste.findings:
-            _print_finding(request, finding, titles, is_all=is_all)
+            output.print("")
+            title = f"{WASTE_TITLES[finding.kind]}, {format_number(finding.count)} ×"
+            saving = format_saving(finding.least_usd, finding.cost_usd)
+            output.print(f"{saving}  {title}", style="bold")
+            entrypoints = sorted(finding.entrypoints.items(), key=lambda pair: -pair[1])
+            if len(entrypoints) > 1:
+                costs = (f"{safe_line(name)} {format_money(cost)}" for name, cost in entrypoints)
+                output.print(f"  {SEPARATOR.join(costs)}", style="dim")
+            output.print(f"  {WASTE_TIPS[finding.kind]}", style="green")
+            for evidence in finding.evidence if is_all else finding.evidence[:MOST_EVIDENCE]:
+                parts = (
+                    format_money(evidence.cost_usd),
+                    short_id(evidence.session),
+                    _format_time(evidence.time),
+                    safe_line(evidence.about or titles.get(evidence.session, "")),
+                )
+                line = f"  {'  '.join(filter(None, parts))}"
+                output.print(shorten_to_width(line, output.width))
         first = waste.findings[0].evidence[0]
         output.print("")
         output.print("show the first of them (`--json` has the command for each):", style="dim")
@@ -233,25 +250,3 @@ def waste_command(
 def _why_command(request: Request, session: str, response: str) -> str:
     """Return the command that shows one request."""
     return shell_command("plait", "why", session, "--turn", response, *request.root_options)
-
-
-def _print_finding(
-    request: Request, finding: WasteFinding, titles: dict[str, str], *, is_all: bool
-) -> None:
-    output = request.output
-    output.print("")
-    title = f"{WASTE_TITLES[finding.kind]}, {format_number(finding.count)} ×"
-    output.print(f"{format_saving(finding.least_usd, finding.cost_usd)}  {title}", style="bold")
-    entrypoints = sorted(finding.entrypoints.items(), key=lambda pair: -pair[1])
-    if len(entrypoints) > 1:
-        costs = (f"{safe_line(name)} {format_money(cost)}" for name, cost in entrypoints)
-        output.print(f"  {SEPARATOR.join(costs)}", style="dim")
-    output.print(f"  {WASTE_TIPS[finding.kind]}", style="green")
-    for evidence in finding.evidence if is_all else finding.evidence[:MOST_EVIDENCE]:
-        parts = (
-            format_money(evidence.cost_usd),
-            short_id(evidence.session),
-            _format_time(evidence.time),
-            safe_line(evidence.about or titles.get(evidence.session, "")),
-        )
-        output.print(shorten_to_width(f"  {'  '.join(filter(None, parts))}", output.width))

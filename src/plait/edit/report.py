@@ -15,6 +15,7 @@ from plait.errors import PlaitError, Refused
 from plait.sessions.model import SessionRef
 from plait.view.context import NO_COST, Weighed, describe_next_prompt, measure_context
 from plait.view.formats import format_bytes, format_count, format_money_column, format_tokens
+from plait.view.text import UNSAFE
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -460,10 +461,11 @@ def format_proof(proof: "Proof") -> str:
     if proof.state == "not installed":
         reason = f"cannot be started: {proof.output}" if proof.output else "is not installed here"
         return f"no proof: 'claude' {reason}"
-    client = (proof.client or "claude").partition(" ")[0]
+    client = UNSAFE.sub("\ufffd", (proof.client or "claude").partition(" ")[0])
     if proof.state == "not resumed":
         agreed = ", as `plait context` predicts" if proof.is_equal else ""
-        return f"{client} does not resume it{agreed}: {proof.output or 'no message'}"
+        message = UNSAFE.sub("\ufffd", proof.output or "no message")
+        return f"{client} does not resume it{agreed}: {message}"
     if proof.is_equal is None:
         return f"{client} resumes it, and asks for a summary first: it is too long to continue"
     sent = format_count(proof.messages, "message")
