@@ -34,7 +34,7 @@ from msgspec import Struct, ValidationError, convert
 
 from plait.errors import ConfigError
 from plait.lake.query import SESSIONS, QueryableLake, QueryEngine, open_query_engine, stored_name
-from plait.lake.schema import Column, Table, tables_for_profile
+from plait.lake.schema import Table, tables_for_profile
 
 if TYPE_CHECKING:
     import duckdb
@@ -271,8 +271,17 @@ class RestrictedQueryEngine(QueryEngine):
         is_visible = has_text
         if table.is_in_counts:
             is_visible = f'build IN (SELECT build FROM "{VISIBLE}")'  # noqa: S608  our own names
-        columns = ", ".join(_build_column_sql(column, has_text) for column in table.columns)
-        select = f'SELECT {columns} FROM "{stored_name(table.name)}" WHERE {is_visible}'  # noqa: S608
+        columns = []
+        for column in table.columns:
+            name = f'"{column.name}"'
+            if column.sensitivity == "worded":
+                columns.append(f"CASE WHEN {has_text} THEN {name} END AS {name}")
+            elif column.name == "family":  # not the name of a hidden session
+                known = f"family IN ({VISIBLE_NAMES_SQL})"
+                columns.append(f"CASE WHEN {known} THEN family ELSE session END AS family")
+            else:
+                columns.append(name)
+        select = f'SELECT {", ".join(columns)} FROM "{stored_name(table.name)}" WHERE {is_visible}'  # noqa: S608
         return f'CREATE VIEW "{table.name}" AS {select}'
 
     def hidden_totals(self, now: datetime | None = None) -> Iterator[HiddenMonth]:
@@ -284,15 +293,6 @@ class RestrictedQueryEngine(QueryEngine):
         month = f"{now or datetime.now(UTC):%Y-%m}"
         values = {"month": month, "fewest": self.policy.fewest}
         yield from (HiddenMonth(*row) for row in self.query(HIDDEN_TOTALS_SQL, values).rows())
-
-
-def _build_column_sql(column: Column, has_text: str) -> str:
-    """Return a column as visible: no hidden text, no name of a hidden session."""
-    if column.sensitivity == "worded":
-        return f'CASE WHEN {has_text} THEN "{column.name}" END AS "{column.name}"'
-    if column.name == "family":
-        return f"CASE WHEN family IN ({VISIBLE_NAMES_SQL}) THEN family ELSE session END AS family"
-    return f'"{column.name}"'
 
 
 class ServedLake:

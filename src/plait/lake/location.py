@@ -138,23 +138,19 @@ def storage_errors(location: Location, action: str) -> Iterator[None]:
     except TableNotFoundError as error:
         raise lake_not_found(location) from error
     except (OSError, DeltaError) as error:
-        raise _explain_storage_error(location, action, error) from error
-
-
-def _explain_storage_error(location: Location, action: str, error: Exception) -> SourceError:
-    text = " ".join(_ANSI_CODES.sub("", str(error)).replace("↳", ":").split())
-    failure = f"could not {action} '{location.url}'"
-    if any(word in text for word in _ACCESS_DENIED):
-        hints = [] if location.folder else ["check the key and its permissions"]
-        return SourceError(f"no permission to {action} '{location.url}'", *hints, text[:300])
-    if any(word in text for word in _NO_BUCKET):
-        bucket = urlsplit(location.url).netloc
-        return SourceError(f"{failure}: no bucket named '{bucket}'", "check its name or create it")
-    if any(word in text for word in _NO_CONNECTION):
-        return SourceError(
-            f"{failure}: the object store does not respond",
-            "check the network, and `AWS_ENDPOINT_URL` if it is set",
-        )
-    if isinstance(error, OSError) and error.strerror:
-        return SourceError(f"{failure}: {error.strerror.lower()}")
-    return SourceError(failure, text[:400])
+        text = " ".join(_ANSI_CODES.sub("", str(error)).replace("↳", ":").split())
+        failure, hints = f"could not {action} '{location.url}'", [text[:400]]
+        if any(word in text for word in _ACCESS_DENIED):
+            failure = f"no permission to {action} '{location.url}'"
+            hints = [] if location.folder else ["check the key and its permissions"]
+            hints.append(text[:300])
+        elif any(word in text for word in _NO_BUCKET):
+            failure += f": no bucket named '{urlsplit(location.url).netloc}'"
+            hints = ["check its name or create it"]
+        elif any(word in text for word in _NO_CONNECTION):
+            failure += ": the object store does not respond"
+            hints = ["check the network, and `AWS_ENDPOINT_URL` if it is set"]
+        elif isinstance(error, OSError) and error.strerror:
+            failure += f": {error.strerror.lower()}"
+            hints = []
+        raise SourceError(failure, *hints) from error

@@ -130,14 +130,6 @@ def render_usage(
             for dimension, label in HEADINGS.items()
         ),
     )
-    table = render_table((HEADINGS[by][:-1], "", "Tokens", "Cost"), _iter_usage_rows(rows, by))
-    return (
-        f'<div class="heading"><h1>Usage</h1></div>{form}{_render_usage_totals(total)}'
-        f"{render_section(HEADINGS[by], f'<div class=status-text>{switch}</div>{table}')}{_render_rest(rest)}"
-    )
-
-
-def _render_usage_totals(total: Mapping[str, Any]) -> str:
     star = "*" if total["unpriced"] else ""
     figures = (
         ("Cost", f"{format_money(total['cost_usd']) if total['cost_usd'] else '$0'}{star}", ""),
@@ -145,20 +137,21 @@ def _render_usage_totals(total: Mapping[str, Any]) -> str:
         ("Output", format_tokens(total["output"]), "by models"),
         ("Sessions", str(total["sessions"]), "with a response"),
     )
-    return render_totals(figures)
-
-
-def _iter_usage_rows(rows: Sequence[Mapping[str, Any]], by: str) -> Iterable[str]:
     maximum = max((row["cost_usd"] for row in rows), default=0.0)
+    listed = []
     for row in rows:
         name = str(row["heading"] or "unknown")
-        label = format_project(name) if by == "project" else name
-        name_label = format_model(label) if by == "model" else label
+        if by in ("project", "model"):
+            name = format_project(name) if by == "project" else format_model(name)
+        bar = render_bar_cell(row["cost_usd"], maximum)
         tokens = sum(row[part] for part in ("input", "output", "cache_write", "cache_read"))
         cost = format_cost(row["cost_usd"], is_partly=bool(row["unpriced"]))
-        yield render_row(
-            esc(name_label), render_bar_cell(row["cost_usd"], maximum), format_tokens(tokens), cost
-        )
+        listed.append(render_row(esc(name), bar, format_tokens(tokens), cost))
+    table = render_table((HEADINGS[by][:-1], "", "Tokens", "Cost"), listed)
+    return (
+        f'<div class="heading"><h1>Usage</h1></div>{form}{render_totals(figures)}'
+        f"{render_section(HEADINGS[by], f'<div class=status-text>{switch}</div>{table}')}{_render_rest(rest)}"
+    )
 
 
 def render_questions(queries: Iterable[tuple[str, str]]) -> str:
@@ -186,7 +179,13 @@ def render_question(
         _render_field(row, parameter, values.get(row)) for row, parameter in parameters.items()
     )
     form = f'<form class="filters">{fields}<button class="quiet">Ask</button></form>'
-    row_html = [_render_result_row(row) for row in rows[:MOST_SHOWN]]
+    row_html = []
+    for first, *others in (row or ("",) for row in rows[:MOST_SHOWN]):
+        cells = (
+            ("words", _render_cell(value)) if isinstance(value, str) else _render_cell(value)
+            for value in others
+        )
+        row_html.append(render_row(_render_cell(first), *cells))
     body = render_table([row.replace("_", " ") for row in columns], row_html) if rows else _NO_ROWS
     count = (
         f"First {MOST_SHOWN} rows." if len(rows) > MOST_SHOWN else format_count(len(rows), "row")
@@ -215,15 +214,6 @@ def _render_field(name: str, parameter: QueryParameter, value: str | None) -> st
         f'<input type="search" name="{esc(name)}" {title} placeholder="{esc(hint)}" '
         f'value="{esc(value or "")}">'
     )
-
-
-def _render_result_row(values: Sequence[object]) -> str:
-    first, *others = values or ("",)
-    cells = (
-        (("words", _render_cell(value)) if isinstance(value, str) else _render_cell(value))
-        for value in others
-    )
-    return render_row(_render_cell(first), *cells)
 
 
 def _render_cell(value: object) -> str:
@@ -278,6 +268,12 @@ class LakeSession(Struct, frozen=True, kw_only=True):
     def project_name(self) -> str:
         """The name of its project."""
         return format_project(self.directory or self.project or "")
+
+    @property
+    def branch_html(self) -> str:
+        """Its Git branch; empty if it has none."""
+        name = self.git_branch
+        return f'<span class="git">{icon("fork")}{esc(name)}</span>' if name else ""
 
 
 class LakeHit(Struct, frozen=True, kw_only=True):
@@ -373,16 +369,11 @@ def render_filters(
 
 def _render_session_row(session: LakeSession, now: datetime) -> str:
     css = "" if session.title else ' class="untitled"'
-    branch = (
-        f'<span class="git">{icon("fork")}{esc(session.git_branch)}</span>'
-        if session.git_branch
-        else ""
-    )
     facts = join_facts(
         (
             esc(session.person or ""),
             esc(session.project_name),
-            branch,
+            session.branch_html,
             format_count_if_any(session.turns, "turn"),
             format_count_if_any(session.branches, "branch", "branches"),
             format_count_if_any(session.agents, "agent"),
@@ -496,17 +487,12 @@ class LakeSessionPage(Struct, frozen=True, kw_only=True):
 def render_session(page: LakeSessionPage, *, has_text: bool) -> str:
     """Render a session: totals, models, tools, and its text where it is visible."""
     session = page.session
-    branch = (
-        f'<span class="git">{icon("fork")}{esc(session.git_branch)}</span>'
-        if session.git_branch
-        else ""
-    )
     facts = join_facts(
         (
             esc(session.person or ""),
             esc(session.team or ""),
             esc(session.project_name),
-            branch,
+            session.branch_html,
             f"<code>{esc(session.session)}</code>",
             esc(f"from {session.source}"),
             render_time(format_optional_utc(session.started)),
@@ -527,15 +513,6 @@ def render_session(page: LakeSessionPage, *, has_text: bool) -> str:
             for turn, passages in groupby(page.passages, lambda passage: passage.turn)
         )
         text = render_section("Conversation", f"{_render_branch_switch(page, url)}{turns}{links}")
-    return (
-        f'<div class="heading"><h1>{esc(session.display_title)}</h1></div><p class="sub">{facts}</p>'
-        f'{_render_session_totals(page)}<div class="columns2">{_render_models(page)}{_render_tools(page)}</div>'
-        f"{text}"
-    )
-
-
-def _render_session_totals(page: LakeSessionPage) -> str:
-    session = page.session
     cost = format_cost(session.cost_usd, is_partly=bool(session.unpriced)) or "$0"
     parts = (
         format_count_if_any(session.branches, "branch", "branches"),
@@ -547,11 +524,7 @@ def _render_session_totals(page: LakeSessionPage) -> str:
         ("Turns", str(session.turns), ", ".join(filter(None, parts))),
         ("Client", esc(page.version or "unknown"), "last version used"),
     )
-    return render_totals(figures)
-
-
-def _render_models(page: LakeSessionPage) -> str:
-    rows = (
+    model_rows = (
         render_row(
             esc(str(model["model"] or "unnamed")),
             format_tokens(model["tokens"] or 0),
@@ -559,15 +532,17 @@ def _render_models(page: LakeSessionPage) -> str:
         )
         for model in page.models
     )
-    return render_section("Models", render_table(("Model", "Tokens", "Cost"), rows))
-
-
-def _render_tools(page: LakeSessionPage) -> str:
-    rows = (
+    tool_rows = (
         render_row(esc(str(tool["tool"])), str(tool["calls"]), str(tool["failed"] or ""))
         for tool in page.tools
     )
-    return render_section("Tools", render_table(("Tool", "Calls", "Failed"), rows))
+    models = render_section("Models", render_table(("Model", "Tokens", "Cost"), model_rows))
+    tools = render_section("Tools", render_table(("Tool", "Calls", "Failed"), tool_rows))
+    return (
+        f'<div class="heading"><h1>{esc(session.display_title)}</h1></div><p class="sub">{facts}</p>'
+        f'{render_totals(figures)}<div class="columns2">{models}{tools}</div>'
+        f"{text}"
+    )
 
 
 def _render_branch_switch(page: LakeSessionPage, url: str) -> str:

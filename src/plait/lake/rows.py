@@ -132,13 +132,13 @@ def build_tables(unit: Unit, prices: Prices) -> dict[str, pa.Table]:
             if rows:
                 columns = dict(zip(columns, zip(*rows, strict=True), strict=True))
             parts[name].append(make_table(name, owner, columns))
-    graph = GraphRows(opened)
+    logs = LogRows(opened, figures.has_own)
     makers: dict[str, Callable[[int], ColumnLists]] = {
-        "sessions": lambda number: session_columns(opened, number, has_own=figures.has_own[number]),
-        "logs": lambda number: log_columns(opened, number),
-        "records": graph.record_columns,
-        "findings": graph.finding_columns,
-        "raw": lambda number: raw_columns(opened, number),
+        "sessions": logs.session_columns,
+        "logs": logs.log_columns,
+        "records": logs.record_columns,
+        "findings": logs.finding_columns,
+        "raw": logs.raw_columns,
     }
     for name, make_columns in makers.items():
         if name in names:
@@ -375,80 +375,16 @@ def empty_columns(table: Table) -> ColumnLists:
     return {column.name: [] for column in table.columns[len(COMMON_COLUMNS) :]}
 
 
-# sessions, logs, raw
+# sessions, logs, records, findings, raw
 
 
-def session_columns(opened: OpenUnit, number: int, *, has_own: bool) -> ColumnLists:
-    """Return the row of a session."""
-    unit, session, facts = opened.unit, opened.unit.sessions[number], opened.facts[number]
-    logs = [opened.logs[file.path] for file in session.files]
-    line_kinds = opened.dag_lines[number]
-    row = {
-        "person": unit.labels.person,
-        "team": unit.labels.team,
-        "title": facts.title,
-        "directory": facts.cwd,
-        "git_branch": facts.git_branch,
-        "started": facts.started,
-        "ended": facts.ended,
-        "version": facts.version,
-        "log_bytes": sum(log.size for log in logs),
-        "log_lines": sum(len(log.lines) for log in logs),
-        "agents": len(session.agents),
-        "dag_lines": line_kinds.total(),
-        "branches": line_kinds["branch"],
-        "has_own": has_own,
-        "began": read_start(session, opened.sessions[number].records_of),
-        "family": opened.mask(unit.family),
-        "fingerprint": unit.fingerprint,
-        "profile": unit.profile,
-        "schema": VERSION,
-        "plait": cached_version("plait"),
-    }
-    return {name: [value] for name, value in row.items()}
+class LogRows:
+    """Makes the rows that come from the logs of a unit and their graph, session by session."""
 
-
-def log_columns(opened: OpenUnit, number: int) -> ColumnLists:
-    """Return the account of each log file of a session."""
-    columns = empty_columns(LOGS)
-    for file in opened.unit.sessions[number].files:
-        log = opened.logs[file.path]
-        columns["file"].append(opened.mask(log.name))
-        columns["kind"].append(file.kind)
-        columns["agent"].append(file.agent and opened.mask(file.agent))
-        columns["log_bytes"].append(log.size)
-        columns["modified"].append(format_timestamp(parse_time(file.modified)))
-        columns["lines"].append(len(log.lines))
-        columns["records"].append(len(log.log.records))
-        columns["blank"].append(log.blank)
-        columns["broken"].append(len(log.broken))
-        columns["recovered"].append(len(log.log.recovered))
-    return columns
-
-
-def raw_columns(opened: OpenUnit, number: int) -> ColumnLists:
-    """Return the lines of a session's files as they are."""
-    columns = empty_columns(RAW)
-    for file in opened.unit.sessions[number].files:
-        log = opened.logs[file.path]
-        count = len(log.lines)
-        columns["file"] += [opened.mask(log.name)] * count
-        columns["line"] += range(1, count + 1)
-        columns["ended"] += [True] * count
-        columns["data"] += opened.masked_lines(file.path)
-        if not log.is_ended:
-            columns["ended"][-1] = False
-    return columns
-
-
-# records, findings
-
-
-class GraphRows:
-    """Makes the rows that come from the graph of a unit, session by session."""
-
-    def __init__(self, opened: OpenUnit) -> None:
+    def __init__(self, opened: OpenUnit, has_own: Sequence[bool]) -> None:
         self.opened = opened
+        self.has_own = has_own
+        """For each session, whether it has anything that no earlier session has."""
         self.graph: SessionGraph = opened.combined.graph
         rungs: dict[str, list[str]] = {}
         for verdict in self.graph.verdicts:
@@ -468,6 +404,69 @@ class GraphRows:
         self._files: list[list[int]] = [[] for _ in opened.owners]
         for number, file in enumerate(self.graph.files):
             self._files[opened.session_numbers[file.path]].append(number)
+
+    def session_columns(self, number: int) -> ColumnLists:
+        """Return the row of a session."""
+        opened = self.opened
+        unit, session, facts = opened.unit, opened.unit.sessions[number], opened.facts[number]
+        logs = [opened.logs[file.path] for file in session.files]
+        line_kinds = opened.dag_lines[number]
+        row = {
+            "person": unit.labels.person,
+            "team": unit.labels.team,
+            "title": facts.title,
+            "directory": facts.cwd,
+            "git_branch": facts.git_branch,
+            "started": facts.started,
+            "ended": facts.ended,
+            "version": facts.version,
+            "log_bytes": sum(log.size for log in logs),
+            "log_lines": sum(len(log.lines) for log in logs),
+            "agents": len(session.agents),
+            "dag_lines": line_kinds.total(),
+            "branches": line_kinds["branch"],
+            "has_own": self.has_own[number],
+            "began": read_start(session, opened.sessions[number].records_of),
+            "family": opened.mask(unit.family),
+            "fingerprint": unit.fingerprint,
+            "profile": unit.profile,
+            "schema": VERSION,
+            "plait": cached_version("plait"),
+        }
+        return {name: [value] for name, value in row.items()}
+
+    def log_columns(self, number: int) -> ColumnLists:
+        """Return the account of each log file of a session."""
+        opened = self.opened
+        columns = empty_columns(LOGS)
+        for file in opened.unit.sessions[number].files:
+            log = opened.logs[file.path]
+            columns["file"].append(opened.mask(log.name))
+            columns["kind"].append(file.kind)
+            columns["agent"].append(file.agent and opened.mask(file.agent))
+            columns["log_bytes"].append(log.size)
+            columns["modified"].append(format_timestamp(parse_time(file.modified)))
+            columns["lines"].append(len(log.lines))
+            columns["records"].append(len(log.log.records))
+            columns["blank"].append(log.blank)
+            columns["broken"].append(len(log.broken))
+            columns["recovered"].append(len(log.log.recovered))
+        return columns
+
+    def raw_columns(self, number: int) -> ColumnLists:
+        """Return the lines of a session's files as they are."""
+        opened = self.opened
+        columns = empty_columns(RAW)
+        for file in opened.unit.sessions[number].files:
+            log = opened.logs[file.path]
+            count = len(log.lines)
+            columns["file"] += [opened.mask(log.name)] * count
+            columns["line"] += range(1, count + 1)
+            columns["ended"] += [True] * count
+            columns["data"] += opened.masked_lines(file.path)
+            if not log.is_ended:
+                columns["ended"][-1] = False
+        return columns
 
     def record_columns(self, session: int) -> ColumnLists:
         """Return the records of a session's files, in each file those with a uuid first."""

@@ -146,27 +146,25 @@ def list_inputs(
             cache = archive.store.cache.absolute()
             session_roots = (cache / session.path.relative_to(cache).parts[0],)
         roots.append(session_roots)
-    sessions = [_detach(session) for session in archive.sessions]
+
+    def make_absolute(file: LogFile) -> LogFile:
+        return file if file.path.is_absolute() else replace(file, path=file.path.absolute())
+
+    sessions = [  # that can be pickled, and read from another folder
+        replace(
+            session,
+            archive=None,
+            file=session.file and make_absolute(session.file),
+            agents=tuple(map(make_absolute, session.agents)),
+            journals=tuple(map(make_absolute, session.journals)),
+        )
+        for session in archive.sessions
+    ]
     inputs = _build_inputs(sessions, archive.inventory.stamps(), roots)
     for folder in folders:
         folder_roots = [(folder.files.path,)] * len(folder.sessions)
         inputs += _build_inputs(folder.sessions, folder.stamps, folder_roots)
     return tuple(inputs)
-
-
-def _detach(session: Session) -> Session:
-    """Return a session that can be pickled and read from another folder."""
-
-    def make_absolute(file: LogFile) -> LogFile:
-        return file if file.path.is_absolute() else replace(file, path=file.path.absolute())
-
-    return replace(
-        session,
-        archive=None,
-        file=session.file and make_absolute(session.file),
-        agents=tuple(map(make_absolute, session.agents)),
-        journals=tuple(map(make_absolute, session.journals)),
-    )
 
 
 def _build_inputs(
