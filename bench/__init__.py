@@ -1,1 +1,1 @@
-"""Generated archives and measured runs: how fast Plait is, beside others."""
+"""Benchmarks on generated archives, compared with other programs."""

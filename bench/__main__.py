@@ -1,4 +1,4 @@
-"""What people wait for, in one table: `make bench`; with `--all` every benchmark there is."""
+"""Measure common tasks in one table: `make bench`; `--all` runs every benchmark."""
 
 import sys
 
@@ -7,7 +7,7 @@ from bench.measure import SHARED, program
 
 
 def everything() -> None:
-    """Runs all benchmarks, one after the other."""
+    """Run all benchmarks, one after the other."""
     reading.main()
     print("\ngraph\n" + program(sys.executable, "-m", "bench.graph").output)
     if SHARED.is_dir():

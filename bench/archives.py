@@ -1,4 +1,4 @@
-"""A size to a generated archive of that size, made once and kept."""
+"""Generated archives of a given size, made once and cached."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ UNITS = {"KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000}
 
 
 def archive(size: str, *, files: int | None = None, seed: int = 1) -> Path:
-    """Returns the folder of a generated archive, such as `100MB`."""
+    """Return the folder of a generated archive, such as `100MB`."""
     folder = CACHE / f"{size}-{files or 'mixed'}-{seed}"
     if not (folder / ".whole").exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -19,7 +19,7 @@ def archive(size: str, *, files: int | None = None, seed: int = 1) -> Path:
 
 
 def one_file(size: str) -> Path:
-    """Returns one log of that size: the files of an archive, one behind the other."""
+    """Return one log of that size: the files of an archive, one behind the other."""
     path = CACHE / f"{size}.jsonl"
     if not path.exists():
         with path.open("wb") as out:
@@ -29,6 +29,6 @@ def one_file(size: str) -> Path:
 
 
 def in_bytes(size: str) -> int:
-    """Returns the number of bytes that a size means."""
+    """Return the number of bytes that a size means."""
     number, unit = size[:-2], size[-2:]
     return int(float(number) * UNITS[unit])

@@ -1,4 +1,4 @@
-"""This checkout beside another one: every command on the same logs, turn by turn, in one run.
+"""Compare two checkouts: every command on the same logs in turn, in one run.
 
     python -m bench.beside ../before --size 30MB --rounds 5
 
@@ -50,7 +50,7 @@ class Case:
 
 
 def main() -> None:
-    """Measures both, one after the other, round by round."""
+    """Measure both, one after the other, round by round."""
     options = _options()
     logs = archive(options.size)
     largest = max(logs.rglob("*.jsonl"), key=lambda path: path.stat().st_size)

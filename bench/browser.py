@@ -1,4 +1,4 @@
-"""A page to how it reads in a real browser: first content, size, the longest wait in a scroll."""
+"""Measure a page in a real browser: first content, size, longest wait while scrolling."""
 
 import shutil
 from pathlib import Path
@@ -31,7 +31,7 @@ SCROLL = """([steps, step]) => new Promise(done => {
 
 
 def watch(path: Path) -> dict[str, str] | None:
-    """Returns the figures of a page, None where there is no browser."""
+    """Return the figures of a page, None where there is no browser."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         return None

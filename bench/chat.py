@@ -1,4 +1,4 @@
-"""A client beside the plain loop of the SDK, against a stand-in on loopback.
+"""The chat client compared with a plain loop on the SDK, against a stand-in on loopback.
 
 python -m bench.chat [--turns N] [--big MB]
 
@@ -35,7 +35,7 @@ MB = 2**20
 
 
 def main() -> None:
-    """Prints all figures."""
+    """Print all figures."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--turns", type=int, default=40)
     parser.add_argument("--many", type=int, default=1000)
@@ -52,7 +52,7 @@ def main() -> None:
 
 @contextmanager
 def standin(folder: Path) -> Iterator[str]:
-    """Runs a stand-in in a process of its own."""
+    """Run a stand-in in a process of its own."""
     script = folder / "script.json"
     script.write_text(json.dumps(SCRIPT), encoding="utf-8")
     code = (
@@ -70,7 +70,7 @@ def standin(folder: Path) -> Iterator[str]:
 
 
 async def beside(folder: Path, url: str, turns: int) -> None:
-    """Measures turns of the client and of the plain loop, one after the other."""
+    """Measure turns of the client and of the plain loop, one after the other."""
     import anthropic
 
     sdk = anthropic.AsyncAnthropic(api_key="made-up", base_url=url, max_retries=0)
@@ -91,7 +91,7 @@ async def beside(folder: Path, url: str, turns: int) -> None:
 
 
 async def plain_turn(sdk: Any, said: list[dict[str, Any]], prompt: str) -> AsyncIterator[str]:
-    """Asks as a program would that keeps its messages in a list."""
+    """Ask as a program would that keeps its messages in a list."""
     said.append({"role": "user", "content": prompt})
     asked = sdk.messages.stream(model=MODEL, max_tokens=32_000, messages=said)
     async with asked as stream:
@@ -102,14 +102,14 @@ async def plain_turn(sdk: Any, said: list[dict[str, Any]], prompt: str) -> Async
 
 
 async def words(events: AsyncIterator[Event]) -> AsyncIterator[str]:
-    """Yields the words among what happens."""
+    """Yield the words among what happens."""
     async for event in events:
         if isinstance(event, TextDelta):
             yield event.text
 
 
 async def timed(pieces: AsyncIterator[str]) -> tuple[float, float, float, float]:
-    """Returns the seconds to the first piece and to the end, by the wall and of the processor."""
+    """Return the seconds to the first piece and to the end, by the wall and of the processor."""
     began, first = (time.perf_counter(), time.process_time()), (0.0, 0.0)
     async for _ in pieces:
         first = first if first[0] else (time.perf_counter(), time.process_time())
@@ -118,7 +118,7 @@ async def timed(pieces: AsyncIterator[str]) -> tuple[float, float, float, float]
 
 
 async def resumed(folder: Path, megabytes: int) -> None:
-    """Measures how long it takes to go on with a large session, to the first request."""
+    """Measure how long it takes to go on with a large session, to the first request."""
     writer = SessionWriter.new(folder / "big", cwd=folder / "work", model=MODEL)
     output = "x" * 20_000
     while not writer.path.exists() or writer.path.stat().st_size < megabytes * MB:
@@ -142,7 +142,7 @@ async def resumed(folder: Path, megabytes: int) -> None:
 
 
 async def many_turns(folder: Path, turns: int) -> None:
-    """Measures what many turns leave in memory, and whether they become slower."""
+    """Measure what many turns leave in memory, and whether they become slower."""
     model = ScriptModel(SCRIPT)
     times = []
     async with Client.new(folder / "many", cwd=folder / "work", model=model) as client:

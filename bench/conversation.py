@@ -1,4 +1,4 @@
-"""Sessions to conversations and what is made of them: MB per CPU-second, beside plain decoding."""
+"""Building conversations: MB per CPU-second, compared with plain decoding."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from plait.sessions.open_session import open_session
 
 
 def main() -> None:
-    """Prints the figures of generated logs, and of real ones where there are any."""
+    """Print the figures of generated logs, and of real ones where there are any."""
     row("conversations", "MB/CPU-s", "of orjson")
     measure("generated, 20 MB", archive("20MB"))
     if SHARED.is_dir():
@@ -23,7 +23,7 @@ def main() -> None:
 
 
 def measure(name: str, root: Path) -> None:
-    """Prints the figures of one archive."""
+    """Print the figures of one archive."""
     sessions = Archive([root]).sessions
     size = sum(file.size for session in sessions for file in session.files) / 1e6
     plain = best_of(3, lambda: decode(sessions))
@@ -41,7 +41,7 @@ def measure(name: str, root: Path) -> None:
 
 
 def decode(sessions: tuple[Session, ...]) -> None:
-    """Decodes every line as any JSON reader would."""
+    """Decode every line as any JSON reader would."""
     for session in sessions:
         for file in session.files:
             for line in file.path.read_bytes().split(b"\n"):
@@ -52,7 +52,7 @@ def decode(sessions: tuple[Session, ...]) -> None:
 
 
 def everything(sessions: tuple[Session, ...]) -> None:
-    """Makes of sessions what most commands need."""
+    """Make of sessions what most commands need."""
     for session in sessions:
         result = open_session(session).conversations.by_line.values()
         sum_conversations(result)

@@ -1,4 +1,4 @@
-"""An export to what it takes: one core, all cores, one process, again; beside another program."""
+"""Exports: one core, all cores, one process, repeated; compared with another program."""
 
 import shutil
 import sys
@@ -27,7 +27,7 @@ class Drawn:
 
 
 def compare(title: str, root: Path, options: tuple[str, ...], name: str, peer: Make | None) -> None:
-    """Prints what Plait takes for an export, and what another program does."""
+    """Print what Plait takes for an export, and what another program does."""
     out = CACHE / "drawn"
     shutil.rmtree(CACHE / "state", ignore_errors=True)
     theirs = {} if peer is None else _of_peer(name, peer, out)

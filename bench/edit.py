@@ -34,7 +34,7 @@ WAYS = {
 
 
 def main(size: str = "500MB") -> None:
-    """Prints all figures, each of the best of some runs."""
+    """Print all figures, each of the best of some runs."""
     file = one_session(size)
     total = file.stat().st_size / MB
     row(f"one session of {total:.0f} MB", "MB per CPU s", "CPU s", "peak MB")
@@ -49,7 +49,7 @@ def main(size: str = "500MB") -> None:
 
 
 def one_session(size: str) -> Path:
-    """Returns the log of one session of that size, alone in a configuration folder."""
+    """Return the log of one session of that size, alone in a configuration folder."""
     file = CACHE / f"session-{size}" / "projects" / "-home-dev-demo" / f"{SESSION}.jsonl"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -60,12 +60,12 @@ def one_session(size: str) -> Path:
 
 
 def python_run(code: str, *arguments: object) -> Run:
-    """Runs a piece of Python in a process of its own."""
+    """Run a piece of Python in a process of its own."""
     return program(sys.executable, "-c", code, *arguments)
 
 
 def best(file: Path, work: Callable[[], Run]) -> Run:
-    """Returns the run that took the least CPU; what each leaves is taken away."""
+    """Return the run that took the least CPU; what each leaves is taken away."""
     runs: list[Run] = []
     for _ in range(TIMES):
         runs.append(work())
@@ -77,7 +77,7 @@ def best(file: Path, work: Callable[[], Run]) -> Run:
 
 
 def told(name: str, total: float, run: Run) -> None:
-    """Prints what a run took."""
+    """Print what a run took."""
     row(name, f"{total / run.cpu:.0f}", f"{run.cpu:.2f}", f"{run.peak / MB:.0f}")
 
 

@@ -1,4 +1,4 @@
-"""Generated logs to transcripts, beside what another program makes of the same logs.
+"""Transcripts of generated logs, compared with another program on the same logs.
 
     python -m bench.export            10 MB and 100 MB
     python -m bench.export 10MB
@@ -22,7 +22,7 @@ SIZES = ("10MB", "100MB")
 
 
 def main(sizes: tuple[str, ...] = SIZES) -> None:
-    """Prints what each program takes for each size, and how many times less ours does."""
+    """Print what each program takes for each size, and how many times less ours does."""
     command = installed()
     for size in sizes:
         root = archive(size)
@@ -31,7 +31,7 @@ def main(sizes: tuple[str, ...] = SIZES) -> None:
 
 
 def markdown(command: Path, root: Path) -> Make:
-    """Returns what runs theirs for the first time: it keeps notes beside the logs, so it gets a
+    """Return what runs theirs for the first time: it keeps notes beside the logs, so it gets a
     copy.
     """
 
@@ -46,7 +46,7 @@ def markdown(command: Path, root: Path) -> Make:
 
 
 def installed() -> Path:
-    """Returns the other program, in an environment of its own."""
+    """Return the other program, in an environment of its own."""
     place = PEERS / PEER.partition("==")[0]
     command = place / "bin" / "claude-code-log"
     if not command.exists():

@@ -1,4 +1,4 @@
-"""Generated archives that nobody has read to how long one waits for them, beside a peer.
+"""How long a new archive takes to be usable, compared with another program.
 
 python -m bench.first [SIZE]...      without a size: 100MB and 1GB
 
@@ -49,13 +49,13 @@ class Server:
     headers: dict[str, str] = field(default_factory=dict)
 
     def get(self, path: str, **query: str) -> str:
-        """Returns an answer."""
+        """Return an answer."""
         where = f"{self.address}{path}{'?' if query else ''}{urlencode(query)}"
         with urlopen(Request(where, headers=self.headers), timeout=PATIENCE) as answer:
             return str(answer.read().decode("utf-8", "replace"))
 
     def until(self, is_there: Callable[[], bool]) -> "Mark":
-        """Asks until something is there; returns when that was."""
+        """Ask until something is there; returns when that was."""
         worst = 0.0
         while time.perf_counter() < self.started + PATIENCE:
             asked = time.perf_counter()
@@ -91,7 +91,7 @@ class Mark:
 
 
 def main(*sizes: str) -> None:
-    """Prints all figures."""
+    """Print all figures."""
     for size in sizes or ("100MB", "1GB"):
         root, newest = never_read(size)
         row(f"never read, {size}: wall s (CPU s)", *HEADS, widths=WIDTHS)
@@ -108,7 +108,7 @@ def main(*sizes: str) -> None:
 
 
 def ours(root: Path, newest: Session) -> list[Mark]:
-    """Returns when Plait was so far."""
+    """Return when Plait was so far."""
     home, port = HOME / "plait", free()
     env = {"PLAIT_CACHE_DIR": str(home / "cache"), "PLAIT_STATE_DIR": str(home / "state")}
     words = [sys.executable, "-m", "plait", "serve", "--no-open", "--port", str(port)]
@@ -133,7 +133,7 @@ def ours(root: Path, newest: Session) -> list[Mark]:
 
 
 def theirs(root: Path, newest: Session) -> list[Mark]:
-    """Returns when the peer was."""
+    """Return when the peer was."""
     home, port, peer = HOME / "peer", free(), agentsview()
     env = {
         **nobodys(root, home),
@@ -156,7 +156,7 @@ def theirs(root: Path, newest: Session) -> list[Mark]:
 
 
 def never_read(size: str) -> tuple[Path, Session]:
-    """Returns an archive with one session more, the oldest, which alone holds a word; the newest.
+    """Return an archive with one session more, the oldest, which alone holds a word; the newest.
 
     Its files are those of the generated one under other names: nothing is copied.
     """
@@ -195,7 +195,7 @@ def _lines() -> Iterator[bytes]:
 
 @contextmanager
 def begun(words: list[str], env: dict[str, str], home: Path, port: int) -> Iterator[Server]:
-    """Starts a server with an empty home, and ends it."""
+    """Start a server with an empty home, and end it."""
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""A size and a seed to an archive of sessions that looks like a year of work.
+"""Generate an archive of sessions that looks like a year of work, from a size and a seed.
 
     python bench/generate.py OUT --size 1GB --seed 1
     python bench/generate.py OUT --size 50MB --files 5000      many small ones
@@ -60,7 +60,7 @@ class Archive:
 
 
 def generate(out: Path, size: int, seed: int = 1, files: int | None = None) -> Archive:
-    """Writes an archive of about `size` bytes (within 5 %) below `out/projects`.
+    """Write an archive of about `size` bytes (within 5 %) below `out/projects`.
 
     With `files` it has so many sessions, all of about one size (at least 8 KB each).
     """
@@ -75,7 +75,7 @@ def generate(out: Path, size: int, seed: int = 1, files: int | None = None) -> A
 
 
 def _budgets(size: int, rng: Random, files: int | None, archive: Archive) -> Iterator[int]:
-    """Yields the size of each session: most of them small, a few very large."""
+    """Yield the size of each session: most of them small, a few very large."""
     if files is not None:
         yield from _even_budgets(size, rng, files, archive)
         return
@@ -85,7 +85,7 @@ def _budgets(size: int, rng: Random, files: int | None, archive: Archive) -> Ite
 
 
 def _even_budgets(size: int, rng: Random, files: int, archive: Archive) -> Iterator[int]:
-    """Yields shares of what is left, so that small errors do not add up."""
+    """Yield shares of what is left, so that small errors do not add up."""
     weights = [rng.lognormvariate(0, 0.6) for _ in range(files)]
     rest = sum(weights)
     for weight in weights:
@@ -112,7 +112,7 @@ def _write_session(archive: Archive, texts: Texts, index: int, budget: int) -> S
 
 
 def _resume(archive: Archive, before: Session, budget: int) -> None:
-    """Writes a second file that copies the first (the same uuids) and goes on under a new id."""
+    """Write a second file that copies the first (the same uuids) and go on under a new id."""
     marks = [mark for mark in before.marks if mark.size < budget * 0.7] or before.marks[:1]
     if not marks or not budget:
         return
@@ -128,7 +128,7 @@ def _resume(archive: Archive, before: Session, budget: int) -> None:
 
 
 def _spawner(archive: Archive) -> Callable[[Session, str, str, str], str]:
-    """Returns what writes the file of a sub-agent into the folder of its session."""
+    """Return what writes the file of a sub-agent into the folder of its session."""
 
     def spawn(sender: Session, call: str, label: str, prompt: str) -> str:
         page, rng = sender.page, sender.page.rng
@@ -163,7 +163,7 @@ def _place(archive: Archive, frame: Frame) -> Path:
 
 
 def parse_size(text: str) -> int:
-    """Reads a size such as `500KB`, `100MB` or `1.5GB`."""
+    """Read a size such as `500KB`, `100MB` or `1.5GB`."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?B?)", text.upper())
     if found is None:
         raise argparse.ArgumentTypeError(f"'{text}' is not a size such as 100MB")
@@ -172,7 +172,7 @@ def parse_size(text: str) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Writes an archive and prints what is in it."""
+    """Write an archive and print what is in it."""
     parser = argparse.ArgumentParser(description="Write an archive of generated sessions.")
     parser.add_argument("out", type=Path, help="the folder that gets a `projects` folder")
     parser.add_argument("--size", type=parse_size, default="100MB", help="about how many bytes")

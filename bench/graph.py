@@ -1,4 +1,4 @@
-"""Generated records, and real ones, to how long their graph takes and how much it holds.
+"""Time and memory of graphs, for generated and real records.
 
     python bench/graph.py                 the three shapes at a hundred thousand and a million
     python bench/graph.py LOGS            a folder of real logs, beside plain reading
@@ -39,7 +39,7 @@ ANSWER = (
 
 
 def main() -> None:
-    """Runs what was asked for."""
+    """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("logs", nargs="?", type=Path)
     parser.add_argument("--nodes", type=int, default=1_000_000)
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def table(nodes: int) -> None:
-    """Prints a line for each shape: seconds for a million nodes, memory, how it grows."""
+    """Print a line for each shape: seconds for a million nodes, memory, how it grows."""
     print("shape    nodes      facts s/M  graph s/M  bytes/node  ratio of 10 × the nodes")
     for shape in SHAPES:
         small, large = alone(shape, nodes // 10), alone(shape, nodes)
@@ -67,7 +67,7 @@ def table(nodes: int) -> None:
 
 
 def alone(shape: str, nodes: int) -> tuple[float, float, float]:
-    """Measures one case in a process of its own: seconds for facts and graph, peak bytes."""
+    """Measure one case in a process of its own: seconds for facts and graph, peak bytes."""
     asked = [sys.executable, __file__, "--one", shape, str(nodes)]
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     facts, graph, peak = map(float, done.stdout.split())
@@ -75,7 +75,7 @@ def alone(shape: str, nodes: int) -> tuple[float, float, float]:
 
 
 def measure(given: Iterator[Source]) -> tuple[float, float, int]:
-    """Returns the CPU seconds for the facts and for the graph, and the peak memory."""
+    """Return the CPU seconds for the facts and for the graph, and the peak memory."""
     builder = Builder()
     start = time.process_time()
     for source in given:
@@ -89,7 +89,7 @@ def measure(given: Iterator[Source]) -> tuple[float, float, int]:
 
 
 def sources_for(shape: str, nodes: int) -> Iterator[Source]:
-    """Yields the records of a shape, file by file."""
+    """Yield the records of a shape, file by file."""
     count = FILES if shape == "files" else 1
     for number in range(count):
         name = f"s{number:04}"
@@ -99,7 +99,7 @@ def sources_for(shape: str, nodes: int) -> Iterator[Source]:
 
 
 def conversation(session: str, nodes: int, every: int) -> Iterator[Record]:
-    """Yields prompts and answers in turn; each `every` records it is rewound to the start."""
+    """Yield prompts and answers in turn; each `every` records it is rewound to the start."""
     name = session.encode()
     first = parent = b"null"
     for number in range(nodes):
@@ -116,7 +116,7 @@ def conversation(session: str, nodes: int, every: int) -> Iterator[Record]:
 
 
 def compare(logs: Path) -> None:
-    """Prints the graph of real logs beside the plain reading of the same files."""
+    """Print the graph of real logs beside the plain reading of the same files."""
     files = discover([make_root(logs)]).files
     start = time.process_time()
     records = sum(1 for file in files for _ in read(file.path))

@@ -1,4 +1,4 @@
-"""Hooks to what Claude Code waits for, and to what the worker does in the background.
+"""What Claude Code waits for at a hook, and what the worker costs in the background.
 
 python -m bench.hook [SIZE]...      without a size: 50MB
 """
@@ -33,10 +33,10 @@ class Collector(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Prints nothing."""
+        """Print nothing."""
 
     def do_POST(self) -> None:
-        """Says yes."""
+        """Say yes."""
         self.rfile.read(int(self.headers["content-length"]))
         self.send_response(200)
         self.send_header("content-length", "0")
@@ -44,7 +44,7 @@ class Collector(BaseHTTPRequestHandler):
 
 
 def main(*sizes: str) -> None:
-    """Prints all figures."""
+    """Print all figures."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Collector)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     shutil.rmtree(HOME, ignore_errors=True)
@@ -90,12 +90,12 @@ class Log:
         (home / "config.toml").write_text(target, encoding="utf-8")
 
     def grow(self) -> None:
-        """Adds a turn."""
+        """Add a turn."""
         with self.path.open("ab") as file:
             file.write(next(self.turns))
 
     def hook(self) -> Run:
-        """Adds a turn, runs the hook, and waits for the worker after the measurement."""
+        """Add a turn, runs the hook, and wait for the worker after the measurement."""
         self.grow()
         plait = Path(sys.executable).with_name("plait")
         run = shell(f"{plait} hook stop", self.told, **self.env)
@@ -103,14 +103,14 @@ class Log:
         return run
 
     def worker(self) -> tuple[Run, Run, Run]:
-        """Returns what the worker takes for all of the log, for a turn more, for nothing new."""
+        """Return what the worker takes for all of the log, for a turn more, for nothing new."""
         shutil.rmtree(self.folder)
         first = self.work()
         self.grow()
         return first, self.work(), self.work()
 
     def work(self) -> Run:
-        """Leaves a job and runs the worker to its end."""
+        """Leave a job and run the worker to its end."""
         jobs = self.folder / "jobs"
         jobs.mkdir(parents=True, exist_ok=True)
         (jobs / f"{time.time_ns()}-1-stop.json").write_text(self.told, encoding="utf-8")
@@ -118,13 +118,13 @@ class Log:
         return shell(command, **self.env)
 
     def settle(self) -> None:
-        """Waits until the worker has ended."""
+        """Wait until the worker has ended."""
         while list_jobs(self.folder) or is_worker_running(self.folder):
             time.sleep(0.02)
 
 
 def shell(command: str, told: str = "", **env: str) -> Run:
-    """Runs a command as Claude Code runs a hook."""
+    """Run a command as Claude Code runs a hook."""
     started = time.perf_counter()
     process = subprocess.Popen(
         ["sh", "-c", command], stdin=subprocess.PIPE, env=os.environ | env, text=True
@@ -140,7 +140,7 @@ def shell(command: str, told: str = "", **env: str) -> Run:
 
 
 def shown(name: str, runs: list[Run]) -> None:
-    """Prints the figures of one command."""
+    """Print the figures of one command."""
     walls = sorted(run.wall * 1000 for run in runs)
     cpu = statistics.median(run.cpu * 1000 for run in runs)
     p95 = walls[int(len(walls) * 0.95)]
@@ -149,7 +149,7 @@ def shown(name: str, runs: list[Run]) -> None:
 
 
 def ratios(runs: list[Run], python: list[Run], nothing: list[Run]) -> None:
-    """Prints how many times as long as nothing at all they take: a loaded machine slows all."""
+    """Print how many times as long as nothing at all they take: a loaded machine slows all."""
     result = []
     for name, others in (("python -c pass", python), ("sh -c true", nothing)):
         wall = min(run.wall for run in runs) / min(run.wall for run in others)
@@ -161,12 +161,12 @@ def ratios(runs: list[Run], python: list[Run], nothing: list[Run]) -> None:
 
 
 def bytes_in(size: str) -> int:
-    """Returns a size such as 50MB in bytes."""
+    """Return a size such as 50MB in bytes."""
     return int(size[:-2]) * {"KB": 1000, "MB": MB}[size[-2:]]
 
 
 def turns() -> Iterator[bytes]:
-    """Yields the turns of a session: a prompt, a call with a long result, an answer, the end."""
+    """Yield the turns of a session: a prompt, a call with a long result, an answer, the end."""
     parent, number = None, 0
     while True:
         number += 1
@@ -190,7 +190,7 @@ def turns() -> Iterator[bytes]:
 
 
 def said(name: str, block: Any) -> dict[str, object]:
-    """Returns a response of the model."""
+    """Return a response of the model."""
     usage = {"input_tokens": 10, "output_tokens": 5}
     return {
         "id": name,

@@ -1,4 +1,4 @@
-"""Generated archives to the figures of the index: building, refreshing, following.
+"""The index of generated archives: building, refreshing, following.
 
 python -m bench.index [SIZE]...      without a size: 100MB
 """
@@ -29,7 +29,7 @@ COMPILED = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(CACHE / "b
 
 
 def main(*sizes: str) -> None:
-    """Prints all figures."""
+    """Print all figures."""
     shutil.rmtree(HOME, ignore_errors=True)
     indexed(archive("10MB").resolve())
     for size in sizes or ("100MB",):
@@ -42,12 +42,12 @@ def main(*sizes: str) -> None:
 
 
 def cache_for(root: Path) -> Path:
-    """Returns the cache folder of one archive."""
+    """Return the cache folder of one archive."""
     return HOME / root.name
 
 
 def indexed(root: Path, *options: str, cores: str = "") -> Run:
-    """Brings the index of an archive up to date, on some cores or on all."""
+    """Bring the index of an archive up to date, on some cores or on all."""
     words = [sys.executable, "-m", "plait", "index", "--root", root, *options]
     env = {**COMPILED, "PLAIT_CACHE_DIR": str(cache_for(root))}
     return program(*_bound(cores), *words, **env)
@@ -62,7 +62,7 @@ TURNS = 3
 
 
 def first_index(title: str, root: Path) -> None:
-    """Prints what a first index takes on one core and on two, by one process, beside the peer."""
+    """Print what a first index takes on one core and on two, by one process, beside the peer."""
     ways: dict[str, tuple[Callable[[], Run], Path]] = {
         "plait index, one core": (lambda: indexed(root, cores="0"), cache_for(root)),
         "plait index, two cores": (lambda: indexed(root, cores="0,1"), cache_for(root)),
@@ -91,14 +91,14 @@ def first_index(title: str, root: Path) -> None:
 
 
 def twice(way: Callable[[], Run], place: Path) -> tuple[Run, Run, int]:
-    """Returns a first run, one that finds nothing new, and the bytes that are on the disk then."""
+    """Return a first run, one that finds nothing new, and the bytes that are on the disk then."""
     shutil.rmtree(place, ignore_errors=True)
     run, again = way(), way()
     return run, again, sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
 
 
 def peer_ways(root: Path) -> dict[str, tuple[Callable[[], Run], Path]]:
-    """Returns the same by the peer."""
+    """Return the same by the peer."""
     peer = agentsview()
     if peer is None:
         return {}
@@ -120,7 +120,7 @@ def peer_ways(root: Path) -> dict[str, tuple[Callable[[], Run], Path]]:
 
 
 def agentsview() -> Path | None:
-    """Returns the peer, installed once in a folder of its own; None where that fails."""
+    """Return the peer, installed once in a folder of its own; None where that fails."""
     venv = PEERS / "agentsview" / "venv"
     found = venv / "bin" / "agentsview"
     if not found.exists():
@@ -139,7 +139,7 @@ TINY = 5000
 
 
 def tiny_files() -> None:
-    """Prints what a log takes of which there is next to nothing to read: one prompt, one answer."""
+    """Print what a log takes of which there is next to nothing to read: one prompt, one answer."""
     root = HOME / "logs" / "tiny"
     for number in range(TINY):
         session = f"{number:08}-2222-4333-8444-555555555555"
@@ -154,7 +154,7 @@ def tiny_files() -> None:
 
 
 def unchanged() -> None:
-    """Prints what a run takes that finds nothing to do among 5,000 files."""
+    """Print what a run takes that finds nothing to do among 5,000 files."""
     root = archive("100MB", files=5000).resolve()
     indexed(root)
     runs = [indexed(root) for _ in range(8)]
@@ -165,7 +165,7 @@ def unchanged() -> None:
 
 
 def appended() -> None:
-    """Prints what it takes to find two lines that were added to a session of 50 MB."""
+    """Print what it takes to find two lines that were added to a session of 50 MB."""
     root, folder = HOME / "fifty", HOME / "fifty-index"
     path = root / "projects" / "-home-dev-shop" / f"{SESSION}.jsonl"
     path.parent.mkdir(parents=True)
@@ -194,7 +194,7 @@ SESSION = "11111111-2222-4333-8444-555555555555"
 
 
 def lines(session: str = SESSION, first: int = 0) -> Iterator[bytes]:
-    """Yields turns of a straight session: a prompt, a long answer."""
+    """Yield turns of a straight session: a prompt, a long answer."""
     chance, parent = random.Random(1), None
     for number in range(first, 1 << 20):
         words = " ".join(chance.choice(("needle", "hay", "stack", "barn")) for _ in range(700))
@@ -219,7 +219,7 @@ def lines(session: str = SESSION, first: int = 0) -> Iterator[bytes]:
 
 
 def idle(root: Path) -> None:
-    """Prints what a watch takes while nothing happens."""
+    """Print what a watch takes while nothing happens."""
     env = {**os.environ, **COMPILED, "PLAIT_CACHE_DIR": str(cache_for(root))}
     words = [sys.executable, "-m", "plait", "index", "--watch", "--json", "--root", str(root)]
     child = subprocess.Popen(words, env=env, stdout=subprocess.PIPE)
@@ -236,7 +236,7 @@ def idle(root: Path) -> None:
 
 
 def ticks(pid: int) -> int:
-    """Returns how much of the processor a process has used."""
+    """Return how much of the processor a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
 

@@ -1,4 +1,4 @@
-"""The store beside `tar | zstd` and `borg`, on the same archive that grows for thirty days.
+"""The backup store beside `tar | zstd` and `borg`, on an archive that grows for thirty days.
 
     python -m bench.keep [--logs FOLDER] [--days 30] [--files 5000]
 
@@ -45,7 +45,7 @@ class Growing:
     written: int = 0
 
     def grow(self, day: int) -> None:
-        """Writes what the file has by the end of a day, whole lines of it."""
+        """Write what the file has by the end of a day, whole lines of it."""
         part = min(1.0, (day - self.first + 1) / self.days)
         if part <= 0 or self.written == self.ends[-1]:
             return
@@ -59,7 +59,7 @@ class Growing:
 
 
 def growing(logs: Path, target: Path, days: int) -> list[Growing]:
-    """Returns the files of an archive, each with when it begins and how long it grows."""
+    """Return the files of an archive, each with when it begins and how long it grows."""
     rng = Random(str(days))
     found = []
     for path in sorted(path for path in logs.rglob("*") if path.is_file()):
@@ -84,11 +84,11 @@ class Way:
         place.mkdir(parents=True)
 
     def keep(self, folder: Path, day: int) -> Run:
-        """Keeps what a folder holds."""
+        """Keep what a folder holds."""
         raise NotImplementedError
 
     def restore(self, to: Path) -> Run:
-        """Puts all of it back."""
+        """Put all of it back."""
         raise NotImplementedError
 
     @property
@@ -183,7 +183,7 @@ class Figures:
 
 
 def main() -> None:
-    """Measures all ways, and prints a table for each question."""
+    """Measure all ways, and print a table for each question."""
     given = arguments()
     with tempfile.TemporaryDirectory(prefix="plait-bench-keep-") as name:
         folder = Path(name)
@@ -195,7 +195,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Returns what was asked for."""
+    """Return what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m bench.keep")
     corpus = SHARED / "corpus"
     usual = corpus if corpus.is_dir() else None
@@ -208,7 +208,7 @@ def arguments() -> argparse.Namespace:
 
 
 def grown(logs: Path, folder: Path, days: int, ways: list[type[Way]]) -> None:
-    """Measures the days, then a run from nothing, then all back."""
+    """Measure the days, then a run from nothing, then all back."""
     source = folder / "source"
     files = growing(logs, source, days)
     kept = [way(folder / f"way{number}") for number, way in enumerate(ways)]
@@ -231,14 +231,14 @@ def grown(logs: Path, folder: Path, days: int, ways: list[type[Way]]) -> None:
 
 
 def fresh(way: type[Way], folder: Path, source: Path) -> float:
-    """Returns the CPU seconds of keeping everything in one run: the least of two."""
+    """Return the CPU seconds of keeping everything in one run: the least of two."""
     return min(
         way(folder / f"fresh-{number}-{way.__name__}").keep(source, 0).cpu for number in (1, 2)
     )
 
 
 def brought_back(way: Way, folder: Path, size: int) -> float:
-    """Returns the MB per CPU second of restoring everything; what comes back is all there was."""
+    """Return the MB per CPU second of restoring everything; what comes back is all there was."""
     runs = []
     for number in (1, 2):
         to = folder / f"back-{number}-{type(way).__name__}"
@@ -252,7 +252,7 @@ def brought_back(way: Way, folder: Path, size: int) -> float:
 
 
 def at_rest(folder: Path, files: int, ways: list[type[Way]]) -> None:
-    """Measures a run in which nothing is new: the least of three."""
+    """Measure a run in which nothing is new: the least of three."""
     logs = archive("50MB", files=files)
     count = sum(path.suffix == ".jsonl" for path in logs.rglob("*"))
     print(f"\nnothing new in {count} files")

@@ -1,4 +1,4 @@
-"""A lake by local processes and by Ray: MB per CPU-second, bytes on disk, seconds of questions.
+"""Building a lake locally and with Ray: MB per CPU-second, size on disk, query times.
 
     python -m bench.lake build [--sizes 100MB 1GB] [--engines local ray]
     python -m bench.lake disk [--size 1GB]
@@ -38,7 +38,7 @@ ASKED = (8, 16, 10, 10, 12, 8)
 
 
 def main() -> None:
-    """Measures what was asked for."""
+    """Measure what was asked for."""
     given = _arguments()
     if given.what == "build":
         _build(given.sizes, given.engines)
@@ -77,7 +77,7 @@ def _built(logs: Path, to: Path, engine: str) -> tuple[float, float]:
 
 
 def _spent(*command: object) -> tuple[float, float]:
-    """Returns the CPU seconds of a program and of all that it begins, and its wall seconds."""
+    """Return the CPU seconds of a program and of all that it begins, and its wall seconds."""
     started = time.perf_counter()
     process = subprocess.Popen([str(item) for item in command], start_new_session=True)
     seen: dict[int, float] = {}
@@ -90,7 +90,7 @@ def _spent(*command: object) -> tuple[float, float]:
 
 
 def _processes(session: int) -> Iterator[tuple[int, float]]:
-    """Yields the processes of a session, and the CPU seconds that each has had."""
+    """Yield the processes of a session, and the CPU seconds that each has had."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(OSError):
@@ -134,7 +134,7 @@ def _ask(size: str, copies: list[int]) -> None:
 
 
 def _questions() -> Iterator[tuple[str, str, dict[str, object]]]:
-    """Yields what is asked: the saved questions as they are, one sum, one session by its id."""
+    """Yield what is asked: the saved questions as they are, one sum, one session by its id."""
     from plait.lake.saved_queries import load_saved_queries
 
     for name, item in load_saved_queries().items():
@@ -145,7 +145,7 @@ def _questions() -> Iterator[tuple[str, str, dict[str, object]]]:
 
 
 def _asked(lake: "Lake", sql: str, values: dict[str, object]) -> tuple[float, float]:
-    """Returns the least of three, each with all that opening the lake takes."""
+    """Return the least of three, each with all that opening the lake takes."""
     from plait.lake.query import open_query_engine
 
     took = []
@@ -158,7 +158,7 @@ def _asked(lake: "Lake", sql: str, values: dict[str, object]) -> tuple[float, fl
 
 
 def _multiplied(size: str, count: int) -> "Lake":
-    """Returns a lake with so many copies of the rows of another one, made once and kept."""
+    """Return a lake with so many copies of the rows of another one, made once and kept."""
     from plait.lake.store import Lake
 
     folder = CACHE / f"lake-{size}-times-{count}"
@@ -181,7 +181,7 @@ def _held(lake: "Lake", name: str) -> "pa.Table":
 
 
 def _copied(name: str, rows: "pa.Table", number: int) -> "pa.Table":
-    """Returns the same rows as another source has them."""
+    """Return the same rows as another source has them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Values to lines of a session, put together from ready pieces: faster than an encoder, same bytes.
+"""Write session lines from ready-made pieces: faster than an encoder, same bytes.
 
 Texts that come in are already escaped. What holds for a whole file stands in its Frame.
 """
@@ -27,16 +27,16 @@ class Frame:
 
     @property
     def is_old(self) -> bool:
-        """Tells whether the client writes progress lines and no attachments."""
+        """Return whether the client writes progress lines and no attachments."""
         return _parts(self.version) < (2, 1, 92)
 
     @property
     def is_newest(self) -> bool:
-        """Tells whether the client writes the fields of 2.1.3xx."""
+        """Return whether the client writes the fields of 2.1.3xx."""
         return _parts(self.version) >= (2, 1, 300)
 
     def edges(self) -> tuple[str, str]:
-        """Returns the pieces between the parent and the body, and behind the body."""
+        """Return the pieces between the parent and the body, and behind the body."""
         side = "true" if self.agent else "false"
         context = (
             f'"cwd":"{self.cwd}","sessionId":"{self.session}","version":"{self.version}",'
@@ -54,18 +54,18 @@ def _parts(version: str) -> tuple[int, ...]:
 
 
 def uuid(rng: Random) -> str:
-    """Returns a random uuid."""
+    """Return a random uuid."""
     digits = f"{rng.getrandbits(128):032x}"
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
 def token(rng: Random, prefix: str) -> str:
-    """Returns a random id with a prefix: `msg_01…`, `toolu_01…`, `req_011C…`."""
+    """Return a random id with a prefix: `msg_01…`, `toolu_01…`, `req_011C…`."""
     return f"{prefix}{rng.getrandbits(88):022x}"
 
 
 def usage(fresh: int, context: int, output: int, *, is_old: bool) -> str:
-    """Returns the figures of a response."""
+    """Return the figures of a response."""
     start = (
         f'{{"input_tokens":4,"cache_creation_input_tokens":{fresh},'
         f'"cache_read_input_tokens":{context},'
@@ -83,7 +83,7 @@ def usage(fresh: int, context: int, output: int, *, is_old: bool) -> str:
 
 
 def message(model: str, id_: str, block: str, stop: str, figures: str) -> str:
-    """Returns the message of an assistant's line with its one block."""
+    """Return the message of an assistant's line with its one block."""
     return (
         f'{{"model":"{model}","id":"{id_}","type":"message","role":"assistant","content":[{block}],'
         f'"stop_reason":{stop},"stop_sequence":null,"usage":{figures}}}'
@@ -91,28 +91,28 @@ def message(model: str, id_: str, block: str, stop: str, figures: str) -> str:
 
 
 def text_block(text: str) -> str:
-    """Returns a text block."""
+    """Return a text block."""
     return f'{{"type":"text","text":"{text}"}}'
 
 
 def thinking_block(text: str, signature: str) -> str:
-    """Returns a thinking block."""
+    """Return a thinking block."""
     return f'{{"type":"thinking","thinking":"{text}","signature":"{signature}"}}'
 
 
 def call_block(id_: str, tool: str, given: str) -> str:
-    """Returns a tool call; `given` is a JSON object."""
+    """Return a tool call; `given` is a JSON object."""
     caller = '"caller":{"type":"direct"}'
     return f'{{"type":"tool_use","id":"{id_}","name":"{tool}","input":{given},{caller}}}'
 
 
 def state(kind: str, key: str, value: str, session: str) -> str:
-    """Returns a line of one value: a title, a mode."""
+    """Return a line of one value: a title, a mode."""
     return f'{{"type":"{kind}","{key}":"{value}","sessionId":"{session}"}}\n'
 
 
 def last_prompt(text: str, leaf: str, session: str) -> str:
-    """Returns the line that names the last prompt and its leaf."""
+    """Return the line that names the last prompt and its leaf."""
     return (
         f'{{"type":"last-prompt","lastPrompt":"{text}","leafUuid":"{leaf}",'
         f'"sessionId":"{session}"}}\n'
@@ -120,7 +120,7 @@ def last_prompt(text: str, leaf: str, session: str) -> str:
 
 
 def queue_operation(operation: str, time: str, session: str, content: str = "") -> str:
-    """Returns a line of the queue of prompts."""
+    """Return a line of the queue of prompts."""
     tail = f',"content":"{content}"' if content else ""
     return (
         f'{{"type":"queue-operation","operation":"{operation}","timestamp":"{time}",'
@@ -129,7 +129,7 @@ def queue_operation(operation: str, time: str, session: str, content: str = "") 
 
 
 def snapshot(message_: str, time: str, files: dict[str, int]) -> str:
-    """Returns the line that says which backups of files there are."""
+    """Return the line that says which backups of files there are."""
     backups = ",".join(
         f'"{path}":{{"backupFileName":"{hash_of(path)}@v{version}","version":{version},'
         f'"backupTime":"{time}"}}'
@@ -144,7 +144,7 @@ def snapshot(message_: str, time: str, files: dict[str, int]) -> str:
 
 @cache
 def hash_of(text: str) -> str:
-    """Returns 16 digits that stand for a path."""
+    """Return 16 digits that stand for a path."""
     number = 0
     for letter in text:
         number = (number * 31 + ord(letter)) % 2**64

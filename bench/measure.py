@@ -1,4 +1,4 @@
-"""Work to CPU seconds and peak memory, in this process or in one of its own."""
+"""Measure CPU seconds and peak memory, in this process or in another."""
 
 import os
 import subprocess
@@ -25,19 +25,19 @@ class Run:
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
-    """Returns the CPU seconds that a piece of work takes in this process."""
+    """Return the CPU seconds that a piece of work takes in this process."""
     started = time.process_time()
     work()
     return time.process_time() - started
 
 
 def best_of(count: int, work: Callable[[], object]) -> float:
-    """Returns the least CPU seconds of several runs: noise only ever adds."""
+    """Return the least CPU seconds of several runs: noise only ever adds."""
     return min(cpu_seconds(work) for _ in range(count))
 
 
 def program(*arguments: object, **environment: str) -> Run:
-    """Runs a program and returns what it took."""
+    """Run a program and return what it took."""
     started = time.perf_counter()
     process = subprocess.Popen(
         [str(argument) for argument in arguments],
@@ -59,17 +59,17 @@ def program(*arguments: object, **environment: str) -> Run:
 
 
 def plait(*arguments: object, **environment: str) -> Run:
-    """Runs the `plait` command."""
+    """Run the `plait` command."""
     return program(sys.executable, "-m", "plait", *arguments, **environment)
 
 
 def python(code: str) -> Run:
-    """Runs a piece of Python in a process of its own."""
+    """Run a piece of Python in a process of its own."""
     return program(sys.executable, "-c", code)
 
 
 def row(*cells: object, widths: tuple[int, ...] = (46, 14, 14, 14)) -> None:
-    """Prints one row of figures."""
+    """Print one row of figures."""
     parts = [
         f"{cell!s:<{width}}" if place == 0 else f"{cell!s:>{width}}"
         for place, (cell, width) in enumerate(zip(cells, widths, strict=False))

@@ -1,4 +1,4 @@
-"""Bodies of records to the lines of one file: parents, times, figures, all in their place."""
+"""Write records as lines of one file, with parents, times and usage."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Sink:
     kept: list[bytes] | None = None
 
     def write(self, text: str) -> None:
-        """Writes lines."""
+        """Write lines."""
         self.write_bytes(text.encode())
 
     def write_bytes(self, data: bytes) -> None:
-        """Writes lines that are encoded already."""
+        """Write lines that are encoded already."""
         if self.kept is not None and self.size < COPIED:
             self.kept.append(data)
         self.handle.write(data)
@@ -58,7 +58,7 @@ class Page:
         self.is_old = self.frame.is_old
 
     def prompt(self, text: str, flags: str = "", pause: int = 20) -> str:
-        """Writes a user's text and returns its uuid."""
+        """Write a user's text and return its uuid."""
         self.fresh += len(text) // 4
         message = f'{{"role":"user","content":"{text}"}}'
         return self.record(
@@ -66,7 +66,7 @@ class Page:
         )
 
     def respond(self, blocks: list[str], stop: str) -> list[str]:
-        """Writes a response, one block a line, and returns the uuids of the lines."""
+        """Write a response, one block a line, and return the uuids of the lines."""
         id_, request = lines.token(self.rng, "msg_01"), lines.token(self.rng, "req_011C")
         output = 20 + sum(map(len, blocks)) // 4
         places = []
@@ -84,7 +84,7 @@ class Page:
         return places
 
     def result(self, call: str, place: str, shown: bytes, *detail: bytes) -> None:
-        """Writes the result of a call below its line; `detail` is its toolUseResult, in pieces."""
+        """Write the result of a call below its line; `detail` is its toolUseResult, in pieces."""
         self.tip = place
         block = f'{{"tool_use_id":"{call}","type":"tool_result","content":"'
         body = f'{self._prompt_id()}"type":"user","message":{{"role":"user","content":[{block}'
@@ -98,7 +98,7 @@ class Page:
         self.shapes["result"] += 1
 
     def hook(self, name: str, call: str = "") -> None:
-        """Writes that a hook ran: as progress in old sessions, as an attachment in newer ones."""
+        """Write that a hook ran: as progress in old sessions, as an attachment in newer ones."""
         event = name.partition(":")[0]
         about = call or lines.uuid(self.rng)
         if self.is_old:
@@ -114,22 +114,22 @@ class Page:
         )
 
     def attach(self, attachment: str) -> None:
-        """Writes an attachment."""
+        """Write an attachment."""
         self.record(f'"attachment":{attachment},"type":"attachment"')
         self.shapes["attachment"] += 1
 
     def system(self, subtype: str, body: str, before: str = "") -> None:
-        """Writes a system record."""
+        """Write a system record."""
         self.record(f'{before}"type":"system","subtype":"{subtype}",{body}', ',"isMeta":false')
 
     def record(self, body: str, behind: str = "", pause: int = 20) -> str:
-        """Writes a record and returns its uuid."""
+        """Write a record and return its uuid."""
         before, after = self._around(body, pause)
         self.sink.write(f"{before}{after}{behind}{self._edges[1]}")
         return self.tip
 
     def now(self, pause: int) -> str:
-        """Lets some time pass and returns the moment it is then."""
+        """Let some time pass and return the moment it is then."""
         self.time += pause + int(self.rng.random() * pause)
         day, rest = divmod(self.time, DAY)
         if day != self._day[0]:
@@ -142,7 +142,7 @@ class Page:
         return "" if self.is_old else f'"promptId":"{self.prompt_id}",'
 
     def _around(self, body: str, pause: int) -> tuple[str, str]:
-        """Returns a record up to the end of its body, and its place and time; it is the tip."""
+        """Return a record up to the end of its body, and its place and time; it is the tip."""
         parent = f'"{self.tip}"' if self.tip else "null"
         self.tip = lines.uuid(self.rng)
         place = f',"uuid":"{self.tip}","timestamp":"{self.now(pause)}"'

@@ -1,4 +1,4 @@
-"""Generated archives to the figures of the pages about all sessions, beside a peer's.
+"""Pages about all sessions of generated archives, compared with another program.
 
 python -m bench.page_lists [SIZE]...      without a size: 100MB
 
@@ -52,7 +52,7 @@ class Subject:
 
 
 def main(*sizes: str) -> None:
-    """Prints all figures."""
+    """Print all figures."""
     shutil.rmtree(HOME, ignore_errors=True)
     for size in sizes or ("100MB",):
         root = archive(size).resolve()
@@ -66,7 +66,7 @@ def main(*sizes: str) -> None:
 
 
 def tell(item: Subject) -> None:
-    """Prints the figures of one server."""
+    """Print the figures of one server."""
     with sync_playwright() as playwright:
         program = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
@@ -85,7 +85,7 @@ def tell(item: Subject) -> None:
 
 
 def figures(name: str, item: Subject, works: list[Callable[[], float]]) -> None:
-    """Prints the times of some work, and what the server took for it."""
+    """Print the times of some work, and what the server took for it."""
     first = works[0]() * 1000
     rest(item.pid)
     before = ticks(item.pid)
@@ -96,7 +96,7 @@ def figures(name: str, item: Subject, works: list[Callable[[], float]]) -> None:
 
 
 def rest(pid: int) -> None:
-    """Waits until a server has done what it does once."""
+    """Wait until a server has done what it does once."""
     end, before = time.monotonic() + PATIENCE, -1
     while time.monotonic() < end and before != ticks(pid):
         before = ticks(pid)
@@ -104,7 +104,7 @@ def rest(pid: int) -> None:
 
 
 def opened(page: Page, item: Subject) -> float:
-    """Returns the seconds until sessions are listed on the first page."""
+    """Return the seconds until sessions are listed on the first page."""
     started = time.perf_counter()
     page.goto(item.address + item.home, wait_until="commit")
     page.locator(item.listed).first.wait_for()
@@ -112,7 +112,7 @@ def opened(page: Page, item: Subject) -> float:
 
 
 def sought(page: Page, item: Subject, text: str) -> float:
-    """Returns the seconds from a word that is put in until the first hit is shown."""
+    """Return the seconds from a word that is put in until the first hit is shown."""
     page.goto(item.address + item.home)
     page.locator(item.listed).first.wait_for()
     page.keyboard.press("Control+k")
@@ -124,7 +124,7 @@ def sought(page: Page, item: Subject, text: str) -> float:
 
 @contextmanager
 def ours(root: Path) -> Iterator[Subject]:
-    """Serves an archive with Plait."""
+    """Serve an archive with Plait."""
     port = free()
     env = {
         **os.environ,
@@ -142,7 +142,7 @@ def ours(root: Path) -> Iterator[Subject]:
 
 @contextmanager
 def theirs(root: Path) -> Iterator[Subject | None]:
-    """Serves an archive with the peer; None where there is none."""
+    """Serve an archive with the peer; None where there is none."""
     peer = agentsview()
     if peer is None:
         yield None
@@ -158,7 +158,7 @@ def theirs(root: Path) -> Iterator[Subject | None]:
 
 @contextmanager
 def child(words: list[str], env: dict[str, str], alive: str) -> Iterator[int]:
-    """Runs a server until it is no longer needed."""
+    """Run a server until it is no longer needed."""
     process = subprocess.Popen(
         words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=HOME.parent
     )
@@ -171,7 +171,7 @@ def child(words: list[str], env: dict[str, str], alive: str) -> Iterator[int]:
 
 
 def await_answer(address: str) -> None:
-    """Waits until a server answers."""
+    """Wait until a server answers."""
     end = time.monotonic() + PATIENCE * 5
     while time.monotonic() < end:
         try:
@@ -184,14 +184,14 @@ def await_answer(address: str) -> None:
 
 
 def served_by(pid: int) -> int:
-    """Returns the process that serves: the one that was started, or the one it has started."""
+    """Return the process that serves: the one that was started, or the one it has started."""
     path = Path(f"/proc/{pid}/task/{pid}/children")
     children = path.read_text().split() if path.exists() else []
     return int(children[0]) if children else pid
 
 
 def free() -> int:
-    """Returns a port that nobody listens on."""
+    """Return a port that nobody listens on."""
     with open_listener("127.0.0.1", 0) as item:
         port: int = item.getsockname()[1]
         return port

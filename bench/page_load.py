@@ -1,4 +1,4 @@
-"""A server under load: clients that read and search while files grow, then pages at rest.
+"""A server under load: clients read and search while files grow; then idle pages.
 
     python -m bench.page_load [--size 100MB] [--clients 10] [--seconds 60] [--pages 20]
 
@@ -57,7 +57,7 @@ class Server:
     pid: int
 
     def ask(self, path: str) -> int:
-        """Asks for a page and reads all of it; returns the status."""
+        """Ask for a page and read all of it; returns the status."""
         client = HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             headers = {"Cookie": self.cookie, "Authorization": f"Bearer {self.key}"}
@@ -70,12 +70,12 @@ class Server:
 
     @property
     def cpu(self) -> float:
-        """Returns the CPU seconds that it has used."""
+        """Return the CPU seconds that it has used."""
         parts = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(parts[11]) + int(parts[12])) / TICKS
 
     def memory(self, name: str) -> int:
-        """Returns its memory in bytes: `VmRSS` now, `VmHWM` at its highest."""
+        """Return its memory in bytes: `VmRSS` now, `VmHWM` at its highest."""
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith(name):
                 return int(line.split()[1]) * 1024
@@ -92,7 +92,7 @@ class Tally:
 
 @contextmanager
 def serving(root: Path, home: Path) -> Iterator[Server]:
-    """Runs a server over some sessions."""
+    """Run a server over some sessions."""
     folders = {f"PLAIT_{kind}_DIR": str(home / kind.lower()) for kind in ("STATE", "CACHE")}
     env = {**os.environ, **folders, "PLAIT_CONFIG": str(home / "none.toml")}
     plait = [sys.executable, "-m", "plait"]
@@ -110,7 +110,7 @@ def serving(root: Path, home: Path) -> Iterator[Server]:
 
 
 def entered(port: int, key: str) -> str:
-    """Returns the cookie that the key is changed for."""
+    """Return the cookie that the key is changed for."""
     client = HTTPConnection("127.0.0.1", port, timeout=60)
     head = {"Content-Type": "application/x-www-form-urlencoded"}
     client.request("POST", "/enter", f"ticket={key}", head)
@@ -121,7 +121,7 @@ def entered(port: int, key: str) -> str:
 
 
 def load(server: Server, root: Path, clients: int, seconds: float) -> Tally:
-    """Lets clients read and search while files grow."""
+    """Let clients read and search while files grow."""
     names = [session["name"] for session in sessions(server)]
     tally, end = Tally(), Event()
     threads = [Thread(target=client, args=(server, names, tally, end, n)) for n in range(clients)]
@@ -136,7 +136,7 @@ def load(server: Server, root: Path, clients: int, seconds: float) -> Tally:
 
 
 def sessions(server: Server) -> list[dict[str, str]]:
-    """Returns the sessions that are served, the newest first."""
+    """Return the sessions that are served, the newest first."""
     client = HTTPConnection("127.0.0.1", server.port, timeout=60)
     client.request(
         "GET", "/api/v1/sessions?limit=200", headers={"Authorization": f"Bearer {server.key}"}
@@ -147,7 +147,7 @@ def sessions(server: Server) -> list[dict[str, str]]:
 
 
 def client(server: Server, names: Sequence[str], tally: Tally, end: Event, seed: int) -> None:
-    """Asks for one page after the other."""
+    """Ask for one page after the other."""
     rng = Random(seed)
     kinds = [(kind, path) for kind, path, weight in PLACES for _ in range(weight)]
     while not end.is_set():
@@ -165,7 +165,7 @@ def client(server: Server, names: Sequence[str], tally: Tally, end: Event, seed:
 
 
 def writer(root: Path, end: Event) -> None:
-    """Adds a line to one of the newest files, again and again."""
+    """Add a line to one of the newest files, again and again."""
     logs = sorted(root.rglob("*.jsonl"), key=lambda path: path.stat().st_mtime)[-3:]
     number = 0
     while not end.wait(GROWTH):
@@ -177,7 +177,7 @@ def writer(root: Path, end: Event) -> None:
 
 
 def at_rest(server: Server, pages: int, seconds: float) -> float:
-    """Returns the share of a core that pages cost which only listen."""
+    """Return the share of a core that pages cost which only listen."""
     asked = (
         f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nCookie: {server.cookie}\r\n\r\n"
     )
@@ -194,7 +194,7 @@ def at_rest(server: Server, pages: int, seconds: float) -> float:
 
 
 def print_tally(tally: Tally) -> None:
-    """Prints how long answers took."""
+    """Print how long answers took."""
     print(f"{'':14}{'asked':>7}{'median':>10}{'p95':>10}{'worst':>10}")
     every = [time for times in tally.times.values() for time in times]
     for kind, times in [*tally.times.items(), ("together", every)]:
@@ -208,7 +208,7 @@ def print_tally(tally: Tally) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs everything and prints it."""
+    """Run everything and print it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--size", default="100MB")
     parser.add_argument("--clients", type=int, default=10)

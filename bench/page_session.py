@@ -1,4 +1,4 @@
-"""A long session in the served page: opening it, scrolling it, watching it grow.
+"""A long session on the served page: opening, scrolling, live growth.
 
     python -m bench.page_session           everything; `open`, `scroll`, `live`, `idle` one of them
 
@@ -59,7 +59,7 @@ class Server:
         return int(found[1]) / 1000 if found else 0
 
     def ask(self, path: str) -> tuple[float, float, bytes]:
-        """Returns the seconds to the first and to the last byte of an answer, and the answer."""
+        """Return the seconds to the first and to the last byte of an answer, and the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         start = time.perf_counter()
         connection.request("GET", path, headers={"Cookie": self.cookie})
@@ -73,7 +73,7 @@ class Server:
 
 @contextmanager
 def serving(root: Path, cache: Path) -> Iterator[Server]:
-    """Runs `plait serve` for an archive."""
+    """Run `plait serve` for an archive."""
     state = cache / "state"
     env = {
         **os.environ,
@@ -96,7 +96,7 @@ def serving(root: Path, cache: Path) -> Iterator[Server]:
 
 
 def entered(process: "subprocess.Popen[bytes]", state: Path) -> Server:
-    """Returns a server once it answers, with a cookie that opens it."""
+    """Return a server once it answers, with a cookie that opens it."""
     end = time.monotonic() + 120
     while time.monotonic() < end and process.poll() is None:
         for path in state.glob("serve-*.json"):
@@ -109,7 +109,7 @@ def entered(process: "subprocess.Popen[bytes]", state: Path) -> Server:
 
 
 def long_session() -> tuple[Path, str]:
-    """Returns an archive of one long session, and its name."""
+    """Return an archive of one long session, and its name."""
     root = CACHE / "one-long-session"
     if not (root / ".whole").exists():
         generate(root, LONG, seed=1, files=1)
@@ -119,7 +119,7 @@ def long_session() -> tuple[Path, str]:
 
 
 def main(*chosen: str) -> None:
-    """Prints all figures, or those of some parts."""
+    """Print all figures, or those of some parts."""
     parts = {"open": opening, "scroll": scrolling, "live": growing, "idle": idling}
     for name in chosen or parts:
         parts[name]()
@@ -127,7 +127,7 @@ def main(*chosen: str) -> None:
 
 
 def opening() -> None:
-    """Prints how long it takes until something is there, and until all of it is."""
+    """Print how long it takes until something is there, and until all of it is."""
     root, name = long_session()
     size = sum(path.stat().st_size for path in root.rglob("*.jsonl"))
     lines = sum(path.read_bytes().count(b"\n") for path in root.rglob("*.jsonl"))
@@ -147,7 +147,7 @@ def opening() -> None:
 
 
 def told_opening(words: str, server: Server, path: str) -> None:
-    """Prints one way of opening it."""
+    """Print one way of opening it."""
     before = server.cpu
     first, last, _ = server.ask(path)
     cpu = server.cpu - before
@@ -156,7 +156,7 @@ def told_opening(words: str, server: Server, path: str) -> None:
 
 
 def scrolling() -> None:
-    """Prints how it reads in a browser, beside the peer."""
+    """Print how it reads in a browser, beside the peer."""
     root, name = long_session()
     with serving(root, HOME) as server:
         server.ask(f"/s/{name}")
@@ -170,7 +170,7 @@ def scrolling() -> None:
 
 
 def watched(address: str, sign: str, cookie: str = "", holder: str = "") -> dict[str, str]:
-    """Returns the figures of a page in a browser; `holder` is what scrolls in it."""
+    """Return the figures of a page in a browser; `holder` is what scrolls in it."""
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium") or shutil.which("google-chrome")
@@ -196,12 +196,12 @@ def watched(address: str, sign: str, cookie: str = "", holder: str = "") -> dict
 
 
 def root_of(address: str) -> str:
-    """Returns the place that a cookie is for."""
+    """Return the place that a cookie is for."""
     return "/".join(address.split("/")[:3])
 
 
 def figures_of(page: Any, holder: str) -> dict[str, str]:
-    """Returns what a page has cost so far, and what scrolling it costs."""
+    """Return what a page has cost so far, and what scrolling it costs."""
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
     opening = page.evaluate("Math.max(0, ...tasks.splice(0))")
     scroll = SCROLL
@@ -231,7 +231,7 @@ def figures_of(page: Any, holder: str) -> dict[str, str]:
 
 
 def longest_task(trace: Any) -> float:
-    """Returns the milliseconds of CPU of the longest task of a page's own thread."""
+    """Return the milliseconds of CPU of the longest task of a page's own thread."""
     events = trace["traceEvents"] if isinstance(trace, dict) else trace
     main = {
         (event["pid"], event["tid"])
@@ -249,7 +249,7 @@ def longest_task(trace: Any) -> float:
 
 
 def peers_figures(root: Path, name: str) -> dict[str, str]:
-    """Returns the same figures of the peer, none where it cannot be run."""
+    """Return the same figures of the peer, none where it cannot be run."""
     peer = agentsview()
     if peer is None:
         return {}
@@ -273,7 +273,7 @@ def peers_figures(root: Path, name: str) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """Returns a port that nobody listens on."""
+    """Return a port that nobody listens on."""
     import socket
 
     with socket.socket() as item:
@@ -282,7 +282,7 @@ def free_port() -> int:
 
 
 def wait_for(port: int) -> None:
-    """Waits until somebody answers on a port."""
+    """Wait until somebody answers on a port."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
@@ -310,7 +310,7 @@ SEEN = """() => {
 
 
 def growing() -> None:
-    """Prints how soon a line that was written stands in an open page."""
+    """Print how soon a line that was written stands in an open page."""
     row("a line written, in the page, ms", "median", "longest", "CPU ms", widths=WIDTHS)
     long, _ = long_session()
     for words, size in (("session of 100 kB", 100_000), ("session of 75 MB", 0)):
@@ -325,7 +325,7 @@ def growing() -> None:
 
 
 def told_growth(words: str, root: Path) -> None:
-    """Prints the figures of one session."""
+    """Print the figures of one session."""
     from playwright.sync_api import sync_playwright
 
     path = max(root.glob("projects/*/*.jsonl"), key=lambda item: item.stat().st_size)
@@ -356,7 +356,7 @@ def told_growth(words: str, root: Path) -> None:
 
 
 def append(path: Path, mark: str, page: Any) -> float:
-    """Writes an answer that holds a mark; returns when, in milliseconds since 1970."""
+    """Write an answer that holds a mark; returns when, in milliseconds since 1970."""
     from playwright.sync_api import Error
 
     last = next(item for item in reversed(path.read_bytes().splitlines()) if b'"uuid"' in item)
@@ -385,7 +385,7 @@ def append(path: Path, mark: str, page: Any) -> float:
 
 
 def idling() -> None:
-    """Prints what a server takes while many pages are open and nothing happens."""
+    """Print what a server takes while many pages are open and nothing happens."""
     root, _ = long_session()
     with serving(root, HOME) as server:
         time.sleep(20)  # what it reads ahead is done

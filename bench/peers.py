@@ -1,4 +1,4 @@
-"""Names of other programs to where they are installed: a private folder, made once.
+"""Other programs for comparison, each installed once in a private folder.
 
 Nothing is installed for the user; what a peer needs to run offline stands with it.
 """
@@ -18,7 +18,7 @@ BORG = "1.4.5"
 
 
 def ccusage() -> tuple[Path, Path] | None:
-    """Returns the native `ccusage` and the script that starts it; None where npm is not there."""
+    """Return the native `ccusage` and the script that starts it; None where npm is not there."""
     folder = PEERS / f"ccusage-{CCUSAGE}"
     script = folder / "node_modules" / "ccusage" / "src" / "cli.js"
     if not script.exists():
@@ -34,7 +34,7 @@ def ccusage() -> tuple[Path, Path] | None:
 
 
 def cozempic() -> Path | None:
-    """Returns the `cozempic` command; None where it cannot be installed."""
+    """Return the `cozempic` command; None where it cannot be installed."""
     folder = PEERS / f"cozempic-{COZEMPIC}"
     command = folder / "bin" / "cozempic"
     if not command.exists():
@@ -46,7 +46,7 @@ def cozempic() -> Path | None:
 
 
 def borg() -> Path | None:
-    """Returns the `borg` command: the system's, else built once, which needs headers of its
+    """Return the `borg` command: the system's, else built once, which needs headers of its
     libraries; None where it cannot be.
     """
     if found := shutil.which("borg"):
@@ -63,7 +63,7 @@ def borg() -> Path | None:
 
 
 def nobodys(config: Path, home: Path) -> dict[str, str]:
-    """Returns an environment in which a peer finds these logs and nothing else."""
+    """Return an environment in which a peer finds these logs and nothing else."""
     home.mkdir(parents=True, exist_ok=True)
     return {
         "CLAUDE_CONFIG_DIR": str(config),

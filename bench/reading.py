@@ -23,7 +23,7 @@ TELL_PEAK = "import re; print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/st
 
 
 def main(size: str = "100MB") -> None:
-    """Prints all figures."""
+    """Print all figures."""
     decoding(archive(size))
     starting()
     listing(archive("100MB", files=5000))
@@ -31,7 +31,7 @@ def main(size: str = "100MB") -> None:
 
 
 def decoding(root: Path) -> None:
-    """Prints how fast lines become envelopes, records and plain objects."""
+    """Print how fast lines become envelopes, records and plain objects."""
     files = sorted(root.rglob("*.jsonl"))
     total = sum(path.stat().st_size for path in files) / MB
     count = sum(1 for path in files for _ in iter_lines(path))
@@ -64,7 +64,7 @@ def decoding(root: Path) -> None:
 
 
 def decoding_alone(files: list[Path], ways: dict[str, Callable[[bytes], object]]) -> Speeds:
-    """Returns how fast lines are decoded that have been read before."""
+    """Return how fast lines are decoded that have been read before."""
     held: list[bytes] = []
     size = 0
     for path in files:
@@ -86,14 +86,14 @@ def decoding_alone(files: list[Path], ways: dict[str, Callable[[bytes], object]]
 
 
 def print_speeds(speeds: Speeds) -> None:
-    """Prints speeds beside those of the plain decoders in the same run."""
+    """Print speeds beside those of the plain decoders in the same run."""
     for name, speed in speeds.items():
         against = (f"{speed / speeds[other]:.2f}" for other in ("orjson.loads", "json.loads"))
         row(name, f"{speed:.0f}", *against)
 
 
 def starting() -> None:
-    """Prints what it costs to start the command."""
+    """Print what it costs to start the command."""
     row("")
     row("starting", "CPU ms")
     bare = min(program(sys.executable, "-c", "pass").cpu for _ in range(5))
@@ -104,7 +104,7 @@ def starting() -> None:
 
 
 def listing(root: Path) -> None:
-    """Prints what it costs to list many files."""
+    """Print what it costs to list many files."""
     files = sorted(root.rglob("*.jsonl"))
     total = sum(path.stat().st_size for path in files) / MB
     row("")
@@ -120,7 +120,7 @@ def listing(root: Path) -> None:
 
 
 def memory(path: Path) -> None:
-    """Prints the peak memory of reading one large file, above the interpreter's."""
+    """Print the peak memory of reading one large file, above the interpreter's."""
     row("")
     row(f"one file of {path.stat().st_size / MB:.0f} MB", "CPU s", "peak MB", "above bare")
     bare = 0.0

@@ -31,7 +31,7 @@ WIDTHS = (30, 9, 9, 9, 9, 9)
 
 
 def main(*sizes: str) -> None:
-    """Prints all figures."""
+    """Print all figures."""
     start()
     for size in sizes or ("100MB",):
         root = archive(size).resolve()
@@ -42,7 +42,7 @@ def main(*sizes: str) -> None:
 
 
 def start() -> None:
-    """Prints the CPU seconds until a server has said who it is, beside the SDK alone."""
+    """Print the CPU seconds until a server has said who it is, beside the SDK alone."""
     hello = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -66,14 +66,14 @@ def start() -> None:
 
 
 def make_recall(root: Path, folder: Path) -> Recall:
-    """Returns what the server asks, with an index that is there."""
+    """Return what the server asks, with an index that is there."""
     recall = Recall(Archive([root], folder), root, datetime.fromisoformat)
     recall.index = BackgroundIndex(folder)
     return recall
 
 
 def calls(size: str, root: Path, folder: Path) -> None:
-    """Prints how long each tool takes in a server that is warm."""
+    """Print how long each tool takes in a server that is warm."""
     recall = make_recall(root, folder)
     ids = [session.id[:8] for session in recall.archive.sessions][
         :: max(1, len(recall.archive) // 5)
@@ -105,7 +105,7 @@ def calls(size: str, root: Path, folder: Path) -> None:
 
 
 def first(size: str, root: Path) -> None:
-    """Prints how long the first answer takes where there is no index."""
+    """Print how long the first answer takes where there is no index."""
     recall = Recall(Archive([root], root / "no-index"), root, datetime.fromisoformat)
     recall.index = BackgroundIndex(root / "no-index")
     recall.index._checked = time.monotonic() + 3600  # nothing is built beside it
@@ -119,7 +119,7 @@ def first(size: str, root: Path) -> None:
 
 
 def memory(size: str, root: Path, folder: Path) -> None:
-    """Prints the most memory of a server that has answered each question, and then sums of costs."""
+    """Print the most memory of a server that has answered each question, and then sums of costs."""
     code = (
         "from pathlib import Path; import bench.recall as b; "
         f"recall = b.make_recall(Path({str(root)!r}), Path({str(folder)!r})); "

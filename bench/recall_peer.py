@@ -1,4 +1,4 @@
-"""Questions with known answers, asked of `plait mcp` and of agentsview's server: hits and tokens.
+"""Questions with known answers to `plait mcp` and agentsview's server: hits and tokens.
 
 python -m bench.recall_peer
 

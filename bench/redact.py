@@ -26,7 +26,7 @@ SAMPLE = 2 * MB  # of the peer, which needs minutes for more
 
 
 def main(size: str = "100MB") -> None:
-    """Prints all figures."""
+    """Print all figures."""
     root = archive(size)
     sets = {"generated": sorted(root.rglob("*.jsonl"))}
     if SHARED.is_dir():
@@ -42,7 +42,7 @@ def main(size: str = "100MB") -> None:
 
 
 def expressions(held: list[bytes], total: float) -> None:
-    """Prints how fast lines in memory are searched."""
+    """Print how fast lines in memory are searched."""
     secrets = tuple(
         tuple(family for family in row if GROUP_OF[family.kind] == "secrets") for row in ROWS
     )
@@ -68,14 +68,14 @@ def expressions(held: list[bytes], total: float) -> None:
 
 
 def sample(held: list[bytes], most: int) -> tuple[list[bytes], float]:
-    """Returns lines spread over all, of a total size, and that size in MB."""
+    """Return lines spread over all, of a total size, and that size in MB."""
     share = max(1, sum(map(len, held)) // most)
     few = held[::share]
     return few, sum(map(len, few)) / MB
 
 
 def sessions(files: list[Path], total: float) -> None:
-    """Prints how fast whole files become redacted records, reading included."""
+    """Print how fast whole files become redacted records, reading included."""
     for name, rules in (
         ("sessions, secrets only", Rules().only(["secrets"])),
         ("sessions, everything", Rules()),
@@ -90,12 +90,12 @@ def sessions(files: list[Path], total: float) -> None:
 
 
 def written(records: Iterable[Record]) -> int:
-    """Returns how many bytes a redacted file would have."""
+    """Return how many bytes a redacted file would have."""
     return sum(len(record.raw) + 1 for record in records)
 
 
 def peers(files: list[Path]) -> None:
-    """Prints how fast `detect-secrets` scans some of the same files."""
+    """Print how fast `detect-secrets` scans some of the same files."""
     held = [line.data for path in files for line in iter_lines(path)]
     few, size = sample(held, SAMPLE)
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def peers(files: list[Path]) -> None:
 
 
 def installed() -> Path:
-    """Returns the peer in an environment of its own, set up when it is not there."""
+    """Return the peer in an environment of its own, set up when it is not there."""
     tool = PEER / "bin" / "detect-secrets"
     if not tool.exists():
         run: Callable[..., object] = subprocess.check_call

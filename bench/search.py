@@ -1,4 +1,4 @@
-"""Generated archives to how long answers take: warm, as a command, in the logs, beside peers.
+"""Search times on generated archives: warm, as a command, in the logs, beside other programs.
 
 python -m bench.search [SIZE]...      without a size: 100MB
 """
@@ -60,7 +60,7 @@ WIDTHS = (36, 9, 9, 9, 9, 11)
 
 
 def main(*sizes: str) -> None:
-    """Prints all figures."""
+    """Print all figures."""
     for size in sizes or ("100MB",):
         root = archive(size).resolve()
         folder = indexed(root)
@@ -71,14 +71,14 @@ def main(*sizes: str) -> None:
 
 
 def indexed(root: Path) -> Path:
-    """Returns the index of an archive, made once."""
+    """Return the index of an archive, made once."""
     cache = HOME / root.name
     plait("index", "--root", root, PLAIT_CACHE_DIR=str(cache))
     return next((cache / "index").iterdir())
 
 
 def warm(size: str, folder: Path) -> None:
-    """Prints how long a process that has the index open takes, snippets included."""
+    """Print how long a process that has the index open takes, snippets included."""
     reader = IndexReader(folder)
     row(f"search at {size}, ms", "p50", "p95", "CPU p50", "CPU p95", "passages", widths=WIDTHS)
     for name, queries in QUERIES.items():
@@ -98,12 +98,12 @@ def warm(size: str, folder: Path) -> None:
 
 
 def spread(took: list[float]) -> tuple[float, float]:
-    """Returns the middle and the 95th of a hundred."""
+    """Return the middle and the 95th of a hundred."""
     return statistics.median(took), sorted(took)[int(len(took) * 0.95)]
 
 
 def cold(root: Path) -> None:
-    """Prints what a whole command takes where the index is fresh."""
+    """Print what a whole command takes where the index is fresh."""
     env = {"PLAIT_CACHE_DIR": str(HOME / root.name)}
     runs = [plait("search", "config", "--root", root, **env) for _ in range(7)]
     row("the command, ms", "least", "middle", "CPU", widths=WIDTHS)
@@ -114,7 +114,7 @@ def cold(root: Path) -> None:
 
 
 def scans(root: Path, folder: Path) -> None:
-    """Prints how long texts and expressions take in the logs, beside ripgrep."""
+    """Print how long texts and expressions take in the logs, beside ripgrep."""
     asked, rg = Archive([root]), shutil.which("rg")
     row("in the logs, ms", "least", "CPU", "rg", "rg CPU", "passages", widths=WIDTHS)
     for name, (way, text) in SCANS.items():
@@ -129,12 +129,12 @@ def scans(root: Path, folder: Path) -> None:
 
 
 def ripgrep(rg: str, *words: str) -> None:
-    """Counts lines that match, as ripgrep does it; finding none is no error."""
+    """Count lines that match, as ripgrep does it; finding none is no error."""
     subprocess.run([rg, "-uuu", "-c", *words], stdout=subprocess.DEVNULL, check=False)
 
 
 def fastest(work: Callable[[], object]) -> tuple[object, float, float]:
-    """Returns what a piece of work gave, and the least wall and CPU seconds of three runs."""
+    """Return what a piece of work gave, and the least wall and CPU seconds of three runs."""
     walls, cpus, found = [], [], None
     for _ in range(3):
         wall, before = time.perf_counter(), os.times()
@@ -146,7 +146,7 @@ def fastest(work: Callable[[], object]) -> tuple[object, float, float]:
 
 
 def peer(root: Path) -> None:
-    """Prints how long the peer's own search takes over loopback, warm."""
+    """Print how long the peer's own search takes over loopback, warm."""
     found = agentsview()
     if found is None:
         return
@@ -170,7 +170,7 @@ def peer(root: Path) -> None:
 
 @contextmanager
 def served(found: Path, env: dict[str, str]) -> Iterator[str]:
-    """Gives the address of the peer's server while it runs."""
+    """Give the address of the peer's server while it runs."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -199,7 +199,7 @@ def served(found: Path, env: dict[str, str]) -> Iterator[str]:
 
 
 def asked_of(address: str, way: str, **parameters: str) -> float:
-    """Returns the milliseconds that one answer of the peer's takes."""
+    """Return the milliseconds that one answer of the peer's takes."""
     query = urllib.parse.urlencode({**parameters, "limit": "10"})
     started = time.perf_counter()
     with urllib.request.urlopen(f"{address}/{way}?{query}", timeout=60) as answer:

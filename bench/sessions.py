@@ -1,4 +1,4 @@
-"""A budget of bytes to one session: turns and steps with all the shapes that real sessions have."""
+"""Generate one session within a size budget, with all the shapes of real sessions."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Session:
         return self.budget - self.page.sink.size
 
     def run(self) -> None:
-        """Writes turns until the budget is used up."""
+        """Write turns until the budget is used up."""
         self._open()
         while self.left > 0:
             self._turn()
 
     def answer(self, prompt: str) -> None:
-        """Writes what a sub-agent does with the prompt it was given."""
+        """Write what a sub-agent does with the prompt it was given."""
         self.page.prompt_id = lines.uuid(self.page.rng)
         self.page.prompt(prompt)
         while self.left > 0:
@@ -82,7 +82,7 @@ class Session:
         self._end()
 
     def _begin(self) -> None:
-        """Writes the queue, the prompt, the snapshot and what hangs on the prompt."""
+        """Write the queue, the prompt, the snapshot and what hangs on the prompt."""
         page, rng = self.page, self.page.rng
         self.prompt, page.prompt_id, self.base = self.texts.sentence(rng), lines.uuid(rng), page.tip
         if rng.random() < 0.3:
@@ -104,7 +104,7 @@ class Session:
         page.shapes["queue-operation"] += 1
 
     def _retract(self) -> None:
-        """Takes the prompt back before any answer came, and writes it anew beside it."""
+        """Take the prompt back before any answer came, and write it anew beside it."""
         self.page.tip = self.base
         self.prompt = self.texts.sentence(self.page.rng)
         self.page.prompt(self.prompt, pause=4_000)
@@ -119,7 +119,7 @@ class Session:
             self._delegate()
 
     def _end(self) -> None:
-        """Writes how long the turn took, and what the client notes behind it."""
+        """Write how long the turn took, and what the client notes behind it."""
         page, sink, session = self.page, self.page.sink, self.page.frame.session
         page.system("turn_duration", f'"durationMs":{page.time - self.begun}')
         self.ends.append(page.tip)
@@ -131,7 +131,7 @@ class Session:
             sink.write(lines.state("custom-title", "customTitle", title, session))
 
     def _step(self) -> None:
-        """Writes a response with its calls, and their results in the order they come back."""
+        """Write a response with its calls, and their results in the order they come back."""
         page, rng = self.page, self.page.rng
         count = 2 + int(rng.random() * 3) if self._is_due("parallel", 0.2) else 1
         calls = [some_call(self.texts, rng, page.frame.cwd) for _ in range(count)]
@@ -154,7 +154,7 @@ class Session:
                 page.hook(f"PostToolUse:{call.tool}", call.id)
 
     def _preface(self) -> list[str]:
-        """Returns what a response says before it calls: thoughts, a sentence, or nothing."""
+        """Return what a response says before it calls: thoughts, a sentence, or nothing."""
         rng, blocks = self.page.rng, []
         if rng.random() < 0.35:
             text = "" if rng.random() < 0.4 else self.texts.essay(rng, 200)
@@ -165,13 +165,13 @@ class Session:
         return blocks
 
     def _conclude(self) -> None:
-        """Writes what the model says at the end of a turn."""
+        """Write what the model says at the end of a turn."""
         size = 200 + int(self.page.rng.random() ** 2 * 2_500)
         text = self.texts.essay(self.page.rng, min(size, max(200, self.left)))
         self.page.respond([lines.text_block(text)], "end_turn")
 
     def _delegate(self) -> None:
-        """Sends a sub-agent, whose file is written at once."""
+        """Send a sub-agent, whose file is written at once."""
         page, rng = self.page, self.page.rng
         call, label = lines.token(rng, "toolu_01"), self.texts.sentence(rng)
         prompt = self.texts.essay(rng, 300)
@@ -185,7 +185,7 @@ class Session:
         page.shapes["agent"] += 1
 
     def _compact(self) -> None:
-        """Sums the session up: a new root, and a summary below it."""
+        """Sum the session up: a new root, and a summary below it."""
         page, before = self.page, f'"logicalParentUuid":"{self.page.tip}",'
         tokens = page.context + page.fresh
         page.tip, page.context, page.fresh = "", 0, SYSTEM_TOKENS
@@ -199,7 +199,7 @@ class Session:
         page.shapes["compaction"] += 1
 
     def _is_due(self, shape: str, chance: float) -> bool:
-        """Tells whether a shape is due: because it is wanted, else by chance."""
+        """Return whether a shape is due: because it is wanted, else by chance."""
         if shape in self.wants:
             self.wants.discard(shape)
             return True

@@ -1,4 +1,4 @@
-"""Logs to a site, beside the program that people use today; and a long session in a browser.
+"""Exporting a site, compared with another program; and a long session in a browser.
 
     python -m bench.site            10 MB, 100 MB, then a session of 20,000 entries
     python -m bench.site 10MB       one size; `browser` the session alone
@@ -26,7 +26,7 @@ LONG = 75 * MB
 
 
 def main(*chosen: str) -> None:
-    """Prints what a site costs, and how a long one reads."""
+    """Print what a site costs, and how a long one reads."""
     sizes = [size for size in chosen if size != "browser"] or (
         ["10MB", "100MB"] if not chosen else []
     )
@@ -37,20 +37,20 @@ def main(*chosen: str) -> None:
 
 
 def pages_of(size: str) -> None:
-    """Prints what both take for the same logs."""
+    """Print what both take for the same logs."""
     root = archive(size)
     options = ("--format", "html", "--no-redact")
     compare(f"pages of {size}", root, options, f"{PEER} {VERSION}", peers_site(root))
 
 
 def site(root: Path, folder: Path) -> Run:
-    """Makes a site with Plait."""
+    """Make a site with Plait."""
     asked = ("--all", "--format", "html", "--no-redact", "-o", folder)
     return plait("export", "--root", root, *asked, PLAIT_STATE_DIR=str(CACHE / "state"))
 
 
 def peers_site(root: Path) -> Make | None:
-    """Returns what makes a site with the peer, None where it cannot be installed."""
+    """Return what makes a site with the peer, None where it cannot be installed."""
     command = installed()
     if command is None:
         return None
@@ -66,7 +66,7 @@ def peers_site(root: Path) -> Make | None:
 
 
 def installed() -> Path | None:
-    """Returns the peer in an environment of its own, made once."""
+    """Return the peer in an environment of its own, made once."""
     folder = PEERS / PEER
     command = folder / "bin" / PEER
     if not command.exists():
@@ -80,7 +80,7 @@ def installed() -> Path | None:
 
 
 def read_long() -> None:
-    """Prints how a session of about 20,000 entries reads in a browser."""
+    """Print how a session of about 20,000 entries reads in a browser."""
     root, out = CACHE / "one-long-session", CACHE / "site"
     if not (root / ".whole").exists():
         generate(root, LONG, seed=1, files=1)

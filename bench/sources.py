@@ -17,7 +17,7 @@ MB = 1_000_000
 
 
 def main(folder: str = "") -> None:
-    """Prints the figures of each agent that has logs there."""
+    """Print the figures of each agent that has logs there."""
     shared = os.environ.get("PLAIT_SHARED", "")
     row("logs of", "MB", "MB per CPU s, translated", "and indexed")
     for logs in sorted(Path(folder or Path(shared, "agents")).iterdir()):
@@ -31,7 +31,7 @@ def main(folder: str = "") -> None:
 
 
 def translate(paths: list[Path]) -> None:
-    """Translates logs into a new cache."""
+    """Translate logs into a new cache."""
     with tempfile.TemporaryDirectory() as cache:
         translations = TranslationCache(Path(cache))
         for session in find_sources(paths, translations).sessions:
@@ -40,7 +40,7 @@ def translate(paths: list[Path]) -> None:
 
 
 def index(logs: Path) -> None:
-    """Translates and indexes logs, from nothing."""
+    """Translate and indexes logs, from nothing."""
     with tempfile.TemporaryDirectory() as own:
         archive = Archive([logs], translations=Path(own, "cache"), index=Path(own, "index"))
         archive.search("hello")

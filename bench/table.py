@@ -1,4 +1,4 @@
-"""The work that people wait for to CPU and wall seconds: one core, all cores, beside others.
+"""CPU and wall time of common tasks: one core, all cores, beside other programs.
 
     python -m bench                          this checkout, and ccusage
     python -m bench --before ../before       beside another checkout, turn by turn in one run
@@ -50,7 +50,7 @@ class Took:
     peak: int = 0
 
     def add(self, cpu: float, wall: float, peak: int) -> None:
-        """Takes in one more round."""
+        """Take in one more round."""
         self.cpu, self.wall = min(self.cpu, cpu), min(self.wall, wall)
         self.peak = max(self.peak, peak)
 
@@ -78,7 +78,7 @@ class Side:
 
 
 def main() -> None:
-    """Measures what was asked for and prints a table."""
+    """Measure what was asked for and print a table."""
     options = _options()
     trees = {"before": options.before.resolve()} if options.before else {}
     trees["plait"] = PROJECT
@@ -185,7 +185,7 @@ def _surroundings(tree: Path, cache: Path) -> dict[str, str]:
 
 
 def _seconds(command: tuple[str, ...], environment: dict[str, str]) -> tuple[float, float, int]:
-    """Returns the CPU and wall seconds of a program, what it began included, and its peak."""
+    """Return the CPU and wall seconds of a program, what it began included, and its peak."""
     start = time.perf_counter()
     process = subprocess.Popen(
         command,
@@ -204,7 +204,7 @@ def _seconds(command: tuple[str, ...], environment: dict[str, str]) -> tuple[flo
 def _told_by_themselves(
     trees: dict[str, Path], options: argparse.Namespace
 ) -> Iterator[tuple[str, str]]:
-    """Yields what measures itself, in CPU seconds: graphs and conversations."""
+    """Yield what measures itself, in CPU seconds: graphs and conversations."""
     for name, tree in trees.items():
         environment = os.environ | _surroundings(tree, CACHE / "none")
         if not options.only or "graph" in options.only:

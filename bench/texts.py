@@ -1,4 +1,4 @@
-"""A seed to texts that look like work: prose, code and logs, ready to be quoted in JSON."""
+"""Generate texts that look like work from a seed: prose, code and logs, escaped for JSON."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Texts:
         self._noise = base64.b64encode(self.rng.randbytes(120_000)).decode()
 
     def body(self, rng: Random, size: int, pool: Sequence[Paragraph]) -> bytes:
-        """Returns about `size` bytes, paragraph upon paragraph."""
+        """Return about `size` bytes, paragraph upon paragraph."""
         parts: list[bytes] = []
         length, random, count = 0, rng.random, len(pool)
         while length < size:
@@ -83,11 +83,11 @@ class Texts:
         return b"\\n".join(parts)
 
     def essay(self, rng: Random, size: int) -> str:
-        """Returns about `size` letters of prose."""
+        """Return about `size` letters of prose."""
         return self.body(rng, size, self.prose).decode()
 
     def numbered(self, rng: Random, size: int) -> tuple[bytes, bytes, int]:
-        """Returns a file as it is, as a tool shows it (with numbers), and how many lines it has."""
+        """Return a file as it is, as a tool shows it (with numbers), and how many lines it has."""
         found: list[bytes] = []
         length, random, count = 0, rng.random, len(self.code)
         while length < size:
@@ -98,19 +98,19 @@ class Texts:
         return b"\\n".join(found), rendered[2:], len(found)
 
     def sentence(self, rng: Random) -> str:
-        """Returns a few words, as a prompt or a title has them."""
+        """Return a few words, as a prompt or a title has them."""
         phrases, count = self._phrases, len(self._phrases)
         return f"{phrases[int(rng.random() * count)]} {phrases[int(rng.random() * count)]}"
 
     def path(self, rng: Random) -> str:
-        """Returns the path of a file within a project."""
+        """Return the path of a file within a project."""
         words, count = self.words, 900  # the common ones: files are met again and again
         folder, name = words[int(rng.random() ** 2 * 40)], words[int(rng.random() ** 2 * count)]
         place = int(rng.random() * len(_PATHS))
         return f"{_PATHS[place]}/{folder}/{name}.{_ENDINGS[place]}"
 
     def signature(self, rng: Random) -> str:
-        """Returns the signature of a thinking block."""
+        """Return the signature of a thinking block."""
         start = int(rng.random() * (len(self._noise) - 900))
         return "Er" + self._noise[start : start + 180 + int(rng.random() * 700)]
 

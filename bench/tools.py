@@ -1,4 +1,4 @@
-"""Chance to tool calls and what they give back, in the forms that the tools have."""
+"""Generate tool calls and their results, in the tools' own forms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
 
 def some_call(texts: Texts, rng: Random, cwd: str) -> Call:
-    """Returns any call."""
+    """Return any call."""
     id_, kind = lines.token(rng, "toolu_01"), rng.random()
     path = f"{cwd}/{texts.path(rng)}"
     if kind < 0.4:
@@ -53,7 +53,7 @@ def some_call(texts: Texts, rng: Random, cwd: str) -> Call:
 
 
 def outcome(call: Call, texts: Texts, rng: Random, size: int) -> Outcome:
-    """Returns about `size` bytes that a call gives back."""
+    """Return about `size` bytes that a call gives back."""
     if call.tool == "Read":
         text, rendered, count = texts.numbered(rng, size)
         before = f'{{"type":"text","file":{{"filePath":"{call.path}","content":"'

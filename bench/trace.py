@@ -1,4 +1,4 @@
-"""Sessions to traces: spans per CPU-second, step by step, and the back-fill of an archive."""
+"""Traces from sessions: spans per CPU-second, step by step, and a whole archive."""
 
 import gzip
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ IMPORT = "import plait.trace.spans, plait.trace.otlp"
 
 
 def main() -> None:
-    """Prints the figures of generated logs, and of real ones where there are any."""
+    """Print the figures of generated logs, and of real ones where there are any."""
     row("traces", "spans", "spans/CPU-s", "MB/CPU-s")
     measure("generated, 20 MB", archive("20MB"))
     if SHARED.is_dir():
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def measure(name: str, root: Path) -> None:
-    """Prints the figures of one archive."""
+    """Print the figures of one archive."""
     sessions = Archive([root]).sessions
     size = sum(file.size for session in sessions for file in session.files) / 1e6
     result = [open_session(item).conversations.by_line for item in sessions]
@@ -73,13 +73,13 @@ def measure(name: str, root: Path) -> None:
 
 
 def written(found: list[list[Span]], convention: Convention) -> None:
-    """Encodes spans as requests of the usual size."""
+    """Encode spans as requests of the usual size."""
     for batch in batch_traces(found):
         build_request(batch, convention=convention).SerializeToString()
 
 
 def backfill(name: str, root: Path) -> None:
-    """Prints what the whole command takes, to a collector that only reads."""
+    """Print what the whole command takes, to a collector that only reads."""
     with receiving() as (url, counts):
         took = plait("trace", "send", "--all", "--root", root, "--to", url)
     sent = int(took.output.split(" with ")[1].split(" spans")[0].replace(" ", ""))
@@ -90,7 +90,7 @@ def backfill(name: str, root: Path) -> None:
 
 @contextmanager
 def receiving() -> Iterator[tuple[str, dict[str, int]]]:
-    """Runs a collector that unpacks what it gets and throws it away."""
+    """Run a collector that unpacks what it gets and throws it away."""
     counts = {"requests": 0, "bytes": 0}
 
     class Handler(BaseHTTPRequestHandler):
@@ -105,7 +105,7 @@ def receiving() -> Iterator[tuple[str, dict[str, int]]]:
             self.end_headers()
 
         def log_message(self, *args: Any) -> None:
-            """Says nothing."""
+            """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, daemon=True)

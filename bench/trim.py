@@ -1,4 +1,4 @@
-"""Sessions trimmed by Plait and by `cozempic`, in one run: what is sent then, and what still holds.
+"""Sessions trimmed by Plait and by `cozempic`: what is sent afterwards and what still resumes.
 
 python -m bench.trim [LOGS] [--keep FOLDER] [--most BYTES]
 
@@ -91,7 +91,7 @@ class Trimmed:
 
 
 def main() -> None:
-    """Prints a row for every way."""
+    """Print a row for every way."""
     given = arguments()
     ways = all_ways()
     found: dict[str, list[Trimmed]] = {name: [] for name in ways}
@@ -105,7 +105,7 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Returns what was asked for."""
+    """Return what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m bench.trim")
     parser.add_argument("logs", type=Path, nargs="?", default=SHARED / "corpus")
     parser.add_argument("--keep", type=Path, help="a folder for the results")
@@ -114,7 +114,7 @@ def arguments() -> argparse.Namespace:
 
 
 def all_ways() -> dict[str, Way]:
-    """Returns every preset of Plait and every prescription of `cozempic`, by name."""
+    """Return every preset of Plait and every prescription of `cozempic`, by name."""
     ways: dict[str, Way] = {f"plait {preset}": partial(by_plait, preset) for preset in PRESETS}
     if program := cozempic():
         ways |= {
@@ -125,7 +125,7 @@ def all_ways() -> dict[str, Way]:
 
 
 def by_plait(preset: str, config: Path) -> None:
-    """Trims by a preset, checked by the rules, in place."""
+    """Trim by a preset, checked by the rules, in place."""
     archive = Archive([config])
     plan = archive.plan.trim(the_log(config), preset, in_place=True)  # type: ignore[arg-type]
     if found := plan.check():
@@ -135,7 +135,7 @@ def by_plait(preset: str, config: Path) -> None:
 
 
 def by_cozempic(program: Path, prescription: str, config: Path) -> None:
-    """Trims by a prescription, in an empty home and without a network."""
+    """Trim by a prescription, in an empty home and without a network."""
     home = config.parent / "home"
     environment = {**nobodys(config, home), **SILENT, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
     treat = (program, "treat", the_log(config), "-rx", prescription, "--execute")
@@ -144,12 +144,12 @@ def by_cozempic(program: Path, prescription: str, config: Path) -> None:
 
 
 def the_log(config: Path) -> Path:
-    """Returns the one log in a configuration folder."""
+    """Return the one log in a configuration folder."""
     return next((config / "projects").glob("*/*.jsonl"))
 
 
 def tried(file: Path, name: str, way: Way, given: argparse.Namespace) -> Iterator[Trimmed]:
-    """Yields what a way makes of a session; nothing where the session does not resume."""
+    """Yield what a way makes of a session; nothing where the session does not resume."""
     with TemporaryDirectory(prefix="plait-trim-") as folder:
         config = Path(folder, "config")
         place = taken(file, config)
@@ -165,7 +165,7 @@ def tried(file: Path, name: str, way: Way, given: argparse.Namespace) -> Iterato
 
 
 def taken(file: Path, config: Path) -> Path:
-    """Copies a session into a configuration folder of its own, as one that nobody writes to."""
+    """Copy a session into a configuration folder of its own, as one that nobody writes to."""
     place = config / "projects" / "-home-dev-demo" / file.name
     place.parent.mkdir(parents=True)
     place.write_bytes(file.read_bytes())
@@ -178,7 +178,7 @@ def taken(file: Path, config: Path) -> Path:
 
 
 def keep(place: Path, folder: Path, name: Path) -> None:
-    """Leaves a result with its side files below a folder."""
+    """Leave a result with its side files below a folder."""
     target = folder / name
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(place, target)
@@ -187,12 +187,12 @@ def keep(place: Path, folder: Path, name: Path) -> None:
 
 
 def cpu_of_all() -> float:
-    """Returns the CPU seconds of this process and of those that it waited for."""
+    """Return the CPU seconds of this process and of those that it waited for."""
     return sum(os.times()[:4])
 
 
 def state(place: Path, config: Path) -> State:
-    """Returns what a session is now."""
+    """Return what a session is now."""
     records = list(read(place))
     found = build_context(records, size=place.stat().st_size)
     typed = {get_prompt_text(record).strip() for record in records if is_human_prompt(record)} - {
@@ -211,19 +211,19 @@ def state(place: Path, config: Path) -> State:
 
 
 def said(found: Context) -> Iterator[str]:
-    """Yields the texts of the user in what is sent."""
+    """Yield the texts of the user in what is sent."""
     for role, blocks in found.messages:
         if role == "user":
             yield from (str(block.get("text", "")).strip() for block in blocks)
 
 
 def count(words: str, item: State) -> int:
-    """Returns how often the user says words, alone or in lines of their own."""
+    """Return how often the user says words, alone or in lines of their own."""
     return sum(f"\n{text}\n".count(f"\n{words}\n") for text in item.said)
 
 
 def cells(name: str, rows: list[Trimmed]) -> Iterator[str]:
-    """Yields what a row of the table shows."""
+    """Yield what a row of the table shows."""
     tokens, sizes = totals(rows, "tokens"), totals(rows, "size")
     changed = [row for row in rows if row.is_changed]
     yield from (name, f"{len(rows)}", f"{len(changed)}")
@@ -238,18 +238,18 @@ def cells(name: str, rows: list[Trimmed]) -> Iterator[str]:
 
 
 def totals(rows: list[Trimmed], what: str) -> tuple[int, int]:
-    """Returns the sum of a figure before and after."""
+    """Return the sum of a figure before and after."""
     before = sum(getattr(row.before, what) for row in rows)
     return before, sum(getattr(row.after, what) for row in rows)
 
 
 def part_of(item: Trimmed) -> float:
-    """Returns the part of the tokens that is no longer sent."""
+    """Return the part of the tokens that is no longer sent."""
     return 1 - item.after.tokens / item.before.tokens if item.before.tokens else 0.0
 
 
 def share(before: int, after: int) -> str:
-    """Returns how much less it is, as a part."""
+    """Return how much less it is, as a part."""
     return f"{1 - after / before:.1%}" if before else "-"
 
 

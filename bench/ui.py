@@ -1,4 +1,4 @@
-"""How soon `plait ui` shows its first screen, the list, and what a typed word leaves of it.
+"""How soon `plait ui` shows its first screen, the list, and the hits of a typed word.
 
 python -m bench.ui
 """

@@ -28,7 +28,7 @@ Way = Callable[[], Run]
 
 
 def main(*sizes: str) -> None:
-    """Prints all figures."""
+    """Print all figures."""
     peer = ccusage()
     empty = CACHE / "empty"
     (empty / "projects").mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def main(*sizes: str) -> None:
 
 
 def ways(root: Path, peer: tuple[Path, Path] | None) -> dict[str, Way]:
-    """Returns the ways to the same table."""
+    """Return the ways to the same table."""
     zone = ("--timezone", "UTC")
     found: dict[str, Way] = {
         "plait usage": lambda: plait("usage", "--root", root, *zone),
@@ -62,7 +62,7 @@ def ways(root: Path, peer: tuple[Path, Path] | None) -> dict[str, Way]:
 
 
 def compare(title: str, found: dict[str, Way]) -> None:
-    """Prints what each way takes, and how many times what Plait takes."""
+    """Print what each way takes, and how many times what Plait takes."""
     runs: dict[str, list[Run]] = {name: [] for name in found}
     for _ in range(TURNS):
         for name, way in found.items():
@@ -89,7 +89,7 @@ WIDTHS = (44, 8, 8, 8, 8, 8)
 
 
 def agree(root: Path, native: Path) -> None:
-    """Prints the totals of both, and what has no price for each."""
+    """Print the totals of both, and what has no price for each."""
     ours = json.loads(plait("usage", "--root", root, "--json").output)["totals"]
     env = nobodys(root, CACHE / "nobody")
     run = program(native, "claude", "daily", "--offline", "--json", **env)

@@ -1,4 +1,4 @@
-"""Generated and real archives to what lists, trees, usage and figures take, warm beside cold.
+"""Lists, trees, usage and statistics from a warm index, compared with cold logs.
 
 python -m bench.warm [SIZE]...      without a size: 100MB
 
@@ -29,7 +29,7 @@ TIMES = 3
 
 
 def main(*sizes: str) -> None:
-    """Prints all figures."""
+    """Print all figures."""
     shutil.rmtree(HOME, ignore_errors=True)
     for size in sizes or ("100MB",):
         commands(size, archive(size).resolve())
@@ -38,7 +38,7 @@ def main(*sizes: str) -> None:
 
 
 def commands(name: str, root: Path) -> None:
-    """Prints what whole commands take, and what the answers alone do."""
+    """Print what whole commands take, and what the answers alone do."""
     cache = {"PLAIT_CACHE_DIR": str(HOME / root.name)}
     selected = plait("index", "--root", root, **cache)
     row(name, "cold", "first", "warm", "ratio", "same", widths=WIDTHS)
@@ -57,12 +57,12 @@ def commands(name: str, root: Path) -> None:
 
 
 def cpu(run: Any) -> float:
-    """Returns the CPU seconds of a run."""
+    """Return the CPU seconds of a run."""
     return float(run.cpu)
 
 
 def answers(root: Path, cache: dict[str, str]) -> None:
-    """Prints what the answers alone take, in a process that is running already."""
+    """Print what the answers alone take, in a process that is running already."""
     folder = load_settings([str(root)], environment=cache).index
     asked: dict[str, Callable[[FreshIndex], object]] = {
         "responses": lambda warm: count_indexed_responses(warm, warm.library.sessions),
@@ -88,7 +88,7 @@ def answers(root: Path, cache: dict[str, str]) -> None:
 
 
 def least(best: dict[str, float], name: str, started: float) -> None:
-    """Keeps the least time of each."""
+    """Keep the least time of each."""
     took = time.process_time() - started
     best[name] = min(best.get(name, took), took)
 

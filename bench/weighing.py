@@ -1,4 +1,4 @@
-"""How far weighed tokens are from what the usage of real sessions says: one growth after another.
+"""Errors of token estimates, compared with the usage recorded in real sessions.
 
     python -m bench.weighing
 
@@ -43,7 +43,7 @@ Growth: TypeAlias = tuple[int, int]
 
 
 def main() -> None:
-    """Prints the table."""
+    """Print the table."""
     sessions = [found for log in logs() if len(found := list(growths(log))) >= SHORTEST]
     large = sum(grown >= LEAST for session in sessions for _, grown in session)
     print(f"{large:,} growths in {len(sessions)} sessions")
@@ -80,7 +80,7 @@ SIZES: dict[str, Callable[[int], bool]] = {
 
 
 def single_results(log: Path) -> Iterator[Step]:
-    """Yields the results of a log that came in alone, with estimates by its other steps."""
+    """Yield the results of a log that came in alone, with estimates by its other steps."""
     notes = CallNotes()
     asked = list_requests(notes.watch(iter_sent_lines(log)))
     shares = list(iter_growths(asked, notes))
@@ -100,7 +100,7 @@ def single_results(log: Path) -> Iterator[Step]:
 
 
 def without_answers(log: Path) -> Iterator[tuple[bool, float]]:
-    """Yields the error of all results that came in alone, less what logs say the answer wrote.
+    """Yield the error of all results that came in alone, less what logs say the answer wrote.
 
     Before each stands whether that can be all of it: many logs keep only the first count.
     """
@@ -122,13 +122,13 @@ def without_answers(log: Path) -> Iterator[tuple[bool, float]]:
 
 
 def is_alone(item: Request, notes: CallNotes) -> bool:
-    """Tells whether nothing but one result came in before a request, far larger than its call."""
+    """Return whether nothing but one result came in before a request, far larger than its call."""
     call = lone_call(item, notes)
     return call is not None and call.characters >= MOSTLY * characters(item, notes)
 
 
 def lone_call(item: Request, notes: CallNotes) -> CallNote | None:
-    """Returns the call whose result alone came in before a request."""
+    """Return the call whose result alone came in before a request."""
     between = item.gap.uuids
     made = [
         call
@@ -140,21 +140,21 @@ def lone_call(item: Request, notes: CallNotes) -> CallNote | None:
 
 
 def characters(item: Request, notes: CallNotes) -> int:
-    """Returns how many characters came between a request and the one before it."""
+    """Return how many characters came between a request and the one before it."""
     key = item.previous.key if item.previous else ""
     made = (call.characters for call in notes.calls.values() if call.response == key)
     return notes.characters.get(key, 0) + sum(made)
 
 
 def logs() -> Iterator[Path]:
-    """Yields the real logs, without those of agents."""
+    """Yield the real logs, without those of agents."""
     for log in sorted((SHARED / "corpus").rglob("*.jsonl")):
         if "subagents" not in log.parts and not log.stem.startswith("agent-"):
             yield log
 
 
 def growths(log: Path) -> Iterator[Growth]:
-    """Yields how requests grew, as weighed and by usage."""
+    """Yield how requests grew, as weighed and by usage."""
     for _, growth in named_growths(list_contributions(list(read(log)), log.stat().st_size)):
         yield growth
 
@@ -162,7 +162,7 @@ def growths(log: Path) -> Iterator[Growth]:
 def named_growths(
     sent: Iterable[tuple[Record, list[Block]]],
 ) -> Iterator[tuple[str | None, Growth]]:
-    """Yields the same with the id of the answer that tells it."""
+    """Yield the same with the id of the answer that tells it."""
     answers: list[tuple[str | None, str | None, int, int]] = []
     total = 0
     for record, blocks in sent:
@@ -178,23 +178,23 @@ def named_growths(
 
 
 def is_real(model: str | None) -> bool:
-    """Tells whether a model answered, not a stand-in for one."""
+    """Return whether a model answered, not a stand-in for one."""
     return model not in (SYNTHETIC, STANDIN)
 
 
 def plain(_: Sequence[Growth]) -> float:
-    """Returns the measure of a session that says nothing of it."""
+    """Return the measure of a session that says nothing of it."""
     return 1.0
 
 
 def measure(others: Sequence[Growth]) -> float:
-    """Returns the measure that growths tell, as the next prompt has it."""
+    """Return the measure that growths tell, as the next prompt has it."""
     shares = [grown / weight for weight, grown in others if weight >= LEAST_WEIGHED]
     return min(max(median(shares), LOWEST), HIGHEST) if len(shares) >= FEWEST else 1.0
 
 
 def single(session: Sequence[Growth], by: Callable[[Sequence[Growth]], float]) -> Iterator[float]:
-    """Yields the error of each growth, by what the other ones tell."""
+    """Yield the error of each growth, by what the other ones tell."""
     for place, (weight, grown) in enumerate(session):
         if grown >= LEAST:
             others = [*session[:place], *session[place + 1 :]]
@@ -202,7 +202,7 @@ def single(session: Sequence[Growth], by: Callable[[Sequence[Growth]], float]) -
 
 
 def halves(session: Sequence[Growth]) -> Iterator[float]:
-    """Yields the error of the second half of a session as a whole."""
+    """Yield the error of the second half of a session as a whole."""
     first, second = session[: len(session) // 2], session[len(session) // 2 :]
     if len(first) >= SHORTEST:
         grown = sum(one for _, one in second)
@@ -210,7 +210,7 @@ def halves(session: Sequence[Growth]) -> Iterator[float]:
 
 
 def told(name: str, errors: Sequence[float]) -> None:
-    """Prints a row: how many, and the error that half, three quarters and nine tenths keep."""
+    """Print a row: how many, and the error that half, three quarters and nine tenths keep."""
     ordered = sorted(errors)
     shares = (ordered[int(len(ordered) * share)] for share in (0.5, 0.75, 0.9))
     print(f"{name:<36} {len(ordered):>6,}", *(f"{item:>5.0%}" for item in shares))

@@ -22,7 +22,7 @@ Way = Callable[[], Run]
 
 
 def main(*sizes: str) -> None:
-    """Prints all figures."""
+    """Print all figures."""
     for size in sizes or ("100MB",):
         root = archive(size).resolve()
         files = list(root.rglob("*.jsonl"))
@@ -34,7 +34,7 @@ def main(*sizes: str) -> None:
 
 
 def from_logs(root: Path) -> dict[str, Way]:
-    """Returns what reads every log."""
+    """Return what reads every log."""
     plain = ("--root", root, "--no-index", "--json")
     return {
         "plait usage --breakdown": lambda: plait("usage", "--breakdown", *plain),
@@ -44,7 +44,7 @@ def from_logs(root: Path) -> dict[str, Way]:
 
 
 def from_index(root: Path) -> dict[str, Way]:
-    """Returns what asks an index that knows the answer already."""
+    """Return what asks an index that knows the answer already."""
     cache = {"PLAIT_CACHE_DIR": str(HOME / root.name)}
     shutil.rmtree(HOME / root.name, ignore_errors=True)
     plait("index", "--root", root, **cache)
@@ -61,7 +61,7 @@ def from_index(root: Path) -> dict[str, Way]:
 
 
 def of_largest(root: Path) -> dict[str, Way]:
-    """Returns the ways to the account of the largest session, beside what shows its context."""
+    """Return the ways to the account of the largest session, beside what shows its context."""
     largest = max(root.glob("projects/*/*.jsonl"), key=lambda path: path.stat().st_size)
     cache = {"PLAIT_CACHE_DIR": str(HOME / root.name)}
     plain = (largest.stem, "--root", root, "--json")
@@ -74,7 +74,7 @@ def of_largest(root: Path) -> dict[str, Way]:
 
 
 def compare(title: str, ways: dict[str, Way]) -> None:
-    """Prints what each way takes, and how many times what the first takes."""
+    """Print what each way takes, and how many times what the first takes."""
     runs: dict[str, list[Run]] = {name: [] for name in ways}
     for _ in range(TURNS):
         for name, way in ways.items():

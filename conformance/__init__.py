@@ -1,1 +1,1 @@
-"""The real client's word to a verdict on ours: `make conformance`."""
+"""Compare Plait with the real client: `make conformance`."""

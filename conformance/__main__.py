@@ -1,4 +1,4 @@
-"""The real client, in a sandbox, to a table of how it and Plait agree.
+"""Run the real client in a sandbox, and print how it and Plait agree.
 
 python -m conformance [--cli VERSION|latest] [--logs FOLDER] [--fuzz N] [GROUP...]
 
@@ -30,13 +30,13 @@ DIFFERS, LACKS = 1, 5
 
 
 def main() -> int:
-    """Runs outside or inside, and returns the exit code."""
+    """Run outside or inside, and return the exit code."""
     given = arguments()
     return judged(given) if given.inside else prepared(given)
 
 
 def arguments() -> argparse.Namespace:
-    """Returns what was asked for."""
+    """Return what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m conformance")
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}")
     parser.add_argument("--cli", default=install.PINNED, help="a version, or latest")
@@ -59,14 +59,14 @@ def arguments() -> argparse.Namespace:
 def named(
     parser: argparse.ArgumentParser, what: str, given: Iterable[str], known: Iterable[str]
 ) -> None:
-    """Ends where something was named that there is not."""
+    """End where something was named that there is not."""
     for one in given:
         if one not in known:
             parser.error(f"no {what} '{one}': there are {', '.join(known)}")
 
 
 def prepared(given: argparse.Namespace) -> int:
-    """Installs what is needed, then runs itself inside namespaces."""
+    """Install what is needed, then run itself inside namespaces."""
     places = Places(PROJECT / ".cache" / "conformance")
     try:
         lacking = list(sandbox.needs())
@@ -84,7 +84,7 @@ def prepared(given: argparse.Namespace) -> int:
 
 
 def judged(given: argparse.Namespace) -> int:
-    """Runs everything, inside."""
+    """Run everything, inside."""
     places = Places(PROJECT / ".cache" / "conformance")
     folder: Path = given.inside
     sandbox.furnish(folder)
@@ -102,7 +102,7 @@ def judged(given: argparse.Namespace) -> int:
 
 
 def choice(given: argparse.Namespace, places: Places) -> Choice:
-    """Returns what to run."""
+    """Return what to run."""
     drawn = given.inside / "drawn"
     drawn.mkdir()
     return Choice(
@@ -121,7 +121,7 @@ def choice(given: argparse.Namespace, places: Places) -> Choice:
 
 
 def reader(stack: ExitStack, places: Places, home: Path, outcome: Outcome) -> Sdk | None:
-    """Starts the SDK, or notes that it is missing."""
+    """Start the SDK, or notes that it is missing."""
     python = sdk_or_none(places)
     if python is None:
         outcome.rows.append(Skipped("SDK", f"{install.SDK} could not be installed"))
@@ -130,7 +130,7 @@ def reader(stack: ExitStack, places: Places, home: Path, outcome: Outcome) -> Sd
 
 
 def sdk_or_none(places: Places) -> Path | None:
-    """Returns the python of the SDK, None where it cannot be installed."""
+    """Return the python of the SDK, None where it cannot be installed."""
     try:
         return install.sdk(places)
     except Missing as missing:
@@ -139,14 +139,14 @@ def sdk_or_none(places: Places) -> Path | None:
 
 
 def watch(places: Places, outcome: Outcome) -> None:
-    """Writes and prints how the format drifted."""
+    """Write and print how the format drifted."""
     page = drift.page(outcome, drift.account_of(places.produced))
     (places.root / "drift.md").write_text(page, encoding="utf-8")
     print(page)
 
 
 def finished(outcome: Outcome) -> int:
-    """Prints the table and returns the exit code."""
+    """Print the table and return the exit code."""
     print(table(outcome))
     if outcome.differences:
         return DIFFERS

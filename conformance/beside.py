@@ -1,4 +1,4 @@
-"""Trimmed sessions to what the real client still sends of them: one row for each way to trim.
+"""What the real client sends of trimmed sessions: a row per way to trim.
 
 python -m conformance.beside FOLDER [--logs FOLDER] [--sample N] [--cli VERSION|latest]
 
@@ -45,13 +45,13 @@ class Tally:
 
 
 def main() -> int:
-    """Runs outside or inside, and returns the exit code."""
+    """Run outside or inside, and return the exit code."""
     given = arguments()
     return judged(given) if given.inside else prepared(given)
 
 
 def arguments() -> argparse.Namespace:
-    """Returns what was asked for."""
+    """Return what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m conformance.beside")
     parser.add_argument("folder", type=Path, help="trimmed sessions, a folder for each way")
     parser.add_argument("--logs", type=Path, required=True, help="the sessions as they were")
@@ -62,12 +62,12 @@ def arguments() -> argparse.Namespace:
 
 
 def places() -> Places:
-    """Returns where the client lies."""
+    """Return where the client lies."""
     return Places(PROJECT / ".cache" / "conformance")
 
 
 def prepared(given: argparse.Namespace) -> int:
-    """Installs the client, then runs itself inside namespaces."""
+    """Install the client, then run itself inside namespaces."""
     try:
         if lacking := list(sandbox.needs()):
             raise Missing("; ".join(lacking))
@@ -83,7 +83,7 @@ def prepared(given: argparse.Namespace) -> int:
 
 
 def judged(given: argparse.Namespace) -> int:
-    """Asks the client about every session of the sample, as it was and trimmed."""
+    """Ask the client about every session of the sample, as it was and trimmed."""
     folder: Path = given.inside
     sandbox.furnish(folder)
     sandbox.check_alone()
@@ -103,7 +103,7 @@ def judged(given: argparse.Namespace) -> int:
 
 
 def weigh(client: Client, file: Path, name: Path, folder: Path, tallies: dict[str, Tally]) -> None:
-    """Adds what the client makes of one session to the tallies; where it resumes at all."""
+    """Add what the client makes of one session to the tallies; where it resumes at all."""
     before = resumed(client, file)
     if not before.resumes:
         return
@@ -122,13 +122,13 @@ def weigh(client: Client, file: Path, name: Path, folder: Path, tallies: dict[st
 
 
 def resumed(client: Client, file: Path) -> Resumed:
-    """Returns what the client makes of a session, on a desk of its own."""
+    """Return what the client makes of a session, on a desk of its own."""
     with client.room.desk() as desk:
         return client.resume(desk, desk.take(file))
 
 
 def rows(tallies: dict[str, Tally]) -> Iterator[tuple[str, ...]]:
-    """Yields the rows of the table."""
+    """Yield the rows of the table."""
     whole = tallies[UNTOUCHED].tokens
     for way, one in tallies.items():
         saved = f"{1 - one.tokens / whole:.1%}" if whole else "-"

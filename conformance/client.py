@@ -1,4 +1,4 @@
-"""Prompts and session files to what the real client does with them, in print mode."""
+"""Run the real client in print mode, and collect what it sends and writes."""
 
 import json
 import os
@@ -46,7 +46,7 @@ class Client:
     standin: StandIn
 
     def run(self, desk: Desk, *arguments: str, seconds: float = LONGEST) -> Finished:
-        """Runs the client in print mode to its end; what takes too long is ended."""
+        """Run the client in print mode to its end; what takes too long is ended."""
         process = subprocess.Popen(
             [str(self.executable), *arguments, "--output-format", "json"],
             cwd=desk.directory,
@@ -69,7 +69,7 @@ class Client:
         return Finished(out, err, process.returncode)
 
     def resume(self, desk: Desk, file: Path) -> Resumed:
-        """Resumes a session where it lies, and returns what the client made of it."""
+        """Resume a session where it lies, and return what the client made of it."""
         known = set(desk.sessions())
         self.standin.taken()
         finished = self.run(desk, "-p", PROBE, "--resume", file.stem, "--fork-session")
@@ -84,7 +84,7 @@ class Client:
 
 
 def probe_request(asked: list[Asked]) -> list[Json] | None:
-    """Returns the conversation of the first request that ends with the probe.
+    """Return the conversation of the first request that ends with the probe.
 
     A session that is too long is summarized before it goes on: the request for that summary
     holds the conversation then.
@@ -97,7 +97,7 @@ def probe_request(asked: list[Asked]) -> list[Json] | None:
 
 
 def seen(file: Path, request: list[Json], fork: Path) -> Resumed:
-    """Returns what the request and the fork tell: the messages, the chain and its leaf.
+    """Return what the request and the fork tell: the messages, the chain and its leaf.
 
     The client makes up entries when it repairs a chain; those are not of the file and left out.
     """
@@ -113,7 +113,7 @@ def seen(file: Path, request: list[Json], fork: Path) -> Resumed:
 
 
 def forked(fork: Path) -> Iterator[Json]:
-    """Yields the entries that a fork took over: those before the probe."""
+    """Yield the entries that a fork took over: those before the probe."""
     for entry in objects(fork):
         if entry.get("type") in CHAIN:
             message = entry.get("message")
@@ -123,7 +123,7 @@ def forked(fork: Path) -> Iterator[Json]:
 
 
 def objects(file: Path) -> Iterator[Json]:
-    """Yields the lines of a file that are objects."""
+    """Yield the lines of a file that are objects."""
     for line in file.read_bytes().split(b"\n"):
         try:
             entry = json.loads(line)

@@ -1,4 +1,4 @@
-"""Messages to the form in which two requests can be compared, and two readings to marks."""
+"""Normalise messages so that two requests can be compared."""
 
 import json
 import re
@@ -17,13 +17,13 @@ REFERENCES_REMOVED = "[Tool references removed - tools no longer available]"
 
 
 def comparable(messages: Iterable[Json]) -> list[Message]:
-    """Returns what can be compared: no system messages, reminders, signatures, blank texts."""
+    """Return what can be compared: no system messages, reminders, signatures, blank texts."""
     shown = [(one["role"], blocks_of(one["content"])) for one in messages]
     return [(role, blocks) for role, blocks in shown if role != "system" and blocks]
 
 
 def blocks_of(content: object) -> list[Json]:
-    """Returns the comparable blocks of a content; what is no block is left out."""
+    """Return the comparable blocks of a content; what is no block is left out."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     listed = blocks if isinstance(blocks, list) else []
     found = [bare(block) for block in listed if is_block(block)]
@@ -38,7 +38,7 @@ def is_block(block: object) -> bool:
 
 
 def bare(block: Json) -> Json:
-    """Returns a block without what varies from run to run."""
+    """Return a block without what varies from run to run."""
     kept = {key: block[key] for key in block if key not in VARYING}
     if kept.get("type") == "text":
         kept["text"] = REMINDER.sub("", kept["text"])
@@ -48,7 +48,7 @@ def bare(block: Json) -> Json:
 
 
 def bare_result(content: object) -> object:
-    """Returns the content of a result, the reminders that were joined to it among the rest."""
+    """Return the content of a result, the reminders that were joined to it among the rest."""
     if not isinstance(content, list):
         return content
     return [
@@ -57,13 +57,13 @@ def bare_result(content: object) -> object:
 
 
 def mark(ours: object, theirs: object) -> Mark:
-    """Returns whether two values are the same, as JSON says them."""
+    """Return whether two values are the same, as JSON says them."""
     is_same = json.dumps(ours, sort_keys=True) == json.dumps(theirs, sort_keys=True)
     return Mark.EQUAL if is_same else Mark.DIFFERENT
 
 
 def explanation(ours: list[Message], theirs: list[Message], *, is_summarized: bool = False) -> str:
-    """Returns why two requests differ, where it is not for a different reading of the file."""
+    """Return why two requests differ, where it is not for a different reading of the file."""
     if mark(without_references(ours), without_references(theirs)) is Mark.EQUAL:
         return LACKS_TOOLS
     shorter = without_references(ours[:-1])
@@ -73,12 +73,12 @@ def explanation(ours: list[Message], theirs: list[Message], *, is_summarized: bo
 
 
 def without_joined(messages: list[Message]) -> list[Message]:
-    """Returns messages without the reminders that were joined to results."""
+    """Return messages without the reminders that were joined to results."""
     return [(role, [without_reminders(block) for block in blocks]) for role, blocks in messages]
 
 
 def without_reminders(block: Json) -> Json:
-    """Returns a result without reminders, and without the white space before them."""
+    """Return a result without reminders, and without the white space before them."""
     content = block.get("content")
     if block.get("type") != "tool_result":
         return block
@@ -91,7 +91,7 @@ def without_reminders(block: Json) -> Json:
 
 
 def without_stopped(messages: list[Message]) -> list[Message]:
-    """Returns messages without what the resuming client says of tasks that had not ended."""
+    """Return messages without what the resuming client says of tasks that had not ended."""
     kept = [(role, [one for one in blocks if not is_stopped(one)]) for role, blocks in messages]
     return [(role, blocks) for role, blocks in kept if blocks]
 
@@ -103,7 +103,7 @@ def is_stopped(block: Json) -> bool:
 
 
 def without_references(messages: list[Message]) -> list[Message]:
-    """Returns messages without the tools that a search had loaded."""
+    """Return messages without the tools that a search had loaded."""
     return [
         (role, [unloaded(one) for one in blocks if not is_loaded(one)]) for role, blocks in messages
     ]
@@ -115,7 +115,7 @@ def is_loaded(block: Json) -> bool:
 
 
 def unloaded(block: Json) -> Json:
-    """Returns a result without references to tools, and without the word that there were some."""
+    """Return a result without references to tools, and without the word that there were some."""
     content = block.get("content")
     if block.get("type") != "tool_result" or not isinstance(content, list):
         return block

@@ -1,4 +1,4 @@
-"""A folder of real logs to a sample of its sessions: all versions and sizes, always the same."""
+"""Pick a deterministic sample of sessions from real logs, covering versions and sizes."""
 
 import re
 from collections import defaultdict
@@ -12,7 +12,7 @@ LARGEST = 40_000_000
 
 
 def sample(folder: Path, count: int) -> list[Path]:
-    """Returns so many session files, taken in turn from each range of versions."""
+    """Return so many session files, taken in turn from each range of versions."""
     ranges: dict[str, list[Path]] = defaultdict(list)
     for file in sorted(sessions(folder)):
         ranges[version_range(file)].append(file)
@@ -22,7 +22,7 @@ def sample(folder: Path, count: int) -> list[Path]:
 
 
 def sessions(folder: Path) -> Iterator[Path]:
-    """Yields the files of sessions, not those of agents."""
+    """Yield the files of sessions, not those of agents."""
     for file in folder.rglob("*.jsonl"):
         is_agent = file.name.startswith("agent-") or "subagents" in file.parts
         is_other = file.name in ("history.jsonl", "journal.jsonl")
@@ -31,7 +31,7 @@ def sessions(folder: Path) -> Iterator[Path]:
 
 
 def version_range(file: Path) -> str:
-    """Returns the version that wrote a file, patches by fifties."""
+    """Return the version that wrote a file, patches by fifties."""
     with file.open("rb") as opened:
         found = VERSION.search(opened.read(HEAD))
     if found is None:
@@ -40,7 +40,7 @@ def version_range(file: Path) -> str:
 
 
 def by_size(files: list[Path]) -> list[Path]:
-    """Returns files so that any first few are of mixed sizes: largest, smallest, and so on."""
+    """Return files so that any first few are of mixed sizes: largest, smallest, and so on."""
     sizes = sorted(files, key=lambda file: file.stat().st_size)
     mixed: list[Path] = []
     while sizes:

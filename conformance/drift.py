@@ -1,4 +1,4 @@
-"""What a client wrote to a page on how the format drifted: new names, changed behaviour."""
+"""Report how the log format drifted: new names and changed behaviour."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ WHERE = {
 
 
 def account_of(folder: Path) -> LogCounts:
-    """Returns the account of all that a client wrote."""
+    """Return the account of all that a client wrote."""
     account = LogCounts()
     for file in sorted(folder.rglob("*.jsonl")):
         account.add_file(file)
@@ -28,7 +28,7 @@ def account_of(folder: Path) -> LogCounts:
 
 
 def page(outcome: Outcome, account: LogCounts) -> str:
-    """Returns a part of `docs/format.md` in Markdown."""
+    """Return a part of `docs/format.md` in Markdown."""
     today = datetime.now(UTC).date().isoformat()
     known = ", ".join(JUDGES)
     role = JUDGES.get(outcome.client, f"not among those that the rules were checked with ({known})")
@@ -45,7 +45,7 @@ def page(outcome: Outcome, account: LogCounts) -> str:
 
 
 def unknown_names(account: LogCounts) -> Iterator[str]:
-    """Yields the lines about what no type knows."""
+    """Yield the lines about what no type knows."""
     if not account.drift.counts:
         yield "Nothing new: every type, field, block and result is known."
     for where, counts in sorted(account.drift.counts.items()):
@@ -55,7 +55,7 @@ def unknown_names(account: LogCounts) -> Iterator[str]:
 
 
 def changes(outcome: Outcome) -> Iterator[str]:
-    """Yields the lines about behaviour that is not as the rules say."""
+    """Yield the lines about behaviour that is not as the rules say."""
     judged = [row for row in outcome.rows if isinstance(row, Verdict)]
     different = [row for row in judged if not row.is_equal]
     if not different:
@@ -65,7 +65,7 @@ def changes(outcome: Outcome) -> Iterator[str]:
 
 
 def differing(row: Verdict) -> Iterator[str]:
-    """Yields the columns in which a row differs."""
+    """Yield the columns in which a row differs."""
     for column in ("resumed", "leaf", "messages", "sdk", "title", "account"):
         if getattr(row, column).name == "DIFFERENT":
             yield column

@@ -1,4 +1,4 @@
-"""A seed to a session file of a shape that the format allows, or nearly.
+"""Random session files from a seed, in shapes that the format allows or nearly allows.
 
 One seed gives the same bytes for ever, so a number is a case.
 """
@@ -30,7 +30,7 @@ MOODS: dict[str, dict[str, int]] = {
 
 
 def drawn(seed: int) -> tuple[str, bytes]:
-    """Returns the mood of a seed, and the file it gives."""
+    """Return the mood of a seed, and the file it gives."""
     chance = Random(seed)
     mood = list(MOODS)[seed % len(MOODS)]
     sheet = Sheet(chance)
@@ -46,14 +46,14 @@ def drawn(seed: int) -> tuple[str, bytes]:
 
 
 def as_bytes(line: Json | bytes) -> bytes:
-    """Returns a line as the client writes it."""
+    """Return a line as the client writes it."""
     if isinstance(line, bytes):
         return line
     return json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def cases(count: int, first: int, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yields the name and the file of each seed, drawn when it is its turn."""
+    """Yield the name and the file of each seed, drawn when it is its turn."""
     for seed in range(first, first + count):
         mood, data = drawn(seed)
         file = folder / f"{seed:05d}.jsonl"

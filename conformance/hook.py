@@ -1,4 +1,4 @@
-"""Turns with the real client to a verdict on the live hook: each arrives once, final, none half.
+"""Check the live hook with the real client: each turn arrives once, final and complete.
 
 python -m conformance.hook [--turns N] [--shown N] [--cli VERSION|latest]
 
@@ -71,7 +71,7 @@ SCRIPT: Script = {
 
 
 def main() -> int:
-    """Runs outside or inside, and returns the exit code."""
+    """Run outside or inside, and return the exit code."""
     given = _arguments()
     return _judged(given) if given.inside else _prepared(given)
 
@@ -134,7 +134,7 @@ class HookedDesk(sandbox.Desk):
         return self.root / "state" / "trace"
 
     def environment(self, url: str) -> dict[str, str]:
-        """Returns the whole environment of a client, with that of its hooks."""
+        """Return the whole environment of a client, with that of its hooks."""
         folders = {
             "PLAIT_STATE_DIR": str(self.root / "state"),
             "PLAIT_CACHE_DIR": str(self.root / "cache"),
@@ -190,7 +190,7 @@ class Outcome:
         return f"{span.name} of trace {span.trace_id.hex()[:8]}"
 
     def table(self) -> str:
-        """Returns the verdict as text."""
+        """Return the verdict as text."""
         faults = {
             "missing": self.missing,
             "phantom": self.phantoms,
@@ -242,7 +242,7 @@ class Play:
     receiver: Receiver
 
     def install(self) -> None:
-        """Installs the hooks as a user does, and says where traces go."""
+        """Install the hooks as a user does, and say where traces go."""
         config = f'otlp_endpoint = "{self.receiver.url}"\ntrace_content = "all"\n'
         (self.desk.root / "config.toml").write_text(config, encoding="utf-8")
         settle_in(self.desk)
@@ -262,14 +262,14 @@ class Play:
             raise Missing(f"plait trace install: {done.stderr.strip()}")
 
     def print_turns(self, count: int) -> None:
-        """Asks in print mode, run after run: each goes on from the one before at once."""
+        """Ask in print mode, run after run: each goes on from the one before at once."""
         for number in range(count):
             prompt = f"{PROMPTS[number % len(PROMPTS)]} ({number})"
             _report(f"print {number + 1}: {prompt}")
             self.client.run(self.desk, "-p", prompt, *self._way(number), *ALLOWED)
 
     def _way(self, number: int) -> tuple[str, ...]:
-        """Returns how a run goes on: mostly it continues, at times it resumes or forks."""
+        """Return how a run goes on: mostly it continues, at times it resumes or forks."""
         if number % 12 == 0:
             return ()
         if number % 12 == 7:
@@ -279,7 +279,7 @@ class Play:
         return ("--continue",)
 
     def show_turns(self, count: int) -> None:
-        """Asks on a screen: prompts typed while a tool runs, Esc, `/compact`, then again."""
+        """Ask on a screen: prompts typed while a tool runs, Esc, `/compact`, then again."""
         for start in range(0, count, 8):
             arguments = (*ALLOWED, "--continue") if start else ALLOWED
             with terminal(self.client, self.desk, *arguments) as screen:
@@ -306,7 +306,7 @@ class Play:
             _report(str(complaint))
 
     def settle(self) -> None:
-        """Waits until nothing more is sent."""
+        """Wait until nothing more is sent."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if not list_jobs(self.desk.trace) and not is_worker_running(self.desk.trace):
@@ -314,7 +314,7 @@ class Play:
             time.sleep(0.2)
 
     def outcome(self) -> Outcome:
-        """Reads the logs, and compares what should have arrived."""
+        """Read the logs, and compare what should have arrived."""
         found: dict[str, WireSpan] = {}
         turns: set[str] = set()
         for spans in self._traces():
@@ -335,7 +335,7 @@ class Play:
         return traces(sessions, content=Content(), pricing=load_prices(None))
 
     def keep(self, folder: Path) -> None:
-        """Keeps the logs and what the worker said, to look at."""
+        """Keep the logs and what the worker said, to look at."""
         import shutil
 
         shutil.rmtree(folder, ignore_errors=True)
@@ -387,7 +387,7 @@ def _stopped(screen: Terminal, number: int) -> None:
 
 
 def _stop(screen: Terminal, prompt: str, seconds: float) -> None:
-    """Asks, and presses Esc after a while; a prompt that comes back is wiped."""
+    """Ask, and presses Esc after a while; a prompt that comes back is wiped."""
     screen.type(prompt)
     screen.wait_for(BUSY)
     time.sleep(seconds)

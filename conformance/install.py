@@ -1,4 +1,4 @@
-"""Names of packages to what they install, in private folders: the client and the SDK."""
+"""Install the client and the SDK in private folders."""
 
 import platform
 import shutil
@@ -20,7 +20,7 @@ LONG = 900
 
 
 def client(places: Places, version: str) -> Path:
-    """Returns a client's native executable, installed when it is not there."""
+    """Return a client's native executable, installed when it is not there."""
     folder = places.clients / version
     if not executables(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,12 +35,12 @@ def client(places: Places, version: str) -> Path:
 
 
 def newest() -> str:
-    """Returns the version of the newest client."""
+    """Return the version of the newest client."""
     return run([npm(), "view", "--loglevel=error", PACKAGE, "version"], "npm").strip()
 
 
 def npm() -> str:
-    """Returns the installer of the client."""
+    """Return the installer of the client."""
     found = shutil.which("npm")
     if found is None:
         raise Missing("npm is not installed")
@@ -48,13 +48,13 @@ def npm() -> str:
 
 
 def executables(folder: Path) -> list[Path]:
-    """Returns the native executables in a folder."""
+    """Return the native executables in a folder."""
     found = folder.glob("node_modules/@anthropic-ai/claude-code-*/claude")
     return sorted(path for path in found if "musl" not in path.parent.name)
 
 
 def sdk(places: Places) -> Path:
-    """Returns the python of an environment that holds the SDK."""
+    """Return the python of an environment that holds the SDK."""
     python = places.sdk / "bin" / "python"
     if not (places.sdk / ".ready").exists():
         shutil.rmtree(places.sdk, ignore_errors=True)
@@ -65,7 +65,7 @@ def sdk(places: Places) -> Path:
 
 
 def run(command: list[str], who: str) -> str:
-    """Runs an installer to its end and returns what it printed, or says that it failed."""
+    """Run an installer to its end and return what it printed, or says that it failed."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONG)
     except subprocess.TimeoutExpired:

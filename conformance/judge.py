@@ -1,4 +1,4 @@
-"""Sessions to verdicts: the client, the SDK and Plait read each, and are compared."""
+"""Judge sessions: client, SDK and Plait read each one, and are compared."""
 
 import json
 import re
@@ -36,7 +36,7 @@ class Judge:
     places: Places
 
     def produced(self, scenario: Scenario) -> list[Verdict]:
-        """Lets the client make sessions, and judges each of them."""
+        """Let the client make sessions, and judges each of them."""
         with self.client.room.desk() as desk:
             self.client.standin.choose = by_script(script(desk.directory))
             scenario.play(self.client, desk)
@@ -74,17 +74,17 @@ class Judge:
         return found
 
     def read(self, desk: Desk, file: Path) -> Readings:
-        """Asks everybody what a session says."""
+        """Ask everybody what a session says."""
         ours, ours_as_sdk = reading.resumed(file), reading.resumed(file, "sdk")
         sdks = self.sdk.resumed(desk, file.stem) if self.sdk else None
         return Readings(self.client.resume(desk, file), ours, sdks, ours_as_sdk)
 
     def keep_case(self, name: str, file: Path, read: Readings) -> None:
-        """Keeps a session on which the readers differ, with what each makes of it."""
+        """Keep a session on which the readers differ, with what each makes of it."""
         write_case(self.places.disagreements / safe(name), file, read)
 
     def _same_list(self, desk: Desk) -> Mark:
-        """Compares the list of sessions, with their titles."""
+        """Compare the list of sessions, with their titles."""
         if self.sdk is None:
             return Mark.NOT_ASKED
         ours, theirs = list(reading.listed(desk.config)), self.sdk.listed(desk)
@@ -97,14 +97,14 @@ class Judge:
         return found
 
     def _keep(self, name: str, desk: Desk) -> None:
-        """Keeps what the client wrote, to look at and to watch the format by."""
+        """Keep what the client wrote, to look at and to watch the format by."""
         place = self.places.produced / safe(name)
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(desk.config / "projects", place / "projects")
 
 
 def verdict(group: str, name: str, read: Readings) -> Verdict:
-    """Returns in what the readers of a session agree."""
+    """Return in what the readers of a session agree."""
     ours, theirs = read.plait, read.client
     messages, why = compared(ours, theirs)
     full = mark(ours.request, theirs.request)
@@ -125,7 +125,7 @@ def verdict(group: str, name: str, read: Readings) -> Verdict:
 
 
 def compared(ours: Resumed, theirs: Resumed) -> tuple[Mark, str]:
-    """Returns whether two requests are the same, and why they differ where that is known."""
+    """Return whether two requests are the same, and why they differ where that is known."""
     found = mark(ours.messages, theirs.messages)
     if found is Mark.EQUAL:
         return found, ""
@@ -140,17 +140,17 @@ def compared(ours: Resumed, theirs: Resumed) -> tuple[Mark, str]:
 
 
 def said(found: Resumed) -> list[object]:
-    """Returns what the SDK says of a session."""
+    """Return what the SDK says of a session."""
     return [found.chain, found.messages]
 
 
 def titles(listed: list[Listed]) -> dict[str, str]:
-    """Returns the titles by session, as long as the SDK makes them."""
+    """Return the titles by session, as long as the SDK makes them."""
     return {one.session: shortened(one.title or "") for one in listed}
 
 
 def shortened(title: str) -> str:
-    """Returns a title on one line, cut where the SDK cuts it."""
+    """Return a title on one line, cut where the SDK cuts it."""
     whole = " ".join(title.split())
     return whole if len(whole) <= LONGEST_TITLE else whole[:LONGEST_TITLE].rstrip() + "…"
 
@@ -169,7 +169,7 @@ def is_expected(source: Path | None, theirs: Resumed) -> bool:
 
 
 def write_case(folder: Path, file: Path, read: Readings) -> None:
-    """Writes a case that one can look at: the file, and what each reader makes of it."""
+    """Write a case that one can look at: the file, and what each reader makes of it."""
     folder.mkdir(parents=True, exist_ok=True)
     if file.exists():
         shutil.copyfile(file, folder / "session.jsonl")
@@ -180,5 +180,5 @@ def write_case(folder: Path, file: Path, read: Readings) -> None:
 
 
 def safe(name: str) -> str:
-    """Returns a name for a folder."""
+    """Return a name for a folder."""
     return re.sub(r"[^\w-]+", "-", name).strip("-")

@@ -1,4 +1,4 @@
-"""The store to what the SDK's own suite, the SDK and the real client say of it.
+"""Check the backup store with the SDK's own suite, the SDK and the real client.
 
     python -m conformance.keep [--cli VERSION]
 
@@ -42,13 +42,13 @@ class Packing(SessionStore):
     """A store that packs after every batch."""
 
     async def append(self, key: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> None:
-        """Adds entries, and leaves no plain file."""
+        """Add entries, and leave no plain file."""
         await super().append(key, entries)
         self.close()
 
 
 def main() -> int:
-    """Runs outside or inside, and returns the exit code."""
+    """Run outside or inside, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m conformance.keep")
     parser.add_argument("--cli", default=install.PINNED, help="a version, or latest")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def prepared(cli: str) -> int:
-    """Installs what is needed, then runs itself inside namespaces."""
+    """Install what is needed, then run itself inside namespaces."""
     places = Places(PROJECT / ".cache" / "conformance")
     try:
         if lacking := list(sandbox.needs()):
@@ -82,7 +82,7 @@ def prepared(cli: str) -> int:
 
 
 def judged(folder: Path, version: str) -> int:
-    """Runs everything, inside, and says what came of it."""
+    """Run everything, inside, and say what came of it."""
     places = Places(PROJECT / ".cache" / "conformance")
     sandbox.furnish(folder)
     sandbox.check_alone()
@@ -100,7 +100,7 @@ def judged(folder: Path, version: str) -> int:
 
 
 def rescued(client: Client, places: Places) -> None:
-    """Puts together a session of which only prompts are left, and lets the client resume it."""
+    """Put together a session of which only prompts are left, and let the client resume it."""
     with client.standin, client.room.desk() as desk:
         typed = [
             {
@@ -123,7 +123,7 @@ def rescued(client: Client, places: Places) -> None:
 
 
 def hooked(executable: Path, folder: Path) -> None:
-    """Lets the client end a session whose hook keeps it."""
+    """Let the client end a session whose hook keeps it."""
     answers = by_script({"otherwise": said("Hello.")})
     with StandIn(answers) as standin, sandbox.Room(folder / "hooked").desk() as desk:
         own = {f"PLAIT_{kind}_DIR": str(desk.root / kind) for kind in ("DATA", "CACHE", "STATE")}
@@ -147,7 +147,7 @@ def _run(command: list[str], desk: sandbox.Desk, environment: dict[str, str]) ->
 
 
 def _kept_soon(store: Store, data: bytes) -> int:
-    """Returns how much was kept of a session once the process in the background is done."""
+    """Return how much was kept of a session once the process in the background is done."""
     for _ in range(PATIENCE):
         logs = [one.log for one in store.sessions() if one.log]
         if logs and store.read(logs[0]) == data:
@@ -180,7 +180,7 @@ def talked(folder: Path) -> None:
 
 
 async def _said(store: SessionStore, desk: sandbox.Desk, prompt: str, **more: Any) -> str:
-    """Says something to the model by the SDK, and returns the session."""
+    """Say something to the model by the SDK, and return the session."""
     sdk = import_module("claude_agent_sdk")
     options = sdk.ClaudeAgentOptions(
         session_store=store, cwd=str(desk.directory), allowed_tools=["Read"], **more

@@ -1,4 +1,4 @@
-"""Shapes by chance to why the client reads them in another way: looked into, one by one.
+"""Random shapes that the client reads differently, with the reason for each.
 
 No client writes such files. A shape that is not named here must be read alike.
 """
@@ -64,7 +64,7 @@ KNOWN_EDITS: dict[str, dict[str, str]] = {
 
 
 def explained(verdict: Verdict) -> Verdict:
-    """Returns a verdict on a known shape with the reason in place of the difference."""
+    """Return a verdict on a known shape with the reason in place of the difference."""
     if verdict.is_equal or verdict.name not in KNOWN:
         return verdict
     differing = [one for one in COLUMNS if getattr(verdict, one) is Mark.DIFFERENT]

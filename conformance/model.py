@@ -1,4 +1,4 @@
-"""What the client, the SDK and Plait say of a session, and how they compare, as plain values."""
+"""What client, SDK and Plait make of a session, and how they compare, as plain values."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -70,7 +70,7 @@ class Resumed:
     """Attachments for which the client has words that are in no log."""
 
     def as_object(self) -> Json:
-        """Returns it as `expected.json` holds it."""
+        """Return it as `expected.json` holds it."""
         return {
             "resumes": self.resumes,
             "leaf": self.leaf,
@@ -89,7 +89,7 @@ class Readings:
     plait_as_sdk: Resumed
 
     def by_name(self) -> dict[str, Resumed | None]:
-        """Returns each with the name of its reader."""
+        """Return each with the name of its reader."""
         return {
             "client": self.client,
             "plait": self.plait,

@@ -1,4 +1,4 @@
-"""Session files to what Plait makes of them: the context, the account, the list."""
+"""What Plait makes of session files: context, accounting, list."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from plait.record.counts import LogCounts
 
 
 def resumed(file: Path, as_: Literal["client", "sdk"] = "client") -> Resumed:
-    """Returns what Plait says that a reader makes of a file."""
+    """Return what Plait says that a reader makes of a file."""
     found = build_context(list(read(file)), size=file.stat().st_size, as_=as_)
     said = comparable({"role": role, "content": blocks} for role, blocks in found.messages)
     full = [(role, unsigned(blocks)) for role, blocks in found.request]
@@ -34,7 +34,7 @@ def is_balanced(file: Path) -> bool:
 
 
 def listed(config: Path) -> Iterator[Listed]:
-    """Yields the sessions of a configuration folder as a list shows them."""
+    """Yield the sessions of a configuration folder as a list shows them."""
     archive = Archive([config])
     for session in archive.sessions:
         if session.file:

@@ -35,7 +35,7 @@ ASKED = {
 
 
 def main() -> int:
-    """Runs outside or inside, and returns the exit code."""
+    """Run outside or inside, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m conformance.recall")
     parser.add_argument("--cli", default=install.PINNED, help="a version, or latest")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
@@ -62,7 +62,7 @@ class RecallDesk(sandbox.Desk):
     __slots__ = ()
 
     def environment(self, url: str) -> dict[str, str]:
-        """Returns the whole environment of a client, with that of its server."""
+        """Return the whole environment of a client, with that of its server."""
         folders = {
             f"PLAIT_{name}_DIR": str(self.root / name) for name in ("CACHE", "DATA", "STATE")
         }

@@ -1,4 +1,4 @@
-"""A choice of groups to the rows of a run, inside the namespaces."""
+"""Run the chosen groups of checks inside the namespaces."""
 
 import sys
 import time
@@ -37,7 +37,7 @@ class Choice:
 
 
 def run(judge: Judge, choice: Choice, outcome: Outcome) -> None:
-    """Runs the chosen groups one after the other."""
+    """Run the chosen groups one after the other."""
     began = time.monotonic()
     for group in choice.groups:
         for row in GROUPS[group](judge, choice):
@@ -47,7 +47,7 @@ def run(judge: Judge, choice: Choice, outcome: Outcome) -> None:
 
 
 def report(row: Verdict | EditVerdict | Skipped) -> None:
-    """Says on stderr how far the run is, and at once what is wrong."""
+    """Say on stderr how far the run is, and at once what is wrong."""
     if isinstance(row, Skipped):
         words = f"{row.group}: skipped: {row.why}"
     else:
@@ -58,12 +58,12 @@ def report(row: Verdict | EditVerdict | Skipped) -> None:
 
 
 def printed(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
-    """Yields the verdicts on what the client writes in print mode."""
+    """Yield the verdicts on what the client writes in print mode."""
     yield from played(judge, choice, (*PRINTED, *WRITTEN))
 
 
 def shown(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
-    """Yields the verdicts on what the client writes on a screen."""
+    """Yield the verdicts on what the client writes on a screen."""
     try:
         yield from played(judge, choice, SHOWN)
     except Missing as missing:
@@ -73,7 +73,7 @@ def shown(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
 def played(
     judge: Judge, choice: Choice, scenarios: tuple[Scenario, ...]
 ) -> Iterator[Verdict | Skipped]:
-    """Yields the verdicts on the sessions of some scenarios."""
+    """Yield the verdicts on the sessions of some scenarios."""
     for scenario in scenarios:
         if choice.only not in scenario.name:
             continue
@@ -85,20 +85,20 @@ def played(
 
 
 def examples(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
-    """Yields the verdicts on our own cases."""
+    """Yield the verdicts on our own cases."""
     for name, file in example_cases(choice):
         yield judge.given("examples", name, file)
 
 
 def fuzzed(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
-    """Yields the verdicts on shapes by chance."""
+    """Yield the verdicts on shapes by chance."""
     for name, file in fuzz.cases(choice.fuzz, choice.seed, choice.folder):
         if choice.only in name:
             yield explained(judge.given("fuzz", name, file))
 
 
 def real(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
-    """Yields the verdicts on a sample of real logs."""
+    """Yield the verdicts on a sample of real logs."""
     if choice.logs is None or not choice.logs.is_dir():
         yield Skipped("corpus", "no folder of real logs: `make conformance LOGS=folder`")
         return
@@ -107,12 +107,12 @@ def real(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
 
 
 def chatted(judge: Judge, choice: Choice) -> Iterator[Verdict]:
-    """Yields the verdicts on what `plait chat` writes."""
+    """Yield the verdicts on what `plait chat` writes."""
     yield from chat_verdicts(judge, choice.only)
 
 
 def edited(judge: Judge, choice: Choice) -> Iterator[EditVerdict]:
-    """Yields what came of every operation on all sessions that the other groups are about."""
+    """Yield what came of every operation on all sessions that the other groups are about."""
     edits = EditJudge(judge, choice.operations)
     for group in choice.cases:
         for name, file in SOURCES[group](choice):
@@ -120,21 +120,21 @@ def edited(judge: Judge, choice: Choice) -> Iterator[EditVerdict]:
 
 
 def example_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
-    """Yields our own cases."""
+    """Yield our own cases."""
     for file in sorted(choice.examples.glob("*/session.jsonl")):
         if choice.only in file.parent.name:
             yield file.parent.name, file
 
 
 def trim_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
-    """Yields the sessions that show what trimming and compressing take away."""
+    """Yield the sessions that show what trimming and compressing take away."""
     for file in sorted(choice.examples.parent.glob("trims/*/projects/*/*.jsonl")):
         if choice.only in file.parts[-4]:
             yield file.parts[-4], file
 
 
 def produced_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
-    """Yields what the client wrote, in this run or in one before."""
+    """Yield what the client wrote, in this run or in one before."""
     for file in sorted(corpus.sessions(choice.produced)):
         name = file.relative_to(choice.produced)
         if choice.only in name.parts[0]:
@@ -142,14 +142,14 @@ def produced_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
 
 
 def fuzz_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
-    """Yields shapes by chance, as many as are edited."""
+    """Yield shapes by chance, as many as are edited."""
     for name, file in fuzz.cases(min(choice.fuzz, MOST_EDITED), choice.seed, choice.folder):
         if choice.only in name:
             yield name, file
 
 
 def real_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
-    """Yields a sample of real logs."""
+    """Yield a sample of real logs."""
     if choice.logs is None or not choice.logs.is_dir():
         return
     for file in corpus.sample(choice.logs, choice.sample):

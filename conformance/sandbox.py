@@ -1,4 +1,4 @@
-"""A process to one that can harm nothing: no network but loopback, nobody's user, an empty home.
+"""Run a process without network (but loopback), as a temporary user with an empty home.
 
 Everything that is started inside ends with it: the first process of a namespace of processes
 takes all others along. The throw-away user stands in a copy of the list of users that only
@@ -37,7 +37,7 @@ QUIET = (
 
 
 def needs() -> Iterator[str]:
-    """Yields what is missing for running anything inside."""
+    """Yield what is missing for running anything inside."""
     if os.geteuid() != 0:
         yield "root is needed for the namespaces and the throw-away user: `sudo make conformance`"
     for program in ("unshare", "ip", "mount"):
@@ -46,7 +46,7 @@ def needs() -> Iterator[str]:
 
 
 def inside(command: list[str], folder: Path, *, seconds: float) -> int:
-    """Runs a command in namespaces of its own, in a folder; returns its exit code."""
+    """Run a command in namespaces of its own, in a folder; returns its exit code."""
     apart = ["unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     process = subprocess.Popen([*apart, *command], cwd=folder)
@@ -59,7 +59,7 @@ def inside(command: list[str], folder: Path, *, seconds: float) -> int:
 
 
 def check_alone() -> None:
-    """Makes sure that there is no way out of here."""
+    """Make sure that there is no way out of here."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         try:
             way.connect(("192.0.2.1", 9))  # an address for documents: nobody has it
@@ -69,7 +69,7 @@ def check_alone() -> None:
 
 
 def furnish(folder: Path) -> None:
-    """Brings loopback up, and makes the throw-away user known inside."""
+    """Bring loopback up, and make the throw-away user known inside."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     users = folder / "passwd"
     line = f"{USER}:x:{UID}:{UID}::{folder / 'nobody'}:/bin/sh\n"
@@ -78,7 +78,7 @@ def furnish(folder: Path) -> None:
 
 
 def within_reach(executable: Path, folder: Path) -> Path:
-    """Returns where the throw-away user can run an executable, wherever it lies."""
+    """Return where the throw-away user can run an executable, wherever it lies."""
     place = folder / "claude"
     place.touch()
     subprocess.run(["mount", "--bind", str(executable), str(place)], check=True)
@@ -86,7 +86,7 @@ def within_reach(executable: Path, folder: Path) -> Path:
 
 
 def python_within_reach(folder: Path) -> None:
-    """Lets the throw-away user run this python, also where it lies in somebody's home."""
+    """Let the throw-away user run this python, also where it lies in somebody's home."""
     home = Path(sys.base_prefix)
     closed = [one for one in reversed(home.parents) if not one.stat().st_mode & stat.S_IXOTH]
     if not closed:
@@ -121,7 +121,7 @@ class Desk:
         return self.config / "projects" / make_project_slug(str(self.directory))
 
     def environment(self, url: str) -> dict[str, str]:
-        """Returns the whole environment of a client."""
+        """Return the whole environment of a client."""
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": str(self.root / "home"),
@@ -135,12 +135,12 @@ class Desk:
         }
 
     def hand_over(self) -> None:
-        """Gives all files to the throw-away user."""
+        """Give all files to the throw-away user."""
         for path in [self.root, *self.root.rglob("*")]:
             os.chown(path, UID, UID, follow_symlinks=False)
 
     def take(self, file: Path) -> Path:
-        """Puts a copy of a session where the client finds it, with the folder beside it."""
+        """Put a copy of a session where the client finds it, with the folder beside it."""
         is_id = len(file.stem) == 36 and file.stem.count("-") == 4
         place = self.project / f"{file.stem if is_id else SESSION}.jsonl"
         shutil.copyfile(file, place)
@@ -150,22 +150,22 @@ class Desk:
         return place
 
     def set_aside(self) -> None:
-        """Keeps what is here now, for putting it back."""
+        """Keep what is here now, for putting it back."""
         shutil.copytree(self.config, self.root / "aside")
 
     def put_back(self) -> None:
-        """Puts back what was set aside, and takes away all that has come since."""
+        """Put back what was set aside, and take away all that has come since."""
         shutil.rmtree(self.config)
         shutil.copytree(self.root / "aside", self.config)
         self.hand_over()
 
     def sessions(self) -> list[Path]:
-        """Returns the session files, oldest first."""
+        """Return the session files, oldest first."""
         return sorted(self.project.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
 
 
 def make_old(file: Path) -> None:
-    """Makes a file one that nobody writes to now: its session is not live.
+    """Make a file one that nobody writes to now: its session is not live.
 
     Nor is it so old that the client, when it starts, deletes it.
     """
@@ -182,7 +182,7 @@ class Room:
 
     @contextmanager
     def desk(self) -> Iterator[Desk]:
-        """Sets up a desk, and clears it away in the end."""
+        """Set up a desk, and clears it away in the end."""
         desk = Desk(self.root / f"desk{next(self._numbers)}")
         for folder in (desk.directory, desk.project, desk.root / "home"):
             folder.mkdir(parents=True)
@@ -195,7 +195,7 @@ class Room:
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """Makes a folder that everybody can enter, and takes it away in the end."""
+    """Make a folder that everybody can enter, and take it away in the end."""
     with TemporaryDirectory(prefix="plait-conformance-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Session files to what the official SDK makes of them: a second reader, in its own process."""
+"""The official SDK as a second reader of session files, in its own process."""
 
 import json
 import subprocess
@@ -21,14 +21,14 @@ class Sdk:
         self._process = process
 
     def resumed(self, desk: Desk, session: str) -> Resumed:
-        """Returns the messages of a session, each an entry of its own."""
+        """Return the messages of a session, each an entry of its own."""
         found = self._ask(desk, session=session)["messages"]
         chain = tuple(uuid for uuid, _, _ in found)
         messages: list[Message] = comparable(as_message(kind, said) for _, kind, said in found)
         return Resumed(bool(chain), chain[-1] if chain else None, chain, messages)
 
     def listed(self, desk: Desk) -> list[Listed]:
-        """Returns the sessions of a directory."""
+        """Return the sessions of a directory."""
         return [Listed(*row) for row in self._ask(desk)["sessions"]]
 
     def _ask(self, desk: Desk, **more: str) -> Json:
@@ -45,14 +45,14 @@ class Sdk:
 
 
 def as_message(kind: str, said: Any) -> Json:
-    """Returns what the SDK holds of a message; some of its contents are no list."""
+    """Return what the SDK holds of a message; some of its contents are no list."""
     content = said.get("content") if isinstance(said, dict) else None
     return {"role": kind, "content": content if isinstance(content, list | str) else []}
 
 
 @contextmanager
 def second_reader(python: Path, home: Path) -> Iterator[Sdk]:
-    """Starts the SDK in its environment, and ends it."""
+    """Start the SDK in its environment, and end it."""
     process = subprocess.Popen(
         [str(python), "-I", str(READER)],
         env={"PATH": "/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"},

@@ -1,4 +1,4 @@
-"""Questions on stdin to what the official SDK answers, one JSON line each.
+"""Answer questions on stdin with the official SDK, one JSON line each.
 
 Runs in the private environment of the SDK, apart from all other modules here.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Answers until the questions end."""
+    """Answer until the questions end."""
     sdk = import_module("claude_agent_sdk")
     for line in sys.stdin:
         question = json.loads(line)
@@ -20,7 +20,7 @@ def main() -> None:
 
 
 def answer(sdk: Any, question: dict[str, str]) -> dict[str, Any]:
-    """Returns the messages of a session, or the list of all."""
+    """Return the messages of a session, or the list of all."""
     directory = question["directory"]
     if "session" in question:
         found = sdk.get_session_messages(question["session"], directory=directory)
@@ -30,7 +30,7 @@ def answer(sdk: Any, question: dict[str, str]) -> dict[str, Any]:
 
 
 def listed(one: Any) -> list[Any]:
-    """Returns what the SDK lists of a session."""
+    """Return what the SDK lists of a session."""
     return [one.session_id, one.summary, one.first_prompt, one.tag, one.custom_title]
 
 

@@ -1,4 +1,4 @@
-"""Kinds of lines, by chance, to a session file in the making."""
+"""Random operations that add lines to a session file."""
 
 import json
 from collections.abc import Callable
@@ -24,11 +24,11 @@ class Sheet:
     second: int = 0
 
     def name(self, letter: str) -> str:
-        """Returns a new name."""
+        """Return a new name."""
         return f"{letter}{len(self.lines) + 1}"
 
     def parent(self) -> str | None:
-        """Returns whom an entry names: mostly the last, at times anybody, nobody or a stranger."""
+        """Return whom an entry names: mostly the last, at times anybody, nobody or a stranger."""
         if not self.names:
             return None if self.chance.random() < 0.9 else "stranger"
         roll = self.chance.random()
@@ -42,7 +42,7 @@ class Sheet:
         return f"stranger{self.chance.randrange(3)}" if roll < 0.985 else later
 
     def stamp(self, line: Json) -> Json:
-        """Gives a line its time, rarely a flag, and very rarely no time at all."""
+        """Give a line its time, rarely a flag, and very rarely no time at all."""
         is_odd = self.chance.random() < 0.1
         steps = (-4, -1, 20) if is_odd else (0, 1, 1, 1, 2, 3, 7)
         self.second = max(0, self.second + self.chance.choice(steps))
@@ -54,11 +54,11 @@ class Sheet:
         return line
 
     def put(self, line: Json) -> None:
-        """Adds an entry of the chain."""
+        """Add an entry of the chain."""
         self.lines.append(self.stamp(line))
 
     def message(self) -> str | None:
-        """Returns the response that an answer belongs to: mostly one of its own."""
+        """Return the response that an answer belongs to: mostly one of its own."""
         return self.chance.choice((None, None, None, "", *RESPONSES))
 
 
@@ -67,7 +67,7 @@ Stroke: TypeAlias = Callable[[Sheet, str | None], str | None]
 
 
 def prompt(sheet: Sheet, parent: str | None) -> str:
-    """Adds a prompt, as a string or as blocks."""
+    """Add a prompt, as a string or as blocks."""
     name = sheet.name("u")
     content = name if sheet.chance.random() < 0.8 else [shapes.text(name), shapes.text("more")]
     sheet.put(shapes.user(name, parent, content))
@@ -75,21 +75,21 @@ def prompt(sheet: Sheet, parent: str | None) -> str:
 
 
 def meta(sheet: Sheet, parent: str | None) -> str:
-    """Adds a prompt that no human typed."""
+    """Add a prompt that no human typed."""
     name = sheet.name("m")
     sheet.put(shapes.user(name, parent, isMeta=True))
     return name
 
 
 def team(sheet: Sheet, parent: str | None) -> str:
-    """Adds a prompt of a teammate."""
+    """Add a prompt of a teammate."""
     name = sheet.name("t")
     sheet.put(shapes.user(name, parent, teamName="crew"))
     return name
 
 
 def image(sheet: Sheet, parent: str | None) -> str:
-    """Adds a prompt with an image."""
+    """Add a prompt with an image."""
     name = sheet.name("i")
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     sheet.put(shapes.user(name, parent, [shapes.text(name), {"type": "image", "source": source}]))
@@ -97,14 +97,14 @@ def image(sheet: Sheet, parent: str | None) -> str:
 
 
 def answer(sheet: Sheet, parent: str | None) -> str:
-    """Adds an answer."""
+    """Add an answer."""
     name = sheet.name("a")
     sheet.put(shapes.answer(name, parent, [shapes.text(name)], sheet.message()))
     return name
 
 
 def thinking(sheet: Sheet, parent: str | None) -> str:
-    """Adds thinking, at times that of another model, at times with words."""
+    """Add thinking, at times that of another model, at times with words."""
     name = sheet.name("h")
     words = [shapes.text(name)] if sheet.chance.random() < 0.4 else []
     model = sheet.chance.choice((shapes.MODEL, shapes.MODEL, "claude-sonnet-4-5"))
@@ -114,7 +114,7 @@ def thinking(sheet: Sheet, parent: str | None) -> str:
 
 
 def calls(sheet: Sheet, parent: str | None) -> str:
-    """Adds a call or two, rarely one that was made before."""
+    """Add a call or two, rarely one that was made before."""
     name = sheet.name("c")
     made = [f"t{name}"]
     if sheet.calls and sheet.chance.random() < 0.05:
@@ -128,7 +128,7 @@ def calls(sheet: Sheet, parent: str | None) -> str:
 
 
 def result(sheet: Sheet, parent: str | None) -> str:
-    """Adds the result of a recent call, mostly below it."""
+    """Add the result of a recent call, mostly below it."""
     name = sheet.name("r")
     holder, call = sheet.chance.choice(sheet.calls[-4:]) if sheet.calls else (parent, "nobody's")
     if sheet.chance.random() < 0.05:
@@ -139,7 +139,7 @@ def result(sheet: Sheet, parent: str | None) -> str:
 
 
 def attachment(sheet: Sheet, parent: str | None) -> str:
-    """Adds an attachment that is not sent."""
+    """Add an attachment that is not sent."""
     name = sheet.name("x")
     held = {"type": "date", "date": "2026-11-01"}
     sheet.put(shapes.entry(name, parent, "attachment", attachment=held))
@@ -147,7 +147,7 @@ def attachment(sheet: Sheet, parent: str | None) -> str:
 
 
 def rendered(sheet: Sheet, parent: str | None) -> str:
-    """Adds an attachment with its text."""
+    """Add an attachment with its text."""
     name = sheet.name("x")
     held = {"type": "date", "date": "2026-11-01"}
     role = sheet.chance.choice(("user", "user", "system"))
@@ -157,7 +157,7 @@ def rendered(sheet: Sheet, parent: str | None) -> str:
 
 
 def system(sheet: Sheet, parent: str | None) -> str:
-    """Adds a notice."""
+    """Add a notice."""
     name = sheet.name("y")
     subtype = sheet.chance.choice(("turn_duration", "informational", "api_error"))
     sheet.put(shapes.entry(name, parent, "system", subtype=subtype))
@@ -165,7 +165,7 @@ def system(sheet: Sheet, parent: str | None) -> str:
 
 
 def local(sheet: Sheet, parent: str | None) -> str:
-    """Adds the trace of a local command."""
+    """Add the trace of a local command."""
     name = sheet.name("l")
     own = {"subtype": "local_command", "content": f"<local-command-stdout>{name}"}
     sheet.put(shapes.entry(name, parent, "system", **own))
@@ -173,7 +173,7 @@ def local(sheet: Sheet, parent: str | None) -> str:
 
 
 def command(sheet: Sheet, parent: str | None) -> str:
-    """Adds a local command in one of its older forms."""
+    """Add a local command in one of its older forms."""
     name = sheet.name("k")
     tag = sheet.chance.choice(("local-command-caveat", "command-name", "local-command-stdout"))
     flags = {"isMeta": True} if tag == "local-command-caveat" else {}
@@ -182,21 +182,21 @@ def command(sheet: Sheet, parent: str | None) -> str:
 
 
 def progress(sheet: Sheet, parent: str | None) -> str:
-    """Adds the progress of a tool."""
+    """Add the progress of a tool."""
     name = sheet.name("p")
     sheet.put(shapes.entry(name, parent, "progress", data={"type": "bash_progress"}))
     return name
 
 
 def unknown(sheet: Sheet, parent: str | None) -> str:
-    """Adds an entry of a type that nobody knows."""
+    """Add an entry of a type that nobody knows."""
     name = sheet.name("q")
     sheet.put(shapes.entry(name, parent, "from-the-future"))
     return name
 
 
 def error(sheet: Sheet, parent: str | None) -> str:
-    """Adds an API error in place of an answer."""
+    """Add an API error in place of an answer."""
     name = sheet.name("e")
     words = [shapes.text("API Error: 500")]
     own = {"model": "<synthetic>", "isApiErrorMessage": True}
@@ -205,7 +205,7 @@ def error(sheet: Sheet, parent: str | None) -> str:
 
 
 def empty(sheet: Sheet, parent: str | None) -> str:
-    """Adds a message without words."""
+    """Add a message without words."""
     name = sheet.name("n")
     content = sheet.chance.choice(([], [shapes.text(" ")]))
     said = sheet.chance.random() < 0.5
@@ -215,7 +215,7 @@ def empty(sheet: Sheet, parent: str | None) -> str:
 
 
 def broken(sheet: Sheet, parent: str | None) -> str | None:
-    """Adds a line that is torn, or an entry that lacks what its type needs."""
+    """Add a line that is torn, or an entry that lacks what its type needs."""
     name = sheet.name("b")
     roll = sheet.chance.randrange(4)
     if roll == 0:
@@ -227,7 +227,7 @@ def broken(sheet: Sheet, parent: str | None) -> str | None:
 
 
 def repeat(sheet: Sheet, parent: str | None) -> None:
-    """Adds a line once more, at times below another parent."""
+    """Add a line once more, at times below another parent."""
     said = [one for one in sheet.lines if isinstance(one, dict) and "message" in one]
     if not said:
         return
@@ -238,14 +238,14 @@ def repeat(sheet: Sheet, parent: str | None) -> None:
 
 
 def pointer(sheet: Sheet, _: str | None) -> None:
-    """Adds a line that points to a leaf."""
+    """Add a line that points to a leaf."""
     leaf = sheet.chance.choice((*sheet.names, "zero", "stranger1"))
     explicit = {"explicit": True} if sheet.chance.random() < 0.4 else {}
     sheet.lines.append(shapes.last_prompt(leaf, **explicit))
 
 
 def compaction(sheet: Sheet, parent: str | None) -> str:
-    """Adds a boundary and its summary, at times with messages that are kept."""
+    """Add a boundary and its summary, at times with messages that are kept."""
     name, recap = sheet.name("B"), f"S{len(sheet.lines) + 2}"
     above = None if sheet.chance.random() < 0.8 else parent
     sheet.put(shapes.boundary(name, above, kept(sheet, name, recap)))
@@ -256,7 +256,7 @@ def compaction(sheet: Sheet, parent: str | None) -> str:
 
 
 def kept(sheet: Sheet, name: str, recap: str) -> Json:
-    """Returns what a boundary keeps: nothing, a stretch, or single messages."""
+    """Return what a boundary keeps: nothing, a stretch, or single messages."""
     said = [one for one in sheet.names if one[0] in "ua"]
     roll = sheet.chance.random()
     anchor = sheet.chance.choice((recap, recap, name))

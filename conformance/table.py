@@ -1,4 +1,4 @@
-"""The rows of a run to a table in Markdown."""
+"""Render the rows of a run as a Markdown table."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ MANY = "produced"
 
 
 def table(outcome: Outcome) -> str:
-    """Returns the tables, with the sum of each group and all that differs."""
+    """Return the tables, with the sum of each group and all that differs."""
     rows = outcome.rows
     edits = [row for row in rows if isinstance(row, EditVerdict)]
     read = [row for row in rows if not isinstance(row, EditVerdict)]
@@ -28,7 +28,7 @@ def table(outcome: Outcome) -> str:
 
 
 def as_table(rows: list[tuple[str, ...]]) -> str:
-    """Returns rows of cells, the first of them the heads, in columns."""
+    """Return rows of cells, the first of them the heads, in columns."""
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     lines = [as_line(row, widths) for row in rows]
     lines.insert(1, as_line(tuple("-" * width for width in widths), widths))
@@ -36,7 +36,7 @@ def as_table(rows: list[tuple[str, ...]]) -> str:
 
 
 def notes(rows: Iterable[Row]) -> Iterator[str]:
-    """Yields what a row has to say beside its marks."""
+    """Yield what a row has to say beside its marks."""
     for row in rows:
         if isinstance(row, Skipped):
             yield f"skipped: {row.group}: {row.why}"
@@ -45,7 +45,7 @@ def notes(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def cells(rows: Iterable[Verdict | Skipped]) -> Iterator[tuple[str, ...]]:
-    """Yields the cells of each line."""
+    """Yield the cells of each line."""
     for group, members in groupby(rows, key=lambda row: row.group):
         found = list(members)
         judged = [row for row in found if isinstance(row, Verdict)]
@@ -58,7 +58,7 @@ def cells(rows: Iterable[Verdict | Skipped]) -> Iterator[tuple[str, ...]]:
 
 
 def edit_cells(rows: Iterable[EditVerdict]) -> Iterator[tuple[str, ...]]:
-    """Yields the cells of each line about edits: what differs, and the sum of each group."""
+    """Yield the cells of each line about edits: what differs, and the sum of each group."""
     for group, members in groupby(rows, key=lambda row: row.group):
         found = list(members)
         for row in found:
@@ -69,40 +69,40 @@ def edit_cells(rows: Iterable[EditVerdict]) -> Iterator[tuple[str, ...]]:
 
 
 def verdict_cells(row: Verdict) -> tuple[str, ...]:
-    """Returns the cells of one verdict."""
+    """Return the cells of one verdict."""
     return (row.group, row.name, *(str(getattr(row, column)) for column in COLUMNS))
 
 
 def sum_cells(group: str, judged: list[Verdict]) -> tuple[str, ...]:
-    """Returns how many of a group are equal, column by column."""
+    """Return how many of a group are equal, column by column."""
     return (group, f"all {len(judged)}", *(share(marks_of(judged, column)) for column in COLUMNS))
 
 
 def marks_of(judged: list[Verdict], column: str) -> list[Mark]:
-    """Returns the marks of one column."""
+    """Return the marks of one column."""
     return [getattr(row, column) for row in judged]
 
 
 def share(marks: list[Mark]) -> str:
-    """Returns how many are equal of those that were asked."""
+    """Return how many are equal of those that were asked."""
     asked = [one for one in marks if one is not Mark.NOT_ASKED]
     explained = f" + {asked.count(Mark.EXPLAINED)}" if Mark.EXPLAINED in asked else ""
     return f"{asked.count(Mark.EQUAL)}{explained}/{len(asked)}" if asked else "-"
 
 
 def skips(rows: Iterable[Row]) -> list[Skipped]:
-    """Returns what was skipped."""
+    """Return what was skipped."""
     return [row for row in rows if isinstance(row, Skipped)]
 
 
 def as_line(row: tuple[str, ...], widths: list[int]) -> str:
-    """Returns one line of the table."""
+    """Return one line of the table."""
     padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
     return f"| {' | '.join(padded)} |"
 
 
 def summary(outcome: Outcome) -> str:
-    """Returns the last line: how many agree, and how long it took."""
+    """Return the last line: how many agree, and how long it took."""
     judged = [row for row in outcome.rows if isinstance(row, Verdict)]
     different = sum(not row.is_equal for row in judged)
     explained = sum(is_explained(row) for row in judged)
@@ -113,7 +113,7 @@ def summary(outcome: Outcome) -> str:
 
 
 def edit_summary(rows: Iterable[Row]) -> str:
-    """Returns what came of the edits, in a few words; nothing where there were none."""
+    """Return what came of the edits, in a few words; nothing where there were none."""
     marks = Counter(
         mark for row in rows if isinstance(row, EditVerdict) for mark in row.marks.values()
     )

@@ -1,4 +1,4 @@
-"""Keys to a client in a terminal, and its screen to text: tmux, driven."""
+"""Drive a client in a terminal with tmux, and read its screen."""
 
 import json
 import os
@@ -35,7 +35,7 @@ class Terminal:
     user: int = UID
 
     def tmux(self, *arguments: str) -> str:
-        """Runs one command of tmux as the user whose client it is."""
+        """Run one command of tmux as the user whose client it is."""
         done = subprocess.run(
             ["tmux", "-L", "plait", "-f", "/dev/null", *arguments],
             cwd=self.desk.directory,
@@ -50,35 +50,35 @@ class Terminal:
         return done.stdout
 
     def screen(self) -> str:
-        """Returns what stands on the screen."""
+        """Return what stands on the screen."""
         return self.tmux("capture-pane", "-p", "-t", "client")
 
     def press(self, *keys: str, pause: float = 0.3) -> None:
-        """Presses keys by their names."""
+        """Press keys by their names."""
         for key in keys:
             self.tmux("send-keys", "-t", "client", key)
             time.sleep(pause)
 
     def type(self, text: str) -> None:
-        """Types a text and sends it off."""
+        """Type a text and send it off."""
         self.tmux("send-keys", "-t", "client", "-l", text)
         time.sleep(0.4)
         self.press("Enter")
 
     def wait_for(self, text: str, seconds: float = PATIENCE) -> None:
-        """Waits until a text is on the screen."""
+        """Wait until a text is on the screen."""
         self._wait(lambda shown: text in shown, f"{text!r} did not come up", seconds)
 
     def wait_for_more(self, text: str, count: int, seconds: float = PATIENCE) -> None:
-        """Waits until a text stands on the screen more often than it did."""
+        """Wait until a text stands on the screen more often than it did."""
         self._wait(lambda shown: shown.count(text) > count, f"no more {text!r}", seconds)
 
     def wait_until_gone(self, text: str, seconds: float = PATIENCE) -> None:
-        """Waits until a text has left the screen."""
+        """Wait until a text has left the screen."""
         self._wait(lambda shown: text not in shown, f"{text!r} stayed", seconds)
 
     def wait_until_idle(self, busy: str) -> None:
-        """Waits until a text, that may take a moment to come, has come and gone."""
+        """Wait until a text, that may take a moment to come, has come and gone."""
         time.sleep(1)
         self.wait_until_gone(busy)
 
@@ -92,7 +92,7 @@ class Terminal:
 
 @contextmanager
 def terminal(client: Client, desk: Desk, *arguments: str) -> Iterator[Terminal]:
-    """Starts the client on a screen, and ends it."""
+    """Start the client on a screen, and end it."""
     settle_in(desk)
     with shown_by(client, desk, (str(client.executable), *arguments)) as shown:
         shown.wait_for("❯")
@@ -108,7 +108,7 @@ def shown_by(
     user: int = UID,
     more: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Terminal]:
-    """Starts a command on a screen that stays when it is over, and ends both."""
+    """Start a command on a screen that stays when it is over, and end both."""
     if shutil.which("tmux") is None:
         raise Missing("tmux is not installed")
     environment = {**desk.environment(client.standin.url), "TMUX_TMPDIR": str(desk.root), **more}
@@ -124,7 +124,7 @@ def shown_by(
 
 
 def wait_for_end() -> None:
-    """Waits until the client has written its last lines and is gone; what stays is killed."""
+    """Wait until the client has written its last lines and is gone; what stays is killed."""
     end = time.monotonic() + PATIENCE
     while left := list(running()):
         if time.monotonic() > end:
@@ -135,7 +135,7 @@ def wait_for_end() -> None:
 
 
 def running() -> Iterator[int]:
-    """Yields the processes of the throw-away user, but for those that only wait to be counted."""
+    """Yield the processes of the throw-away user, but for those that only wait to be counted."""
     for place in Path("/proc").glob("[0-9]*"):
         try:
             is_ours = place.stat().st_uid == UID
@@ -147,7 +147,7 @@ def running() -> Iterator[int]:
 
 
 def settle_in(desk: Desk) -> None:
-    """Answers beforehand what a client asks on its first day."""
+    """Answer beforehand what a client asks on its first day."""
     trust = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
     settings = {
         "hasCompletedOnboarding": True,

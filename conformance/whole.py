@@ -1,4 +1,4 @@
-"""A request as it was sent to all that stands in it before the probe, block for block.
+"""The content of a request before the probe, block by block.
 
 The client puts notes of its own beside the probe: where it runs, which tools it has, what day it
 is. They are in the fork that it wrote, as attachments that the session did not have, and are
@@ -16,7 +16,7 @@ OPENING, CLOSING = "<system-reminder>", "</system-reminder>"
 
 
 def whole(request: Iterable[Json], probes: tuple[str, ...], added: Iterable[str]) -> list[Message]:
-    """Returns the messages before the prompt that asked for them, reminders and all."""
+    """Return the messages before the prompt that asked for them, reminders and all."""
     texts = sorted({bare_text(text) for text in added} - {""}, key=len, reverse=True)
     found: list[Message] = []
     is_over = False
@@ -30,14 +30,14 @@ def whole(request: Iterable[Json], probes: tuple[str, ...], added: Iterable[str]
 
 
 def unsigned(content: object) -> list[Json]:
-    """Returns the blocks of a content without what every run makes anew."""
+    """Return the blocks of a content without what every run makes anew."""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     listed = blocks if isinstance(blocks, list) else []
     return [plain(block) for block in listed if is_block(block)]
 
 
 def plain(block: Json) -> Json:
-    """Returns a block without signatures and marks for the cache, in its parts too."""
+    """Return a block without signatures and marks for the cache, in its parts too."""
     kept: dict[str, Any] = {key: block[key] for key in block if key not in VARYING}
     parts = kept.get("content")
     if isinstance(parts, list):
@@ -53,7 +53,7 @@ def is_probe(block: Json, probes: tuple[str, ...]) -> bool:
 def without_added(
     role: str, blocks: list[Json], probes: tuple[str, ...], added: list[str]
 ) -> Iterator[Json]:
-    """Yields the blocks that neither the probe nor the notes beside it brought."""
+    """Yield the blocks that neither the probe nor the notes beside it brought."""
     for block in blocks:
         if block.get("type") == "tool_result" and isinstance(block.get("content"), str):
             yield {**block, "content": without_joined(block["content"], added)}
@@ -67,21 +67,21 @@ def without_added(
 
 
 def without_joined(content: str, added: list[str]) -> str:
-    """Returns the content of a result without the notes beside the probe that joined it."""
+    """Return the content of a result without the notes beside the probe that joined it."""
     for one in added:
         content = content.replace(f"\n\n{OPENING}\n{one}\n{CLOSING}", "")
     return content
 
 
 def cut(text: str, added: list[str]) -> str:
-    """Returns what is left of a text of the system without those that were added."""
+    """Return what is left of a text of the system without those that were added."""
     for one in added:
         text = text.replace(f"{OPENING}\n{one}\n{CLOSING}", "\0").replace(one, "\0")
     return "\n\n".join(rest for part in text.split("\0") if (rest := part.strip("\n")))
 
 
 def bare_text(text: str) -> str:
-    """Returns a text without the tags of a reminder around it."""
+    """Return a text without the tags of a reminder around it."""
     bare = text.strip()
     if bare.startswith(OPENING) and bare.endswith(CLOSING):
         bare = bare.removeprefix(OPENING).removesuffix(CLOSING)
@@ -91,7 +91,7 @@ def bare_text(text: str) -> str:
 def added_texts(
     fork: Iterable[Json], own: set[object], probes: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """Yields the texts of the attachments that a fork has and its session had not.
+    """Yield the texts of the attachments that a fork has and its session had not.
 
     What follows the answer to the probe is left out: hooks that run at the end of a turn may say
     again what the session says already, and the request was sent before.

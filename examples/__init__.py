@@ -1,1 +1,1 @@
-"""Drawings to session logs: the gallery of examples and the notation that they are drawn in."""
+"""Example sessions, and the notation in which they are drawn."""

@@ -1,4 +1,4 @@
-"""Drawings to all shelves of examples: every `drawing.txt` to the files beside it.
+"""Build all examples: every `drawing.txt` becomes the files beside it.
 
 python examples/build.py            rebuild all
 python examples/build.py --check    report what differs, and fail
@@ -31,20 +31,20 @@ def main(arguments: list[str]) -> int:
 
 
 def gallery(root: Path) -> Iterator[Path]:
-    """Yields the folders of the examples, in order."""
+    """Yield the folders of the examples, in order."""
     for shelf in ("gallery", "edits", "repairs", "trims", "causes"):
         for drawing in sorted((root / shelf).glob("*/drawing.txt")):
             yield drawing.parent
 
 
 def built(folder: Path) -> dict[Path, bytes]:
-    """Returns the files that the drawing of an example gives, by path."""
+    """Return the files that the drawing of an example gives, by path."""
     drawing = draw((folder / "drawing.txt").read_text(encoding="utf-8"))
     return {folder / "projects" / file.path: file.data for file in drawing.files}
 
 
 def rebuild(folder: Path) -> None:
-    """Writes the files of an example, and removes those that are no longer drawn."""
+    """Write the files of an example, and remove those that are no longer drawn."""
     wanted = built(folder)
     for path in _present(folder):
         if path not in wanted:
@@ -55,7 +55,7 @@ def rebuild(folder: Path) -> None:
 
 
 def differences(folder: Path) -> list[str]:
-    """Returns what differs between an example's files and its drawing, one line each."""
+    """Return what differs between an example's files and its drawing, one line each."""
     wanted, present = built(folder), set(_present(folder))
     found = [f"not drawn: {_short(path)}" for path in sorted(present - set(wanted))]
     for path, data in wanted.items():

@@ -1,4 +1,4 @@
-"""Questions without end to the API of a running server: none may be answered with a failure.
+"""Check the API of a running server with generated requests: none may fail.
 
     python -m tools.api_check [SECONDS]
 
@@ -35,7 +35,7 @@ SETTINGS = """
 
 
 def main() -> None:
-    """Asks for so many seconds, half a minute by default."""
+    """Ask for so many seconds, half a minute by default."""
     seconds = sys.argv[1] if len(sys.argv) > 1 else "30"
     program = installed()
     with TemporaryDirectory() as folder:
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def installed() -> Path:
-    """Returns the program, installed where it is not yet."""
+    """Return the program, installed where it is not yet."""
     program = HOME / "bin" / "schemathesis"
     if not program.exists():
         venv.create(HOME, with_pip=True)
@@ -68,14 +68,14 @@ def installed() -> Path:
 
 
 def address_of(state: Path) -> str:
-    """Returns where the server answers."""
+    """Return where the server answers."""
     (path,) = state.glob("serve-*.json")
     result = msgspec.json.decode(path.read_bytes())
     return f"http://{result['host']}:{result['port']}"
 
 
 def asked(program: Path, folder: Path, address: str, key: str, seconds: str) -> int:
-    """Runs the questions; returns 0 where all were answered well."""
+    """Run the questions; returns 0 where all were answered well."""
     name = Archive([ROOT / "examples" / "gallery" / "rich-tools"]).sessions[0].id
     settings = folder / "schemathesis.toml"
     settings.write_text(SETTINGS.format(name=name))

@@ -1,4 +1,4 @@
-"""Items of the checklist to whether their tests notice when they break.
+"""Break checklist items on purpose, and see whether their tests notice.
 
     make checklist-mutants                    # every mutant of tools/breaks.toml
     make checklist-mutants ARGS="F10 P28"     # those of some items
@@ -59,7 +59,7 @@ def _short(text: str) -> str:
 
 
 def breaks() -> list[Break]:
-    """Returns the table of mutants, top to bottom."""
+    """Return the table of mutants, top to bottom."""
     rows = tomllib.loads(BREAKS.read_text(encoding="utf-8"))["break"]
     return [Break(tuple(row["items"].split()), row["file"], row["old"], row["new"]) for row in rows]
 
@@ -76,7 +76,7 @@ class Trees:
             self._free.put(copy)
 
     def said_to(self, mutant: Break | None, tests: Collection[str]) -> str:
-        """Returns what pytest prints of some tests, with one thing broken or none."""
+        """Return what pytest prints of some tests, with one thing broken or none."""
         if not tests:
             return ""
         tree = self._free.get()
@@ -117,7 +117,7 @@ def _run(tree: Path, tests: Collection[str], limit: int = SECONDS) -> str:
 
 
 def verdicts(mutant: Break, shown: Mapping[str, Iterable[str]], said: str) -> Iterator[str]:
-    """Yields a line for each of its items: who noticed, or that nobody did."""
+    """Yield a line for each of its items: who noticed, or that nobody did."""
     failed = set(FAILED.findall(said))
     for item in mutant.items:
         noticed = sorted(failed & set(shown.get(item, ())))
@@ -130,7 +130,7 @@ def verdicts(mutant: Break, shown: Mapping[str, Iterable[str]], said: str) -> It
 
 
 def main() -> None:
-    """Tries the mutants of the items asked for, else all; exits with 1 where one survives."""
+    """Try the mutants of the items asked for, else all; exits with 1 where one survives."""
     parser = argparse.ArgumentParser(prog="python -m tools.break_item")
     parser.add_argument("items", nargs="*", help="items such as F10; all where none is named")
     parser.add_argument("--jobs", type=int, default=2)

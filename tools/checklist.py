@@ -1,4 +1,4 @@
-"""Marks in the tests to classes, tests and counts in docs/checklist.md.
+"""Write classes, tests and counts into docs/checklist.md from marks in the tests.
 
     python -m tools.checklist
 
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def tests_by_item() -> dict[str, list[str]]:
-    """Returns the tests that carry each item's mark."""
+    """Return the tests that carry each item's mark."""
     rendered: dict[str, list[str]] = defaultdict(list)
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
         for mark in marks(file.read_text(encoding="utf-8")):
@@ -36,7 +36,7 @@ def tests_by_item() -> dict[str, list[str]]:
 
 
 def filled(line: str, shown: dict[str, list[str]]) -> str:
-    """Returns a row with the tests that show it; other lines as they are."""
+    """Return a row with the tests that show it; other lines as they are."""
     row = ROW.fullmatch(line)
     if not row:
         return line

@@ -1,4 +1,4 @@
-"""The examples gallery to transcripts that document it; repairs and causes to a page each.
+"""Generate the transcripts that document the gallery, and the pages of repairs and causes.
 
 python -m tools.gallery        write docs/gallery and the README of examples/repairs and examples/causes
 """
@@ -30,7 +30,7 @@ what each of their requests read and wrote.
 
 
 def transcripts() -> dict[str, bytes]:
-    """Returns the transcripts of the gallery, redacted as anybody's would be."""
+    """Return the transcripts of the gallery, redacted as anybody's would be."""
     sessions = Archive([ROOT / "examples" / "gallery"]).sessions
     ordered = sorted(sessions, key=lambda session: str(session.path))
     plan = ExportPlan(tuple(ordered), redactor=Redactor(), pricing=Prices())
@@ -38,14 +38,14 @@ def transcripts() -> dict[str, bytes]:
 
 
 def repairs() -> str:
-    """Returns the page of the repairs: what is wrong, and what is planned."""
+    """Return the page of the repairs: what is wrong, and what is planned."""
     return "\n".join(
         (INTRODUCTION, *map(_shown, sorted((ROOT / "examples" / "repairs").glob("*/"))))
     )
 
 
 def causes() -> str:
-    """Returns the page of the causes: what happened, and what was paid for again."""
+    """Return the page of the causes: what happened, and what was paid for again."""
     return "\n".join((PAID_AGAIN, *map(_shown, sorted((ROOT / "examples" / "causes").glob("*/")))))
 
 
@@ -57,7 +57,7 @@ def _shown(folder: Path) -> str:
 
 
 def main() -> None:
-    """Writes them, and takes away what is no longer there."""
+    """Write them, and take away what is no longer there."""
     PAGES.mkdir(exist_ok=True)
     found = transcripts()
     for old in PAGES.glob("*.md"):

@@ -1,4 +1,4 @@
-"""The tables of a lake to docs/lake-schema.md, column by column.
+"""Generate docs/lake-schema.md from the schema.
 
 python -m tools.lake_schema        write the page anew
 """
@@ -40,7 +40,7 @@ SHOWN = {
 
 
 def page() -> str:
-    """Returns the page."""
+    """Return the page."""
     parts = [INTRODUCTION, *_overview(), *_section("Every table begins with", "", COMMON_COLUMNS)]
     for table in TABLES.values():
         parts += _section(f"`{table.name}`", _said_of(table), table.columns[len(COMMON_COLUMNS) :])

@@ -1,4 +1,4 @@
-"""Mutants to what a package's tests say to them: one fork of a collected session each.
+"""Run a package's tests for each mutant, in forks of one collected session.
 
     python -m tools.mutant_forks asked.json answered.jsonl tests/graph
 
@@ -43,7 +43,7 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Asks a fork for each mutant."""
+        """Ask a fork for each mutant."""
         items = {item.nodeid: item for item in session.items}
         with self.answered.open("a", encoding="utf-8") as answers:
             for entry in self.asked:
@@ -54,7 +54,7 @@ class Forks:
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Notes that a test failed."""
+        """Note that a test failed."""
         self.has_failed = self.has_failed or report.failed
 
     def _word_of(self, mutant: dict[str, Any], tests: list[pytest.Item]) -> str:
@@ -89,7 +89,7 @@ class Forks:
 
 
 def _swap(file: Path, operator: str, occurrence: int) -> None:
-    """Gives the functions of a module their changed code."""
+    """Give the functions of a module their changed code."""
     before = file.read_text(encoding="utf-8")
     after = str(mutate_code(before, OperatorProvider()[operator](), occurrence))
     codes = {_name_of(code): code for code in _codes_in(compile(after, str(file), "exec"))}
@@ -113,7 +113,7 @@ def _name_of(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
 
 
 def main() -> None:
-    """Collects the tests, then asks."""
+    """Collect the tests, then ask."""
     asked, answered, *tests = sys.argv[1:]
     plugin = Forks(json.loads(Path(asked).read_text(encoding="utf-8")), Path(answered))
     options = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider"]

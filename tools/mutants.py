@@ -1,4 +1,4 @@
-"""Guards and boundaries to the tests that notice when one is broken on purpose.
+"""Mutation testing: change guards on purpose and list those no test notices.
 
     make mutants                              300 mutants, seed 1, two at a time
     make mutants ARGS="--sample 60 --seed 7 --package graph"
@@ -91,7 +91,7 @@ class Outcome:
 
 
 def main() -> None:
-    """Draws mutants, asks the tests, prints the table and the survivors."""
+    """Draw mutants, asks the tests, prints the table and the survivors."""
     options = asked()
     packages = options.package or list(PACKAGES)
     trees = [copied(number) for number in range(options.jobs)]
@@ -104,7 +104,7 @@ def main() -> None:
 
 
 def asked() -> argparse.Namespace:
-    """Returns the options."""
+    """Return the options."""
     parser = argparse.ArgumentParser(prog="make mutants")
     parser.add_argument("--sample", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
@@ -114,7 +114,7 @@ def asked() -> argparse.Namespace:
 
 
 def copied(number: int) -> Path:
-    """Returns a fresh copy of the tree to break."""
+    """Return a fresh copy of the tree to break."""
     tree = CACHE / f"tree{number}"
     shutil.rmtree(tree, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__")
@@ -134,7 +134,7 @@ class Known:
         self._data = data
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """Returns the tests that run a mutant's line, the quickest first; not those for ever."""
+        """Return the tests that run a mutant's line, the quickest first; not those for ever."""
         if mutant.file not in self._lines:
             self._lines[mutant.file] = self._read(mutant.file)
         noted = self._lines[mutant.file]
@@ -145,7 +145,7 @@ class Known:
         return [test for test, sum_ in zip(ordered, spent, strict=True) if sum_ <= MOST_SECONDS]
 
     def seconds(self, tests: Sequence[str]) -> float:
-        """Returns how long some tests take."""
+        """Return how long some tests take."""
         return sum(self.times.get(test, 1.0) for test in tests)
 
     def _read(self, file: str) -> dict[int, list[str]]:
@@ -164,7 +164,7 @@ class Known:
 
 
 def numbers_in(bits: bytes) -> Iterator[int]:
-    """Yields the line numbers that a set of bits holds."""
+    """Yield the line numbers that a set of bits holds."""
     for index, byte in enumerate(bits):
         for bit in range(8):
             if byte & (1 << bit):
@@ -172,7 +172,7 @@ def numbers_in(bits: bytes) -> Iterator[int]:
 
 
 def coverage_of(tree: Path, packages: Sequence[str]) -> Known:
-    """Runs the packages' tests once for this state of the tree and notes the lines of each."""
+    """Run the packages' tests once for this state of the tree and notes the lines of each."""
     state = state_of(tree, packages)
     data, times = CACHE / f"{state}.sqlite", CACHE / f"{state}.json"
     if not (data.exists() and times.exists()):
@@ -188,7 +188,7 @@ def coverage_of(tree: Path, packages: Sequence[str]) -> Known:
 
 
 def state_of(tree: Path, packages: Sequence[str]) -> str:
-    """Returns what stands for the code, its tests and the question."""
+    """Return what stands for the code, its tests and the question."""
     state = blake2b(" ".join(packages).encode(), digest_size=8)
     for folder in ("src", "tests", "examples"):
         for file in sorted((tree / folder).rglob("*.*")):
@@ -198,12 +198,12 @@ def state_of(tree: Path, packages: Sequence[str]) -> str:
 
 
 def tests_of(packages: Sequence[str]) -> list[str]:
-    """Returns the folders of tests that guard some packages."""
+    """Return the folders of tests that guard some packages."""
     return [f"tests/{package}" for package in packages]
 
 
 def durations_in(printed: str) -> Iterator[tuple[str, float]]:
-    """Yields the tests that pytest timed."""
+    """Yield the tests that pytest timed."""
     for line in printed.splitlines():
         words = line.split(maxsplit=2)
         if len(words) == 3 and words[0].endswith("s") and words[1] == "call":
@@ -211,7 +211,7 @@ def durations_in(printed: str) -> Iterator[tuple[str, float]]:
 
 
 def sample(tree: Path, packages: Sequence[str], size: int, seed: int) -> list[Mutant]:
-    """Returns mutants drawn alike from all that could be made."""
+    """Return mutants drawn alike from all that could be made."""
     found = [
         mutant
         for package in packages
@@ -224,7 +224,7 @@ def sample(tree: Path, packages: Sequence[str], size: int, seed: int) -> list[Mu
 
 
 def mutants_of(tree: Path, file: Path) -> Iterator[Mutant]:
-    """Yields all changes of a module's functions; annotations and constants are let be."""
+    """Yield all changes of a module's functions; annotations and constants are let be."""
     text = file.read_text(encoding="utf-8")
     name, nodes, inside = file.relative_to(tree).as_posix(), get_ast(text), lines_of_code(text)
     provider = OperatorProvider()
@@ -238,7 +238,7 @@ def mutants_of(tree: Path, file: Path) -> Iterator[Mutant]:
 
 
 def lines_of_code(text: str) -> set[int]:
-    """Returns the lines of all function bodies."""
+    """Return the lines of all function bodies."""
     return {
         number
         for node in ast.walk(ast.parse(text))
@@ -251,7 +251,7 @@ def lines_of_code(text: str) -> set[int]:
 def tried(
     tree: Path, mutants: Sequence[Mutant], known: Known, packages: Sequence[str]
 ) -> list[Outcome]:
-    """Asks the tests of each mutant in forks, and again on their own where none noticed."""
+    """Ask the tests of each mutant in forks, and again on their own where none noticed."""
     words = in_forks(tree, mutants, known, packages)
     return [asked_again(tree, mutant, words[mutant], known) for mutant in mutants]
 
@@ -259,7 +259,7 @@ def tried(
 def in_forks(
     tree: Path, mutants: Sequence[Mutant], known: Known, packages: Sequence[str]
 ) -> dict[Mutant, str]:
-    """Returns what the tests say while they stay in memory."""
+    """Return what the tests say while they stay in memory."""
     questions, answers = tree / "asked.json", tree / "answered.jsonl"
     asked = [question(number, one, known) for number, one in enumerate(mutants)]
     questions.write_text(json.dumps([item for item in asked if item["tests"]]), encoding="utf-8")
@@ -276,7 +276,7 @@ def in_forks(
 
 
 def question(number: int, mutant: Mutant, known: Known) -> dict[str, Any]:
-    """Returns what a fork needs to know of a mutant."""
+    """Return what a fork needs to know of a mutant."""
     tests = known.tests(mutant)
     module = mutant.file.removeprefix("src/").removesuffix(".py").replace("/", ".")
     return {
@@ -291,7 +291,7 @@ def question(number: int, mutant: Mutant, known: Known) -> dict[str, Any]:
 
 
 def asked_again(tree: Path, mutant: Mutant, word: str, known: Known) -> Outcome:
-    """Puts a mutant into the copy of the tree and asks a new interpreter, if none noticed yet."""
+    """Put a mutant into the copy of the tree and ask a new interpreter, if none noticed yet."""
     place = tree / mutant.file
     before = place.read_text(encoding="utf-8")
     after = str(mutate_code(before, OperatorProvider()[mutant.operator](), mutant.occurrence))
@@ -306,7 +306,7 @@ def asked_again(tree: Path, mutant: Mutant, word: str, known: Known) -> Outcome:
 
 
 def verdict(tree: Path, tests: list[str], known: Known) -> str:
-    """Returns what some tests say to the tree as it is."""
+    """Return what some tests say to the tree as it is."""
     listed = tree / "asked.txt"
     listed.write_text("\n".join(tests), encoding="utf-8")
     seconds = ROOM + int(3 * known.seconds(tests))
@@ -322,7 +322,7 @@ def verdict(tree: Path, tests: list[str], known: Known) -> str:
 def run(
     command: list[str], tree: Path, seconds: float | None, more: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs a command in a copy of the tree, without the real logs."""
+    """Run a command in a copy of the tree, without the real logs."""
     environment = os.environ | {
         "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree}",
         "PLAIT" + "_SHARED": str(tree / "nothing"),
@@ -340,13 +340,13 @@ def run(
 
 
 def changed(before: str, after: str) -> str:
-    """Returns the lines that differ."""
+    """Return the lines that differ."""
     lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
     return "\n".join(line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---"))
 
 
 def report(outcomes: Sequence[Outcome]) -> None:
-    """Prints how many were noticed, by package, and each that was not."""
+    """Print how many were noticed, by package, and each that was not."""
     words: dict[str, Counter[str]] = defaultdict(Counter)
     for outcome in outcomes:
         words[outcome.mutant.file.split("/")[2]][outcome.word] += 1

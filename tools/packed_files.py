@@ -1,4 +1,4 @@
-"""Build hook of the wheel: packs the man page, and the examples gallery for `plait --demo`."""
+"""Build hook of the wheel: packs the man page and the examples for `plait --demo`."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The examples gallery to the pictures of the page in the documentation.
+"""Take the screenshots of the documentation from the examples gallery.
 
 python -m tools.pictures       write docs/images anew; needs the system's Chromium
 """
@@ -26,7 +26,7 @@ WIDTH, HEIGHT, PATIENCE = 1400, 900, 20_000
 
 
 def main() -> None:
-    """Takes all pictures."""
+    """Take all pictures."""
     with (
         TemporaryDirectory() as folder,
         _served(Path(folder)) as (address, key),
@@ -44,7 +44,7 @@ def main() -> None:
 
 @contextmanager
 def _served(folder: Path) -> Iterator[tuple[str, str]]:
-    """Serves the gallery; gives the address and the key."""
+    """Serve the gallery; gives the address and the key."""
     kinds = ("CACHE", "DATA", "STATE")
     environment = {**os.environ, **{f"PLAIT_{kind}_DIR": str(folder / kind) for kind in kinds}}
     plait = [sys.executable, "-m", "plait"]

@@ -1,4 +1,4 @@
-"""The prices of `genai-prices` to the table that comes with the package.
+"""Generate the packaged price table from `genai-prices`.
 
 python -m tools.prices        write src/plait/conversation/prices/prices.json.gz anew
 
@@ -53,18 +53,18 @@ KEYS = {
 
 
 def main() -> None:
-    """Writes the table."""
+    """Write the table."""
     TABLE.write_bytes(gzip.compress(table(datetime.now(UTC).date()), mtime=0))
 
 
 def table(made: date) -> bytes:
-    """Returns the table of the installed package, as it was made on a day."""
+    """Return the table of the installed package, as it was made on a day."""
     source = f"{PACKAGE} {version(PACKAGE)}, {SOURCE}"
     return encode(PriceTable(source, LICENCE, made, tuple(map(provider_of, providers)))) + b"\n"
 
 
 def provider_of(theirs: Theirs) -> Provider:
-    """Returns a provider with its models."""
+    """Return a provider with its models."""
     rows = (encode(listed_of(model)).replace(b",[]]", b"]") for model in theirs.models)
     models = b",\n".join(rows)
     return Provider(
@@ -77,12 +77,12 @@ def provider_of(theirs: Theirs) -> Provider:
 
 
 def listed_of(model: ModelInfo) -> ListedModel:
-    """Returns a model with its prices."""
+    """Return a model with its prices."""
     return ListedModel(ways_of(model.match), tuple(lists_of(model)), tuple(variants_of(model)))
 
 
 def ways_of(clause: MatchLogic | None) -> tuple[str, ...]:
-    """Returns the ways in which a name may be written."""
+    """Return the ways in which a name may be written."""
     match clause:
         case None:
             return ()
@@ -103,7 +103,7 @@ def ways_of(clause: MatchLogic | None) -> tuple[str, ...]:
 
 
 def ahead(clause: MatchLogic) -> str:
-    """Returns what looks, from the beginning of a name, whether a part of a condition holds."""
+    """Return what looks, from the beginning of a name, whether a part of a condition holds."""
     return "(?:" + "|".join(f"(?={LOOKS[way[0]](way[1:])})" for way in ways_of(clause)) + ")"
 
 
@@ -117,7 +117,7 @@ LOOKS: dict[str, Any] = {
 
 
 def lists_of(model: ModelInfo) -> Iterator[PriceList]:
-    """Yields the ordinary prices of a model with the time from which they hold."""
+    """Yield the ordinary prices of a model with the time from which they hold."""
     if not isinstance(model.prices, list):
         yield prices_of(model.prices)
         return
@@ -126,13 +126,13 @@ def lists_of(model: ModelInfo) -> Iterator[PriceList]:
 
 
 def variants_of(model: ModelInfo) -> Iterator[PriceList]:
-    """Yields the prices of special cases."""
+    """Yield the prices of special cases."""
     for variant in model.price_variants or ():
         yield prices_of(variant.prices, variant.constraint, dict(variant.when))
 
 
 def prices_of(price: Any, constraint: Any = None, case: dict[str, str] | None = None) -> PriceList:
-    """Returns the rates of a list as plain values."""
+    """Return the rates of a list as plain values."""
     start = getattr(constraint, "start_time", None)
     return PriceList(
         **{name: rate_of(price.__dict__.get(key)) for name, key in KEYS.items()},
@@ -143,7 +143,7 @@ def prices_of(price: Any, constraint: Any = None, case: dict[str, str] | None = 
 
 
 def rate_of(price: Any) -> Rate | None:
-    """Returns a rate as plain numbers."""
+    """Return a rate as plain numbers."""
     if price is None:
         return None
     if not hasattr(price, "tiers"):

@@ -1,4 +1,4 @@
-"""Trace servers from the package index, each in an environment of its own, started and stopped.
+"""Install, start and stop trace servers, each in an environment of its own.
 
 They are large, so that nothing but `make test-trace` asks for them. They listen on loopback, keep
 what they get in a folder that is thrown away, and tell nobody.
@@ -22,7 +22,7 @@ STARTING, STOPPING = 240.0, 20.0
 
 
 def installed(name: str) -> Path:
-    """Returns the folder of a server's programs; installs it on first use."""
+    """Return the folder of a server's programs; installs it on first use."""
     home = HOME / name
     mark = home / PACKAGES[name].replace("==", "-")
     if not mark.exists():
@@ -37,7 +37,7 @@ def installed(name: str) -> Path:
 
 @contextmanager
 def phoenix(folder: Path) -> Iterator[str]:
-    """Runs Arize Phoenix and gives its address."""
+    """Run Arize Phoenix and give its address."""
     port, other = free_port(), free_port()
     settings = {
         "PHOENIX_WORKING_DIR": str(folder),
@@ -55,7 +55,7 @@ def phoenix(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def mlflow(folder: Path) -> Iterator[str]:
-    """Runs MLflow and gives its address."""
+    """Run MLflow and give its address."""
     port = free_port()
     command = [str(installed("mlflow") / "mlflow"), "server", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--workers", "1"]
@@ -69,7 +69,7 @@ def mlflow(folder: Path) -> Iterator[str]:
 def started(
     command: list[str], settings: Mapping[str, str], folder: Path, url: str, health: str
 ) -> Iterator[str]:
-    """Runs a program until it is no longer needed, and gives its address once it answers."""
+    """Run a program until it is no longer needed, and give its address once it answers."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **settings}
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(
@@ -88,7 +88,7 @@ def started(
 
 
 def wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
-    """Waits until a server answers."""
+    """Wait until a server answers."""
     until = time.monotonic() + STARTING
     while time.monotonic() < until and server.poll() is None:
         try:
@@ -100,7 +100,7 @@ def wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
 
 
 def stop(server: "subprocess.Popen[bytes]") -> None:
-    """Ends a server and what it started: they have a session of their own."""
+    """End a server and what it started: they have a session of their own."""
     import signal
 
     for sign in (signal.SIGTERM, signal.SIGKILL):
@@ -115,7 +115,7 @@ def stop(server: "subprocess.Popen[bytes]") -> None:
 
 
 def free_port() -> int:
-    """Returns a port that nobody listens on."""
+    """Return a port that nobody listens on."""
     with socket.socket() as item:
         item.bind(("127.0.0.1", 0))
         port: int = item.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Commands shown in the documents and the gallery, to what they print.
+"""Refresh the command output shown in the docs and the gallery.
 
     python -m tools.shown          write what they print now into the pages
 
@@ -22,17 +22,17 @@ ANY_LINES = "…"
 
 
 def pages() -> list[Path]:
-    """Returns the documents that may show commands."""
+    """Return the documents that may show commands."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def folders() -> list[Path]:
-    """Returns the folders of examples that show a command."""
+    """Return the folders of examples that show a command."""
     return sorted(path.parent for path in (ROOT / "examples").glob("*/*/command"))
 
 
 def shown_in(page: str) -> Iterator[tuple[str, str]]:
-    """Yields the commands that a page shows, each with its output."""
+    """Yield the commands that a page shows, each with its output."""
     for block in BLOCK.findall(page):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
@@ -45,7 +45,7 @@ MINUTES = 600
 
 @cache
 def _age_examples() -> None:
-    """Makes logs that were checked out just now an hour older: else they would count as live."""
+    """Make logs that were checked out just now an hour older: else they would count as live."""
     for path in (ROOT / "examples").rglob("*.jsonl"):
         written = path.stat().st_mtime
         if time.time() - written < MINUTES:
@@ -53,7 +53,7 @@ def _age_examples() -> None:
 
 
 def printed_by(command: str, folder: Path = ROOT) -> str:
-    """Runs a command as a newcomer would, without settings of anybody's own."""
+    """Run a command as a newcomer would, without settings of anybody's own."""
     _age_examples()
     words = shlex.split(command)
     assert words[0] == "plait", command
@@ -68,7 +68,7 @@ def printed_by(command: str, folder: Path = ROOT) -> str:
 
 
 def agrees(expected: str, printed: str) -> bool:
-    """Tells whether an output is the one shown, where `…` stands for any lines."""
+    """Return whether an output is the one shown, where `…` stands for any lines."""
     # Stretches between the marks are looked for in order: an expression with several open ends
     # would take exponential time where a page and an output differ.
     lines, wanted = printed.split("\n"), expected.split("\n")
@@ -94,7 +94,7 @@ def agrees(expected: str, printed: str) -> bool:
 
 
 def refreshed(page: str) -> str:
-    """Returns a page with the outputs of today; one that is cut by `…` stays."""
+    """Return a page with the outputs of today; one that is cut by `…` stays."""
 
     def block(match: re.Match[str]) -> str:
         parts = []
@@ -107,7 +107,7 @@ def refreshed(page: str) -> str:
 
 
 def main() -> None:
-    """Writes what the commands print now."""
+    """Write what the commands print now."""
     for page in pages():
         text = page.read_text(encoding="utf-8")
         if BLOCK.search(text):

@@ -1,4 +1,4 @@
-"""Commands to what they print, each in a child of a process that has loaded what most need.
+"""Run commands in forks of a process that has loaded the common modules.
 
     python -m tools.standby        takes requests, a line of JSON each, and answers each by a line
 
@@ -31,7 +31,7 @@ LOADED = (
 
 
 def printed(words: list[str], folder: Path, env: Mapping[str, str]) -> str:
-    """Returns what `plait` prints with some words, in a folder and an environment."""
+    """Return what `plait` prints with some words, in a folder and an environment."""
     with tempfile.TemporaryDirectory() as place:
         output = Path(place) / "output"
         request = {"words": words, "folder": str(folder), "output": str(output)}
@@ -48,7 +48,7 @@ def _asked(standing: "subprocess.Popen[str]", request: Mapping[str, object]) -> 
 
 @cache
 def _standing(env: tuple[tuple[str, str], ...]) -> "subprocess.Popen[str]":
-    """Starts the process that stands by; it ends when nobody can ask any more."""
+    """Start the process that stands by; it ends when nobody can ask any more."""
     standing = subprocess.Popen(
         [sys.executable, "-m", "tools.standby"],
         cwd=ROOT,

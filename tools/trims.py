@@ -1,4 +1,4 @@
-"""The examples of trimming to their records before and after, one line each.
+"""Generate the page of trimming examples: records before and after.
 
 python -m tools.trims        write `before.txt` and `after.txt` of each, and examples/trims/README.md anew
 
@@ -32,7 +32,7 @@ for people beside a result (`toolUseResult`), its length in characters stands be
 
 
 def pictures(folder: Path) -> tuple[str, str]:
-    """Returns the records of an example, and what its command leaves of them."""
+    """Return the records of an example, and what its command leaves of them."""
     drawing = draw((folder / "drawing.txt").read_text(encoding="utf-8"))
     command = (folder / "command").read_text(encoding="utf-8").strip()
     with TemporaryDirectory() as copy:
@@ -44,7 +44,7 @@ def pictures(folder: Path) -> tuple[str, str]:
 
 
 def picture(drawing: Drawing, config: Path) -> str:
-    """Returns the records of a session and the files beside it, one line each."""
+    """Return the records of a session and the files beside it, one line each."""
     log = config / "projects" / drawing.files[0].path
     names = {uuid: name for name, uuid in drawing.files[0].uuids.items()}
     records = list(read(log))
@@ -122,7 +122,7 @@ def _beside(log: Path, drawing: Drawing) -> Iterator[str]:
 
 
 def page() -> str:
-    """Returns the page of all examples."""
+    """Return the page of all examples."""
     return "\n".join((INTRODUCTION, *map(_shown, sorted(TRIMS.glob("*/")))))
 
 
@@ -134,7 +134,7 @@ def _shown(folder: Path) -> str:
 
 
 def main() -> None:
-    """Writes all of it."""
+    """Write all of it."""
     for folder in sorted(TRIMS.glob("*/")):
         for name, text in zip(("before.txt", "after.txt"), pictures(folder), strict=True):
             (folder / name).write_text(text, encoding="utf-8")

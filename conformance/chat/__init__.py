@@ -1,1 +1,1 @@
-"""The same talks with the real client and with `plait chat`, to how their logs compare."""
+"""The same conversations with the real client and with `plait chat`: how their logs compare."""

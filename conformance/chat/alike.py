@@ -1,4 +1,4 @@
-"""Two logs of the same talk to where they differ, line by line and value by value.
+"""Compare two logs of the same conversation, line by line and value by value.
 
 Ids become labels in the order in which they come, times and durations one and the same, paths of
 the two desks one path. Lines that only one of the two clients writes by design are left out, with
@@ -52,7 +52,7 @@ NOWHERE = "00000000-0000-0000-0000-000000000000"
 
 
 def told(file: Path, paths: Mapping[str, str]) -> list[tuple[str, Json]]:
-    """Returns the lines of a log with their kinds, in the form for comparing."""
+    """Return the lines of a log with their kinds, in the form for comparing."""
     kept = in_order(_without_left_out(file, {*LEFT_OUT, *ANY_TIME}))
     labels: dict[str, str] = {NOWHERE: "nowhere"}
     text = json.dumps([_without_own(entry) for _, entry in kept], ensure_ascii=False)
@@ -78,12 +78,12 @@ def _without_left_out(file: Path, left_out: Container[str]) -> Iterator[tuple[st
 
 
 def _without_own(entry: Json) -> Json:
-    """Returns a line without fields that differ between the clients by design."""
+    """Return a line without fields that differ between the clients by design."""
     return {name: value for name, value in entry.items() if name not in OWN_FIELDS}
 
 
 def _steady(entry: Json) -> Json:
-    """Returns a line without numbers that differ from run to run."""
+    """Return a line without numbers that differ from run to run."""
     waiting: list[Any] = [entry]
     while waiting:
         value = waiting.pop()
@@ -98,7 +98,7 @@ def _steady(entry: Json) -> Json:
 
 
 def drawn(lines: Sequence[tuple[str, Json]]) -> list[str]:
-    """Returns a log as a drawing: what each line is, and on which it hangs."""
+    """Return a log as a drawing: what each line is, and on which it hangs."""
     letters: dict[str | None, str] = {None: "-"}
     shown = []
     for kind, entry in lines:
@@ -111,7 +111,7 @@ def drawn(lines: Sequence[tuple[str, Json]]) -> list[str]:
 
 
 def differing(ours: Sequence[tuple[str, Json]], theirs: Sequence[tuple[str, Json]]) -> list[str]:
-    """Returns in what two logs differ: their drawings, or where those are the same, values."""
+    """Return in what two logs differ: their drawings, or where those are the same, values."""
     left, right = drawn(theirs), drawn(ours)
     if left != right:
         return list(unified_diff(left, right, "client", "plait", lineterm="", n=2))
@@ -122,7 +122,7 @@ def differing(ours: Sequence[tuple[str, Json]], theirs: Sequence[tuple[str, Json
 
 
 def differing_values(ours: Json, theirs: Json) -> Iterator[str]:
-    """Yields the fields of a line that say something else; what one lacks is told by kinds."""
+    """Yield the fields of a line that say something else; what one lacks is told by kinds."""
     waiting: list[tuple[str, Any, Any]] = [("", ours, theirs)]
     while waiting:
         path, one, other = waiting.pop()

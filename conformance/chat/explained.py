@@ -1,4 +1,4 @@
-"""What may differ between the logs of the two clients, with the reason.
+"""Expected differences between the logs of the two clients, with reasons.
 
 Nothing stands here because it was found: each row is something that Plait does not do, or that
 the client writes for itself alone and does not read again.

@@ -1,4 +1,4 @@
-"""Talks with hooks and rules in the settings, and what the same hooks hear from both clients.
+"""Conversations with hooks and rules in the settings, and the hook input of both clients.
 
 Each hook is a command of a shell, so both run the very same. Those that keep what they hear put
 it into a file beside the project: field by field it has to be the same, in the same order.
@@ -30,19 +30,19 @@ VARYING = frozenset(
 
 
 def orders(**told: Any) -> str:
-    """Returns a hook that gives orders in JSON."""
+    """Return a hook that gives orders in JSON."""
     return f"cat > /dev/null; printf '%s' '{json.dumps(told)}'"
 
 
 def own(event: str, **told: Any) -> str:
-    """Returns a hook that gives the orders of its event."""
+    """Return a hook that gives the orders of its event."""
     return orders(hookSpecificOutput={"hookEventName": event, **told})
 
 
 def hooked(
     name: str, hooks: Mapping[str, Any], *prompts: str, leave: tuple[str, ...] = LEAVE
 ) -> Talk:
-    """Returns a talk whose settings have hooks: a command, several, or a whole entry."""
+    """Return a talk whose settings have hooks: a command, several, or a whole entry."""
     told = {event: [{"hooks": _entries(one)}] for event, one in hooks.items()}
     later = tuple(Step(prompt, CONTINUE, leave=leave) for prompt in prompts[1:])
     steps = (Step(prompts[0], leave=leave), *later)
@@ -58,7 +58,7 @@ def _entries(told: Any) -> list[Json]:
 
 
 def ruled(name: str, permissions: Mapping[str, Any], *prompts: str, mode: str = "default") -> Talk:
-    """Returns a talk whose settings have rules."""
+    """Return a talk whose settings have rules."""
     leave = ("--permission-mode", mode)
     steps = tuple(
         Step(prompt, CONTINUE if number else (), leave=leave)
@@ -124,7 +124,7 @@ HOOKED = (
 
 
 def heard_at(desk: Desk) -> list[Json]:
-    """Returns what hooks heard, without what differs from run to run."""
+    """Return what hooks heard, without what differs from run to run."""
     file = desk.root / HEARD
     told = [*objects(file)] if file.exists() else []
     text = json.dumps(told).replace(str(desk.root), "ROOT")
@@ -144,7 +144,7 @@ def _steady(value: Any) -> Any:
 
 
 def differing_hearing(ours: list[Json], theirs: list[Json]) -> Iterator[str]:
-    """Yields in what the same hooks heard something else."""
+    """Yield in what the same hooks heard something else."""
     events = [[one.get("hook_event_name") for one in heard] for heard in (ours, theirs)]
     if events[0] != events[1]:
         yield f"heard {events[0]} here, {events[1]} there"

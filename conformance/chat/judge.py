@@ -1,4 +1,4 @@
-"""Talks to verdicts: what both clients wrote of them, and what the real one makes of ours."""
+"""Judge conversations: what both clients wrote, and whether the real one resumes ours."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ PLACES, LINES, FIELDS_OF = "chat", "chat, lines", "chat, fields"
 
 
 def verdicts(judge: Judge, only: str) -> Iterator[Verdict]:
-    """Yields what came of all talks: how ours resume, how their lines and fields compare."""
+    """Yield what came of all talks: how ours resume, how their lines and fields compare."""
     chat = ChatJudge(judge)
     for talk in (*TALKS, *HOOKED):
         if only in talk.name:
@@ -60,12 +60,12 @@ def verdicts(judge: Judge, only: str) -> Iterator[Verdict]:
 
 
 def explained(group: str, name: str, why: str) -> Verdict:
-    """Returns the row of something that differs for a known reason."""
+    """Return the row of something that differs for a known reason."""
     return Verdict(group, name, Mark.NOT_ASKED, Mark.NOT_ASKED, Mark.EXPLAINED, why=why)
 
 
 def told_alike(group: str, name: str, found: list[str]) -> Verdict:
-    """Returns the row of something that was compared on paper."""
+    """Return the row of something that was compared on paper."""
     same = Mark.DIFFERENT if found else Mark.EQUAL
     return Verdict(group, name, Mark.NOT_ASKED, Mark.NOT_ASKED, same, why="\n  ".join(found))
 
@@ -89,13 +89,13 @@ def seated(
 
 
 def agents_of(file: Path) -> list[Path]:
-    """Returns the logs of a session's agents, by what they were sent out for."""
+    """Return the logs of a session's agents, by what they were sent out for."""
     found = file.with_suffix("").glob("subagents/*.jsonl")
     return sorted(found, key=lambda log: json.dumps(next(objects(log))["message"]))
 
 
 def kept_beside(log: Path) -> Iterator[Json]:
-    """Yields what is kept beside the log of an agent, as a line of its own kind."""
+    """Yield what is kept beside the log of an agent, as a line of its own kind."""
     beside = log.with_suffix(".meta.json")
     if beside.is_file():
         yield {"type": "beside an agent", **json.loads(beside.read_bytes())}
@@ -112,7 +112,7 @@ class ChatJudge:
     """In what the logs of a talk differ."""
 
     def played(self, talk: Talk) -> Iterator[Verdict]:
-        """Leads both clients through a talk, compares their logs, and yields how ours resume."""
+        """Lead both clients through a talk, compares their logs, and yield how ours resume."""
         client = self.judge.client
         theirs, ours = Genuine(client), Ours(client)
         yield from self._compared(
@@ -122,7 +122,7 @@ class ChatJudge:
         )
 
     def screened(self, talk: Screened) -> Iterator[Verdict]:
-        """Leads both clients through a talk on a screen, and does the same."""
+        """Lead both clients through a talk on a screen, and does the same."""
         client = self.judge.client
         try:
             yield from self._compared(
@@ -167,7 +167,7 @@ class ChatJudge:
         self.lines[name] = found
 
     def in_turn(self, talk: Talk) -> Iterator[Verdict]:
-        """Leads the two clients through one session, turn about, and yields how it resumes."""
+        """Lead the two clients through one session, turn about, and yield how it resumes."""
         client = self.judge.client
         with client.room.desk() as desk:
             play(Alternating(Genuine(client), Ours(client)), desk, client, talk)

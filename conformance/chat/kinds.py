@@ -1,4 +1,4 @@
-"""Lines of a log to their kinds, and kinds to the fields that their lines have.
+"""Classify the lines of a log, and collect the fields of each kind.
 
 A kind is finer than a type: what a user's line is for, which block an answer holds, which tool a
 result comes from, and whether it failed. A field is a path with the kinds of value it has:
@@ -20,7 +20,7 @@ DEEPEST = 8
 
 
 def kind_of(entry: Json, tools: Mapping[str, str]) -> str:
-    """Returns the kind of a line, given the tools of the calls before it."""
+    """Return the kind of a line, given the tools of the calls before it."""
     match entry.get("type"):
         case "user":
             return _user_kind(entry, tools)
@@ -68,7 +68,7 @@ def _answer_kind(entry: Json) -> str:
 
 
 def blocks_of(entry: Json) -> list[Json]:
-    """Returns the blocks of a message; words alone are one."""
+    """Return the blocks of a message; words alone are one."""
     content = (entry.get("message") or {}).get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -76,7 +76,7 @@ def blocks_of(entry: Json) -> list[Json]:
 
 
 def with_kinds(entries: Iterable[Json]) -> Iterator[tuple[str, Json]]:
-    """Yields lines with their kinds."""
+    """Yield lines with their kinds."""
     tools: dict[str, str] = {}
     for entry in entries:
         for block in blocks_of(entry):
@@ -86,7 +86,7 @@ def with_kinds(entries: Iterable[Json]) -> Iterator[tuple[str, Json]]:
 
 
 def fields_of(entry: Json) -> dict[str, str]:
-    """Returns the paths of a line with the kind of value of each."""
+    """Return the paths of a line with the kind of value of each."""
     found: dict[str, str] = {}
     waiting: list[tuple[str, Any]] = [("", entry)]
     while waiting:
@@ -102,7 +102,7 @@ def fields_of(entry: Json) -> dict[str, str]:
 
 
 def value_kind(value: object) -> str:
-    """Returns what JSON calls a value."""
+    """Return what JSON calls a value."""
     match value:
         case bool():
             return "bool"
@@ -128,7 +128,7 @@ class Form:
     """Which kinds of value it has."""
 
     def add(self, entry: Json) -> None:
-        """Takes a line into account."""
+        """Take a line into account."""
         self.count += 1
         for path, kind in fields_of(entry).items():
             self.times[path] += 1
@@ -141,7 +141,7 @@ class Form:
 
 
 def forms(entries: Iterable[Json], known: dict[str, Form] | None = None) -> dict[str, Form]:
-    """Returns the form of each kind, added to those that are known."""
+    """Return the form of each kind, added to those that are known."""
     found = {} if known is None else known
     for kind, entry in with_kinds(entries):
         found.setdefault(kind, Form()).add(entry)
@@ -162,7 +162,7 @@ class Difference:
 
 
 def differences(ours: Mapping[str, Form], theirs: Mapping[str, Form]) -> list[Difference]:
-    """Returns where our lines differ from theirs, kind by kind; a kind they lack is one too."""
+    """Return where our lines differ from theirs, kind by kind; a kind they lack is one too."""
     found: list[Difference] = []
     for kind, form in ours.items():
         other = theirs.get(kind)
@@ -181,7 +181,7 @@ def differences(ours: Mapping[str, Form], theirs: Mapping[str, Form]) -> list[Di
 
 
 def _outermost(paths: set[str]) -> set[str]:
-    """Returns the paths of which no beginning is among them."""
+    """Return the paths of which no beginning is among them."""
 
     def is_inner(path: str) -> bool:
         return any(path[:at] in paths for at, letter in enumerate(path) if at and letter in ".[")

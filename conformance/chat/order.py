@@ -1,4 +1,4 @@
-"""Lines of a log to the order of what happened, where the client writes it a moment off."""
+"""Order log lines by what happened, where the client writes them slightly late."""
 
 from collections.abc import Iterable
 from typing import TypeAlias
@@ -12,12 +12,12 @@ SNAPSHOT = "file-history-snapshot"
 
 
 def in_order(lines: Iterable[Line]) -> list[Line]:
-    """Returns lines with the queue, snapshots of files and results where they belong."""
+    """Return lines with the queue, snapshots of files and results where they belong."""
     return whole_responses(with_prompts(in_time(lines)))
 
 
 def in_time(lines: Iterable[Line]) -> list[Line]:
-    """Returns lines with what happened to the queue behind the messages that were there before.
+    """Return lines with what happened to the queue behind the messages that were there before.
 
     The client writes the queue at once and messages a moment later: the times tell their order.
     """
@@ -36,7 +36,7 @@ def in_time(lines: Iterable[Line]) -> list[Line]:
 
 
 def with_prompts(lines: Iterable[Line]) -> list[Line]:
-    """Returns lines with each snapshot of files right before the prompt it is of.
+    """Return lines with each snapshot of files right before the prompt it is of.
 
     The client copies files beside what happens, and writes the snapshot once they are copied:
     before the prompt, within its turn, or where a command takes its time, before what it does.
@@ -60,7 +60,7 @@ def _is_of_a_prompt(kind: str, entry: Json) -> bool:
 
 
 def whole_responses(lines: Iterable[Line]) -> list[Line]:
-    """Returns lines with the results of a response behind its last block.
+    """Return lines with the results of a response behind its last block.
 
     The client does a call while the rest of the response is on its way: at times the result is
     there before the next block, which then hangs on it, and at times it is not.
@@ -87,6 +87,6 @@ def whole_responses(lines: Iterable[Line]) -> list[Line]:
 
 
 def _response(entry: Json) -> str | None:
-    """Returns the response that a line is a block of."""
+    """Return the response that a line is a block of."""
     is_block = entry["type"] == "assistant" and "id" in entry.get("message", {})
     return entry["message"]["id"] if is_block else None

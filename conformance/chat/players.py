@@ -1,4 +1,4 @@
-"""Talks to the sessions that come of them: one player for each of the two clients."""
+"""Play conversations: one player for each client."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ class Player(Protocol):
         ...
 
     def step(self, desk: Desk, prompt: str, *arguments: str) -> Finished:
-        """Asks one thing in print mode."""
+        """Ask one thing in print mode."""
         ...
 
 
@@ -38,7 +38,7 @@ class Genuine:
     name: str = "client"
 
     def step(self, desk: Desk, prompt: str, *arguments: str) -> Finished:
-        """Asks one thing in print mode."""
+        """Ask one thing in print mode."""
         return self.client.run(desk, "-p", prompt, *arguments)
 
 
@@ -52,11 +52,11 @@ class Ours:
     name: str = "plait"
 
     def step(self, desk: Desk, prompt: str, *arguments: str) -> Finished:
-        """Asks one thing in print mode."""
+        """Ask one thing in print mode."""
         return self._run(desk, "-p", prompt, *arguments, *self.more, "--output-format", "json")
 
     def many(self, desk: Desk, prompts: Sequence[str], *arguments: str) -> Finished:
-        """Asks many things of one process, each once the one before is answered."""
+        """Ask many things of one process, each once the one before is answered."""
         said = ({"role": "user", "content": prompt} for prompt in prompts)
         lines = "".join(f"{json.dumps({'type': 'user', 'message': one})}\n" for one in said)
         forms = ("--input-format", "stream-json", "--output-format", "stream-json")
@@ -88,12 +88,12 @@ class Alternating:
         self._players = cycle(players)
 
     def step(self, desk: Desk, prompt: str, *arguments: str) -> Finished:
-        """Asks one thing in print mode."""
+        """Ask one thing in print mode."""
         return next(self._players).step(desk, prompt, *arguments)
 
 
 def play(player: Player, desk: Desk, client: Client, talk: Talk) -> list[Path]:
-    """Leads a client through a talk and returns the sessions that came of it, oldest first."""
+    """Lead a client through a talk and return the sessions that came of it, oldest first."""
     client.standin.choose = answers(desk.directory)
     lay_out(desk)
     if talk.settings:

@@ -1,4 +1,4 @@
-"""Talks on a screen: the same things done to the real client and to `plait chat`, by keys."""
+"""Interactive conversations: the same keys for the real client and for `plait chat`."""
 
 import sys
 import time
@@ -18,13 +18,13 @@ BREATH = 1.5
 
 
 def chosen_in_a_list(screen: Terminal, number: int) -> None:
-    """Goes back before a prompt, as the real client lets one choose it."""
+    """Go back before a prompt, as the real client lets one choose it."""
     choose_point(screen, back=number, choice=0)
     screen.wait_until_gone("Restore conversation")
 
 
 def said_by_number(screen: Terminal, number: int) -> None:
-    """Goes back before a prompt, as `plait chat` lets one say it."""
+    """Go back before a prompt, as `plait chat` lets one say it."""
     screen.type(f"/rewind {number} both")
     screen.wait_for("stays in the log")
 
@@ -76,7 +76,7 @@ class Seat:
     manner: Manner
 
     def ask(self, prompt: str) -> None:
-        """Asks, and waits for the end of the turn."""
+        """Ask, and wait for the end of the turn."""
         done = self.manner.done
         before = self.screen.screen().count(done)
         self.screen.type(prompt)
@@ -86,18 +86,18 @@ class Seat:
             self.screen.wait_until_idle(self.manner.busy)
 
     def begin(self, prompt: str, until: str) -> None:
-        """Asks, and waits until something stands on the screen."""
+        """Ask, and wait until something stands on the screen."""
         self.screen.type(prompt)
         self.screen.wait_for(until)
 
     def stop(self) -> None:
-        """Stops what goes on, and wipes what was typed."""
+        """Stop what goes on, and wipes what was typed."""
         self.screen.press(self.manner.stop)
         self.screen.wait_until_gone(self.manner.busy)
         self.screen.press("C-u", "C-k")
 
     def refuse(self) -> None:
-        """Says no to what is asked."""
+        """Say no to what is asked."""
         self.screen.wait_for(self.manner.asks)
         time.sleep(BREATH)  # a question that has just come up takes no answer yet
         self.screen.press(*self.manner.refuse)
@@ -106,13 +106,13 @@ class Seat:
         self.screen.press("C-u", "C-k")
 
     def go_back(self, number: int) -> None:
-        """Goes back before a prompt, the newest being 1, and wipes what is put back."""
+        """Go back before a prompt, the newest being 1, and wipes what is put back."""
         self.manner.go_back(self.screen, number)
         time.sleep(BREATH)
         self.screen.press("C-u", "C-k")
 
     def command(self, text: str) -> None:
-        """Gives a command that is done at once."""
+        """Give a command that is done at once."""
         self.screen.type(text)
         time.sleep(BREATH)
 
@@ -127,7 +127,7 @@ def turns_with_tools(seat: Seat) -> None:
 
 
 def interrupted(seat: Seat) -> None:
-    """Stops an answer, and goes on."""
+    """Stop an answer, and go on."""
     seat.ask("To begin with.")
     seat.begin("[slow]", "This takes a while")
     seat.stop()
@@ -135,7 +135,7 @@ def interrupted(seat: Seat) -> None:
 
 
 def stopped_in_tools(seat: Seat) -> None:
-    """Stops two calls of which one has ended, and goes on."""
+    """Stop two calls of which one has ended, and go on."""
     seat.begin("[sleep]", seat.manner.running)
     time.sleep(2)
     seat.stop()
@@ -143,21 +143,21 @@ def stopped_in_tools(seat: Seat) -> None:
 
 
 def queued(seat: Seat) -> None:
-    """Types a prompt while the model speaks."""
+    """Type a prompt while the model speaks."""
     seat.begin("[slow]", "This takes a while")
     seat.begin("While you are at it.", "Understood.")
     seat.ask("And then?")
 
 
 def queued_in_a_tool(seat: Seat) -> None:
-    """Types a prompt while a command runs."""
+    """Type a prompt while a command runs."""
     seat.begin("[nap]", seat.manner.running)
     seat.begin("While you are at it.", "Good morning.")
     seat.ask("And then?")
 
 
 def retracted(seat: Seat) -> None:
-    """Takes a prompt back before any answer, and asks another."""
+    """Take a prompt back before any answer, and ask another."""
     seat.ask("To begin with.")
     seat.begin("[never]", seat.manner.busy)
     seat.stop()
@@ -165,28 +165,28 @@ def retracted(seat: Seat) -> None:
 
 
 def refused(seat: Seat) -> None:
-    """Refuses a call, and goes on."""
+    """Refuse a call, and go on."""
     seat.screen.type("[write it]")
     seat.refuse()
     seat.ask("[think]")
 
 
 def renamed(seat: Seat) -> None:
-    """Gives the session a name."""
+    """Give the session a name."""
     seat.ask("To begin with.")
     seat.command("/rename The best of names")
     seat.ask("Named well.")
 
 
 def cleared(seat: Seat) -> None:
-    """Clears the conversation, and starts another."""
+    """Clear the conversation, and start another."""
     seat.ask("To begin with.")
     seat.command("/clear")
     seat.ask("A new start.")
 
 
 def compacted(seat: Seat) -> None:
-    """Compacts, and goes on."""
+    """Compact, and go on."""
     for prompt in ("First things first.", "Second thoughts.", "Third time lucky."):
         seat.ask(prompt)
     seat.begin("/compact", seat.manner.compacted)
@@ -195,13 +195,13 @@ def compacted(seat: Seat) -> None:
 
 
 def three_turns(seat: Seat) -> None:
-    """Asks three things."""
+    """Ask three things."""
     for prompt in ("First things first.", "Second thoughts.", "Third time lucky."):
         seat.ask(prompt)
 
 
 def rewound(seat: Seat) -> None:
-    """Goes back before the last prompt, and asks something else, twice."""
+    """Go back before the last prompt, and ask something else, twice."""
     three_turns(seat)
     seat.go_back(1)
     seat.ask("Another third.")
@@ -210,20 +210,20 @@ def rewound(seat: Seat) -> None:
 
 
 def rewound_to_the_start(seat: Seat) -> None:
-    """Goes back before the first prompt, and starts again."""
+    """Go back before the first prompt, and start again."""
     three_turns(seat)
     seat.go_back(3)
     seat.ask("Once more from the top.")
 
 
 def rewound_and_left(seat: Seat) -> None:
-    """Goes back and leaves, without another prompt."""
+    """Go back and leave, without another prompt."""
     three_turns(seat)
     seat.go_back(1)
 
 
 def rewound_over_changes(seat: Seat) -> None:
-    """Goes back before a prompt that changed a file, and has another one changed."""
+    """Go back before a prompt that changed a file, and has another one changed."""
     seat.ask("[edit]")
     seat.go_back(1)
     seat.ask("[think and look]")
@@ -276,14 +276,14 @@ DRIVEN = (
 
 
 def with_theirs(client: Client, desk: Desk, talk: Screened) -> None:
-    """Leads the real client through a talk."""
+    """Lead the real client through a talk."""
     with terminal(client, desk, *talk.leave) as screen:
         talk.play(Seat(screen, THEIRS))
         time.sleep(BREATH)  # the last lines of a turn are written behind it
 
 
 def with_ours(client: Client, desk: Desk, talk: Screened) -> None:
-    """Leads `plait chat` through a talk."""
+    """Lead `plait chat` through a talk."""
     with _plait(client, desk, *talk.leave) as screen:
         talk.play(Seat(screen, OURS))
         screen.wait_until_idle(OURS.busy)
@@ -293,7 +293,7 @@ def with_ours(client: Client, desk: Desk, talk: Screened) -> None:
 
 
 def with_driven(client: Client, desk: Desk, talk: Screened) -> None:
-    """Leads `plait chat` through a talk while it drives the real client."""
+    """Lead `plait chat` through a talk while it drives the real client."""
     with _plait(client, desk, "--engine", "claude", *talk.leave) as screen:
         talk.play(Seat(screen, OURS))
         screen.wait_until_idle(OURS.busy)
@@ -304,7 +304,7 @@ def with_driven(client: Client, desk: Desk, talk: Screened) -> None:
 
 @contextmanager
 def _plait(client: Client, desk: Desk, *arguments: str) -> Iterator[Terminal]:
-    """Starts `plait chat` on a screen that stays once it has ended."""
+    """Start `plait chat` on a screen that stays once it has ended."""
     command = (sys.executable, "-m", "plait", "chat", *arguments)
     more = {"PYTHONPATH": str(SOURCE), "PLAIT_CLAUDE": str(client.executable)}
     with shown_by(client, desk, command, user=0, more=more) as screen:

@@ -1,4 +1,4 @@
-"""Talks that both clients can be led through, prompt by prompt in print mode."""
+"""Conversations that both clients are led through, prompt by prompt in print mode."""
 
 import json
 from collections.abc import Mapping
@@ -45,19 +45,19 @@ class Talk:
 
 
 def talk(name: str, *prompts: str) -> Talk:
-    """Returns a talk that goes on from prompt to prompt, and once more at the end."""
+    """Return a talk that goes on from prompt to prompt, and once more at the end."""
     later = tuple(Step(prompt, CONTINUE) for prompt in (*prompts[1:], "And then?"))
     return Talk(name, (Step(prompts[0]), *later))
 
 
 def forked() -> Talk:
-    """Returns a talk that is forked, and goes on in both."""
+    """Return a talk that is forked, and go on in both."""
     aside = Step("Another way.", ("--fork-session",), is_first=True)
     return Talk("fork", (Step("Where were we?"), aside, Step("This way.", is_first=True)))
 
 
 def denied() -> Talk:
-    """Returns a talk whose calls nobody allows."""
+    """Return a talk whose calls nobody allows."""
     steps = (Step("[write it]", leave=()), Step("And then?", CONTINUE, leave=()))
     return Talk("nobody to ask", steps)
 
@@ -141,12 +141,12 @@ SORTS = ("What of {}?", "[think] of {}", "[think and look] at {}", "[many blocks
 
 
 def many_prompts() -> list[str]:
-    """Returns the prompts of a long session: words, thoughts, a tool, several blocks, in turn."""
+    """Return the prompts of a long session: words, thoughts, a tool, several blocks, in turn."""
     return [SORTS[number % len(SORTS)].format(number) for number in range(TURNS)]
 
 
 def answers(directory: Path) -> Choose:
-    """Returns the choice of answers for one play of a talk: trouble comes once, a retry is fine."""
+    """Return the choice of answers for one play of a talk: trouble comes once, a retry is fine."""
     steady = by_script(script(directory))
     trouble = {
         "[busy]": [failed(529, "Overloaded")],
@@ -165,7 +165,7 @@ def answers(directory: Path) -> Choose:
 
 
 def script(directory: Path) -> Script:
-    """Returns the steady answers to the prompts of the talks."""
+    """Return the steady answers to the prompts of the talks."""
     known = scenario_script(directory)
     turns = {
         "[file tools]": file_tools(directory),
@@ -197,7 +197,7 @@ def script(directory: Path) -> Script:
 
 
 def file_tools(directory: Path) -> list[Answer]:
-    """Returns a turn that uses every tool for files that both clients have."""
+    """Return a turn that uses every tool for files that both clients have."""
     notes, fresh = str(directory / "notes.txt"), str(directory / "fresh.txt")
     steps: list[Json] = [
         call("Read", file_path=notes),
@@ -222,7 +222,7 @@ def file_tools(directory: Path) -> list[Answer]:
 
 
 def failing_tools(directory: Path) -> list[Answer]:
-    """Returns a turn whose calls fail, each in its own way."""
+    """Return a turn whose calls fail, each in its own way."""
     notes = str(directory / "notes.txt")
     steps: list[Json] = [
         call("Bash", command="echo wrong >&2; exit 3"),
@@ -245,7 +245,7 @@ def failing_tools(directory: Path) -> list[Answer]:
 
 
 def edits(directory: Path) -> list[Answer]:
-    """Returns a turn that changes a file twice, and makes one."""
+    """Return a turn that changes a file twice, and make one."""
     notes, fresh = str(directory / "notes.txt"), str(directory / "fresh.txt")
     steps: list[Json] = [
         call("Edit", file_path=notes, old_string="two", new_string="zwei"),
@@ -256,7 +256,7 @@ def edits(directory: Path) -> list[Answer]:
 
 
 def failing_agents() -> list[Answer]:
-    """Returns a turn that sends out agents of which nothing comes."""
+    """Return a turn that sends out agents of which nothing comes."""
     steps: list[Json] = [
         agent("Hope", "[hopeless]"),
         agent("Begin", "[half way]"),
@@ -269,7 +269,7 @@ def failing_agents() -> list[Answer]:
 
 
 def tasks() -> list[Answer]:
-    """Returns a turn that keeps a list of tasks."""
+    """Return a turn that keeps a list of tasks."""
     steps: list[Json] = [
         call("TaskCreate", subject="First", description="The first thing", activeForm="Doing it"),
         call("TaskCreate", subject="Second", description="The second thing"),

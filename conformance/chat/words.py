@@ -1,4 +1,4 @@
-"""Talks with what people wrote down: instructions, commands, skills, named files, servers."""
+"""Conversations with instructions, commands, skills, mentioned files and MCP servers."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ WITH_SERVERS = ("--allowedTools", "mcp__lab")
 
 
 def turns(directory: Path) -> dict[str, list[Answer]]:
-    """Returns the answers to the prompts of these talks."""
+    """Return the answers to the prompts of these talks."""
     below: Any = call("Read", file_path=str(directory / "sub" / "f.txt"))
     names = ("echo", "reads", "error", "structured", "empty", "odd_name__", "die", "echo")
     return {

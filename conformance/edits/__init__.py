@@ -1,4 +1,4 @@
-"""Edited sessions to what client and SDK make of them, beside Plait and the original."""
+"""What the client and the SDK make of edited sessions, compared with Plait and the original."""
 
 from conformance.edits.compressed import COMPRESSIONS
 from conformance.edits.operations import OPERATIONS

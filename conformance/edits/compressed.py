@@ -1,4 +1,4 @@
-"""Sessions to what is left of them once their older turns are compressed."""
+"""Check sessions whose older turns were compressed."""
 
 from functools import partial
 from typing import Any
@@ -12,14 +12,14 @@ NO_NAME = (None, None)
 
 
 def compressed(case: Case, **wanted: Any) -> Trial | None:
-    """Returns the trial that compresses a session; None where there is nothing to compress."""
+    """Return the trial that compresses a session; None where there is nothing to compress."""
     plan = case.archive.plan.compress(case.file.stem, **wanted)
     wanted.pop("in_place", None)
     return Trial(plan, partial(left, wanted)) if plan.steps else None
 
 
 def left(wanted: dict[str, Any], edited: Edited) -> Faults:
-    """Yields what is wrong with a session that was compressed."""
+    """Yield what is wrong with a session that was compressed."""
     before, after = both(edited)
     if before.resumes and not after.resumes:
         yield "it does not resume any more"
@@ -37,7 +37,7 @@ def left(wanted: dict[str, Any], edited: Edited) -> Faults:
 
 
 def uncounted(edited: Edited) -> Faults:
-    """Yields where a turn is counted twice, or the session has another title."""
+    """Yield where a turn is counted twice, or the session has another title."""
     had, has = edited.plan.before.turns, edited.plan.after.turns
     if has > max(had, sum(any(typed(entry)) for entry in messages_of(edited.case.file))):
         yield f"{had} turns became {has}"
@@ -49,7 +49,7 @@ def uncounted(edited: Edited) -> Faults:
 
 
 def last_of(messages: list[Message]) -> list[Message]:
-    """Returns the last message, none where nothing is sent."""
+    """Return the last message, none where nothing is sent."""
     return messages[-1:]
 
 

@@ -1,4 +1,4 @@
-"""A copy with ids of its own to the ids of the session that it was copied from."""
+"""Map the ids of a copy back to those of its source."""
 
 import json
 import re
@@ -12,7 +12,7 @@ UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 
 def old_ids(copy: Path, source: str) -> dict[str, str]:
-    """Returns what each id of a copy was in its source, as the lines of the copy say."""
+    """Return what each id of a copy was in its source, as the lines of the copy say."""
     found = {copy.stem: source}
     for entry in objects(copy):
         origin = entry.get("forkedFrom")
@@ -22,5 +22,5 @@ def old_ids(copy: Path, source: str) -> dict[str, str]:
 
 
 def with_old_ids(value: object, olds: Mapping[str, str]) -> Any:
-    """Returns a value as JSON has it, with every id that is in it as it was in the source."""
+    """Return a value as JSON has it, with every id that is in it as it was in the source."""
     return json.loads(UUID.sub(lambda found: olds.get(found[0], found[0]), json.dumps(value)))

@@ -1,4 +1,4 @@
-"""Edits of a session to a row of marks: each is planned, checked, applied, read, and undone."""
+"""Judge edits: each is planned, checked, applied, read by everybody, and undone."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class EditJudge:
     operations: tuple[str, ...] = tuple(ALL)
 
     def judged(self, group: str, name: str, file: Path) -> EditVerdict:
-        """Tries every operation on a copy of a session."""
+        """Try every operation on a copy of a session."""
         with self.judge.client.room.desk() as desk:
             place = desk.take(file)
             for one in desk.project.rglob("*"):
@@ -56,7 +56,7 @@ class EditJudge:
         return EditVerdict(group, name, marks, "; ".join(words))
 
     def _known(self, case: Case, name: str) -> dict[str, str]:
-        """Returns in what the readers differ before anything is edited, and why."""
+        """Return in what the readers differ before anything is edited, and why."""
         before = verdict("", name, case.before)
         why = KNOWN.get(name) or before.why or AS_BEFORE
         columns = [one for one in READERS if getattr(before, one) is not Mark.EQUAL]
@@ -112,7 +112,7 @@ class EditJudge:
         return one_of(self.judge.sdk.listed(desk) if self.judge.sdk else [], session)
 
     def _listing_fault(self, edited: Edited, trial: Trial, before: str | None) -> Iterator[Fault]:
-        """Yields in what the lists of SDK and Plait differ, if they were the same before."""
+        """Yield in what the lists of SDK and Plait differ, if they were the same before."""
         if self.judge.sdk is None or before != told(edited.case.listed):
             return
         ours, theirs = our_listing(edited.case, named_by(trial)), edited.listed
@@ -121,17 +121,17 @@ class EditJudge:
 
 
 def named_by(trial: Trial) -> str:
-    """Returns the id of the session that an edit leaves."""
+    """Return the id of the session that an edit leaves."""
     return trial.file.stem if trial.file else trial.plan.session
 
 
 def our_listing(case: Case, session: str) -> Listed | None:
-    """Returns how Plait lists a session of a case."""
+    """Return how Plait lists a session of a case."""
     return one_of(reading.listed(case.desk.config), session)
 
 
 def reading_faults(read: Readings) -> Iterator[Fault]:
-    """Yields in what the readers of an edited session differ."""
+    """Yield in what the readers of an edited session differ."""
     found = verdict("", "", read)
     for column in READERS:
         if getattr(found, column) is Mark.DIFFERENT:
@@ -139,7 +139,7 @@ def reading_faults(read: Readings) -> Iterator[Fault]:
 
 
 def weighed(faults: list[Fault], known: dict[str, str]) -> tuple[Mark, str]:
-    """Returns what faults amount to, where some are known."""
+    """Return what faults amount to, where some are known."""
     new = [words for about, words in faults if about not in known]
     if new:
         return Mark.DIFFERENT, ", ".join(new)
@@ -148,7 +148,7 @@ def weighed(faults: list[Fault], known: dict[str, str]) -> tuple[Mark, str]:
 
 
 def one_of(listed: Iterable[Listed], session: str) -> Listed | None:
-    """Returns a session in a list, None where it is not in it."""
+    """Return a session in a list, None where it is not in it."""
     return next((one for one in listed if one.session == session), None)
 
 
@@ -164,18 +164,18 @@ def is_untitled(ours: Listed | None, theirs: Listed | None) -> bool:
 
 
 def told(listed: Listed | None) -> str | None:
-    """Returns how a list shows a session, as long as the SDK makes it."""
+    """Return how a list shows a session, as long as the SDK makes it."""
     return shortened(listed.title or "") if listed else None
 
 
 def held(desk: Desk) -> dict[str, tuple[str, int, int]]:
-    """Returns the files of sessions on a desk: their contents, modes and times."""
+    """Return the files of sessions on a desk: their contents, modes and times."""
     files = [file for name in TOUCHED for file in (desk.config / name).rglob("*")]
     every = (*files, desk.config / PROMPTS)
     return {str(file): facts(file) for file in every if file.is_file()}
 
 
 def facts(file: Path) -> tuple[str, int, int]:
-    """Returns what makes a file the same as another."""
+    """Return what makes a file the same as another."""
     known = file.stat()
     return sha256(file.read_bytes()).hexdigest(), known.st_mode, known.st_mtime_ns

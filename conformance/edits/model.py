@@ -1,4 +1,4 @@
-"""A session before and after an edit, and what has to be true of it, as values."""
+"""A session before and after an edit, and what has to be true of it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

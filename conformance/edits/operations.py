@@ -1,4 +1,4 @@
-"""Sessions to one edit of each kind, with what must be true of what it leaves.
+"""One edit of each kind, with checks of what it leaves.
 
 An operation is a function and a row in the table at the end: that is all a new one needs. What is
 true of all of them is asked elsewhere: the plan violates no rule, client and SDK read what is left
@@ -45,7 +45,7 @@ def clone(case: Case) -> Trial:
 
 
 def cloned(edited: Edited) -> Faults:
-    """Yields in what a clone is not what it was cloned from."""
+    """Yield in what a clone is not what it was cloned from."""
     yield from says_the_same(edited)
     before, after = edited.case.listed, edited.listed
     if (before and replace(before, session="")) != (after and replace(after, session="")):
@@ -53,13 +53,13 @@ def cloned(edited: Edited) -> Faults:
 
 
 def says_the_same(edited: Edited) -> Faults:
-    """Yields in what the client reads a session otherwise than before the edit, ids apart."""
+    """Yield in what the client reads a session otherwise than before the edit, ids apart."""
     olds = old_ids(edited.file, edited.case.file.stem)
     yield from differences(edited.case.before.client, edited.after.client, olds)
 
 
 def differences(before: Resumed, after: Resumed, olds: dict[str, str]) -> Faults:
-    """Yields in what two readings of the client differ, ids apart."""
+    """Yield in what two readings of the client differ, ids apart."""
     if before.resumes != after.resumes:
         yield f"it {'resumes' if after.resumes else 'does not resume'} now"
     if with_old_ids(after.chain, olds) != list(before.chain):
@@ -71,7 +71,7 @@ def differences(before: Resumed, after: Resumed, olds: dict[str, str]) -> Faults
 
 
 def messages_of(file: Path) -> Iterator[Json]:
-    """Yields the prompts, results and answers of a session, not those of agents."""
+    """Yield the prompts, results and answers of a session, not those of agents."""
     for entry in objects(file):
         is_said = entry.get("type") in ("user", "assistant") and isinstance(entry.get("uuid"), str)
         if is_said and not entry.get("isSidechain"):
@@ -87,13 +87,13 @@ def fork(case: Case) -> Trial | None:
 
 
 def some_message(case: Case) -> str | None:
-    """Returns some prompt or answer of a session that says something, on whatever branch."""
+    """Return some prompt or answer of a session that says something, on whatever branch."""
     found = [entry["uuid"] for entry in messages_of(case.file) if content_of(entry)]
     return case.chance.choice(found) if found else None
 
 
 def stands_at(at: str, edited: Edited) -> Faults:
-    """Yields in what a fork is not what the client says standing at its last message."""
+    """Yield in what a fork is not what the client says standing at its last message."""
     olds = old_ids(edited.file, edited.case.file.stem)
     if at not in olds.values():
         yield "the message to go on from is not in it"
@@ -105,14 +105,14 @@ def stands_at(at: str, edited: Edited) -> Faults:
 
 
 def ends_of(file: Path, leaf: str | None, at: str) -> list[str]:
-    """Returns where one may stand to end with a message: the leaf, it, or its response's end."""
+    """Return where one may stand to end with a message: the leaf, it, or its response's end."""
     said = {entry["uuid"]: entry for entry in messages_of(file)}
     parts = [uuid for uuid, entry in said.items() if is_part(entry, said[at])]
     return [one for one in dict.fromkeys((leaf, at, *parts[-1:])) if one]
 
 
 def standing_at(case: Case, leaf: str) -> Resumed:
-    """Returns what the client makes of a session when told to stand at a message of it.
+    """Return what the client makes of a session when told to stand at a message of it.
 
     Of a compaction that was still to come it knows nothing: the lines from there on are left out.
     """
@@ -128,7 +128,7 @@ def standing_at(case: Case, leaf: str) -> Resumed:
 
 
 def before_next_boundary(lines: list[bytes], leaf: str) -> list[bytes]:
-    """Returns the lines of a session up to the first compaction behind a message."""
+    """Return the lines of a session up to the first compaction behind a message."""
     named = f'"uuid":"{leaf}"'.encode()
     last = max((number for number, line in enumerate(lines) if named in line), default=0)
     ends = (
@@ -151,7 +151,7 @@ def graft(case: Case) -> Trial | None:
 
 
 def grafted(at: str, edited: Edited) -> Faults:
-    """Yields in what a branch does not follow; where nothing resumes from there, it need not."""
+    """Yield in what a branch does not follow; where nothing resumes from there, it need not."""
     if edited.after.client.resumes:
         yield from follows(edited)
     elif standing_at(edited.case, at).resumes:
@@ -159,7 +159,7 @@ def grafted(at: str, edited: Edited) -> Faults:
 
 
 def follows(edited: Edited) -> Faults:
-    """Yields in what a branch does not follow what the other session said."""
+    """Yield in what a branch does not follow what the other session said."""
     said = json.dumps(edited.after.client.messages)
     places = [said.find(json.dumps(words)) for words in STOCK_WORDS]
     if -1 in places or places != sorted(places):
@@ -177,14 +177,14 @@ def switch(case: Case) -> Trial | None:
 
 
 def other_tips(case: Case) -> list[str]:
-    """Returns the ends of the branches that the client does not go on with."""
+    """Return the ends of the branches that the client does not go on with."""
     parents = {entry.get("parentUuid") for entry in objects(case.file)}
     ends = [one["uuid"] for one in messages_of(case.file) if one["uuid"] not in parents]
     return [uuid for uuid in dict.fromkeys(ends) if uuid not in case.before.client.chain]
 
 
 def goes_on_at(tip: str, edited: Edited) -> Faults:
-    """Yields in what a session does not go on at the end of a branch.
+    """Yield in what a session does not go on at the end of a branch.
 
     Behind it may stand notes, the rest of its response, and the results of that; and what holds
     nothing but a thought is not sent when it stands at the end.
@@ -222,7 +222,7 @@ def repair(case: Case) -> Trial | None:
 
 
 def mended(edited: Edited) -> Faults:
-    """Yields what a repair should not have left so."""
+    """Yield what a repair should not have left so."""
     before, after = edited.case.before.client, edited.after.client
     if before.resumes and not after.resumes:
         yield "it does not resume any more"
@@ -235,20 +235,20 @@ def mended(edited: Edited) -> Faults:
 
 
 def words_of(messages: list[Message]) -> Iterator[str]:
-    """Yields the texts of the user's messages."""
+    """Yield the texts of the user's messages."""
     for role, blocks in messages:
         if role == "user":
             yield from (block["text"].strip() for block in blocks if block.get("type") == "text")
 
 
 def texts_of(entry: Json) -> Iterator[str]:
-    """Yields the texts that stand in an entry of the user."""
+    """Yield the texts that stand in an entry of the user."""
     if entry["type"] == "user":
         yield from words_of([("user", unsigned(content_of(entry)))])
 
 
 def content_of(entry: Json) -> object:
-    """Returns what an entry says, None where it has no message."""
+    """Return what an entry says, None where it has no message."""
     message = entry.get("message")
     return message.get("content") if isinstance(message, dict) else None
 
@@ -259,7 +259,7 @@ def rename(case: Case) -> Trial:
 
 
 def renamed(edited: Edited) -> Faults:
-    """Yields what is wrong with a session that was named."""
+    """Yield what is wrong with a session that was named."""
     yield from says_the_same(edited)
     if edited.listed and edited.listed.title != TITLE.strip():
         yield f"the SDK lists it as {edited.listed.title!r}"
@@ -271,7 +271,7 @@ def tag(case: Case) -> Trial:
 
 
 def tagged(edited: Edited) -> Faults:
-    """Yields what is wrong with a session that was tagged."""
+    """Yield what is wrong with a session that was tagged."""
     yield from says_the_same(edited)
     if edited.listed and edited.listed.tag != TAG:
         yield f"the SDK lists it with the tag {edited.listed.tag!r}"
@@ -283,7 +283,7 @@ def delete(case: Case) -> Trial:
 
 
 def deleted(edited: Edited) -> Faults:
-    """Yields what is left of a session that should have gone."""
+    """Yield what is left of a session that should have gone."""
     if edited.listed:
         yield "the SDK lists it still"
     if list(edited.case.desk.config.rglob(f"projects/**/*{edited.plan.session}*")):

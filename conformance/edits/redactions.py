@@ -1,4 +1,4 @@
-"""Sessions in which somebody typed a secret to such without it, as a copy or in their place."""
+"""Redact sessions in which a secret was typed, as a copy and in place."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def redact_in_place(case: Case) -> Trial | None:
 
 
 def told(case: Case) -> None:
-    """Lets somebody type a secret in every prompt, and lets the client list the prompts."""
+    """Let somebody type a secret in every prompt, and let the client list the prompts."""
     lines = case.file.read_bytes().split(b"\n")
     case.file.write_bytes(b"\n".join(with_secret(line) for line in lines))
     make_old(case.file)
@@ -45,7 +45,7 @@ def told(case: Case) -> None:
 
 
 def with_secret(line: bytes) -> bytes:
-    """Returns the line of a prompt with a secret in it; every other line as it is."""
+    """Return the line of a prompt with a secret in it; every other line as it is."""
     try:
         entry = json.loads(line)
     except ValueError:
@@ -63,7 +63,7 @@ def with_secret(line: bytes) -> bytes:
 
 
 def clean(files: Files, edited: Edited) -> Faults:
-    """Yields where a secret is left, and in what the client reads the session otherwise."""
+    """Yield where a secret is left, and in what the client reads the session otherwise."""
     before, after = both(edited)
     olds = old_ids(edited.file, edited.case.file.stem)
     if with_old_ids(after.chain, olds) != list(before.chain):
@@ -80,30 +80,30 @@ def clean(files: Files, edited: Edited) -> Faults:
 
 
 def shape(messages: list[Message]) -> list[tuple[str, list[str]]]:
-    """Returns who says what kinds of things; a thought that told something goes, being signed."""
+    """Return who says what kinds of things; a thought that told something goes, being signed."""
     found = [(role, [kind(block) for block in blocks]) for role, blocks in messages]
     said = [(role, [one for one in kinds if one not in THOUGHTS]) for role, kinds in found]
     return [(role, kinds) for role, kinds in said if kinds]
 
 
 def kind(block: Json) -> str:
-    """Returns what kind of block it is."""
+    """Return what kind of block it is."""
     return str(block.get("type"))
 
 
 def beside_of(edited: Edited) -> list[Path]:
-    """Returns the files of the session that was made."""
+    """Return the files of the session that was made."""
     return [edited.file, *under(edited.file.with_suffix(""))]
 
 
 def all_of(edited: Edited) -> list[Path]:
-    """Returns all files but those that the journal keeps for an undo."""
+    """Return all files but those that the journal keeps for an undo."""
     config = edited.case.desk.config
     return [file for file in under(config) if ".plait" not in file.parts]
 
 
 def under(folder: Path) -> list[Path]:
-    """Returns the files below a folder."""
+    """Return the files below a folder."""
     return [file for file in folder.rglob("*") if file.is_file()]
 
 

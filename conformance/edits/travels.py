@@ -1,4 +1,4 @@
-"""Sessions to themselves in another place: what the client says of them is the same there."""
+"""Move sessions elsewhere: the client reads them as before."""
 
 import re
 from dataclasses import replace
@@ -22,14 +22,14 @@ def move(case: Case) -> Trial:
 
 
 def at_home(case: Case) -> None:
-    """Makes a session one that was held on the desk where it lies."""
+    """Make a session one that was held on the desk where it lies."""
     cwd = b'"cwd":"%s"' % str(case.desk.directory).encode()
     case.file.write_bytes(CWD.sub(lambda _: cwd, case.file.read_bytes()))
     make_old(case.file)
 
 
 def moved(edited: Edited) -> Faults:
-    """Yields in what a session is read otherwise where it lies now, and what was left behind."""
+    """Yield in what a session is read otherwise where it lies now, and what was left behind."""
     yield from differences(edited.case.before.client, edited.after.client, {})
     if list(edited.case.desk.project.glob("*.jsonl")):
         yield "logs were left behind"
@@ -52,13 +52,13 @@ def port(case: Case) -> Trial:
 
 
 def files_of(case: Case) -> list[Path]:
-    """Returns the files beside a session's log: it is as if it had never been here."""
+    """Return the files beside a session's log: it is as if it had never been here."""
     found = case.desk.config.rglob(f"*{case.file.stem}*/**/*")
     return [path for path in found if path.is_file()]
 
 
 def ported(edited: Edited) -> Faults:
-    """Yields in what a session is read otherwise where it was brought."""
+    """Yield in what a session is read otherwise where it was brought."""
     yield from differences(edited.case.before.client, edited.after.client, {})
     if str(edited.case.desk.directory).encode() + b'"' in edited.file.read_bytes():
         yield "the old directory is still named"

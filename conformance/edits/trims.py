@@ -1,4 +1,4 @@
-"""Sessions to what is left of them once they are trimmed, and what must be true of that.
+"""Trim sessions, and check what is left.
 
 Whatever goes, every prompt of a person that was sent is still sent, each call that is sent has its
 result as before, and trimming once more changes nothing.
@@ -34,14 +34,14 @@ Claim = Callable[[Edited], Faults]
 
 
 def trimmed(case: Case, claim: Claim, *, in_place: bool = False, **wanted: Any) -> Trial | None:
-    """Returns the trial that takes something out of a session; None where there is none of it."""
+    """Return the trial that takes something out of a session; None where there is none of it."""
     choice = TrimChoice(**wanted)
     plan = case.archive.plan.trim(case.file.stem, choice=choice, in_place=in_place)
     return Trial(plan, partial(left, choice, claim)) if plan.steps else None
 
 
 def left(choice: TrimChoice, claim: Claim, edited: Edited) -> Faults:
-    """Yields what is wrong with a session that was trimmed."""
+    """Yield what is wrong with a session that was trimmed."""
     before, after = edited.case.before.client, edited.after.client
     if before.resumes and not after.resumes:
         yield "it does not resume any more"
@@ -56,44 +56,44 @@ def left(choice: TrimChoice, claim: Claim, edited: Edited) -> Faults:
 
 
 def unasked(edited: Edited) -> Faults:
-    """Yields what somebody asked that was sent before the edit, and is not sent now."""
+    """Yield what somebody asked that was sent before the edit, and is not sent now."""
     asked = {words for entry in messages_of(edited.case.file) for words in typed(entry)}
     if missing := lost(asked, *both(edited)):
         yield f"what was asked is no longer sent: {sorted(missing)[:3]}"
 
 
 def lost(asked: set[str], before: Resumed, after: Resumed) -> list[str]:
-    """Returns what was asked and sent before, and is not sent as often now."""
+    """Return what was asked and sent before, and is not sent as often now."""
     said = [list(words_of(one.messages)) for one in (before, after)]
     gone = (Counter(said[0]) - Counter(said[1])).keys() & asked
     return [words for words in gone if among(words, said[1]) < among(words, said[0])]
 
 
 def both(edited: Edited) -> tuple[Resumed, Resumed]:
-    """Returns what the client made of a session before and after an edit."""
+    """Return what the client made of a session before and after an edit."""
     return edited.case.before.client, edited.after.client
 
 
 def typed(entry: Json) -> Iterator[str]:
-    """Yields the texts of an entry that a person may have typed."""
+    """Yield the texts of an entry that a person may have typed."""
     if not entry.get("isMeta") and not entry.get("isCompactSummary"):
         yield from (words for words in texts_of(entry) if not words.startswith(MACHINE))
 
 
 def among(words: str, texts: list[str]) -> int:
-    """Returns how often words are said in some texts: messages in a row may be sent as one."""
+    """Return how often words are said in some texts: messages in a row may be sent as one."""
     return sum(text.count(words) for text in texts)
 
 
 def unpaired(messages: list[Message]) -> Counter[str]:
-    """Returns the calls without a result of their own, and the results without a call."""
+    """Return the calls without a result of their own, and the results without a call."""
     calls = Counter(block.get("id", "") for block in sent(messages) if is_call(block))
     results = Counter(block["tool_use_id"] for block in sent(messages) if "tool_use_id" in block)
     return (calls - results) + (results - calls)
 
 
 def sent(messages: list[Message]) -> Iterator[Json]:
-    """Yields all blocks of some messages."""
+    """Yield all blocks of some messages."""
     for _, blocks in messages:
         yield from blocks
 
@@ -104,12 +104,12 @@ def is_call(block: Json) -> bool:
 
 
 def calls_in(messages: list[Message]) -> set[str]:
-    """Returns the ids of the calls in some messages."""
+    """Return the ids of the calls in some messages."""
     return {str(block.get("id")) for block in sent(messages) if is_call(block)}
 
 
 def blocks_of(edited: Edited) -> Iterator[Json]:
-    """Yields the blocks of the log that an edit left, agents apart."""
+    """Yield the blocks of the log that an edit left, agents apart."""
     for entry in messages_of(edited.file):
         yield from listed(entry)
 
@@ -140,13 +140,13 @@ def removed(case: Case) -> Trial | None:
 
 
 def listed(entry: Json) -> list[Json]:
-    """Returns the blocks of an entry, none where it says nothing in blocks."""
+    """Return the blocks of an entry, none where it says nothing in blocks."""
     content = content_of(entry)
     return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 
 
 def without_calls(gone: tuple[str, ...], edited: Edited) -> Faults:
-    """Yields the calls that are still there, and those that should be."""
+    """Yield the calls that are still there, and those that should be."""
     had, has = (calls_in(one.messages) for one in both(edited))
     if kept := has & set(gone):
         yield f"calls are still sent: {sorted(kept)[:3]}"
@@ -165,7 +165,7 @@ def emptied(case: Case) -> Trial | None:
 
 
 def short_results(edited: Edited) -> Faults:
-    """Yields the results that are still long, and the calls that are not what they were."""
+    """Yield the results that are still long, and the calls that are not what they were."""
     had, has = (calls_in(one.messages) for one in both(edited))
     if had != has:
         yield f"calls are not the same: {sorted(had ^ has)[:3]}"
@@ -181,7 +181,7 @@ def unthinking(case: Case) -> Trial | None:
 
 
 def without_thoughts(edited: Edited) -> Faults:
-    """Yields the thoughts that are left, and what else is gone."""
+    """Yield the thoughts that are left, and what else is gone."""
     if any(block.get("type") in THOUGHTS for block in blocks_of(edited)):
         yield "thoughts are left"
     said = [Counter(map(str, rest_of(one.messages))) for one in both(edited)]
@@ -190,7 +190,7 @@ def without_thoughts(edited: Edited) -> Faults:
 
 
 def rest_of(messages: list[Message]) -> Iterator[Json]:
-    """Yields the blocks of some messages that are no thoughts."""
+    """Yield the blocks of some messages that are no thoughts."""
     return (block for block in sent(messages) if block.get("type") not in THOUGHTS)
 
 
@@ -200,7 +200,7 @@ def unpictured(case: Case) -> Trial | None:
 
 
 def without_pictures(edited: Edited) -> Faults:
-    """Yields the messages that are gone with their pictures."""
+    """Yield the messages that are gone with their pictures."""
     had, has = (len(one.messages) for one in both(edited))
     if had != has:
         yield f"{had} messages became {has}"
@@ -212,7 +212,7 @@ def unnoted(case: Case) -> Trial | None:
 
 
 def sends_the_same(edited: Edited) -> Faults:
-    """Yields whether the client sends anything else than before."""
+    """Yield whether the client sends anything else than before."""
     had, has = (one.messages for one in both(edited))
     if had != has:
         yield "what is sent is not the same"

@@ -1,4 +1,4 @@
-"""Scripts and keys to genuine sessions of the client."""
+"""Scripts and keys that make the client write sessions."""
 
 from conformance.scenarios.model import Scenario
 from conformance.scenarios.printed import PRINTED

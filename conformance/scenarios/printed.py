@@ -1,4 +1,4 @@
-"""Prompts in print mode to sessions: turns, tools, agents, resuming, compacting."""
+"""Scenarios in print mode: turns, tools, agents, resuming, compacting."""
 
 import base64
 import json
@@ -15,13 +15,13 @@ DOT = base64.b64decode(
 
 
 def ask(client: Client, desk: Desk, prompt: str, *arguments: str) -> None:
-    """Asks one thing in print mode, with leave to use the tools."""
+    """Ask one thing in print mode, with leave to use the tools."""
     leave = ("--permission-mode", "acceptEdits", "--allowedTools", TOOLS)
     client.run(desk, "-p", prompt, *arguments, *leave)
 
 
 def one(prompt: str) -> Callable[[Client, Desk], None]:
-    """Returns the scenario of a prompt and a second one after it."""
+    """Return the scenario of a prompt and a second one after it."""
 
     def play(client: Client, desk: Desk) -> None:
         lay_out(desk)
@@ -32,7 +32,7 @@ def one(prompt: str) -> Callable[[Client, Desk], None]:
 
 
 def lay_out(desk: Desk) -> None:
-    """Puts a few files into the project."""
+    """Put a few files into the project."""
     source = "print(1)"
     cell = {"cell_type": "code", "id": "a1", "source": source, "metadata": {}, "outputs": []}
     form = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}}
@@ -45,7 +45,7 @@ def lay_out(desk: Desk) -> None:
 
 
 def resumed(client: Client, desk: Desk) -> None:
-    """Resumes a session twice, by its id."""
+    """Resume a session twice, by its id."""
     ask(client, desk, "Remember the word plait.")
     session = desk.sessions()[0].stem
     for prompt in ("Which word?", "[think]"):
@@ -53,7 +53,7 @@ def resumed(client: Client, desk: Desk) -> None:
 
 
 def forked(client: Client, desk: Desk) -> None:
-    """Forks a session, goes on in the fork and then in the first."""
+    """Fork a session, goes on in the fork and then in the first."""
     ask(client, desk, "Where were we?")
     session = desk.sessions()[0].stem
     ask(client, desk, "Another way.", "--resume", session, "--fork-session")
@@ -67,7 +67,7 @@ def failed_twice(client: Client, desk: Desk) -> None:
 
 
 def compacted(client: Client, desk: Desk) -> None:
-    """Compacts after a few turns, goes on, and compacts again."""
+    """Compact after a few turns, goes on, and compacts again."""
     lay_out(desk)
     ask(client, desk, "[files]")
     ask(client, desk, "What was that?", "--continue")
@@ -79,7 +79,7 @@ def compacted(client: Client, desk: Desk) -> None:
 
 
 def compacted_only(client: Client, desk: Desk) -> None:
-    """Ends with the compaction itself."""
+    """End with the compaction itself."""
     ask(client, desk, "A short talk.")
     client.run(desk, "-p", "/compact", "--continue")
 
@@ -100,7 +100,7 @@ def commands(client: Client, desk: Desk) -> None:
 
 
 def structured(client: Client, desk: Desk) -> None:
-    """Asks for an object, which ends the turn as soon as the model hands it over."""
+    """Ask for an object, which ends the turn as soon as the model hands it over."""
     schema = {"type": "object", "properties": {"answer": {"type": "string"}}}
     client.run(desk, "-p", "[object]", "--json-schema", json.dumps(schema))
 

@@ -1,4 +1,4 @@
-"""The directory of a project to what the model says in the scenarios, prompt by prompt."""
+"""What the model answers in the scenarios, prompt by prompt."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ REFUSED = {"type": "text", "text": "I cannot help with that."}
 
 
 def script(directory: Path) -> Script:
-    """Returns the answers to all prompts of the scenarios."""
+    """Return the answers to all prompts of the scenarios."""
     turns = {
         "<task-notification>": [said("The agent is done.")],
         "[think]": [thought("Which one is it?", {"type": "text", "text": "The second."})],
@@ -39,7 +39,7 @@ def script(directory: Path) -> Script:
 
 
 def file_tools(directory: Path) -> list[Answer]:
-    """Returns a turn that uses every tool for files, one after the other."""
+    """Return a turn that uses every tool for files, one after the other."""
     notes, fresh = str(directory / "notes.txt"), str(directory / "fresh.txt")
     book = str(directory / "book.ipynb")
     steps: list[Json] = [
@@ -60,7 +60,7 @@ def file_tools(directory: Path) -> list[Answer]:
 
 
 def parallel_tools(directory: Path) -> list[Answer]:
-    """Returns a turn with several calls at once, the slowest first."""
+    """Return a turn with several calls at once, the slowest first."""
     together = calls(
         call("Bash", command="sleep 0.6; echo slow"),
         call("Read", file_path=str(directory / "notes.txt")),
@@ -71,7 +71,7 @@ def parallel_tools(directory: Path) -> list[Answer]:
 
 
 def failing_tools(directory: Path) -> list[Answer]:
-    """Returns a turn whose calls fail, each in its own way."""
+    """Return a turn whose calls fail, each in its own way."""
     steps: list[Json] = [
         call("Bash", command="echo wrong >&2; exit 3"),
         call("Read", file_path=str(directory / "nowhere.txt")),
@@ -85,13 +85,13 @@ def failing_tools(directory: Path) -> list[Answer]:
 
 
 def several_texts() -> Answer:
-    """Returns an answer of several blocks."""
+    """Return an answer of several blocks."""
     texts = [{"type": "text", "text": text} for text in ("First.", "Second.", "Third.")]
     return {"blocks": texts}
 
 
 def agents() -> dict[str, list[Answer]]:
-    """Returns turns that send out agents, and the turns of those."""
+    """Return turns that send out agents, and the turns of those."""
     return {
         "[one agent]": [calls(agent("Count", "[count]")), said("It counted.")],
         "[two agents]": [
@@ -109,7 +109,7 @@ def agents() -> dict[str, list[Answer]]:
 
 
 def agent(description: str, prompt: str, **more: object) -> Json:
-    """Returns the call that sends out an agent, and waits for it."""
+    """Return the call that sends out an agent, and wait for it."""
     arguments = {"run_in_background": False, **more}
     kind = "general-purpose"
     return call("Agent", description=description, prompt=prompt, subagent_type=kind, **arguments)

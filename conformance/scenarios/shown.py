@@ -1,4 +1,4 @@
-"""Keys in a terminal to sessions: rewinds, retracted prompts, commands, interruptions."""
+"""Interactive scenarios: rewinds, retracted prompts, commands, interruptions."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ CHOICES = ("Restore conversation", "Summarize from here", "Summarize up to here"
 
 
 def shown(play: Callable[[Terminal], None]) -> Callable[[Client, Desk], None]:
-    """Returns a scenario that is played on a screen."""
+    """Return a scenario that is played on a screen."""
 
     def on_screen(client: Client, desk: Desk) -> None:
         with terminal(client, desk) as screen:
@@ -26,20 +26,20 @@ def shown(play: Callable[[Terminal], None]) -> Callable[[Client, Desk], None]:
 
 
 def ask(screen: Terminal, prompt: str) -> None:
-    """Asks, and waits for the end of the turn."""
+    """Ask, and wait for the end of the turn."""
     before = screen.screen().count(DONE)
     screen.type(prompt)
     screen.wait_for_more(DONE, before)
 
 
 def three_turns(screen: Terminal) -> None:
-    """Asks three things."""
+    """Ask three things."""
     for prompt in ("First things first.", "Second thoughts.", "Third time lucky."):
         ask(screen, prompt)
 
 
 def choose_point(screen: Terminal, back: int, choice: int) -> None:
-    """Opens the rewind list, goes up, and takes one of the choices."""
+    """Open the rewind list, goes up, and take one of the choices."""
     screen.press("Escape", "Escape")
     screen.wait_for(REWIND_TITLE)
     screen.press(*["Up"] * back, "Enter")
@@ -48,7 +48,7 @@ def choose_point(screen: Terminal, back: int, choice: int) -> None:
 
 
 def rewound(screen: Terminal) -> None:
-    """Goes back before the last prompt, and asks something else."""
+    """Go back before the last prompt, and ask something else."""
     three_turns(screen)
     choose_point(screen, back=1, choice=0)
     replace_prompt(screen, "Another third.")
@@ -56,28 +56,28 @@ def rewound(screen: Terminal) -> None:
 
 
 def rewound_to_the_start(screen: Terminal) -> None:
-    """Goes back before the first prompt, and starts again."""
+    """Go back before the first prompt, and start again."""
     three_turns(screen)
     choose_point(screen, back=3, choice=0)
     replace_prompt(screen, "Once more from the top.")
 
 
 def rewound_and_left(screen: Terminal) -> None:
-    """Goes back and leaves, without another prompt."""
+    """Go back and leave, without another prompt."""
     three_turns(screen)
     choose_point(screen, back=1, choice=0)
     screen.wait_until_gone("Restore conversation")
 
 
 def replace_prompt(screen: Terminal, prompt: str) -> None:
-    """Wipes the prompt that a rewind put back, and asks another."""
+    """Wipe the prompt that a rewind put back, and ask another."""
     screen.wait_until_gone("Restore conversation")
     screen.press("C-u", "C-k")
     ask(screen, prompt)
 
 
 def summarized(choice: int) -> Callable[[Terminal], None]:
-    """Returns the play that summarizes one side of a prompt."""
+    """Return the play that summarizes one side of a prompt."""
 
     def play(screen: Terminal) -> None:
         three_turns(screen)
@@ -92,7 +92,7 @@ def summarized(choice: int) -> Callable[[Terminal], None]:
 
 
 def retracted(screen: Terminal) -> None:
-    """Takes a prompt back before any answer, and asks another."""
+    """Take a prompt back before any answer, and ask another."""
     ask(screen, "To begin with.")
     screen.type("[never]")
     screen.wait_for(BUSY)
@@ -103,7 +103,7 @@ def retracted(screen: Terminal) -> None:
 
 
 def interrupted(screen: Terminal) -> None:
-    """Interrupts an answer, and goes on."""
+    """Interrupt an answer, and go on."""
     ask(screen, "To begin with.")
     screen.type("[slow]")
     screen.wait_for("This takes a while")
@@ -114,7 +114,7 @@ def interrupted(screen: Terminal) -> None:
 
 
 def queued(screen: Terminal) -> None:
-    """Types a prompt while the model speaks."""
+    """Type a prompt while the model speaks."""
     screen.type("[slow]")
     screen.wait_for("This takes a while")
     screen.type("While you are at it.")
@@ -122,7 +122,7 @@ def queued(screen: Terminal) -> None:
 
 
 def cleared(screen: Terminal) -> None:
-    """Clears the conversation, and starts another."""
+    """Clear the conversation, and start another."""
     ask(screen, "To begin with.")
     screen.type("/clear")
     time.sleep(1.5)
@@ -130,7 +130,7 @@ def cleared(screen: Terminal) -> None:
 
 
 def renamed(screen: Terminal) -> None:
-    """Gives the session a name."""
+    """Give the session a name."""
     ask(screen, "To begin with.")
     screen.type("/rename The best of names")
     time.sleep(1.5)
@@ -147,7 +147,7 @@ def branched(screen: Terminal) -> None:
 
 
 def compacted(screen: Terminal) -> None:
-    """Compacts on the screen, and goes on."""
+    """Compact on the screen, and go on."""
     three_turns(screen)
     screen.type("/compact")
     screen.wait_for("Compacted")

@@ -1,4 +1,4 @@
-"""Sessions that Plait's writer begins or goes on with, in turn with the client."""
+"""Sessions that Plait's writer starts or continues, alternating with the client."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ USAGE = {"input_tokens": 500, "output_tokens": 50}
 
 
 def in_turn(version: Version) -> Callable[[Client, Desk], None]:
-    """Returns the scenario of a session that is begun here, goes on there, here and there."""
+    """Return the scenario of a session that is begun here, goes on there, here and there."""
 
     def play(client: Client, desk: Desk) -> None:
         lay_out(desk)
@@ -30,7 +30,7 @@ def in_turn(version: Version) -> Callable[[Client, Desk], None]:
 
 
 def gone_on_with(client: Client, desk: Desk) -> None:
-    """Goes on with what the client began, and lets it go on again."""
+    """Go on with what the client began, and let it go on again."""
     lay_out(desk)
     ask(client, desk, "[files]")
     _gone_on(desk.sessions()[0], "2.1.325")
@@ -39,7 +39,7 @@ def gone_on_with(client: Client, desk: Desk) -> None:
 
 
 def compacted_here(client: Client, desk: Desk) -> None:
-    """Compacts a session here, with what it preserves, and lets the client go on."""
+    """Compact a session here, with what it preserves, and let the client go on."""
     with SessionWriter.new(desk.config, cwd=desk.directory) as session:
         _turns(session)
         kept = session.answer("That is how it stands.", usage=USAGE).messages
@@ -51,7 +51,7 @@ def compacted_here(client: Client, desk: Desk) -> None:
 
 
 def cut_off(client: Client, desk: Desk) -> None:
-    """Leaves two calls of which one has ended, goes on here, and lets the client go on."""
+    """Leave two calls of which one has ended, goes on here, and let the client go on."""
     session = SessionWriter.new(desk.config, cwd=desk.directory)
     session.prompt("Both at once.")
     with session.response(usage=USAGE) as response:

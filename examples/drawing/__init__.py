@@ -1,4 +1,4 @@
-"""Drawings to session logs: a few letters, or a few lines, become the files a client would write.
+"""Turn drawings, a few letters or lines, into session logs as a client writes them.
 
 The short form draws a graph. Each piece is a record, `<` names its parent:
 

@@ -1,4 +1,4 @@
-"""Calls of sub-agents to what they gave back: a report, or the word that they were sent."""
+"""Results of sub-agent calls: a report, or the confirmation of a launch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .reply import Outcome, Reply
 
 
 def agent_outcome(reply: Reply) -> Outcome:
-    """Returns the report of an agent, or (`async`) the word that it works in the background."""
+    """Return the report of an agent, or (`async`) the word that it works in the background."""
     name = reply.agent.name if reply.agent else reply.call.name
     agent = agent_id(name, reply.sheet.home)
     prompt = reply.call.input.get("prompt", "")

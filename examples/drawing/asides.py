@@ -1,4 +1,4 @@
-"""Statements without a name to lines without a uuid: titles, modes, snapshots, queues."""
+"""Lines without a uuid: titles, modes, snapshots, queue operations."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SINGLE: Final = {
 
 
 def is_aside(verb: str) -> bool:
-    """Tells whether a statement draws a line without a uuid."""
+    """Return whether a statement draws a line without a uuid."""
     return verb in _SINGLE or verb in _LINES
 
 
 def aside(sheet: Sheet, statement: Statement) -> None:
-    """Draws a line without a uuid."""
+    """Draw a line without a uuid."""
     make = _LINES.get(statement.verb, _single)
     sheet.put(statement, make(sheet, statement))
 

@@ -1,4 +1,4 @@
-"""Strokes of the client to records: attachments, and progress in older versions."""
+"""Attachments, and progress lines in older versions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .stroke import Stroke
 
 
 def attachment(stroke: Stroke) -> None:
-    """Draws an attachment; its own keys come from named values."""
+    """Draw an attachment; its own keys come from named values."""
     kind = stroke.kind.subtype
     own = {**_ATTACHMENTS.get(kind, _nothing)(stroke), **stroke.given()}
     text = _RENDERED.get(kind)
@@ -32,7 +32,7 @@ def attachment(stroke: Stroke) -> None:
 
 
 def progress(stroke: Stroke) -> None:
-    """Draws a progress record, as clients up to 2.1.81 wrote them."""
+    """Draw a progress record, as clients up to 2.1.81 wrote them."""
     call = _latest_call(stroke)
     about = call.id if call else uuid_of(f"hook {stroke.name}", stroke.sheet.name)
     own = _PROGRESS.get(stroke.kind.subtype, _nothing)(stroke)

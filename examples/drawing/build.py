@@ -1,4 +1,4 @@
-"""Sections to files: each statement drawn in turn, each file given its place on disk."""
+"""Build files from sections: draw each statement, and place each file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _DRAWERS: Final[dict[str, Callable[[Stroke], None]]] = {
 
 
 def draw(text: str, *, session: str = "main", **settings: str) -> Drawing:
-    """Draws text into session logs; settings hold where the drawing says nothing else."""
+    """Draw text into session logs; settings hold where the drawing says nothing else."""
     sections = [
         replace(section, name=section.name or session) if section.kind == "file" else section
         for section in parse(text)
@@ -58,7 +58,7 @@ def draw(text: str, *, session: str = "main", **settings: str) -> Drawing:
 
 
 def unknown_uuid(name: str = "?", file: str = "main") -> str:
-    """Returns the uuid that `<?` (or `<?name`) stands for: one that is nowhere."""
+    """Return the uuid that `<?` (or `<?name`) stands for: one that is nowhere."""
     return uuid_of(name, file)
 
 
@@ -72,7 +72,7 @@ def _agents(sections: list[Section]) -> dict[str, Section]:
 
 
 def _session(sections: list[Section], section: Section) -> str:
-    """Returns the name of the session that a section belongs to: the last `file` up to it."""
+    """Return the name of the session that a section belongs to: the last `file` up to it."""
     name = ""
     for other in sections:
         if other.kind == "file":
@@ -109,7 +109,7 @@ def _sheet(world: World, section: Section, basis: Settings) -> Sheet:
 
 
 def _make_agent(sheet: Sheet, home: Sheet | None) -> None:
-    """Gives a sheet the marks of a sub-agent: its id, its sender's prompt, its place in time."""
+    """Give a sheet the marks of a sub-agent: its id, its sender's prompt, its place in time."""
     given = section_fields(sheet.section)
     sheet.agent = agent_id(sheet.name, sheet.home)
     sheet.agent_type = str(given.get("type", "general-purpose"))
@@ -127,7 +127,7 @@ def _make_agent(sheet: Sheet, home: Sheet | None) -> None:
 
 
 def _weigh(sheet: Sheet, statement: Statement) -> None:
-    """Adds up responses that stand on several records, before any of them is drawn."""
+    """Add up responses that stand on several records, before any of them is drawn."""
     if statement.verb != "record":
         return
     key = message_key(statement, sheet.name)

@@ -1,4 +1,4 @@
-"""Requests to what a provider's cache makes of them: read where it is held, written where not.
+"""Simulate a provider's prompt cache: what each request reads and writes.
 
 A request is a row of pieces: instructions and tools, the surroundings of the process, then what
 was said. Held are the beginnings that the client marks: behind each of the first two, and behind
@@ -44,7 +44,7 @@ class Cache:
     def answer(
         self, model: str, pieces: Sequence[Piece], time: datetime, lasts: timedelta
     ) -> tuple[int, int]:
-        """Returns how many tokens of a request are read and written, and holds it from now on."""
+        """Return how many tokens of a request are read and written, and holds it from now on."""
         names = (model, *(name for name, _ in pieces))
         sizes = [size for _, size in pieces]
         length = self._held(names, time)
@@ -65,12 +65,12 @@ class Cache:
 
 
 def _tokens(sizes: Sequence[int], length: int) -> int:
-    """Returns the tokens up to a mark; the last stands a little before the end."""
+    """Return the tokens up to a mark; the last stands a little before the end."""
     return sum(sizes[:length]) - (UNCACHED if length > BEFORE_MESSAGES else 0)
 
 
 def asked(sheet: Sheet, parent: str | None, model: str, line: int) -> tuple[int, int]:
-    """Returns what the cache makes of a request that a record of a sheet leads up to."""
+    """Return what the cache makes of a request that a record of a sheet leads up to."""
     chain = _chain(sheet, parent)
     time = moment(chain[-1]["timestamp"], line) if chain else sheet.clock.now
     pieces = [*_before_messages(sheet), *_messages(sheet, chain)]
@@ -78,13 +78,13 @@ def asked(sheet: Sheet, parent: str | None, model: str, line: int) -> tuple[int,
 
 
 def saved(sheet: Sheet, calls: Sequence[str]) -> int:
-    """Returns the tokens that go when the results of calls are taken out."""
+    """Return the tokens that go when the results of calls are taken out."""
     results = [record for record in sheet.records.values() if _answered(record) & set(calls)]
     return sum(_piece(result, set())[1] - CLEARED for result in results)
 
 
 def _chain(sheet: Sheet, parent: str | None) -> list[Json]:
-    """Returns the records that lead up to a request, the first first."""
+    """Return the records that lead up to a request, the first first."""
     by_uuid = {record.get("uuid"): record for record in sheet.records.values()}
     found = []
     while parent in by_uuid and parent:
@@ -111,7 +111,7 @@ def _attachment(record: Json) -> Json:
 
 
 def _messages(sheet: Sheet, chain: list[Json]) -> Iterator[Piece]:
-    """Yields what is sent of a chain, with what a compaction kept behind its anchor."""
+    """Yield what is sent of a chain, with what a compaction kept behind its anchor."""
     cleared: set[str] = set()
     kept: dict[str, list[str]] = {}
     for record in chain:
@@ -130,7 +130,7 @@ def _messages(sheet: Sheet, chain: list[Json]) -> Iterator[Piece]:
 
 
 def _piece(record: Json, cleared: set[str]) -> Piece:
-    """Returns what a record is to a request; one of a response is the whole response."""
+    """Return what a record is to a request; one of a response is the whole response."""
     message = record.get("message")
     if not message:
         return "", 0

@@ -1,4 +1,4 @@
-"""Words about time to timestamps: `+5s`, `-2m`, `=`, or a moment in full."""
+"""Parse times: `+5s`, `-2m`, `=`, or a full timestamp."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Clock:
         self.is_fresh = True
 
     def tick(self, spec: str, line: int, family: str = "", length: int = 0, key: str = "") -> str:
-        """Moves on to the next record and returns its timestamp."""
+        """Move on to the next record and return its timestamp."""
         if spec:
             self.now = self._at(spec, line)
         elif not self.is_fresh:
@@ -53,7 +53,7 @@ class Clock:
 
 
 def moment(text: str, line: int) -> datetime:
-    """Reads a moment in full (ISO 8601)."""
+    """Read a moment in full (ISO 8601)."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -62,5 +62,5 @@ def moment(text: str, line: int) -> datetime:
 
 
 def stamp(when: datetime) -> str:
-    """Returns a moment as the client writes it."""
+    """Return a moment as the client writes it."""
     return when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

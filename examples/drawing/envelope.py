@@ -1,4 +1,4 @@
-"""The body of a record to the record: parent before it, context around it, as each version does."""
+"""Wrap the body of a record in its envelope, as each version does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .sheet import Sheet
 
 
 def wrap(sheet: Sheet, parent: str | None, body: Json, *, side: bool) -> Json:
-    """Returns a record in the order of keys that its version has.
+    """Return a record in the order of keys that its version has.
 
     Before 2.1.92 the context (cwd, session, version…) stands before the body, later behind it.
     """
@@ -41,7 +41,7 @@ def _slug(sheet: Sheet) -> Json:
 
 
 def _with_agent(sheet: Sheet, body: Json) -> Json:
-    """Puts `agentId` where newer versions have it: first, but behind `promptId`."""
+    """Put `agentId` where newer versions have it: first, but behind `promptId`."""
     if not sheet.agent:
         return body
     prompt = {"promptId": body["promptId"]} if "promptId" in body else {}
@@ -49,5 +49,5 @@ def _with_agent(sheet: Sheet, body: Json) -> Json:
 
 
 def is_side(sheet: Sheet, flags: frozenset[str]) -> bool:
-    """Tells whether a record is off the main line: an agent's, or marked so."""
+    """Return whether a record is off the main line: an agent's, or marked so."""
     return bool(sheet.agent) or "side" in flags

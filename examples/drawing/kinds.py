@@ -1,4 +1,4 @@
-"""The name and the words of a record to its kind."""
+"""Find a record's kind from its name and text."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _USERS: Final = frozenset(
 
 
 def kind_of(statement: Statement, parent_role: str) -> tuple[Kind, frozenset[str]]:
-    """Returns the kind of a record and its flags; a bare letter takes its turn after its parent."""
+    """Return the kind of a record and its flags; a bare letter takes its turn after its parent."""
     given, words = flags(statement.words(), FLAGS)
     kind = _first_kind(statement, words, parent_role)
     for word in words:
@@ -105,7 +105,7 @@ def _first_kind(statement: Statement, words: list[str], parent_role: str) -> Kin
 
 
 def role_of(kind: Kind, parent_role: str) -> str:
-    """Returns who speaks: user, assistant, or whoever spoke before."""
+    """Return who speaks: user, assistant, or whoever spoke before."""
     if kind.family in _USERS:
         return "user"
     return "assistant" if kind.family in ("response", "api-error") else parent_role

@@ -1,4 +1,4 @@
-"""Texts to believable usage figures: four letters a token, the context read from the cache."""
+"""Plausible usage figures: four characters per token, the context read from the cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Meter:
     spent: dict[str, Json] = field(default_factory=dict)
 
     def add(self, text: str) -> None:
-        """Counts a text that the next request will send."""
+        """Count a text that the next request will send."""
         self.fresh += weight(text)
 
     def restart(self) -> None:
@@ -26,11 +26,11 @@ class Meter:
         self.context, self.fresh = 0, SYSTEM_TOKENS
 
     def sends(self, read: int, written: int) -> None:
-        """Takes over what a cache made of the next request."""
+        """Take over what a cache made of the next request."""
         self.context, self.fresh = read, written
 
     def usage(self, message: str, output: int) -> Json:
-        """Returns the figures of a response, the same ones each time it is asked."""
+        """Return the figures of a response, the same ones each time it is asked."""
         if message not in self.spent:
             self.spent[message] = {"fresh": self.fresh, "context": self.context, "output": output}
             self.context += self.fresh + output
@@ -39,12 +39,12 @@ class Meter:
 
 
 def weight(text: str) -> int:
-    """Returns about how many tokens a text has."""
+    """Return about how many tokens a text has."""
     return len(text) // 4 + 3
 
 
 def output_weight(statement: Statement) -> int:
-    """Returns about how many tokens a response takes."""
+    """Return about how many tokens a response takes."""
     total = 0
     for token in statement.tokens:
         match token:
@@ -60,7 +60,7 @@ def output_weight(statement: Statement) -> int:
 
 
 def usage_fields(found: Json, settings: Settings, *, is_last: bool, thinking: int) -> Json:
-    """Returns the `usage` of a line; before 2.1.92 only a response's last line knows it all."""
+    """Return the `usage` of a line; before 2.1.92 only a response's last line knows it all."""
     if settings.is_before(2, 1, 92):
         return _old_usage(found, is_last)
     is_hour = settings.cache == "1h"

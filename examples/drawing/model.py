@@ -1,4 +1,4 @@
-"""Drawn text to values: tokens, statements, sections, and the files they become."""
+"""Parsed drawings: tokens, statements, sections, and the files they become."""
 
 from __future__ import annotations
 
@@ -81,15 +81,15 @@ class Statement:
     tokens: tuple[Token, ...] = ()
 
     def words(self) -> list[str]:
-        """Returns the bare words."""
+        """Return the bare words."""
         return [token.value for token in self.tokens if isinstance(token, Word)]
 
     def texts(self) -> list[str]:
-        """Returns the texts."""
+        """Return the texts."""
         return [token.value for token in self.tokens if isinstance(token, Text)]
 
     def fields(self) -> Json:
-        """Returns the named values."""
+        """Return the named values."""
         return {token.key: token.value for token in self.tokens if isinstance(token, Field)}
 
 
@@ -124,7 +124,7 @@ class Settings:
     """How long the provider holds what is sent (`5m`, `1h`); without, it holds all for ever."""
 
     def is_before(self, *version: int) -> bool:
-        """Tells whether the client that writes is older than a version."""
+        """Return whether the client that writes is older than a version."""
         return tuple(int(part) for part in self.version.split(".")) < version
 
 
@@ -159,7 +159,7 @@ class Drawing:
     files: tuple[DrawnFile, ...]
 
     def file(self, name: str) -> DrawnFile:
-        """Returns the file (session, agent) that a name stands for."""
+        """Return the file (session, agent) that a name stands for."""
         for file in self.files:
             if file.name == name:
                 return file
@@ -191,12 +191,12 @@ class Drawing:
         return self.files[0].uuids
 
     def uuid_of(self, name: str) -> str:
-        """Returns the uuid of a record, `FILE:NAME` for one of another file."""
+        """Return the uuid of a record, `FILE:NAME` for one of another file."""
         file, _, own = name.rpartition(":")
         return (self.file(file) if file else self.files[0]).uuids[own]
 
     def names(self, uuids: Iterable[str | None]) -> list[str]:
-        """Returns the names of records: uuids in letters, `?` for an unknown one, "" for None.
+        """Return the names of records: uuids in letters, `?` for an unknown one, "" for None.
 
         A record that is only in another file is `FILE:NAME`.
         """
@@ -206,7 +206,7 @@ class Drawing:
         return ["" if uuid is None else known.get(uuid, "?") for uuid in uuids]
 
     def write(self, root: Path) -> list[Path]:
-        """Writes all files below `root/projects` and returns their paths."""
+        """Write all files below `root/projects` and return their paths."""
         paths = [root / "projects" / file.path for file in self.files]
         for path, file in zip(paths, self.files, strict=True):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -215,5 +215,5 @@ class Drawing:
 
 
 def flags(words: Sequence[str], known: frozenset[str]) -> tuple[frozenset[str], list[str]]:
-    """Splits bare words into known flags and the rest."""
+    """Split bare words into known flags and the rest."""
     return frozenset(word for word in words if word in known), [w for w in words if w not in known]

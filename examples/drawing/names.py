@@ -1,4 +1,4 @@
-"""Names to ids: every id in a drawing is derived from its name, so that it never changes."""
+"""Ids derived from names, so that they never change."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
 def uuid_of(name: str, session: str = "main") -> str:
-    """Returns the uuid (version 4 in form) of a record named in a session."""
+    """Return the uuid (version 4 in form) of a record named in a session."""
     digits = hashlib.sha256(f"{session}/{name}".encode()).hexdigest()
     variant = "89ab"[int(digits[16], 16) % 4]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 def session_id(name: str) -> str:
-    """Returns the id of a session: the name itself where it is a uuid."""
+    """Return the id of a session: the name itself where it is a uuid."""
     return name if UUID.fullmatch(name) else uuid_of("session", name)
 
 
 def agent_id(name: str, session: str) -> str:
-    """Returns the id of a sub-agent: the name itself where it looks like one."""
+    """Return the id of a sub-agent: the name itself where it looks like one."""
     return name if _AGENT.fullmatch(name) else "a" + digest(f"agent/{session}/{name}", 16)
 
 
 def api_id(prefix: str, key: str, length: int = 22) -> str:
-    """Returns an id in the form that the API gives out: `msg_01…`, `toolu_01…`, `req_011C…`."""
+    """Return an id in the form that the API gives out: `msg_01…`, `toolu_01…`, `req_011C…`."""
     number = int(digest(f"{prefix}/{key}", 64), 16)
     letters = []
     for _ in range(length):
@@ -40,37 +40,37 @@ def api_id(prefix: str, key: str, length: int = 22) -> str:
 
 
 def message_id(key: str) -> str:
-    """Returns the id of a response."""
+    """Return the id of a response."""
     return api_id("msg_01", key)
 
 
 def call_id(key: str) -> str:
-    """Returns the id of a tool call."""
+    """Return the id of a tool call."""
     return api_id("toolu_01", key)
 
 
 def request_id(key: str) -> str:
-    """Returns the id of a request."""
+    """Return the id of a request."""
     return api_id("req_011C", key, 20)
 
 
 def signature(key: str, length: int = 180) -> str:
-    """Returns the signature of a thinking block: base64 that means nothing."""
+    """Return the signature of a thinking block: base64 that means nothing."""
     seed = hashlib.sha256(f"signature/{key}".encode()).digest()
     noise = b"".join(hashlib.sha256(seed + bytes([n])).digest() for n in range(length // 32 + 1))
     return base64.b64encode(b"\x12\xaf\x01" + noise[: length - 3]).decode()
 
 
 def digest(key: str, length: int) -> str:
-    """Returns hexadecimal digits that depend on nothing but the key."""
+    """Return hexadecimal digits that depend on nothing but the key."""
     return hashlib.sha256(key.encode()).hexdigest()[:length]
 
 
 def number(key: str, below: int) -> int:
-    """Returns a number that depends on nothing but the key."""
+    """Return a number that depends on nothing but the key."""
     return int(digest(key, 12), 16) % below
 
 
 def slug_of(cwd: str) -> str:
-    """Returns the folder of a working directory below `projects/` (paths up to 200 letters)."""
+    """Return the folder of a working directory below `projects/` (paths up to 200 letters)."""
     return re.sub(r"[^A-Za-z0-9]", "-", cwd)

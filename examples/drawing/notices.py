@@ -1,4 +1,4 @@
-"""Strokes of the client to records: system notes, and records of types nobody has met."""
+"""System entries, and records of unknown types."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .stroke import Stroke
 
 
 def system(stroke: Stroke) -> None:
-    """Draws a system record of the subtype that the words name."""
+    """Draw a system record of the subtype that the words name."""
     own = _SYSTEM.get(stroke.kind.subtype, _plain)(stroke)
     stroke.put({"type": "system", "subtype": stroke.kind.subtype, **own})
 
 
 def unknown(stroke: Stroke) -> None:
-    """Draws a record of a type that nobody has met."""
+    """Draw a record of a type that nobody has met."""
     own = {**stroke.given(), **({"content": stroke.text("")} if stroke.statement.texts() else {})}
     stroke.put({"type": stroke.kind.subtype, **own, "uuid": stroke.uuid, "timestamp": stroke.time})
 

@@ -1,4 +1,4 @@
-"""The text of a drawing to its sections and statements."""
+"""Parse a drawing into sections and statements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Entry:
 
 
 def parse(text: str) -> list[Section]:
-    """Returns the sections of a drawing; what stands before the first header is a `file`."""
+    """Return the sections of a drawing; what stands before the first header is a `file`."""
     headers = [Section(1, "file", "")]
     bodies: list[list[Statement]] = [[]]
     for entry in _entries(text):
@@ -49,7 +49,7 @@ def parse(text: str) -> list[Section]:
 
 
 def _entries(text: str) -> Iterator[_Entry]:
-    """Yields each line at the margin with what is indented below it; comments are left out."""
+    """Yield each line at the margin with what is indented below it; comments are left out."""
     entry: _Entry | None = None
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip()
@@ -91,7 +91,7 @@ def _statements(entry: _Entry) -> list[Statement]:
 
 
 def _headed(line: int, piece: str, found: list[Token]) -> Statement:
-    """Reads `NAME<PARENT~SAME@TIME!flag`, or `=NAME` for a line that stands there again."""
+    """Read `NAME<PARENT~SAME@TIME!flag`, or `=NAME` for a line that stands there again."""
     head = _HEAD.fullmatch(piece)
     if head is None:
         raise DrawingError(line, f"'{piece}' is not a name")
@@ -112,7 +112,7 @@ def _headed(line: int, piece: str, found: list[Token]) -> Statement:
 
 
 def _with_edges(statement: Statement, found: list[Token]) -> Statement:
-    """Takes `<PARENT`, `~SAME` and `@TIME` out of the tokens."""
+    """Take `<PARENT`, `~SAME` and `@TIME` out of the tokens."""
     kept: list[Token] = []
     for token in found:
         word = token.value if isinstance(token, Word) else ""
@@ -156,7 +156,7 @@ def _text(below: list[tuple[int, str]], at: int) -> tuple[str, int]:
 
 
 def _paired(found: list[Token], line: int) -> list[Token]:
-    """Joins a word with what belongs to it: `think "…"`, `as t1`, `of t1`, `leaf A`."""
+    """Join a word with what belongs to it: `think "…"`, `as t1`, `of t1`, `leaf A`."""
     joined: list[Token] = []
     at = 0
     while at < len(found):
@@ -175,7 +175,7 @@ def _paired(found: list[Token], line: int) -> list[Token]:
 
 
 def _bytes(entry: _Entry, rest: str) -> bytes:
-    """Reads the bytes of a raw line: `"text"`, `b"\\xff"`, or `|` lines."""
+    """Read the bytes of a raw line: `"text"`, `b"\\xff"`, or `|` lines."""
     if entry.below:
         return _text(entry.below, 0)[0].encode()
     try:

@@ -1,4 +1,4 @@
-"""Two texts to the patch between them, in the form of `structuredPatch`."""
+"""Patches between two texts, in the form of `structuredPatch`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .model import Json
 
 
 def patch(old: str, new: str) -> list[Json]:
-    """Returns the hunks from one text to another, three lines of context around each."""
+    """Return the hunks from one text to another, three lines of context around each."""
     before, after = old.split("\n"), new.split("\n")
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     return [_hunk(group, before, after) for group in matcher.get_grouped_opcodes(3)]

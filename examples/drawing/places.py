@@ -1,4 +1,4 @@
-"""Sections to places: where each file lies, and the files that lie beside it."""
+"""Where each file of a section belongs, and the files beside it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .sheet import Sheet, World, encode
 
 
 def changed(settings: Settings, tokens: Iterable[Token], line: int) -> Settings:
-    """Returns settings with what tokens change in them."""
+    """Return settings with what tokens change in them."""
     known = {field.name for field in fields(Settings)}
     changes: dict[str, Any] = {}
     for token in tokens:
@@ -37,12 +37,12 @@ def changed(settings: Settings, tokens: Iterable[Token], line: int) -> Settings:
 
 
 def section_fields(section: Section) -> dict[str, Any]:
-    """Returns the named values in the header of a section."""
+    """Return the named values in the header of a section."""
     return {token.key: token.value for token in section.tokens if isinstance(token, Field)}
 
 
 def section_words(section: Section) -> list[str]:
-    """Returns the bare words in the header of a section."""
+    """Return the bare words in the header of a section."""
     return [token.value for token in section.tokens if isinstance(token, Word)]
 
 
@@ -56,7 +56,7 @@ def _folder(sheet: Sheet) -> str:
 
 
 def path(sheet: Sheet) -> str:
-    """Returns the path of a session or an agent below `projects/`."""
+    """Return the path of a session or an agent below `projects/`."""
     if sheet.section.kind == "file":
         return f"{_folder(sheet)}.jsonl"
     if "beside" in section_words(sheet.section):
@@ -67,7 +67,7 @@ def path(sheet: Sheet) -> str:
 
 
 def meta(sheet: Sheet) -> list[DrawnFile]:
-    """Returns the file beside an agent's that says who sent it; `nometa` leaves it out."""
+    """Return the file beside an agent's that says who sent it; `nometa` leaves it out."""
     if {"nometa", "beside"} & set(section_words(sheet.section)):
         return []
     found: dict[str, Any] = {"agentType": sheet.agent_type}

@@ -1,4 +1,4 @@
-"""A key to a small picture: a bar chart of 64 by 40 pixels, as base64 of a PNG."""
+"""Small images: a bar chart of 64 by 40 pixels, as base64 PNG."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PALETTE = bytes((255, 255, 255, 232, 232, 232, 47, 111, 178, 196, 78, 60))
 
 
 def png(key: str) -> str:
-    """Returns the picture that belongs to a key, always the same one."""
+    """Return the picture that belongs to a key, always the same one."""
     heights = [6 + number(f"{key}/{bar}", HEIGHT - 12) for bar in range(BARS)]
     rows = [_row(y, heights) for y in range(HEIGHT)]
     header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 2, 3, 0, 0, 0)

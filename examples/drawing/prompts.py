@@ -1,4 +1,4 @@
-"""Strokes of a user to records: prompts, commands, notices, summaries, interruptions."""
+"""User entries: prompts, commands, notices, summaries, interruptions."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ RECAP: Final = (
 
 
 def prompt(stroke: Stroke) -> None:
-    """Draws a typed prompt, which begins a turn."""
+    """Draw a typed prompt, which begins a turn."""
     content = _content(stroke)
     _begin(stroke, content if isinstance(content, str) else stroke.text(""))
     stroke.put(_body(stroke, content, _before(stroke), _typed(stroke)))
 
 
 def meta(stroke: Stroke) -> None:
-    """Draws a text that the client puts in."""
+    """Draw a text that the client puts in."""
     content = stroke.text("Caveat: what follows was put in by the client.")
     stroke.put(_body(stroke, content, {"isMeta": True}))
 
 
 def recap(stroke: Stroke) -> None:
-    """Draws the summary that a compaction leaves behind."""
+    """Draw the summary that a compaction leaves behind."""
     content = RECAP + stroke.text("Summary:\nWhat was said before.")
     flags = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
     stroke.put(_body(stroke, content, flags))
 
 
 def command(stroke: Stroke) -> None:
-    """Draws a slash command: `/name arguments`."""
+    """Draw a slash command: `/name arguments`."""
     name, _, arguments = stroke.text("/clear").lstrip("/").partition(" ")
     pad = "\n            "
     content = (
@@ -49,13 +49,13 @@ def command(stroke: Stroke) -> None:
 
 
 def output(stroke: Stroke) -> None:
-    """Draws what a slash command printed."""
+    """Draw what a slash command printed."""
     content = f"<local-command-stdout>{stroke.text('')}</local-command-stdout>"
     stroke.put(_body(stroke, content))
 
 
 def interruption(stroke: Stroke) -> None:
-    """Draws the mark of a turn that the user stopped."""
+    """Draw the mark of a turn that the user stopped."""
     text = stroke.text("[Request interrupted by user]")
     content = [{"type": "text", "text": text}]
     message = stroke.sheet.message
@@ -64,7 +64,7 @@ def interruption(stroke: Stroke) -> None:
 
 
 def notice(stroke: Stroke) -> None:
-    """Draws the word of a background task that it is done; `of` names the call that began it."""
+    """Draw the word of a background task that it is done; `of` names the call that began it."""
     sheet = stroke.sheet
     call = sheet.call(stroke.statement.fields()["of"], stroke.line)
     section = sheet.world.agent_of(sheet.name, call.name)
@@ -97,13 +97,13 @@ DRAWERS: Final[dict[str, Callable[[Stroke], None]]] = {
 
 
 def prompt_id(stroke: Stroke) -> str:
-    """Returns the id that a prompt and all that answers it share; an agent has its sender's."""
+    """Return the id that a prompt and all that answers it share; an agent has its sender's."""
     sheet = stroke.sheet
     return sheet.prompt_id or uuid_of(f"prompt {sheet.prompt.key}", sheet.name)
 
 
 def blocks(stroke: Stroke) -> list[Json]:
-    """Returns the texts and images of a user's message, in order."""
+    """Return the texts and images of a user's message, in order."""
     found: list[Json] = []
     for token in stroke.statement.tokens:
         match token:
@@ -119,7 +119,7 @@ def blocks(stroke: Stroke) -> list[Json]:
 
 
 def image_block(key: str) -> Json:
-    """Returns a block with a small picture."""
+    """Return a block with a small picture."""
     source = {"type": "base64", "media_type": "image/png", "data": png(key)}
     return {"type": "image", "source": source}
 
@@ -134,7 +134,7 @@ def _content(stroke: Stroke) -> Any:
 
 
 def _begin(stroke: Stroke, text: str) -> None:
-    """Notes a new turn, from which results and durations are told."""
+    """Note a new turn, from which results and durations are told."""
     sheet = stroke.sheet
     sheet.prompt = Prompt(stroke.name, text, stroke.time, sheet.prompt.turn + 1)
 

@@ -1,4 +1,4 @@
-"""Tool calls to what they gave back: the text for the model and the details for the log."""
+"""Results of tool calls: the text for the model and the details for the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .reply import Outcome, Reply
 
 
 def outcome(reply: Reply) -> Outcome:
-    """Returns what a tool gives back, in the form that belongs to the tool."""
+    """Return what a tool gives back, in the form that belongs to the tool."""
     found = _BY_TOOL.get(reply.call.tool, _other)(reply)
     given = reply.fields.get("returns")
     if isinstance(given, str):
@@ -24,7 +24,7 @@ def outcome(reply: Reply) -> Outcome:
 
 
 def failure(reply: Reply) -> Outcome:
-    """Returns what a tool says when it fails."""
+    """Return what a tool says when it fails."""
     text = reply.text or "Exit code 1"
     return Outcome(text, f"Error: {text.removeprefix('<tool_use_error>')}")
 

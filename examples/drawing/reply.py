@@ -1,4 +1,4 @@
-"""A call and what was drawn for its result: the values between drawing and record."""
+"""A call and its drawn result: values between drawing and record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strokes of the model to records: one line a block, all with the id of their response."""
+"""Responses of the model: one line per block, all with the same message id."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Block:
 
 
 def response(stroke: Stroke) -> None:
-    """Draws a response: each block on its own line, or all `together` on one.
+    """Draw a response: each block on its own line, or all `together` on one.
 
     The last line has the name of the record, those before it `NAME.1`, `NAME.2`…
     """
@@ -46,7 +46,7 @@ def response(stroke: Stroke) -> None:
 
 
 def api_error(stroke: Stroke) -> None:
-    """Draws the line that stands where an answer should: the API refused."""
+    """Draw the line that stands where an answer should: the API refused."""
     text = stroke.text("API Error: 529 Overloaded. Try again in a moment.")
     status = stroke.statement.fields().get("status", 529)
     message = {
@@ -78,7 +78,7 @@ def api_error(stroke: Stroke) -> None:
 
 
 def message_key(statement: Statement, file: str) -> str:
-    """Returns the key of the response that a statement is part of."""
+    """Return the key of the response that a statement is part of."""
     return f"{file}/{statement.same or statement.name}"
 
 
@@ -129,7 +129,7 @@ def _add_input(stroke: Stroke, found: list[Json], key: str, value: Any) -> None:
 
 
 def _named(stroke: Stroke, found: list[Json]) -> list[_Block]:
-    """Gives each call its name and id: its `as` name, else that of its line."""
+    """Give each call its name and id: its `as` name, else that of its line."""
     aliases = [t.value for t in stroke.statement.tokens if isinstance(t, Field) and t.key == "as"]
     calls = [block for block in found if block["type"] == "tool_use"]
     if aliases and len(aliases) != len(calls):
@@ -146,7 +146,7 @@ def _named(stroke: Stroke, found: list[Json]) -> list[_Block]:
 
 
 def _note_calls(stroke: Stroke, uuid: str, group: list[_Block]) -> None:
-    """Remembers the calls on a line, for their results and for the agents that they send."""
+    """Remember the calls on a line, for their results and for the agents that they send."""
     sheet = stroke.sheet
     message = message_id(message_key(stroke.statement, sheet.name))
     sheet.message = message

@@ -1,4 +1,4 @@
-"""Strokes of a tool to records: a user record that answers one call."""
+"""Tool results: a user record that answers one call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REJECTED: Final = (
 
 
 def result(stroke: Stroke) -> None:
-    """Draws the result of a call: `of CALL`, else the one it hangs on, else the next open one."""
+    """Draw the result of a call: `of CALL`, else the one it hangs on, else the next open one."""
     sheet = stroke.sheet
     call = call_of(sheet, stroke.statement)
     sheet.answered.add(call.name)
@@ -32,7 +32,7 @@ def result(stroke: Stroke) -> None:
 
 
 def call_of(sheet: Sheet, statement: Statement) -> DrawnCall:
-    """Returns the call that a result answers."""
+    """Return the call that a result answers."""
     matching = statement.fields().get("of")
     if matching:
         return sheet.call(str(matching), statement.line)

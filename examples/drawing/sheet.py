@@ -1,4 +1,4 @@
-"""Records to the lines of one file: what has been drawn so far, and what names stand for."""
+"""The lines of one file: what has been drawn so far, and what names mean."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class World:
     cache: Cache = field(default_factory=Cache)
 
     def agent_of(self, file: str, call: str) -> Section | None:
-        """Returns the section of the agent that a call sent out."""
+        """Return the section of the agent that a call sent out."""
         return self.agents.get(f"{file}:{call}") or self.agents.get(call)
 
 
@@ -108,11 +108,11 @@ class Sheet:
         return session_id(self.settings.session)
 
     def own_uuid(self, name: str) -> str:
-        """Returns the uuid that a name of this file stands for."""
+        """Return the uuid that a name of this file stands for."""
         return self.uuids.get(name) or uuid_of(name, self.name)
 
     def uuid(self, reference: str, line: int) -> str:
-        """Returns the uuid of a reference: NAME, FILE:NAME, or `?` for one that is nowhere."""
+        """Return the uuid of a reference: NAME, FILE:NAME, or `?` for one that is nowhere."""
         if reference.startswith("?"):
             return uuid_of(reference, self.name)
         file, _, name = reference.rpartition(":")
@@ -122,7 +122,7 @@ class Sheet:
         return sheet.own_uuid(name)
 
     def parent_uuid(self, statement: Statement) -> str | None:
-        """Returns the uuid of the parent that a statement names."""
+        """Return the uuid of the parent that a statement names."""
         if statement.parent is None:
             return None
         reference = statement.parent or self.previous
@@ -131,7 +131,7 @@ class Sheet:
         return self.uuid(reference, statement.line)
 
     def call(self, reference: str, line: int) -> DrawnCall:
-        """Returns the call that a reference names: CALL, FILE:CALL, or `?` for one that is lost."""
+        """Return the call that a reference names: CALL, FILE:CALL, or `?` for one that is lost."""
         if reference.startswith("?"):
             key = f"{self.name}/{reference}"
             uuid = uuid_of(reference, self.name)
@@ -148,14 +148,14 @@ class Sheet:
         return self.world.sheets[name]
 
     def filled(self, statement: Statement) -> Statement:
-        """Puts ids in the place of `$(uuid A)`, `$(call t1)`, `$(agent x)`, `$(session main)`.
+        """Put ids in the place of `$(uuid A)`, `$(call t1)`, `$(agent x)`, `$(session main)`.
 
         `$(esc)` is the character that begins a terminal's colours.
         """
         return replace(statement, tokens=tuple(self.fill(t, statement) for t in statement.tokens))
 
     def fill(self, token: Token, statement: Statement) -> Token:
-        """Puts ids into one token."""
+        """Put ids into one token."""
         changes = {}
         for key in ("value", "input"):
             value = getattr(token, key, None)
@@ -181,11 +181,11 @@ class Sheet:
         return insert
 
     def role(self, reference: str) -> str:
-        """Returns who spoke in a record of this file; "" where nobody knows."""
+        """Return who spoke in a record of this file; "" where nobody knows."""
         return self.roles.get(reference, "")
 
     def put(self, statement: Statement, record: Json, name: str = "") -> None:
-        """Writes a record, with what the statement adds to it and takes from it."""
+        """Write a record, with what the statement adds to it and take from it."""
         for token in statement.tokens:
             match token:
                 case Merge(value):
@@ -214,6 +214,6 @@ class Sheet:
 
 
 def encode(record: Any) -> bytes:
-    """Returns JSON as the client writes it: no spaces, no escapes but those that must be."""
+    """Return JSON as the client writes it: no spaces, no escapes but those that must be."""
     text = json.dumps(record, separators=(",", ":"), ensure_ascii=False)
     return text.encode("utf-8", "surrogatepass")

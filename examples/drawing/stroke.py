@@ -1,4 +1,4 @@
-"""A statement to what every record needs: its kind, its place, its time."""
+"""What every record needs from its statement: kind, position, time."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ class Stroke:
         return self.statement.line
 
     def text(self, default: str) -> str:
-        """Returns the text of the record, or what stands for it."""
+        """Return the text of the record, or what stands for it."""
         texts = self.statement.texts()
         return "\n\n".join(texts) if texts else default
 
     def given(self) -> Json:
-        """Returns the named values that go into the record as they are."""
+        """Return the named values that go into the record as they are."""
         fields = self.statement.fields()
         return {key: value for key, value in fields.items() if key not in _OWN_FIELDS}
 
     def is_before(self, *version: int) -> bool:
-        """Tells whether the client that writes is older than a version."""
+        """Return whether the client that writes is older than a version."""
         return self.sheet.settings.is_before(*version)
 
     def put(self, body: Json, name: str = "", parent: str | None = None) -> None:
-        """Writes the record with a body, under its own name and parent or others."""
+        """Write the record with a body, under its own name and parent or others."""
         side = is_side(self.sheet, self.flags)
         record = wrap(self.sheet, parent if name else self.parent, body, side=side)
         self.sheet.put(self.statement, record, name or self.name)
 
 
 def stroke(sheet: Sheet, statement: Statement) -> Stroke:
-    """Returns what a record needs, and moves the clock of its file on."""
+    """Return what a record needs, and moves the clock of its file on."""
     reference = sheet.previous if statement.parent == "" else statement.parent or ""
     kind, flags = kind_of(statement, sheet.role(reference))
     sheet.roles[statement.name] = role_of(kind, sheet.role(reference))

@@ -1,4 +1,4 @@
-"""A line of a drawing to its tokens."""
+"""Split a line of a drawing into tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLAIN = re.compile(r"[^\s]+")
 
 
 def tokens(text: str, line: int) -> list[Token]:
-    """Returns the tokens of a line, up to a comment."""
+    """Return the tokens of a line, up to a comment."""
     found: list[Token] = []
     at = _skip(text, 0)
     while at < len(text) and text[at] != "#":
@@ -69,7 +69,7 @@ def _arguments(text: str, at: int, line: int) -> tuple[Json, int]:
 
 
 def _value(text: str, at: int, line: int, bare: re.Pattern[str]) -> tuple[Any, int]:
-    """Reads JSON, or a bare word where it is none."""
+    """Read JSON, or a bare word where it is none."""
     if text[at : at + 1] in ('"', "{", "["):
         return json_value(text, at, line)
     found = bare.match(text, at)
@@ -86,7 +86,7 @@ def _plain_value(word: str) -> Any:
 
 
 def json_value(text: str, at: int, line: int) -> tuple[Any, int]:
-    """Reads one JSON value and returns it with the place behind it."""
+    """Read one JSON value and return it with the place behind it."""
     try:
         return _DECODER.raw_decode(text, at)
     except ValueError as error:

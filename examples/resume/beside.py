@@ -1,4 +1,4 @@
-"""Small drawings to resume cases on what is sent beside prompts and answers, and where it stands.
+"""Resume cases about content sent next to prompts and answers.
 
 Reminders, queued prompts, notifications, tools that are added; the order of notes and results
 among the blocks of a response; calls that nobody answered.

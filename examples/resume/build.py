@@ -1,4 +1,4 @@
-"""Small drawings to resume cases: a session file, and what the real client makes of it.
+"""Build resume cases: a session file, and what the real client makes of it.
 
 Each case names its lines in letters and says what follows: the chain by the same letters,
 and the messages that Claude sees. All were confirmed with client 2.1.325. Run it as a module to
@@ -1405,7 +1405,7 @@ CASES = [
 
 
 def build(folder: Path = HERE) -> None:
-    """Writes all cases into a folder."""
+    """Write all cases into a folder."""
     for case in CASES:
         place = folder / case.name
         place.mkdir(exist_ok=True)

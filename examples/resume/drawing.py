@@ -1,4 +1,4 @@
-"""Letters and places to the lines of a small session file, and to what the client makes of it."""
+"""Draw small session files from letters and positions, with the expected result."""
 
 import json
 import uuid
@@ -19,14 +19,14 @@ Line = dict[str, Any]
 
 
 def uid(name: str | None) -> str | None:
-    """Returns the uuid that a letter stands for; None and "zero" stand for themselves."""
+    """Return the uuid that a letter stands for; None and "zero" stand for themselves."""
     if name is None:
         return None
     return ZERO if name == "zero" else str(uuid.uuid5(NAMES, name))
 
 
 def entry(kind: str, drawn: str, /, **fields: Any) -> Line:
-    """Returns a line from `name<parent@second`: no parent is a null one, no second the next."""
+    """Return a line from `name<parent@second`: no parent is a null one, no second the next."""
     place, _, second = drawn.partition("@")
     name, _, parent = place.partition("<")
     line: Line = {
@@ -43,18 +43,18 @@ def entry(kind: str, drawn: str, /, **fields: Any) -> Line:
 
 
 def name_of(drawn: str) -> str:
-    """Returns the letter of a drawn place."""
+    """Return the letter of a drawn place."""
     return drawn.partition("<")[0].partition("@")[0]
 
 
 def user(drawn: str, content: Any = None, **fields: Any) -> Line:
-    """Returns a prompt; its text is its letter unless told otherwise."""
+    """Return a prompt; its text is its letter unless told otherwise."""
     text = f"prompt {name_of(drawn)}" if content is None else content
     return entry("user", drawn, message={"role": "user", "content": text}, **fields)
 
 
 def says(drawn: str, content: Any = None, mid: str | None = "", **fields: Any) -> Line:
-    """Returns an answer; each is a response of its own unless `mid` joins some."""
+    """Return an answer; each is a response of its own unless `mid` joins some."""
     name = name_of(drawn)
     model = fields.pop("model", MODEL)
     blocks = [text(f"answer {name}")] if content is None else content
@@ -65,123 +65,123 @@ def says(drawn: str, content: Any = None, mid: str | None = "", **fields: Any) -
 
 
 def calls(drawn: str, *tools: str, **fields: Any) -> Line:
-    """Returns an answer that calls tools."""
+    """Return an answer that calls tools."""
     return says(drawn, [use(tool) for tool in tools], **fields)
 
 
 def result(drawn: str, *tools: str, **fields: Any) -> Line:
-    """Returns the results of calls."""
+    """Return the results of calls."""
     return user(drawn, [out(tool) for tool in tools], toolUseResult={"stdout": "ok"}, **fields)
 
 
 def system(drawn: str, subtype: str = "turn_duration", **fields: Any) -> Line:
-    """Returns a notice."""
+    """Return a notice."""
     return entry("system", drawn, subtype=subtype, **fields)
 
 
 def boundary(drawn: str, **kept: Any) -> Line:
-    """Returns the boundary of a compaction, with what it preserved."""
+    """Return the boundary of a compaction, with what it preserved."""
     metadata = {"trigger": "manual", "preTokens": 900, **kept}
     return system(drawn, "compact_boundary", compactMetadata=metadata)
 
 
 def segment(head: str, anchor: str, tail: str) -> Line:
-    """Returns a preserved segment."""
+    """Return a preserved segment."""
     return {"headUuid": uid(head), "anchorUuid": uid(anchor), "tailUuid": uid(tail)}
 
 
 def listed(anchor: str, *names: str) -> Line:
-    """Returns a list of preserved messages."""
+    """Return a list of preserved messages."""
     return {"anchorUuid": uid(anchor), "uuids": [uid(name) for name in names]}
 
 
 def recap(drawn: str) -> Line:
-    """Returns the summary behind a boundary."""
+    """Return the summary behind a boundary."""
     return user(drawn, isCompactSummary=True, isVisibleInTranscriptOnly=True)
 
 
 def note(drawn: str, **fields: Any) -> Line:
-    """Returns an attachment."""
+    """Return an attachment."""
     return entry("attachment", drawn, attachment={"type": "date", "date": "2026-11-02"}, **fields)
 
 
 def rendered(words: str, role: str) -> Line:
-    """Returns the fields of an attachment that is sent."""
+    """Return the fields of an attachment that is sent."""
     return {"rendered": [{"content": words}], "renderedRole": role}
 
 
 def attached(drawn: str, kind: str, /, sent: Line | None = None, **fields: Any) -> Line:
-    """Returns an attachment of a kind, with what was sent of it."""
+    """Return an attachment of a kind, with what was sent of it."""
     return entry("attachment", drawn, attachment={"type": kind, **fields}, **(sent or {}))
 
 
 def reminder(words: str) -> str:
-    """Returns words as they are handed over beside a prompt."""
+    """Return words as they are handed over beside a prompt."""
     return f"<system-reminder>\n{words}\n</system-reminder>"
 
 
 def told(drawn: str, words: str, role: str = "system", kind: str = "garden_note") -> Line:
-    """Returns an attachment that was sent as a reminder."""
+    """Return an attachment that was sent as a reminder."""
     return attached(drawn, kind, rendered(reminder(words), role))
 
 
 def queued(drawn: str, words: str, /, **fields: Any) -> Line:
-    """Returns a prompt that was typed while the model worked."""
+    """Return a prompt that was typed while the model worked."""
     typed = {"commandMode": "prompt", "humanTurn": True, "origin": {"kind": "human"}, **fields}
     sent = rendered(reminder(words), "system")
     return attached(drawn, "queued_command", sent, prompt=words, **typed)
 
 
 def pointer(leaf: str | None, **fields: Any) -> Line:
-    """Returns a `last-prompt` line."""
+    """Return a `last-prompt` line."""
     line = {"type": "last-prompt", "lastPrompt": "…", "leafUuid": uid(leaf), "sessionId": SESSION}
     return {**line, **fields}
 
 
 def error(drawn: str) -> Line:
-    """Returns an answer that is an API error."""
+    """Return an answer that is an API error."""
     blocks = [text("API Error: 529 overloaded")]
     return says(drawn, blocks, model="<synthetic>", isApiErrorMessage=True)
 
 
 def text(words: str) -> Line:
-    """Returns a block of text."""
+    """Return a block of text."""
     return {"type": "text", "text": words}
 
 
 def made_up(words: str) -> Line:
-    """Returns a text that stands for an answer's lost content."""
+    """Return a text that stands for an answer's lost content."""
     return {"type": "text", "text": words, "citations": []}
 
 
 def thought(words: str) -> Line:
-    """Returns a thought, with a signature."""
+    """Return a thought, with a signature."""
     return {"type": "thinking", "thinking": words, "signature": "c2lnbmVk"}
 
 
 def use(tool: str) -> Line:
-    """Returns a call."""
+    """Return a call."""
     return {"type": "tool_use", "id": tool, "name": "Bash", "input": {"command": f"run {tool}"}}
 
 
 def out(tool: str, words: Any = None, **fields: Any) -> Line:
-    """Returns a result."""
+    """Return a result."""
     content = words or f"output of {tool}"
     return {"type": "tool_result", "tool_use_id": tool, "content": content, **fields}
 
 
 def lost(tool: str) -> Line:
-    """Returns the result of a call whose own stands elsewhere."""
+    """Return the result of a call whose own stands elsewhere."""
     return out(tool, "[Tool result missing due to internal error]", is_error=True)
 
 
 def stopped(tool: str) -> Line:
-    """Returns the result of a call that the end of the session cut off."""
+    """Return the result of a call that the end of the session cut off."""
     return out(tool, INTERRUPTED, is_error=True)
 
 
 def without(line: Line, *keys: str) -> Line:
-    """Returns a line that lacks some keys."""
+    """Return a line that lacks some keys."""
     return {key: value for key, value in line.items() if key not in keys}
 
 
@@ -202,7 +202,7 @@ class Case:
     """The same in full, where reminders and what the system says (S) are of interest."""
 
     def session(self) -> bytes:
-        """Returns the file; lines without a second follow each other by one."""
+        """Return the file; lines without a second follow each other by one."""
         second = 0
         found: list[bytes] = []
         for line in self.lines:
@@ -217,7 +217,7 @@ class Case:
         return b"".join(line + b"\n" for line in found)
 
     def expected(self) -> Line:
-        """Returns the expected result, letters spelled out."""
+        """Return the expected result, letters spelled out."""
         chain = [uid(name) for name in (self.chain or "").split()]
         full = {} if self.request is None else {"request": spelled(self.request)}
         return {
@@ -231,7 +231,7 @@ class Case:
 
 
 def spelled(messages: list[tuple[Any, ...]]) -> list[Any]:
-    """Returns messages with roles and texts spelled out."""
+    """Return messages with roles and texts spelled out."""
     roles = {"U": "user", "A": "assistant", "S": "system"}
     return [
         [roles[role], [text(block) if isinstance(block, str) else block for block in blocks]]
