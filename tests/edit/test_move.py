@@ -362,8 +362,8 @@ def test_what_was_thought_is_signed_and_stays(config: Path) -> None:
     ("old", "new", "said"),
     [
         ("nowhere", NEW, "no project named 'nowhere'"),
-        (OLD, OLD, "already exists"),
-        (OLD, OLD + "/", "already exists"),
+        (OLD, OLD, "already there"),
+        (OLD, OLD + "/", "already there"),
     ],
 )
 def test_what_cannot_be_moved_is_told(config: Path, old: str, new: str, said: str) -> None:

@@ -216,5 +216,5 @@ def test_an_entry_that_names_what_is_none_of_a_sessions_is_not_read(
     entry = config / ".plait" / "journal" / edit.id / "entry.json"
     target = new(config).relative_to(config).as_posix()
     entry.write_text(entry.read_text().replace(target, name))
-    with pytest.raises(SourceError, match="outside the session's"):
+    with pytest.raises(SourceError, match="not the session's"):
         read_entry(config, edit.id)

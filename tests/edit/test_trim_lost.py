@@ -77,7 +77,7 @@ WORDS = {"type": "text", "text": "Hello."}
             (WORDS,),
             [
                 "Claude will no longer see 1 thought, 2 images or documents and "
-                "1 note of Claude Code"
+                "1 note from Claude Code"
             ],
         ),
         ((WORDS, NOTE), (NOTE,), []),
@@ -98,5 +98,5 @@ def test_a_picture_in_a_result_and_a_message_of_the_system_count_too() -> None:
     _, seen = describe_losses(sent(shown), sent(noted))
     assert seen == "Claude will no longer see 1 image or document"
     assert list(describe_losses(sent(WORDS, role="system"), sent())) == [
-        "Claude will no longer see 1 note of Claude Code"
+        "Claude will no longer see 1 note from Claude Code"
     ]

@@ -199,9 +199,9 @@ def resolve_in_home(home: Path, name: str) -> Path:
         return state
     parts = PurePosixPath(name).parts
     if not parts or "/" in parts or ".." in parts or "\0" in name or PLAIT_FOLDER in parts:
-        raise ValueError("it names a path outside the session's")
+        raise ValueError("it names a file that is not the session's")
     if (home / PROJECTS).is_dir() and parts[0] not in PARTS_OF_A_CONFIG:
-        raise ValueError("it names a path outside the session's")
+        raise ValueError("it names a file that is not the session's")
     return home.joinpath(*parts)
 
 

@@ -307,16 +307,14 @@ def plan_move(
     if within:
         listed = ", ".join(f"'{item.old}'" for item in within[:MOST_NAMED])
         others = f" and {len(within) - MOST_NAMED} more" if len(within) > MOST_NAMED else ""
-        session_notes.append(f"with it move the directories in it: {listed}{others}")
-    session_notes.append(
-        "the directory itself is not touched: what is on the disk you move yourself"
-    )
+        session_notes.append(f"also moves the directories in it: {listed}{others}")
+    session_notes.append("the directory itself is not moved: move the files on disk yourself")
     if not with_texts:
-        session_notes.append(
-            "what was said stays as it was said, old paths in it too: `--texts` changes those"
-        )
+        session_notes.append("messages keep the old paths: `--texts` rewrites them too")
     if any(folder.target != folder.folder and (folder.target / INDEX).exists() for folder in found):
-        session_notes.append(f"the '{INDEX}' of the new folder stays, the client goes on with it")
+        session_notes.append(
+            f"the '{INDEX}' in the new folder is kept: Claude Code continues with it"
+        )
     return Plan(
         operation="move",
         source=Subject(names[0], logs[0], logs[1:], config),

@@ -333,7 +333,9 @@ class Plans:
         known = list(iter_projects(self._archive))
         old, target = match_directory(known, project), _resolve_directory(new)
         if target == old:
-            raise UserError(f"'{old}' already exists")
+            raise UserError(
+                f"the sessions of '{old}' are already there", "choose another directory"
+            )
         names = DirectoryMap(((old, target),))
         clients: dict[Path, list[MovedFolder]] = {}
         for project_sessions in sorted(known, key=lambda item: len(item.directory)):

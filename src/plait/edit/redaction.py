@@ -379,10 +379,10 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
     if earlier:
         count = format_count(earlier, "earlier edit")
         notes.append(
-            f"the journal also has parts of it from {count}: `plait undo --list` lists them"
+            f"the journal also keeps parts of it from {count}: `plait undo --list` lists them"
         )
     if files := len(steps) - bool(changed):
-        notes.insert(0, f"{files} {'file' if files == 1 else 'files'} next to its log change too")
+        notes.insert(0, f"also changes {format_count(files, 'file')} next to its log")
     return Plan(
         operation="redact",
         source=subject,
@@ -506,5 +506,5 @@ def _build_notes(cleaner: SessionRedactor, side_files: Iterable[SideFile]) -> li
         if not side_file.is_log and not is_text(read_small(side_file.source) or b"")
     ]
     if binary:
-        notes.append(f"not checked, because not text: {format_count(len(binary), 'file')}")
+        notes.append(f"not checked, because they are not text: {format_count(len(binary), 'file')}")
     return notes

@@ -10,7 +10,6 @@ report says which one continues the other.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -263,9 +262,8 @@ def plan_unpack(file: Path, config: Path, directory: str, known: Mapping[str, Pa
     notes: list[str] = []
     about = arrival.pack.manifest.about
     notes.append(f"from '{about.get('directory')}' to '{arrival.directory}'")
-    kinds = Counter(isinstance(step, Write) for step in steps)
-    come = "1 file comes" if kinds[True] == 1 else f"{kinds[True]} files come"
-    notes.append(f"{come}, {found.equal} {'is' if found.equal == 1 else 'are'} here already")
+    new = sum(isinstance(step, Write) for step in steps)
+    notes.append(f"{format_count(new, 'new file')}, {found.equal:,} already here")
     if any(MEMORY in step.path.parts for step in steps):
         notes.append("includes Claude's memory of the project: read it before you continue")
     if about.get("redacted"):

@@ -101,7 +101,7 @@ Plait, with zstd and sha256sum.
 
 journal.jsonl        one JSON line for each state of a file that was kept; the last line of a path
                      is the newest. "sha256" is that of the whole file, "blocks" are those of its
-                     blocks, in order: the file is its blocks, one behind the other. "crc" is the
+                     blocks, in order: the file is its blocks, one after the other. "crc" is the
                      CRC-32 of the line without that field. A line with "forget" says that the
                      states before it are not kept any more.
 packs/NNNNNN.pack    zstd frames: `zstd -dc NNNNNN.pack` gives all blocks of the pack.
