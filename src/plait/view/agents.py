@@ -17,7 +17,7 @@ from plait.conversation.costs import (
     compute_session_cost,
     get_requester,
 )
-from plait.conversation.model import Conversation, Conversations, ToolCall
+from plait.conversation.model import Conversations, ToolCall
 from plait.conversation.usage import NO_TOKENS, Tokens
 from plait.conversation.walk import AGENTS, find_agent_types
 from plait.view.formats import (
@@ -72,15 +72,28 @@ class AgentCosts(Mapping[str, AgentCost]):
         for response in self.session_cost.responses:
             by_line.setdefault(response.line, []).append(response)
         types = find_agent_types(self._conversations)
-        agents = [
-            response for response in self._conversations.by_line.values() if response.kind in AGENTS
-        ]
-        return {
-            response.id: _compute_agent_cost(
-                response, types[response.id], by_line.get(response.id, [])
+        agents = {}
+        for agent in self._conversations.by_line.values():
+            if agent.kind not in AGENTS:
+                continue
+            paid = by_line.get(agent.id, [])
+            costs = [response.cost for response in paid if response.cost is not None]
+            models = dict.fromkeys(response.model for response in paid if response.model)
+            title = agent.label or agent.title or agent.agent or agent.id
+            agents[agent.id] = AgentCost(
+                line=agent.id,
+                type=types[agent.id],
+                who=get_requester(agent),
+                prompt=shorten(title, MAX_AGENT_TITLE),
+                models=tuple(models),
+                responses=len(paid),
+                calls=sum(isinstance(i, ToolCall) and not i.is_intermediate for i in agent.items()),
+                tokens=sum((response.tokens for response in paid), NO_TOKENS),
+                cost=sum(costs) if costs else None,
+                unpriced=sum(part.cost is None and part.tokens.total > 0 for part in paid),
+                duration_ms=agent.duration_ms,
             )
-            for response in agents
-        }
+        return agents
 
     def __getitem__(self, line: str) -> AgentCost:
         return self._costs[line]
@@ -90,24 +103,6 @@ class AgentCosts(Mapping[str, AgentCost]):
 
     def __len__(self) -> int:
         return len(self._costs)
-
-
-def _compute_agent_cost(agent: Conversation, type_: str, paid: list[ResponseCost]) -> AgentCost:
-    costs = [response.cost for response in paid if response.cost is not None]
-    models = dict.fromkeys(response.model for response in paid if response.model)
-    return AgentCost(
-        line=agent.id,
-        type=type_,
-        who=get_requester(agent),
-        prompt=shorten(agent.label or agent.title or agent.agent or agent.id, MAX_AGENT_TITLE),
-        models=tuple(models),
-        responses=len(paid),
-        calls=sum(isinstance(i, ToolCall) and not i.is_intermediate for i in agent.items()),
-        tokens=sum((response.tokens for response in paid), NO_TOKENS),
-        cost=sum(costs) if costs else None,
-        unpriced=sum(response.cost is None and response.tokens.total > 0 for response in paid),
-        duration_ms=agent.duration_ms,
-    )
 
 
 def sum_agent_costs(agents: Iterable[AgentCost]) -> AgentCost:

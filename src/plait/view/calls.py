@@ -154,7 +154,7 @@ Form: TypeAlias = Literal[
     "list",  # to-do lists
 ]
 COMMANDS = {"Bash": "bash", "PowerShell": "powershell"}
-PROSE = frozenset({"plan", "prompt"})
+
 OLD, NEW = "old_string", "new_string"
 MOST_ON_A_LINE = 100
 MOST_IN_LANGUAGE = 10
@@ -178,30 +178,55 @@ def iter_input_pieces(called: ToolCall) -> Iterator[InputPiece]:
             yield _make_piece("input", arguments)
         return
     for name, value in arguments.items():
-        if name == NEW and isinstance(arguments.get(OLD), str) and isinstance(value, str):
-            continue
-        if name == OLD and isinstance(value, str) and isinstance(arguments.get(NEW), str):
-            yield InputPiece("change", _diff_texts(value, arguments[NEW]), "diff", "diff")
-        elif name == "todos" and isinstance(value, list) and value:
-            yield InputPiece("", "\n".join(map(_format_todo, value)), "list")
-        elif name == "edits" and isinstance(value, list):
-            yield from (edit for edit_input in value for edit in _iter_edit_pieces(edit_input))
-        else:
-            yield _make_special_piece(called, arguments, name, value) or _make_piece(name, value)
+        match name, value:
+            case (("old_string" | "new_string"), str()) if _has_change(arguments):
+                if name == OLD:
+                    yield _make_diff_piece(arguments)
+            case "todos", list() if value:
+                yield InputPiece("", "\n".join(map(_format_todo, value)), "list")
+            case "edits", list():
+                for edit in value:
+                    if not isinstance(edit, Mapping):
+                        yield _make_piece("edit", edit)
+                        continue
+                    rest = edit
+                    if _has_change(edit):
+                        yield _make_diff_piece(edit)
+                        rest = {key: text for key, text in edit.items() if key not in (OLD, NEW)}
+                    yield from (_make_piece(key, text) for key, text in rest.items())
+            case "command", str() if called.name in COMMANDS:
+                yield InputPiece("", value, "code", COMMANDS[called.name])
+            case "content", str() if called.name == "Write":
+                path = arguments.get("file_path")
+                suffix = ""
+                if isinstance(path, str):
+                    suffix = PurePath(path.replace("\\", "/")).suffix[1:].lower()
+                is_known = suffix.isalnum() and suffix.isascii() and suffix not in PLAIN
+                language = suffix if is_known and len(suffix) <= MOST_IN_LANGUAGE else ""
+                yield InputPiece("", value, "code", language)
+            case (("plan" | "prompt"), str()) if "\n" in value.strip():
+                yield InputPiece(name, value, "prose")
+            case _:
+                yield _make_piece(name, value)
 
 
-def _make_special_piece(
-    called: ToolCall, arguments: Mapping[str, Any], name: str, value: object
-) -> InputPiece | None:
-    if not isinstance(value, str):
-        return None
-    if name == "command" and called.name in COMMANDS:
-        return InputPiece("", value, "code", COMMANDS[called.name])
-    if name == "content" and called.name == "Write":
-        return InputPiece("", value, "code", _get_language(arguments.get("file_path")))
-    if name in PROSE and "\n" in value.strip():
-        return InputPiece(name, value, "prose")
-    return None
+def _has_change(arguments: Mapping[str, Any]) -> bool:
+    return isinstance(arguments.get(OLD), str) and isinstance(arguments.get(NEW), str)
+
+
+def _make_diff_piece(arguments: Mapping[str, Any]) -> InputPiece:
+    return InputPiece("change", _diff_texts(arguments[OLD], arguments[NEW]), "diff", "diff")
+
+
+def _format_todo(todo: object) -> str:
+    def flatten(value: object) -> str:
+        return " ".join((value if isinstance(value, str) else dump_json(value)).split())
+
+    if not isinstance(todo, Mapping):
+        return f"[ ] {flatten(todo)}"
+    box = "[x]" if todo.get("status") == "completed" else "[ ]"
+    rest = [f"{name}: {flatten(value)}" for name, value in todo.items() if name != "content"]
+    return " · ".join([f"{box} {flatten(todo.get('content', ''))}", *rest])
 
 
 def _make_piece(name: str, value: object) -> InputPiece:
@@ -209,31 +234,6 @@ def _make_piece(name: str, value: object) -> InputPiece:
     if len(text) <= MOST_ON_A_LINE and "\n" not in text:
         return InputPiece(str(name), text)
     return InputPiece(str(name), text, "code", "" if isinstance(value, str) else "json")
-
-
-def _iter_edit_pieces(edit: object) -> Iterator[InputPiece]:
-    if not isinstance(edit, Mapping):
-        yield _make_piece("edit", edit)
-        return
-    old, new = edit.get(OLD), edit.get(NEW)
-    if isinstance(old, str) and isinstance(new, str):
-        yield InputPiece("change", _diff_texts(old, new), "diff", "diff")
-        edit = {name: value for name, value in edit.items() if name not in (OLD, NEW)}
-    yield from (_make_piece(name, value) for name, value in edit.items())
-
-
-def _format_todo(todo: object) -> str:
-    if not isinstance(todo, Mapping):
-        return f"[ ] {_flatten(todo)}"
-    box = "[x]" if todo.get("status") == "completed" else "[ ]"
-    words = _flatten(todo.get("content", ""))
-    rest = [f"{name}: {_flatten(value)}" for name, value in todo.items() if name != "content"]
-    return " · ".join([f"{box} {words}", *rest])
-
-
-def _flatten(value: object) -> str:
-    text = value if isinstance(value, str) else dump_json(value)
-    return " ".join(text.split())
 
 
 def _diff_texts(old: str, new: str) -> str:
@@ -249,14 +249,6 @@ def _diff_texts(old: str, new: str) -> str:
     lines += [f"+{line}" for line in after[head : len(after) - tail]]
     lines += [f" {line}" for line in before[len(before) - tail :]]
     return "\n".join(lines)
-
-
-def _get_language(path: object) -> str:
-    if not isinstance(path, str):
-        return ""
-    suffix = PurePath(path.replace("\\", "/")).suffix[1:].lower()
-    is_known = suffix.isalnum() and suffix.isascii() and len(suffix) <= MOST_IN_LANGUAGE
-    return suffix if is_known and suffix not in PLAIN else ""
 
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -512,9 +504,15 @@ def format_call_line(view: CallView, *, has_result: bool = True) -> CallLine:
     """Return a call as one line, without its result if that is shown elsewhere."""
     call = view.called
     line = get_tool_view(call.name).line(view)
-    result = _format_outcome(call, line.result) if has_result else "answered below"
-    if not has_result and call.answered_by is None:
-        result = OUTCOME_WORDS["missing"]
+    code = call.result.exit_code if call.result else None
+    if not has_result:
+        result = OUTCOME_WORDS["missing"] if call.answered_by is None else "answered below"
+    elif code and call.outcome == "failed":
+        result = f"exit {code}"
+    elif code and call.outcome == "ok":
+        result = f"exit {code}, {line.result}" if line.result else f"exit {code}"
+    else:
+        result = OUTCOME_WORDS.get(call.outcome, line.result)
     return CallLine(
         tool=line.tool or format_tool_name(call.name),
         subject=take_first_line(line.subject),
@@ -522,15 +520,6 @@ def format_call_line(view: CallView, *, has_result: bool = True) -> CallLine:
         outcome=call.outcome,
         link=line.link,
     )
-
-
-def _format_outcome(call: ToolCall, text: str) -> str:
-    code = call.result.exit_code if call.result else None
-    if call.outcome == "failed" and code:
-        return f"exit {code}"
-    if call.outcome == "ok" and code:
-        return f"exit {code}, {text}" if text else f"exit {code}"
-    return OUTCOME_WORDS.get(call.outcome, text)
 
 
 def format_tool_name(name: str) -> str:
@@ -565,34 +554,27 @@ def _shell_line(call: CallView) -> ToolLine:
 
 
 def _read_line(call: CallView) -> ToolLine:
+    """Return the file with the part of it that was read, else the part that was requested."""
     path = call.input_text("file_path", "path", "notebook_path")
-    file = getattr(call.detail, "file", None)
-    part = _format_range_read(file) if isinstance(file, dict) else _format_range_requested(call)
+    file, part = getattr(call.detail, "file", None), ""
+    if isinstance(file, dict):
+        size, total = to_int(file.get("originalSize")), to_int(file.get("totalLines"))
+        start, count = to_int(file.get("startLine")), to_int(file.get("numLines"))
+        if size is not None:
+            part = f"({format_bytes(size)})"
+        elif start is None or count is None:
+            part = ""
+        elif start <= 1 and count == total:
+            part = f"({format_count(count, 'line')})"
+        else:
+            part = f"(lines {start}–{start + count - 1})" if count else "(no lines)"
+    else:
+        start, count = to_int(call.input.get("offset")), to_int(call.input.get("limit"))
+        if count is not None:
+            part = f"(lines {start or 1}–{(start or 1) + count - 1})"
+        elif start:
+            part = f"(from line {start})"
     return ToolLine(f"{call.relative_path(path)} {part}".strip(), "", path)
-
-
-def _format_range_read(file: dict[str, object]) -> str:
-    size = to_int(file.get("originalSize"))
-    if size is not None:
-        return f"({format_bytes(size)})"
-    start, count = to_int(file.get("startLine")), to_int(file.get("numLines"))
-    total = to_int(file.get("totalLines"))
-    if start is None or count is None:
-        return ""
-    if start <= 1 and count == total:
-        return f"({format_count(count, 'line')})"
-    return f"(lines {start}–{start + count - 1})" if count else "(no lines)"
-
-
-def _format_range_requested(call: CallView) -> str:
-    start, count = (
-        to_int(call.input.get("offset")),
-        to_int(call.input.get("limit")),
-    )
-    if count is None:
-        return f"(from line {start})" if start else ""
-    start = start or 1
-    return f"(lines {start}–{start + count - 1})"
 
 
 def _change_line(call: CallView) -> ToolLine:

@@ -68,25 +68,19 @@ def compare_branches(
             raise UserError(f"this session has no branch '{line[:80]}'", hint)
     names = left, right
     paths = [build_path(conversations.by_line[name], conversations.by_line.get) for name in names]
-    shared = _count_shared_turns(*paths)
+    shared = 0
+    for left_turn, right_turn in zip(paths[0].turns, paths[1].turns, strict=False):
+        left_records, right_records = (
+            [item.uuid for item in turn.items if item.uuid] for turn in (left_turn, right_turn)
+        )
+        if left_records != right_records:
+            break
+        shared += 1
     first_side, second_side = (
         _build_side(conversations, name, path, shared, pricing)
         for name, path in zip(names, paths, strict=True)
     )
     return Comparison(first_side, second_side, shared)
-
-
-def _count_shared_turns(first: Conversation, second: Conversation) -> int:
-    count = 0
-    for left, right in zip(first.turns, second.turns, strict=False):
-        if _list_records(left) != _list_records(right):
-            break
-        count += 1
-    return count
-
-
-def _list_records(turn: Turn) -> list[str]:
-    return [item.uuid for item in turn.items if item.uuid]
 
 
 def _build_side(
@@ -131,37 +125,34 @@ def list_answers(turn: Turn) -> list[str]:
 
 def comparison_to_json(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison as JSON has it."""
+    shared = comparison.first.path.turns[: comparison.shared]
     return {
         "session": comparison.first.path.session,
-        "shared_turns": sum(
-            turn.number > 0 for turn in comparison.first.path.turns[: comparison.shared]
-        ),
+        "shared_turns": sum(turn.number > 0 for turn in shared),
         "branches": [
-            _side_to_json(comparison, side) for side in (comparison.first, comparison.second)
+            {
+                "branch": side.line,
+                "active": side.path.is_active,
+                "turns": [
+                    {
+                        "turn": turn.number,
+                        "uuid": turn.opener.uuid if turn.opener else None,
+                        "time": turn.started,
+                        "prompt": turn.prompt,
+                        "answers": list_answers(turn),
+                        "calls": len(turn.calls),
+                    }
+                    for turn in comparison.own_turns(side)
+                ],
+                "files": [
+                    {"path": path, "added": added, "removed": removed}
+                    for path, (added, removed) in side.files.items()
+                ],
+                "totals": {
+                    **to_builtins(side.totals),
+                    "tokens": tokens_to_json(side.totals.tokens),
+                },
+            }
+            for side in (comparison.first, comparison.second)
         ],
-    }
-
-
-def _side_to_json(comparison: Comparison, side: Side) -> dict[str, Any]:
-    totals = {**to_builtins(side.totals), "tokens": tokens_to_json(side.totals.tokens)}
-    return {
-        "branch": side.line,
-        "active": side.path.is_active,
-        "turns": [_turn_to_json(turn) for turn in comparison.own_turns(side)],
-        "files": [
-            {"path": path, "added": added, "removed": removed}
-            for path, (added, removed) in side.files.items()
-        ],
-        "totals": totals,
-    }
-
-
-def _turn_to_json(turn: Turn) -> dict[str, Any]:
-    return {
-        "turn": turn.number,
-        "uuid": turn.opener.uuid if turn.opener else None,
-        "time": turn.started,
-        "prompt": turn.prompt,
-        "answers": list_answers(turn),
-        "calls": len(turn.calls),
     }

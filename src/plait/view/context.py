@@ -113,28 +113,32 @@ def measure_fills(
         place = _Place(record.uuid or "", record.line, record.cwd)
         for block in blocks:
             places.setdefault(_make_block_key(block), place)
-    items = list(_iter_sent(context, places, turns or {}))
     kinds: dict[FillKind, list[FillItem]] = {}
-    for item in items:
-        kinds.setdefault(item.kind, []).append(item.item)
+    reminders: dict[tuple[str, int], list[FillItem]] = {}
+    reads: dict[str, list[FillItem]] = {}
+    for sent in _iter_sent(context, places, turns or {}):
+        kinds.setdefault(sent.kind, []).append(sent.item)
+        if sent.kind == "reminders":
+            reminders.setdefault((sent.item.words, sent.item.tokens), []).append(sent.item)
+        if sent.kind == "results" and sent.call and sent.call.path:
+            reads.setdefault(sent.call.path, []).append(sent.item)
     fills = []
-    for kind, of_kind in kinds.items():
-        shown = _merge_equal(of_kind) if kind == "reminders" else of_kind
+    for kind, items in kinds.items():
+        shown = items
+        if kind == "reminders":
+            shown = [_merge_items(group[0], group, group[0].words) for group in reminders.values()]
         largest = sorted(shown, key=lambda item: -item.tokens)[:MOST]
-        tokens = sum(item.tokens for item in of_kind)
-        fills.append(Fill(kind, len(of_kind), tokens, tuple(largest)))
-    fills.sort(key=lambda item: -item.tokens)
-    repeated = _find_rereads(items)
-    return (*fills, repeated) if repeated.count else tuple(fills)
-
-
-def _merge_equal(items: Iterable[FillItem]) -> Iterator[FillItem]:
-    """Yield items with equal text and size as one."""
-    groups: dict[tuple[str, int], list[FillItem]] = {}
-    for item in items:
-        groups.setdefault((item.words, item.tokens), []).append(item)
-    for group in groups.values():
-        yield _merge_items(group[0], group, group[0].words)
+        fills.append(Fill(kind, len(items), sum(item.tokens for item in items), tuple(largest)))
+    fills.sort(key=lambda fill: -fill.tokens)
+    # Of a file that was read more than once, all reads but the last count.
+    rereads = [
+        _merge_items(items[0], items[:-1], path) for path, items in reads.items() if len(items) > 1
+    ]
+    if rereads:
+        rereads.sort(key=lambda item: -item.tokens)
+        count, tokens = sum(item.times for item in rereads), sum(item.tokens for item in rereads)
+        fills.append(Fill(REREADS, count, tokens, tuple(rereads[:MOST])))
+    return tuple(fills)
 
 
 def _merge_items(first: FillItem, items: list[FillItem], words: str) -> FillItem:
@@ -148,22 +152,6 @@ def _merge_items(first: FillItem, items: list[FillItem], words: str) -> FillItem
         calls=tuple(call for item in items for call in item.calls),
         times=len(items),
     )
-
-
-def _find_rereads(sent: Iterable[_SentItem]) -> Fill:
-    """Return files that were read more than once; all reads but the last count."""
-    reads: dict[str, list[FillItem]] = {}
-    for sent_item in sent:
-        if sent_item.kind == "results" and sent_item.call and sent_item.call.path:
-            reads.setdefault(sent_item.call.path, []).append(sent_item.item)
-    repeated = {path: items for path, items in reads.items() if len(items) > 1}
-    merged = [_merge_items(items[0], items[:-1], path) for path, items in repeated.items()]
-    merged.sort(key=lambda sent_item: -sent_item.tokens)
-    count, tokens = (
-        sum(sent_item.times for sent_item in merged),
-        sum(sent_item.tokens for sent_item in merged),
-    )
-    return Fill(REREADS, count, tokens, tuple(merged[:MOST]))
 
 
 def _iter_sent(
@@ -219,7 +207,19 @@ def _iter_block_items(
             item = FillItem(words=call.words, tokens=tokens, calls=(name,), **fields)
             yield _SentItem("pictures", item, call)
         return
-    kind = _get_fill_kind(role, block)
+    match block.get("type"):
+        case type_ if type_ in CALLS:
+            kind = "calls"
+        case "thinking" | "redacted_thinking":
+            kind = "thinking"
+        case "image" | "document":
+            kind = "pictures"
+        case _ if role == "assistant":
+            kind = "answers"
+        case "text" if not str(block.get("text", "")).lstrip().startswith(REMINDER):
+            kind = "reminders" if role == "system" else "prompts"
+        case _:
+            kind = "reminders"
     name, tokens = str(block.get("id")), estimate_block_tokens(block)
     if kind == "calls":
         words = calls[name].words
@@ -232,22 +232,6 @@ def _iter_block_items(
 def is_picture(part: object) -> bool:
     """Return whether a block is an image or a document."""
     return isinstance(part, dict) and part.get("type") in ("image", "document")
-
-
-def _get_fill_kind(role: str, block: Block) -> FillKind:
-    match block.get("type"):
-        case kind if kind in CALLS:
-            return "calls"
-        case "thinking" | "redacted_thinking":
-            return "thinking"
-        case "image" | "document":
-            return "pictures"
-        case _ if role == "assistant":
-            return "answers"
-        case "text" if not str(block.get("text", "")).lstrip().startswith(REMINDER):
-            return "reminders" if role == "system" else "prompts"
-        case _:
-            return "reminders"
 
 
 def _make_block_key(block: Block) -> str:
@@ -285,6 +269,16 @@ PARTS: tuple[WindowPart, ...] = (
     "results",
     "media",
 )
+WINDOW_PARTS: dict[str, WindowPart] = {
+    "tool_use": "calls",
+    "server_tool_use": "calls",
+    "tool_result": "results",
+    "thinking": "thinking",
+    "redacted_thinking": "thinking",
+    "image": "media",
+    "document": "media",
+}
+"""The parts of other blocks than text, which is of prompts or answers."""
 WINDOW, LARGE_WINDOW = 200_000, 1_000_000
 MOST_LISTED = 200
 
@@ -382,17 +376,29 @@ def measure_context(
     turns: Mapping[str, int] | None = None,
 ) -> Weighed:
     """Measure what Claude will see of a session; `measured` is the exact size from the log."""
-    weights: list[Weight] = []
-    for number, (role, blocks) in enumerate(context.request, 1):
-        tokens = sum(estimate_block_tokens(block) for block in blocks)
-        words = summarize_blocks(blocks)[:WORDS]
-        weights.append(Weight(number, role, words, format_block_kinds(blocks), tokens))
-    messages = tuple(weights)
+    messages: list[Weight] = []
     parts = Counter[WindowPart]()
-    for role, blocks in context.request:
+    for number, (role, blocks) in enumerate(context.request, 1):
+        tokens = 0
         for block in blocks:
-            parts[_get_window_part(role, block)] += estimate_block_tokens(block)
+            of_block = estimate_block_tokens(block)
+            part: WindowPart = "answers" if role == "assistant" else "prompts"
+            parts[WINDOW_PARTS.get(str(block.get("type")), part)] += of_block
+            tokens += of_block
+        words = summarize_blocks(blocks)[:WORDS]
+        messages.append(Weight(number, role, words, format_block_kinds(blocks), tokens))
     estimated = sum(message.tokens for message in messages)
+    by_reason: dict[str, list[LeftOut]] = {}
+    for record in context.left_out:
+        by_reason.setdefault(str(record.reason), []).append(record)
+    left_out = [
+        Omitted(
+            reason,
+            len(group),
+            tuple((record.uuid, record.line) for record in group[:MOST_LISTED]),
+        )
+        for reason, group in sorted(by_reason.items(), key=lambda pair: -len(pair[1]))
+    ]
     parts["system"] += max((measured or 0) - estimated, 0)
     return Weighed(
         session=session,
@@ -404,31 +410,8 @@ def measure_context(
         estimated=estimated,
         window=LARGE_WINDOW if max(measured or 0, estimated) > WINDOW else WINDOW,
         parts={name: parts[name] for name in PARTS if parts[name]},
-        messages=messages,
-        left_out=tuple(_group_left_out(context.left_out)),
+        messages=tuple(messages),
+        left_out=tuple(left_out),
         fills=measure_fills(context, sent_records, turns),
         turns=max((turns or {}).values(), default=0),
     )
-
-
-def _get_window_part(role: str, block: Mapping[str, Any]) -> WindowPart:
-    match block.get("type"):
-        case "tool_use" | "server_tool_use":
-            return "calls"
-        case "tool_result":
-            return "results"
-        case "thinking" | "redacted_thinking":
-            return "thinking"
-        case "image" | "document":
-            return "media"
-        case _:
-            return "answers" if role == "assistant" else "prompts"
-
-
-def _group_left_out(left_out: Iterable[LeftOut]) -> Iterator[Omitted]:
-    by_reason: dict[str, list[LeftOut]] = {}
-    for record in left_out:
-        by_reason.setdefault(str(record.reason), []).append(record)
-    for reason, group in sorted(by_reason.items(), key=lambda pair: -len(pair[1])):
-        records = tuple((record.uuid, record.line) for record in group[:MOST_LISTED])
-        yield Omitted(reason, len(group), records)

@@ -81,11 +81,13 @@ def draw_graph(rows: Iterable[RowShape], *, ascii_only: bool = False) -> Iterato
 def _iter_prefixes(row: RowShape, *, is_first: bool = False) -> Iterator[Prefix]:
     incoming = next((link for link in row.links if link.shape not in ("agent-in", "end")), None)
     side = incoming if incoming and incoming.start != incoming.end else None
-    is_side = "agent" in row.marks or "service" in row.marks or "folded" in row.marks
+    is_agent = "agent" in row.marks or "service" in row.marks
+    is_isolated = is_agent and [link.shape for link in row.links] == ["end"]
+    is_side = is_agent or "folded" in row.marks
     leaves = any(link.shape in ("agent-out", "fork") for link in row.links)
     ends = any(link.shape in ("agent-in", "end") for link in row.links)
     is_short = is_side and leaves and ends
-    if incoming is None and not is_first and not _is_isolated_agent(row):
+    if incoming is None and not is_first and not is_isolated:
         yield Prefix("gap", _draw_lanes(row, row.column))
     elif side and not is_short:
         yield Prefix("link", _draw_link(row, side, Cell.TURN))
@@ -107,11 +109,6 @@ def _iter_prefixes(row: RowShape, *, is_first: bool = False) -> Iterator[Prefix]
                 "rejoin",
                 _draw_link(earlier_lanes, Link(link.end, link.start, "agent-in"), Cell.BACK),
             )
-
-
-def _is_isolated_agent(row: RowShape) -> bool:
-    is_agent = "agent" in row.marks or "service" in row.marks
-    return is_agent and [link.shape for link in row.links] == ["end"]
 
 
 def get_node_kind(row: RowShape) -> str:

@@ -337,24 +337,40 @@ def format_enclosure(enclosure: Enclosure) -> str:
 def format_note(note: ClientNote, times: int = 1) -> str:
     """Format a client note in a line; repeated API errors as one."""
     if note.subtype == "api_error":
-        suffix = f", {times} times" if times > 1 else _describe_retry(note.value)
-        error = note.value.get("error") if isinstance(note.value, Mapping) else None
-        status = to_int(error.get("status")) if isinstance(error, Mapping) else None
-        inner = error.get("error") if isinstance(error, Mapping) else None
-        inner = inner.get("error", inner) if isinstance(inner, Mapping) else inner
-        words = (
-            get_text(inner, "message") or get_text(error, "message") or get_text(error, "formatted")
+        return _format_api_error(note.value, times)
+    body = get_note_body(note)
+    hook, code = get_text(body, "hookName"), to_int(body.get("exitCode"))
+    if hook:
+        ended = f", exit {code}" if code is not None else ""
+        words = f"{hook}{ended}" + (f": {note.text}" if note.text else "")
+    else:
+        figures = (
+            f"{name} {value}" for name, value in body.items() if isinstance(value, int | float)
         )
-        api_error = (f" {status}" if status else "") + (
-            f": {to_single_line(words)}" if words else ""
-        )
-        return f"API error{api_error}{suffix}"
-    words = to_single_line(_describe_note(note))
+        words = note.text or find_first_text(body) or ", ".join(figures)
+    words = to_single_line(words)
     if note.kind == "gone":
         return words
     size = len(note.text.encode("utf-8", "replace"))
     large = f" ({format_bytes(size)})" if size > len(words) * 2 else ""
     return f"{format_note_kind(note)}{large}" + (f"  {words}" if words else "")
+
+
+def _format_api_error(value: object, times: int) -> str:
+    details = value if isinstance(value, Mapping) else {}
+    number, most = to_int(details.get("retryAttempt")), to_int(details.get("maxRetries"))
+    suffix = ""
+    if times > 1:
+        suffix = f", {times} times"
+    elif number is not None:
+        suffix = f", retry {number}" + (f" of {most}" if most is not None else "")
+    error = details.get("error")
+    status = to_int(error.get("status")) if isinstance(error, Mapping) else None
+    inner = error.get("error") if isinstance(error, Mapping) else None
+    inner = inner.get("error", inner) if isinstance(inner, Mapping) else inner
+    words = get_text(inner, "message") or get_text(error, "message") or get_text(error, "formatted")
+    message = f": {to_single_line(words)}" if words else ""
+    return f"API error{f' {status}' if status else ''}{message}{suffix}"
 
 
 def format_note_kind(note: ClientNote) -> str:
@@ -368,25 +384,3 @@ def get_note_body(note: ClientNote) -> Mapping[str, object]:
     inner = value.get("attachment" if note.kind == "attachment" else "data")
     body = inner if isinstance(inner, Mapping) else value
     return {name: field for name, field in body.items() if name not in ("type", "subtype")}
-
-
-def _describe_note(note: ClientNote) -> str:
-    """Return the text of a note, for hooks after name and exit code."""
-    body = get_note_body(note)
-    name, code = get_text(body, "hookName"), to_int(body.get("exitCode"))
-    if name:
-        ended = f", exit {code}" if code is not None else ""
-        return f"{name}{ended}" + (f": {note.text}" if note.text else "")
-    figures = (f"{name} {value}" for name, value in body.items() if isinstance(value, int | float))
-    return note.text or find_first_text(body) or ", ".join(figures)
-
-
-def _describe_retry(value: object) -> str:
-    details = value if isinstance(value, Mapping) else {}
-    number, most = (
-        to_int(details.get("retryAttempt")),
-        to_int(details.get("maxRetries")),
-    )
-    if number is None:
-        return ""
-    return f", retry {number}" + (f" of {most}" if most is not None else "")

@@ -140,66 +140,47 @@ class RecordSummary(NamedTuple):
 
 def summarize_record(record: Record) -> RecordSummary:
     """Describe a record: its kind in a list, and its beginning."""
+    blocks = record.message.content if record.message else ()
     match record.kind:
         case "assistant":
-            blocks = record.message.content if record.message else ()
             calls = [block for block in blocks if isinstance(block, ToolUse)]
+            thinking = [block.thinking for block in blocks if isinstance(block, Thinking)]
+            kind, text = "answer", record.text
             if calls:
-                return RecordSummary(
-                    "call",
-                    to_single_line(
-                        "  ".join(_describe_call(call.name, call.input) for call in calls)
-                    ),
-                )
-            if record.is_api_error_message:
-                return RecordSummary("error", to_single_line(record.text))
-            if not record.text and any(isinstance(block, Thinking) for block in blocks):
-                thinking = next(block.thinking for block in blocks if isinstance(block, Thinking))
-                return RecordSummary("thinking", to_single_line(thinking or ""))
-            return RecordSummary("answer", to_single_line(record.text))
+                kind = "call"
+                text = "  ".join(_describe_call(call.name, call.input) for call in calls)
+            elif record.is_api_error_message:
+                kind = "error"
+            elif thinking and not record.text:
+                kind, text = "thinking", thinking[0] or ""
         case "user":
-            return _summarize_user(record)
+            result = next((block for block in blocks if isinstance(block, ToolResult)), None)
+            if result:
+                kind = "failure" if result.is_error else "result"
+                return RecordSummary(kind, _describe_result(result.content))
+            text = to_single_line(format_prompt(record.text.strip()))
+            if record.is_compact_summary or record.is_meta:
+                return RecordSummary("summary" if record.is_compact_summary else "meta", text)
+            kind = "prompt" if is_human_prompt(record) else "input"
+            text = text or (f"({len(blocks)} blocks without text)" if blocks else "(empty)")
         case "system":
-            return RecordSummary("system", _describe_system(record))
+            kind, text = "system", f"{record.subtype or ''} {record.text}"
+            metadata = record.compact_metadata if isinstance(record, System) else None
+            if record.subtype == "compact_boundary" and metadata:
+                how = {"manual": " with /compact", "auto": " automatically"}
+                text = f"compacted{how.get(str(metadata.trigger), '')}"
+                before, after = map(format_thousands, (metadata.pre_tokens, metadata.post_tokens))
+                if before:
+                    text += f": {before}{f' to {after}' if after else ''} tokens"
         case "attachment":
-            return RecordSummary("attachment", _describe_attachment(record))
+            envelope = record.envelope.attachment
+            kind, text = "attachment", (envelope.type if envelope else None) or "attachment"
+            attachment = record.attachment if isinstance(record, Attachment) else None
+            prompt = getattr(attachment, "prompt", None)
+            if isinstance(prompt, str):
+                text = to_single_line(f"{text}  {prompt}")
+            return RecordSummary(kind, text)
         case kind:
             data = record.envelope.data
             return RecordSummary(kind, (data.type if data else None) or "")
-
-
-def _describe_system(record: Record) -> str:
-    metadata = record.compact_metadata if isinstance(record, System) else None
-    if record.subtype != "compact_boundary" or metadata is None:
-        return to_single_line(f"{record.subtype or ''} {record.text}")
-    how = {"manual": "compacted with /compact", "auto": "compacted automatically"}.get(
-        str(metadata.trigger), "compacted"
-    )
-    before, after = map(format_thousands, (metadata.pre_tokens, metadata.post_tokens))
-    remaining = f" to {after}" if after else ""
-    return f"{how}: {before}{remaining} tokens" if before else how
-
-
-def _summarize_user(record: Record) -> RecordSummary:
-    blocks = record.message.content if record.message else ()
-    for block in blocks:
-        if isinstance(block, ToolResult):
-            kind = "failure" if block.is_error else "result"
-            return RecordSummary(kind, _describe_result(block.content))
-    words = to_single_line(format_prompt(record.text.strip()))
-    if record.is_compact_summary:
-        return RecordSummary("summary", words)
-    if record.is_meta:
-        return RecordSummary("meta", words)
-    return RecordSummary(
-        "prompt" if is_human_prompt(record) else "input",
-        words or (f"({len(blocks)} blocks without text)" if blocks else "(empty)"),
-    )
-
-
-def _describe_attachment(record: Record) -> str:
-    envelope = record.envelope.attachment
-    kind = (envelope.type if envelope else None) or "attachment"
-    attachment = record.attachment if isinstance(record, Attachment) else None
-    prompt = getattr(attachment, "prompt", None)
-    return to_single_line(f"{kind}  {prompt}") if isinstance(prompt, str) else kind
+    return RecordSummary(kind, to_single_line(text))

@@ -25,14 +25,13 @@ from plait.conversation.model import (
     ItemBase,
     LateResult,
     OtherBlock,
-    PersistedOutput,
     Result,
     ToolCall,
     Turn,
     UserMessage,
     UserMessageKind,
 )
-from plait.conversation.patches import Hunk, Patch, get_patch, get_proposed_patch
+from plait.conversation.patches import Patch, get_patch, get_proposed_patch
 from plait.conversation.questions import asked_by
 from plait.conversation.results import get_extra_text
 from plait.conversation.tools import get_tool, is_plan_tool
@@ -385,7 +384,11 @@ class CallBlocks:
                 get_extra_text(self.view.called), shown, self.view.directory
             )
         if result.persisted:
-            yield OutputBlock(lines=(_describe_output_file(self.view, result.persisted),))
+            size = result.persisted.size
+            large = f" ({format_bytes(size)})" if size is not None else ""
+            verb = "is missing: no" if self.view.is_output_missing else "is in"
+            text = f"(the whole output{large} {verb} tool-results/{result.persisted.name})"
+            yield OutputBlock(lines=(text,))
 
     @property
     def _is_terminal(self) -> bool:
@@ -438,13 +441,6 @@ class CallBlocks:
         yield from iter_output_blocks(text, first, last, tone="trouble", is_terminal=is_terminal)
 
 
-def _describe_output_file(view: CallView, persisted: PersistedOutput) -> str:
-    size = f" ({format_bytes(persisted.size)})" if persisted.size is not None else ""
-    if view.is_output_missing:
-        return f"(the whole output{size} is missing: no tool-results/{persisted.name})"
-    return f"(the whole output{size} is in tool-results/{persisted.name})"
-
-
 def _strip_error_marks(text: str) -> str:
     """Return the error without the marks that the client adds."""
     for mark in ERROR_TAGS:
@@ -492,23 +488,20 @@ def _iter_diff_lines(patch: Patch) -> Iterator[DiffLine]:
     for index, hunk in enumerate(patch.hunks):
         if index:
             yield DiffLine("gap")
-        lines = list(_iter_hunk_lines(hunk, is_placed=patch.is_placed))
+        lines = []
+        old, new = hunk.old_start, hunk.new_start
+        for line in hunk.lines:
+            kind = SIGNS.get(line[:1])
+            if kind is None:
+                continue
+            number = old if kind == "removed" else new
+            lines.append(DiffLine(kind, line[1:], number if patch.is_placed else None))
+            old += kind != "added"
+            new += kind != "removed"
         shown = [
             index for index, line in enumerate(lines) if line.kind != "same" or line.text.strip()
         ]
         yield from (lines[shown[0] : shown[-1] + 1] if shown else lines)
-
-
-def _iter_hunk_lines(hunk: Hunk, *, is_placed: bool) -> Iterator[DiffLine]:
-    old, new = hunk.old_start, hunk.new_start
-    for line in hunk.lines:
-        kind = SIGNS.get(line[:1])
-        if kind is None:
-            continue
-        number = old if kind == "removed" else new
-        yield DiffLine(kind, line[1:], number if is_placed else None)
-        old += kind != "added"
-        new += kind != "removed"
 
 
 FullOutputReader: TypeAlias = Callable[[ToolCall], str | None]
@@ -676,10 +669,15 @@ class TerminalRenderer:
         self, conversation: Conversation, turns: Sequence[Turn] | None = None
     ) -> Iterator[AnyBlock]:
         """Yield the blocks of a conversation, or of some of its turns."""
+
+        def is_api_error(passage: AnyPassage) -> bool:
+            item = passage.item if isinstance(passage, ItemPassage) else None
+            return isinstance(item, ClientNote) and item.subtype == "api_error"
+
         self.stream.shown_agents[conversation.id] = None
         for turn in conversation.turns if turns is None else turns:
             passages = self.stream.iter_turn(conversation, turn)
-            for are_troubles, group in groupby(passages, key=_is_api_error):
+            for are_troubles, group in groupby(passages, key=is_api_error):
                 if are_troubles:
                     yield from self._iter_errors(list(group))
                 else:
@@ -734,8 +732,21 @@ class TerminalRenderer:
                         yield from self._call_renderer.iter_late_result(item, passage.called)
                     case UserMessage():
                         yield from self._iter_user_entry(passage, item)
-                    case AssistantText() | AssistantThinking():
-                        yield _create_model_speech(passage.conversation, item)
+                    case AssistantThinking():
+                        missing = "encrypted" if item.is_encrypted else "not recorded"
+                        yield SpeechBlock(
+                            voice="thinking",
+                            text=strip_escapes(item.text),
+                            note=None if item.text.strip() else f"thinking {missing}",
+                        )
+                    case AssistantText():
+                        voice = SPEAKERS[find_speaker(passage.conversation, item)]
+                        yield SpeechBlock(
+                            voice=voice,
+                            text=strip_escapes(item.text).strip("\n"),
+                            note="repeated in full below" if item.is_intermediate else None,
+                            is_markdown=voice == "answer",
+                        )
                     case FoldedItems():
                         yield _create_fold_remark(item)
                     case CompactionItem():
@@ -890,32 +901,10 @@ def _nest(level: int, block: AnyBlock) -> AnyBlock:
     return replace(block, level=level + block.level) if level else block
 
 
-def _is_api_error(passage: AnyPassage) -> bool:
-    if not isinstance(passage, ItemPassage):
-        return False
-    return isinstance(passage.item, ClientNote) and passage.item.subtype == "api_error"
-
-
 def _iter_outputs(text: str | None, errors: str | None, *, is_full: bool) -> Iterator[AnyBlock]:
     first, last = (ALL_LINES, 0) if is_full else OUTPUT_LINES
     yield from iter_output_blocks(text or "", first, last, is_terminal=True)
     yield from iter_output_blocks(errors or "", first, last, tone="trouble", is_terminal=True)
-
-
-def _create_model_speech(
-    conversation: Conversation, item: AssistantText | AssistantThinking
-) -> SpeechBlock:
-    if isinstance(item, AssistantThinking):
-        missing = "thinking encrypted" if item.is_encrypted else "thinking not recorded"
-        note = None if item.text.strip() else missing
-        return SpeechBlock(voice="thinking", text=strip_escapes(item.text), note=note)
-    voice = SPEAKERS[find_speaker(conversation, item)]
-    return SpeechBlock(
-        voice=voice,
-        text=strip_escapes(item.text).strip("\n"),
-        note="repeated in full below" if item.is_intermediate else None,
-        is_markdown=voice == "answer",
-    )
 
 
 def _create_fold_remark(fold: FoldedItems) -> RemarkBlock:

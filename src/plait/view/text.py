@@ -66,12 +66,11 @@ def apply_carriage_returns(text: str) -> str:
     """Return lines as a terminal finally shows them, where a progress bar overwrote them."""
     if "\r" not in text:
         return text
-    return "\n".join(map(_get_last_state, text.replace("\r\n", "\n").split("\n")))
-
-
-def _get_last_state(line: str) -> str:
-    parts = line.split("\r")
-    return next((part for part in reversed(parts) if COLOUR.sub("", part)), "")
+    lines = []
+    for line in text.replace("\r\n", "\n").split("\n"):
+        states = reversed(line.split("\r"))
+        lines.append(next((state for state in states if COLOUR.sub("", state)), ""))
+    return "\n".join(lines)
 
 
 SEQUENCE = re.compile(
@@ -159,13 +158,11 @@ def count_columns(text: str) -> int:
     """Return the terminal columns of a text."""
     if text.isascii():
         return len(text)
-    return sum(map(_count_letter_columns, text))
-
-
-def _count_letter_columns(letter: str) -> int:
-    if unicodedata.combining(letter):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+    return sum(
+        2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+        if not unicodedata.combining(letter)
+    )
 
 
 def shorten_path(path: str, room: int, ellipsis: str = "…") -> str:

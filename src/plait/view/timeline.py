@@ -24,7 +24,7 @@ from plait.conversation.model import (
 )
 from plait.conversation.tools import get_tool
 from plait.conversation.turns import SPOKEN
-from plait.conversation.walk import TurnResponse, TurnResponses, unfold_items
+from plait.conversation.walk import TurnResponses, unfold_items
 from plait.record.time import parse_time, sum_covered_time
 from plait.view.calls import CallView, format_call_line
 from plait.view.summaries import format_prompt
@@ -147,23 +147,25 @@ def build_waterfall(
     bars = list_turn_bars(line, number, directory)
     agent_ids = {name for bar in bars for name in bar.agents}
     agents = {
-        lane.line: (lane, _list_all_bars(conversations.by_line[lane.line], start))
+        lane.line: (lane, list_turn_bars(conversations.by_line[lane.line], None, start=start))
         for lane in timeline.lanes
         if lane.line in agent_ids
     }
     return sorted(bars, key=lambda bar: bar.start), agents
 
 
-def list_turn_bars(line: Conversation, number: int, directory: str | None = None) -> list[Bar]:
-    """Return the responses and calls of a turn, each response before its calls."""
-    start, responses = find_start_ms(line), TurnResponses(line)
-    turns = [turn for turn in line.turns if turn.number == number]
-    return [bar for turn in turns for bar in _iter_turn_bars(responses, turn, start, directory)]
-
-
-def _list_all_bars(conversation: Conversation, start: float) -> list[Bar]:
-    responses = TurnResponses(conversation)
-    return [bar for turn in conversation.turns for bar in _iter_turn_bars(responses, turn, start)]
+def list_turn_bars(
+    line: Conversation, number: int | None, directory: str | None = None, start: float | None = None
+) -> list[Bar]:
+    """Return the responses and calls of a turn, or of all, each response before its calls."""
+    responses = TurnResponses(line)
+    origin = find_start_ms(line) if start is None else start
+    return [
+        bar
+        for turn in line.turns
+        if number is None or turn.number == number
+        for bar in _iter_turn_bars(responses, turn, origin, directory)
+    ]
 
 
 def find_start_ms(conversation: Conversation) -> float:
@@ -189,10 +191,19 @@ def _create_turn_bar(responses: TurnResponses, turn: Turn, origin: float) -> Tur
     start = (_to_milliseconds(turn.started) or origin) - origin
     end = max((_to_milliseconds(turn.ended) or origin) - origin, start)
     calls = [bar for bar in bars if bar.kind != "model"]
-    permission_ms = turn.asking_ms - sum_covered_time(
-        _clip_spans(start, end, _iter_spans(bars, "person"))
+
+    def sum_time(spans: Iterable[tuple[float | None, float | None]]) -> float:
+        # Clipped to the turn: a compaction writes records again with its own time.
+        return sum_covered_time(
+            (max(first, start), min(last, end))
+            for first, last in spans
+            if first is not None and last is not None
+        )
+
+    tools_ms, questions_ms = (
+        sum_time((bar.start, bar.end) for bar in calls if bar.kind == kind)
+        for kind in ("tool", "person")
     )
-    tools_ms = sum_covered_time(_clip_spans(start, end, _iter_spans(bars, "tool")))
     return TurnBar(
         number=turn.number,
         words=shorten(format_prompt(turn.opener.text), LONGEST) if turn.opener else "",
@@ -200,10 +211,8 @@ def _create_turn_bar(responses: TurnResponses, turn: Turn, origin: float) -> Tur
         started=turn.started,
         start=start,
         end=end,
-        model_ms=sum_covered_time(
-            _clip_spans(start, end, ((bar.asked, bar.spoken) for bar in bars))
-        ),
-        tools_ms=max(tools_ms - permission_ms, 0),
+        model_ms=sum_time((bar.asked, bar.spoken) for bar in bars),
+        tools_ms=max(tools_ms - (turn.asking_ms - questions_ms), 0),
         asking_ms=turn.asking_ms,
         responses=len(bars) - len(calls),
         calls=len(calls),
@@ -213,80 +222,53 @@ def _create_turn_bar(responses: TurnResponses, turn: Turn, origin: float) -> Tur
     )
 
 
-def _iter_spans(bars: Iterable[Bar], kind: BarKind) -> Iterator[tuple[float, float]]:
-    return ((bar.start, bar.end) for bar in bars if bar.kind == kind)
-
-
-def _clip_spans(
-    start: float, end: float, spans: Iterable[tuple[float | None, float | None]]
-) -> Iterator[tuple[float, float]]:
-    """Yield spans clipped to a turn.
-
-    A compaction writes records again with its own time, so they may end after their turn.
-    """
-    for first, last in spans:
-        if first is not None and last is not None:
-            yield max(first, start), min(last, end)
-
-
 def _iter_turn_bars(
-    responses: TurnResponses, turn: Turn, start: float, directory: str | None = None
+    responses: TurnResponses, turn: Turn, origin: float, directory: str | None = None
 ) -> Iterator[Bar]:
-    latest, times = _to_milliseconds(turn.started), dict[int, float | None]()
+    latest, input_times = _to_milliseconds(turn.started), dict[int, float | None]()
     for item in unfold_items(turn.items):
         if isinstance(item, UserMessage | LateResult):
             time = _to_milliseconds(item.time)
             latest = time if latest is None else max(latest, time or latest)
         elif isinstance(item, SPOKEN):
-            times.setdefault(item.response, latest)
-    input_times = times
+            input_times.setdefault(item.response, latest)
     for response in responses.starting_in(turn):
-        yield from _iter_model_bar(response, input_times.get(response.numbers[0]), start)
+        start, end = map(_to_milliseconds, response.interval)
+        if start is not None:
+            input_time = input_times.get(response.numbers[0])
+            last = _to_milliseconds(response.spoken_until) or start
+            yield Bar(
+                kind="model",
+                name=response.response.model or "model",
+                start=start - origin,
+                end=(end or start) - origin,
+                asked=min(start if input_time is None else input_time, start) - origin,
+                spoken=max(last, start) - origin,
+                outcome="failed" if response.is_error else "ok",
+                uuid=next(iter(response.response.uuids), None),
+                output_tokens=sum(part.tokens.output for part in response.parts),
+            )
         for call in response.calls:
-            yield from _iter_call_bar(call, start, directory)
-
-
-def _iter_model_bar(
-    response: TurnResponse, input_time: float | None, origin: float
-) -> Iterator[Bar]:
-    start, end = map(_to_milliseconds, response.interval)
-    if start is None:
-        return
-    last = _to_milliseconds(response.spoken_until) or start
-    yield Bar(
-        kind="model",
-        name=response.response.model or "model",
-        start=start - origin,
-        end=(end or start) - origin,
-        asked=min(start if input_time is None else input_time, start) - origin,
-        spoken=max(last, start) - origin,
-        outcome="failed" if response.is_error else "ok",
-        uuid=next(iter(response.response.uuids), None),
-        output_tokens=sum(part.tokens.output for part in response.parts),
-    )
-
-
-def _iter_call_bar(call: ToolCall, origin: float, directory: str | None) -> Iterator[Bar]:
-    start, end = map(_to_milliseconds, call.interval)
-    if start is None:
-        return
-    line = format_call_line(CallView(call, directory))
-    yield Bar(
-        kind="person" if get_tool(call.name).is_answered_by_person else "tool",
-        name=line.tool,
-        words=line.subject[:LONGEST],
-        start=start - origin,
-        end=(end or start) - origin,
-        outcome=call.outcome,
-        uuid=call.uuid,
-        agents=call.agents,
-    )
+            start, end = map(_to_milliseconds, call.interval)
+            if start is not None:
+                line = format_call_line(CallView(call, directory))
+                is_question = get_tool(call.name).is_answered_by_person
+                yield Bar(
+                    kind="person" if is_question else "tool",
+                    name=line.tool,
+                    words=line.subject[:LONGEST],
+                    start=start - origin,
+                    end=(end or start) - origin,
+                    outcome=call.outcome,
+                    uuid=call.uuid,
+                    agents=call.agents,
+                )
 
 
 def _iter_lanes(
     conversations: Conversations, conversation: Conversation, origin: float
 ) -> Iterator[Lane]:
-    launches = {
+    launches: dict[str, tuple[int | None, Outcome]] = {
         name: (turn.number, item.outcome)
         for turn in conversation.turns
         for item in turn.items
@@ -303,32 +285,24 @@ def _iter_lanes(
     for name in agents:
         agent = conversations.by_line[name]
         start, end = map(_to_milliseconds, agent.interval)
-        if start is not None:
-            yield _create_lane(
-                agent, launches, start - origin, max((end or origin) - origin, start - origin)
-            )
-
-
-def _create_lane(
-    agent: Conversation, launches: dict[str, tuple[int, Outcome]], start: float, end: float
-) -> Lane:
-    calls = [
-        item for item in agent.items() if isinstance(item, ToolCall) and not item.is_intermediate
-    ]
-    turn, outcome = launches.get(agent.id, (None, "ok"))
-    last = agent.responses[-1] if agent.responses else None
-    return Lane(
-        line=agent.id,
-        words=shorten(agent.label or agent.title or agent.agent or agent.id, LONGEST),
-        kind=agent.kind,
-        parent=agent.parent,
-        turn=turn,
-        start=start,
-        end=end,
-        calls=len(calls),
-        failed=sum(not call.succeeded for call in calls),
-        is_failed=outcome not in SUCCESSFUL or bool(last and last.is_error),
-    )
+        if start is None:
+            continue
+        items = agent.items()
+        calls = [i for i in items if isinstance(i, ToolCall) and not i.is_intermediate]
+        turn, outcome = launches.get(agent.id, (None, "ok"))
+        last = agent.responses[-1] if agent.responses else None
+        yield Lane(
+            line=agent.id,
+            words=shorten(agent.label or agent.title or agent.agent or agent.id, LONGEST),
+            kind=agent.kind,
+            parent=agent.parent,
+            turn=turn,
+            start=start - origin,
+            end=max((end or origin) - origin, start - origin),
+            calls=len(calls),
+            failed=sum(not call.succeeded for call in calls),
+            is_failed=outcome not in SUCCESSFUL or bool(last and last.is_error),
+        )
 
 
 def assign_lanes(lanes: Iterable[Lane]) -> Iterator[Lane]:

@@ -74,30 +74,25 @@ class RunningServer(Struct, frozen=True):
 
 def open_listener(host: str, port: int) -> socket.socket:
     """Return a listening socket: on the port, the next free one, else any; 0 for any."""
-    for candidate in (*range(port, min(port + NEXT, PORTS)), 0) if port else (0,):
-        listener = _listen_on(host, candidate)
-        if listener is not None:
-            return listener
-    raise UserError(f"cannot listen on '{host}': all ports are taken")
-
-
-def _listen_on(host: str, port: int) -> socket.socket | None:
-    """Return a socket that listens on a port; None if that is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Declared as TCP, so that asyncio sends responses without waiting for acknowledgements.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(BACKLOG)  # clients that come before the server is ready wait
-    except OSError as error:
-        listener.close()
-        if error.errno == EADDRINUSE:
-            return None
-        reason = (error.strerror or str(error)).lower()
-        hint = "`--port 0` uses a free port"
-        raise UserError(f"cannot listen on port {port} of '{host}': {reason}", hint) from error
-    return listener
+    for candidate in (*range(port, min(port + NEXT, PORTS)), 0) if port else (0,):
+        # Declared as TCP, so that asyncio sends responses without waiting for acknowledgements.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, candidate))
+            listener.listen(BACKLOG)  # clients that come before the server is ready wait
+        except OSError as error:
+            listener.close()
+            if error.errno == EADDRINUSE:
+                continue
+            reason = (error.strerror or str(error)).lower()
+            raise UserError(
+                f"cannot listen on port {candidate} of '{host}': {reason}",
+                "`--port 0` uses a free port",
+            ) from error
+        return listener
+    raise UserError(f"cannot listen on '{host}': all ports are taken")
 
 
 @contextmanager

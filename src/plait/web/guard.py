@@ -134,34 +134,13 @@ MOST, MOST_FIELDS = 4096, 10
 """Size limits of a sign-in request."""
 
 
-def create_refusal(
-    status: int, reason: str, commands: Commands
-) -> Callable[[Any, Any, Any], Awaitable[None]]:
-    """Return the application that answers a refused request: the sign-in page for browsers."""
-
-    async def answer(scope: Any, receive: Any, send: Any) -> None:
-        response = _create_refusal_response(status, reason, commands, _get_requested_page(scope))
-        response.headers["Connection"] = "close"
-        await response(scope, receive, send)
-
-    return answer
-
-
-def _get_requested_page(scope: Any) -> str | None:
-    """Return the page that a browser requested; None for a program."""
+def _create_refusal(scope: Any, status: int, reason: str, commands: Commands) -> Response:
+    """Answer a refused request: the sign-in page for browsers, JSON for programs."""
+    path, query = str(scope["path"]), scope["query_string"].decode("latin-1")
     accepted = dict(scope["headers"]).get(b"accept", b"")
-    if b"text/html" not in accepted or scope["path"].startswith("/api/"):
-        return None
-    query = scope["query_string"].decode("latin-1")
-    return f"{scope['path']}?{query}" if query else str(scope["path"])
-
-
-def _create_refusal_response(
-    status: int, reason: str, commands: Commands, page: str | None
-) -> Response:
-    if page is not None:
-        path = to_local_path(page) if status == 401 else None
-        return HTMLResponse(render_sign_in_page(reason, commands.open, path), status)
+    if b"text/html" in accepted and not path.startswith(API):
+        page = to_local_path(f"{path}?{query}" if query else path) if status == 401 else None
+        return HTMLResponse(render_sign_in_page(reason, commands.open, page), status)
     body = {"error": reason, "hints": [commands.hint] if status == 401 else []}
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     return JSONResponse(body, status, headers)
@@ -284,11 +263,14 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        refusal = self.find_refusal(scope)
-        if refusal is None:
+        app = self.app
+        if refusal := self.find_refusal(scope):
+            response = _create_refusal(scope, *refusal, self.commands)
+            response.headers["Connection"] = "close"
+            app = response
+        else:
             self.last_request = time.monotonic()
             scope[PERSON] = self.find_person(scope["path"], _get_headers(scope))
-        app: App = create_refusal(*refusal, self.commands) if refusal else self.app
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -3,21 +3,18 @@
 import socket
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from plait.errors import PlaitError, UserError
-from plait.lake.access import OWNER, Policy, ServedLake
+from plait.lake.access import OWNER, HiddenMonth, Policy, ServedLake
 from plait.lake.page import (
     HEADINGS,
     MOST_FOUND,
@@ -41,8 +38,6 @@ from plait.lake.page import PASSAGES_STEP as PASSAGES
 from plait.lake.query import (
     QueryEngine,
     QueryError,
-    QueryResult,
-    RowDict,
     find_session,
     list_passages,
     list_people_and_projects,
@@ -55,18 +50,21 @@ from plait.lake.saved_queries import SavedQuery, load_saved_queries
 from plait.record.time import parse_time
 from plait.web.address import ServerAddress
 from plait.web.events import Hub
-from plait.web.guard import PERSON, App, Commands, Guard, Keys, SignIn, equal_in_constant_time
+from plait.web.guard import PERSON, Commands, Guard, Keys, equal_in_constant_time
 from plait.web.responses import (
-    NO_CACHE,
-    PLAIN,
-    handle_disconnect,
+    error_response,
     html_response,
     json_response,
     log,
     read_number,
     serve_asset,
 )
-from plait.web.server import ConnectionLimits, Server, create_uvicorn_config
+from plait.web.server import (
+    ConnectionLimits,
+    Server,
+    create_guarded_application,
+    create_uvicorn_config,
+)
 
 LONGEST = 300
 MOST_WORDS = 12
@@ -88,6 +86,7 @@ class LakeRequest:
         self.state: LakeState = request.app.state.lake
         self.person: str = request.scope.get(PERSON) or OWNER
         self.query = request.query_params
+        self.path: dict[str, str] = request.path_params
         self.start = min(read_number(request, "start") or 0, FARTHEST)
         self.turn = read_number(request, "turn")
 
@@ -116,13 +115,15 @@ class LakeRequest:
         """The words to search for."""
         return str(self.fields.get("q", "")).split()[:MOST_WORDS]
 
-    def answer(self, question: SavedQuery, parameters: Mapping[str, str]) -> QueryResult:
-        """Run a saved query; report invalid parameters."""
-        try:
-            values = question.parse_values(parameters, parse_moment)
-        except UserError as error:
-            raise HTTPException(400, error.message) from error
-        return self.sight.query(question.sql, values)
+    @property
+    def filter_choices(self) -> FilterChoices:
+        """The people and projects that can be selected."""
+        return FilterChoices(*list_people_and_projects(self.sight))
+
+    @property
+    def hidden_months(self) -> list[HiddenMonth]:
+        """The totals of sessions that this person may not see."""
+        return list(self.state.served.hidden_totals(self.person))
 
 
 def parse_moment(text: str) -> datetime | None:
@@ -147,7 +148,10 @@ class PeopleKeys(Keys):
 
     def find_cookie_owner(self, cookie: str) -> str | None:
         """Return the owner of a cookie; after a change of the key nobody."""
-        name = _decode_name(cookie)
+        try:
+            name = urlsafe_b64decode(cookie.partition(".")[0]).decode()
+        except (Error, ValueError):
+            return None
         if name not in self.policy().people:
             return None
         return name if equal_in_constant_time(cookie, self._cookie(name)) else None
@@ -161,52 +165,43 @@ class PeopleKeys(Keys):
         return f"{urlsafe_b64encode(name.encode()).decode()}.{self.sign(f'{name} {key}')}"
 
 
-def _decode_name(cookie: str) -> str:
-    try:
-        return urlsafe_b64decode(cookie.partition(".")[0]).decode()
-    except (Error, ValueError):
-        return ""
-
-
 NO_SESSION = "no such session, or you may not see it"
-NO_QUESTION = "no such query"
+Answer: TypeAlias = str | dict[str, Any]
+"""A page, or a value for JSON."""
+Endpoint: TypeAlias = Callable[[Request], Response]
 
 
-def _list_filter_choices(lake: LakeRequest) -> FilterChoices:
-    return FilterChoices(*list_people_and_projects(lake.sight))
-
-
-def _serve_sessions(request: Request) -> Response:
-    lake, now = LakeRequest(request), datetime.now(UTC)
+def _get_sessions(lake: LakeRequest, *, is_json: bool) -> Answer:
     total, rows = list_sessions(lake.sight, **lake.filters, start=lake.start, limit=SESSIONS_STEP)
-    sessions = [_to_session(row) for row in rows]
-    hidden_months = list(lake.state.served.hidden_totals(lake.person))
+    if is_json:
+        return {"total": total, "start": lake.start, "sessions": rows}
+    sessions = [msgspec.convert(row, LakeSession) for row in rows]
     main = render_sessions(
-        sessions, total, lake.fields, _list_filter_choices(lake), hidden_months, now
+        sessions,
+        total,
+        lake.fields,
+        lake.filter_choices,
+        lake.hidden_months,
+        datetime.now(UTC),
     )
-    return html_response(request, render_lake_page("Sessions", main, lake.person, here="sessions"))
+    return render_lake_page("Sessions", main, lake.person, here="sessions")
 
 
-def _to_session(row: RowDict) -> LakeSession:
-    return msgspec.convert(row, LakeSession)
-
-
-def _serve_session(request: Request) -> Response:
-    lake = LakeRequest(request)
-    source, session = request.path_params["source"], request.path_params["session"]
-    row = find_session(lake.sight, source, session)
+def _get_session(lake: LakeRequest, *, is_json: bool) -> Answer:
+    row = find_session(lake.sight, **lake.path)
     if row is None:
         raise HTTPException(404, NO_SESSION)
+    if is_json:
+        return row
     states = {item["state"] or "": item["passages"] for item in row["states"]}
     state = lake.fields.get("state") or next(iter(states), "")
     if "state" not in lake.fields and "active" in states:
         state = "active"
-    turn, start = lake.turn, lake.start
     passages = list_passages(
-        lake.sight, source, session, state, turn=turn, start=start, limit=PASSAGES
+        lake.sight, **lake.path, state=state, turn=lake.turn, start=lake.start, limit=PASSAGES
     )
     page = LakeSessionPage(
-        session=_to_session(row),
+        session=msgspec.convert(row, LakeSession),
         version=row["version"],
         tools=row["tools"],
         models=row["models"],
@@ -217,185 +212,138 @@ def _serve_session(request: Request) -> Response:
         passages=[msgspec.convert(item, LakePassage) for item in passages],
     )
     main = render_session(page, has_text=lake.has_text)
-    return html_response(request, render_lake_page(page.session.display_title, main, lake.person))
+    return render_lake_page(page.session.display_title, main, lake.person)
 
 
-def _serve_search(request: Request) -> Response:
-    lake, now = LakeRequest(request), datetime.now(UTC)
-    kind = lake.fields.get("kind")
-    total, rows = search_passages(
-        lake.sight, lake.search_words, **lake.filters, kind=kind, limit=MOST_FOUND
-    )
+def _get_search(lake: LakeRequest, *, is_json: bool) -> Answer:
+    words, kind = lake.search_words, lake.fields.get("kind")
+    total, rows = search_passages(lake.sight, words, **lake.filters, kind=kind, limit=MOST_FOUND)
+    if is_json:
+        return {"total": total, "passages": rows}
     hits = [msgspec.convert(row, LakeHit) for row in rows]
-    choices, has_text = _list_filter_choices(lake), lake.has_text
-    main = render_search(hits, total, lake.fields, choices, now, has_text=has_text)
+    now, has_text = datetime.now(UTC), lake.has_text
+    main = render_search(hits, total, lake.fields, lake.filter_choices, now, has_text=has_text)
     query = str(lake.fields.get("q", ""))
-    return html_response(
-        request, render_lake_page("Search", main, lake.person, here="search", query=query)
-    )
+    return render_lake_page("Search", main, lake.person, here="search", query=query)
 
 
-def _serve_usage(request: Request) -> Response:
-    lake = LakeRequest(request)
-    by = lake.fields.get("by", "project")
-    fields = {**lake.fields, "by": by if by in HEADINGS else "project"}
-    rows = list_costs(lake, fields["by"])
-    total = sum_usage(lake.sight, **lake.filters, since=None)
-    hidden_months = list(lake.state.served.hidden_totals(lake.person))
-    form = render_filters("/usage", fields, _list_filter_choices(lake))
-    main = render_usage(total, rows, fields, form, hidden_months)
-    return html_response(request, render_lake_page("Usage", main, lake.person, here="usage"))
-
-
-def list_costs(lake: LakeRequest, by: str) -> list[RowDict]:
-    """Return the costs of the visible sessions, by a dimension."""
-    question = load_saved_queries()["cost"]
-    values = question.parse_values({"by": by, "limit": "500"}, parse_moment)
-    return rows_as_dicts(lake.sight.query(question.sql, {**values, **lake.filters}))
-
-
-def _serve_questions(request: Request) -> Response:
-    lake = LakeRequest(request)
-    queries = [(name, query.asks) for name, query in lake.state.questions().items()]
-    page = render_lake_page("Questions", render_questions(queries), lake.person, here="questions")
-    return html_response(request, page)
-
-
-def _serve_question(request: Request) -> Response:
-    lake, name = LakeRequest(request), request.path_params["name"]
-    question = lake.state.questions().get(name)
-    if question is None:
-        raise HTTPException(404, NO_QUESTION)
-    parameters = {
-        name_: lake.query[name_] for name_ in question.parameters if lake.query.get(name_)
-    }
-    answer = lake.answer(question, parameters)
-    rows, summary = list(answer.rows()), question.asks
-    main = render_question(name, summary, question.parameters, parameters, answer.columns, rows)
-    return html_response(request, render_lake_page(name, main, lake.person, here="questions"))
-
-
-PAGE_ROUTES = (
-    Route("/", _serve_sessions),
-    Route("/s/{source:path}/{session}", _serve_session),  # a source may be called team/laptop
-    Route("/search", _serve_search),
-    Route("/usage", _serve_usage),
-    Route("/questions", _serve_questions),
-    Route("/questions/{name}", _serve_question),
-)
-
-
-def _serve_me_json(request: Request) -> Response:
-    lake = LakeRequest(request)
-    return json_response(request, {"person": lake.person, "has_text": lake.has_text})
-
-
-def _serve_sessions_json(request: Request) -> Response:
-    lake = LakeRequest(request)
-    total, rows = list_sessions(lake.sight, **lake.filters, start=lake.start, limit=SESSIONS_STEP)
-    return json_response(request, {"total": total, "start": lake.start, "sessions": rows})
-
-
-def _serve_session_json(request: Request) -> Response:
-    lake = LakeRequest(request)
-    row = find_session(lake.sight, **request.path_params)
-    if row is None:
-        raise HTTPException(404, NO_SESSION)
-    return json_response(request, row)
-
-
-def _serve_text_json(request: Request) -> Response:
-    lake = LakeRequest(request)
-    if find_session(lake.sight, **request.path_params) is None:
-        raise HTTPException(404, NO_SESSION)
-    state = str(lake.fields.get("state", "active"))
-    turn, start = lake.turn, lake.start
-    passages = list_passages(
-        lake.sight, **request.path_params, state=state, turn=turn, start=start, limit=PASSAGES
-    )
-    return json_response(request, {"passages": passages})
-
-
-def _serve_search_json(request: Request) -> Response:
-    lake = LakeRequest(request)
-    kind = lake.fields.get("kind")
-    total, rows = search_passages(
-        lake.sight, lake.search_words, **lake.filters, kind=kind, limit=MOST_FOUND
-    )
-    return json_response(request, {"total": total, "passages": rows})
-
-
-def _serve_usage_json(request: Request) -> Response:
-    lake = LakeRequest(request)
+def _get_usage(lake: LakeRequest, *, is_json: bool) -> Answer:
     by = lake.fields.get("by", "project")
     if by not in HEADINGS:
-        raise HTTPException(400, f"'by' is one of {', '.join(HEADINGS)}")
-    hidden_months = [month._asdict() for month in lake.state.served.hidden_totals(lake.person)]
+        if is_json:
+            raise HTTPException(400, f"'by' is one of {', '.join(HEADINGS)}")
+        by = "project"
+    cost = load_saved_queries()["cost"]
+    values = cost.parse_values({"by": by, "limit": "500"}, parse_moment)
+    rows = rows_as_dicts(lake.sight.query(cost.sql, {**values, **lake.filters}))
     total = sum_usage(lake.sight, **lake.filters, since=None)
-    return json_response(
-        request, {"total": total, "by": by, "rows": list_costs(lake, by), "rest": hidden_months}
-    )
+    if is_json:
+        rest = [month._asdict() for month in lake.hidden_months]
+        return {"total": total, "by": by, "rows": rows, "rest": rest}
+    fields = {**lake.fields, "by": by}
+    form = render_filters("/usage", fields, lake.filter_choices)
+    main = render_usage(total, rows, fields, form, lake.hidden_months)
+    return render_lake_page("Usage", main, lake.person, here="usage")
 
 
-def _serve_questions_json(request: Request) -> Response:
-    queries = LakeRequest(request).state.questions()
-    listed = [{"name": name, "asks": query.asks} for name, query in queries.items()]
-    return json_response(request, {"questions": listed})
+def _get_questions(lake: LakeRequest, *, is_json: bool) -> Answer:
+    queries = [(name, query.asks) for name, query in lake.state.questions().items()]
+    if is_json:
+        return {"questions": [{"name": name, "asks": asks} for name, asks in queries]}
+    return render_lake_page("Questions", render_questions(queries), lake.person, here="questions")
 
 
-def _serve_question_json(request: Request) -> Response:
-    lake = LakeRequest(request)
-    question = lake.state.questions().get(request.path_params["name"])
+def _get_question(lake: LakeRequest, *, is_json: bool) -> Answer:
+    name = lake.path["name"]
+    question = lake.state.questions().get(name)
     if question is None:
-        raise HTTPException(404, NO_QUESTION)
-    parameters = {name: value for name, value in lake.query.items() if value}
-    answer = lake.answer(question, parameters)
-    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows()]
-    return json_response(request, {"columns": answer.columns, "rows": rows})
+        raise HTTPException(404, "no such query")
+    parameters = {
+        key: value
+        for key, value in lake.query.items()
+        if value and (is_json or key in question.parameters)
+    }
+    try:
+        values = question.parse_values(parameters, parse_moment)
+    except UserError as error:
+        raise HTTPException(400, error.message) from error
+    answer = lake.sight.query(question.sql, values)
+    if is_json:
+        rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows()]
+        return {"columns": answer.columns, "rows": rows}
+    main = render_question(
+        name,
+        question.asks,
+        question.parameters,
+        parameters,
+        answer.columns,
+        list(answer.rows()),
+    )
+    return render_lake_page(name, main, lake.person, here="questions")
 
 
-API_ROUTES = (
-    Route("/api/me", _serve_me_json),
-    Route("/api/sessions", _serve_sessions_json),
-    Route("/api/sessions/{source:path}/{session}/text", _serve_text_json),
-    Route("/api/sessions/{source:path}/{session}", _serve_session_json),
-    Route("/api/search", _serve_search_json),
-    Route("/api/usage", _serve_usage_json),
-    Route("/api/questions", _serve_questions_json),
-    Route("/api/questions/{name}", _serve_question_json),
-)
+def _get_text(lake: LakeRequest, *, is_json: bool) -> Answer:
+    if find_session(lake.sight, **lake.path) is None:
+        raise HTTPException(404, NO_SESSION)
+    state, turn = str(lake.fields.get("state", "active")), lake.turn
+    passages = list_passages(
+        lake.sight, **lake.path, state=state, turn=turn, start=lake.start, limit=PASSAGES
+    )
+    return {"passages": passages}
 
 
-UNREADABLE = "cannot read the lake at the moment"
-UNANSWERED = "this query failed"
-FAILED = "something went wrong in Plait"
+def _get_me(lake: LakeRequest, *, is_json: bool) -> Answer:
+    return {"person": lake.person, "has_text": lake.has_text}
+
+
+SESSION = "{source:path}/{session}"  # a source may be called team/laptop
+PAGES = {
+    "/": _get_sessions,
+    f"/s/{SESSION}": _get_session,
+    "/search": _get_search,
+    "/usage": _get_usage,
+    "/questions": _get_questions,
+    "/questions/{name}": _get_question,
+}
+API = {
+    "/api/me": _get_me,
+    "/api/sessions": _get_sessions,
+    f"/api/sessions/{SESSION}/text": _get_text,
+    f"/api/sessions/{SESSION}": _get_session,
+    "/api/search": _get_search,
+    "/api/usage": _get_usage,
+    "/api/questions": _get_questions,
+    "/api/questions/{name}": _get_question,
+}
+
+
+def _iter_routes() -> Iterator[Route]:
+    def create_endpoint(get: Callable[..., Answer], *, is_json: bool) -> Endpoint:
+        def serve(request: Request) -> Response:
+            answer = get(LakeRequest(request), is_json=is_json)
+            if isinstance(answer, str):
+                return html_response(request, answer)
+            return json_response(request, answer)
+
+        return serve
+
+    for path, get in PAGES.items():
+        yield Route(path, create_endpoint(get, is_json=False))
+    for path, get in API.items():
+        yield Route(path, create_endpoint(get, is_json=True))
 
 
 def create_lake_application(state: LakeState, keys: Keys, address: ServerAddress) -> Guard:
     """Create the application: the guard, and behind it the pages of a lake."""
-    sign_in = SignIn(keys, f"plait{address.port}", address.commands)
-    app = Starlette(
-        routes=[
-            Route("/enter", sign_in.enter, methods=["GET", "POST"]),
-            Route("/alive", sign_in.alive),
-            *PAGE_ROUTES,
-            *API_ROUTES,
-            Route("/assets/{name}", serve_asset),
-        ],
-        exception_handlers={
-            PlaitError: _handle_plait_error,
-            HTTPException: _handle_http_error,
-            ClientDisconnect: handle_disconnect,
-            Exception: _handle_exception,
-        },
-    )
-    app.state.lake = state
-    guarded: App = app
-    if address.is_remote:
-        guarded = GZipMiddleware(app, minimum_size=2000, compresslevel=4)
-    remote = address.is_remote
-    return Guard(
-        guarded, keys, address.port, address.names, is_remote=remote, commands=address.commands
+    return create_guarded_application(
+        [*_iter_routes(), Route("/assets/{name}", serve_asset)],
+        keys,
+        address,
+        {PlaitError: _handle_plait_error, Exception: _handle_exception},
+        lake=state,
+        render_error=lambda request, message, _: render_lake_error(
+            message, request.scope.get(PERSON) or ""
+        ),
     )
 
 
@@ -423,28 +371,10 @@ async def _handle_plait_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, PlaitError)
     log.error("%s %r failed: %s", request.method, request.url.path, error.message)
     if isinstance(error, QueryError):
-        return _error_response(request, 400, UNANSWERED)
-    return _error_response(request, 503, UNREADABLE)
-
-
-async def _handle_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    is_plain = error.detail == HTTPStatus(error.status_code).phrase
-    message = PLAIN.get(error.status_code, error.detail) if is_plain else error.detail
-    response = _error_response(request, error.status_code, message)
-    response.headers.update(error.headers or {})
-    return response
+        return error_response(request, 400, "this query failed", ())
+    return error_response(request, 503, "cannot read the lake at the moment", ())
 
 
 async def _handle_exception(request: Request, error: Exception) -> Response:
     log.error("%s %r failed", request.method, request.url.path, exc_info=error)
-    return _error_response(request, 500, FAILED)
-
-
-def _error_response(request: Request, status: int, message: str) -> Response:
-    if request.url.path.startswith("/api/"):
-        value = {"error": message, "hints": []}
-        return Response(msgspec.json.encode(value), status, NO_CACHE, "application/json")
-    page = render_lake_error(message, request.scope.get(PERSON) or "")
-    data = page.encode("utf-8", "replace")
-    return Response(data, status, NO_CACHE, "text/html; charset=utf-8")
+    return error_response(request, 500, "something went wrong in Plait", ())

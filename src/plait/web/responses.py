@@ -126,7 +126,8 @@ def error_response(request: Request, status: int, message: str, hints: tuple[str
     if request.url.path.startswith("/api/"):
         value = {"error": message, "hints": list(hints)}
         return Response(msgspec.json.encode(value), status, NO_CACHE, "application/json")
-    page = render_error_page(message, hints)
+    render = getattr(request.app.state, "render_error", None)
+    page: str = render(request, message, hints) if render else render_error_page(message, hints)
     return Response(page.encode("utf-8", "replace"), status, NO_CACHE, "text/html; charset=utf-8")
 
 
@@ -136,21 +137,21 @@ def serve_asset(request: Request) -> Response:
     if name == "plait.css":
         library = getattr(request.app.state, "library", None)
         rest = READ_ONLY if library is None or library.is_read_only else b""
-        return tagged_response(request, _sheet() + rest, "text/css; charset=utf-8")
-    if text := _scripts().get(name):
+        return tagged_response(request, _load_assets()[name] + rest, "text/css; charset=utf-8")
+    if text := _load_assets().get(name):
         return tagged_response(request, text, "text/javascript; charset=utf-8")
     raise HTTPException(404, "no such file")
 
 
 @lru_cache
-def _sheet() -> bytes:
-    return (read_style() + read_asset("app.css") + read_asset("tabs.css")).encode()
-
-
-@lru_cache
-def _scripts() -> dict[str, bytes]:
+def _load_assets() -> dict[str, bytes]:
     ours = {name: bundle_script(name).encode() for name in ("app.js", "tabs.js", "lake.js")}
-    return {**ours, "highlight.js": read_asset("highlight.js").encode()}
+    style = read_style() + read_asset("app.css") + read_asset("tabs.css")
+    return {
+        **ours,
+        "highlight.js": read_asset("highlight.js").encode(),
+        "plait.css": style.encode(),
+    }
 
 
 def get_library(request: Request) -> LiveArchive:

@@ -14,8 +14,8 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar, copy_context
 from functools import cache
 from traceback import format_exception
@@ -28,6 +28,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.routing import Route
+from starlette.types import ExceptionHandler
 
 from plait.archive.live import LiveArchive
 from plait.errors import PlaitError
@@ -298,24 +299,46 @@ def create_application(
         yield
         if watcher:
             watcher.stop()
+        library.index_reader.close()
 
     hub.command = address.commands.serve
+    return create_guarded_application(
+        ROUTES,
+        keys,
+        address,
+        {PlaitError: handle_plait_error, Exception: handle_exception},
+        lifespan,
+        library=library,
+        hub=hub,
+        plans=HeldPlans(),
+    )
+
+
+def create_guarded_application(
+    routes: Iterable[Route],
+    keys: Keys,
+    address: ServerAddress,
+    handlers: Mapping[Any, ExceptionHandler],
+    lifespan: Callable[[Starlette], AbstractAsyncContextManager[None]] | None = None,
+    **state: object,
+) -> Guard:
+    """Create an application behind the guard, with the pages to sign in and its state."""
     sign_in = SignIn(keys, f"plait{address.port}", address.commands)
     app = Starlette(
         routes=[
             Route("/enter", sign_in.enter, methods=["GET", "POST"]),
             Route("/alive", sign_in.alive),
-            *ROUTES,
+            *routes,
         ],
         lifespan=lifespan,
         exception_handlers={
-            PlaitError: handle_plait_error,
             HTTPException: handle_http_error,
             ClientDisconnect: handle_disconnect,
-            Exception: handle_exception,
+            **handlers,
         },
     )
-    app.state.library, app.state.hub, app.state.plans = library, hub, HeldPlans()
+    for name, value in state.items():
+        setattr(app.state, name, value)
     guarded: App = app
     if address.is_remote:  # on one machine it would only cost time
         guarded = GZipMiddleware(app, minimum_size=2000, compresslevel=4)
@@ -370,8 +393,16 @@ class Server:
 
     def run(self, listener: socket.socket) -> None:
         """Serve until the end."""
-        with _stop_on_hangup(self.stop), _limit_logs():
-            asyncio.run(self._serve(listener))
+        limit = LogLimit()
+        loggers = [logging.getLogger(name) for name in LOGGERS]
+        for logger in loggers:
+            logger.addFilter(limit)
+        try:
+            with _stop_on_hangup(self.stop):
+                asyncio.run(self._serve(listener))
+        finally:
+            for logger in loggers:
+                logger.removeFilter(limit)
 
     def stop(self) -> None:
         """Stop the server; may be called from any thread, and by a signal."""
@@ -398,18 +429,6 @@ class Server:
                 self.stop()
             await asyncio.sleep(TICK)
         self.hub.close()
-
-
-@contextmanager
-def _limit_logs() -> Iterator[None]:
-    limit = LogLimit()
-    for name in LOGGERS:
-        logging.getLogger(name).addFilter(limit)
-    try:
-        yield
-    finally:
-        for name in LOGGERS:
-            logging.getLogger(name).removeFilter(limit)
 
 
 @contextmanager
@@ -445,7 +464,8 @@ def run(
 ) -> None:
     """Serve until a signal, or until idle for too long."""
     host, port = listener.getsockname()[:2]
-    address, hub = ServerAddress(host, port, names | {"localhost"}, commands), Hub()
+    address = ServerAddress(host, port, names | {"localhost"}, commands)
+    hub = Hub()
     guard = create_application(library, keys, address, hub, on_progress=on_progress)
     Server(create_uvicorn_config(ConnectionLimits(guard)), guard, hub, idle).run(listener)
 

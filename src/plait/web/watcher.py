@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event as Flag
 from threading import Thread
 from time import monotonic
@@ -29,42 +30,31 @@ MOST, MOST_BYTES = 12, 200_000_000
 
 
 def _prepare_pages(library: LiveArchive, stop: Flag) -> None:
+    """Render the pages of large new sessions ahead, while nobody requests anything."""
     while not stop.wait(QUIET) and library.reading.is_under_way:
         pass
     if stop.is_set():
         return
     library.prices.cost("claude", NO_TOKENS, None)  # the price list is large as well
-    for name, session in _choose_sessions(library):
+    chosen: list[tuple[str, Session]] = []
+    room = MOST_BYTES
+    for name, session in sorted(library.snapshot.names.items(), key=lambda item: -item[1].modified):
+        size = sum(file.size for file in session.files)
+        if len(chosen) < MOST and MIN_BYTES <= size <= room:
+            room -= size
+            chosen.append((name, session))
+    for name, session in chosen:
         while monotonic() - library.last_read < QUIET:
             if stop.wait(QUIET):
                 return
         if stop.wait(0.2):
             return
-        _save_page(library, name, session)
-
-
-def _choose_sessions(library: LiveArchive) -> list[tuple[str, Session]]:
-    chosen: list[tuple[str, Session]] = []
-    room = MOST_BYTES
-    newest = sorted(library.snapshot.names.items(), key=lambda item: -item[1].modified)
-    for name, session in newest:
-        size = sum(file.size for file in session.files)
-        if len(chosen) < MOST and MIN_BYTES <= size <= room:
-            room -= size
-            chosen.append((name, session))
-    return chosen
-
-
-def _save_page(library: LiveArchive, name: str, session: Session) -> None:
-    if library.find_cached_page(name, session) is not None:
-        return
-    last_request = library.last_read
-    try:
-        opened = library.open_session(name)
-        library.pages.save(name, opened.fingerprint, render_body(opened))
-    except PlaitError:  # gone since
-        return
-    finally:
+        if library.find_cached_page(name, session) is not None:
+            continue
+        last_request = library.last_read
+        with suppress(PlaitError):  # gone since
+            opened = library.open_session(name)
+            library.pages.save(name, opened.fingerprint, render_body(opened))
         library.last_read = last_request
 
 
@@ -238,9 +228,14 @@ class Watcher:
 
     def _finish(self, problem: str = "") -> None:
         """Publish that reading has ended, and why."""
+        missing = self.library.missing_roots
+        if missing and not problem:
+            paths = ", ".join(f"'{path}'" for path in missing)
+            verb, subject = ("do", "they do") if len(missing) > 1 else ("does", "it does")
+            problem = f"{paths} {verb} not exist; sessions appear as soon as {subject}"
         reading = self.library.reading
         previous = reading.progress
-        reading.end(problem or _describe_missing_roots(self.library))
+        reading.end(problem)
         if reading.progress != previous:
             self._publish_progress()
 
@@ -254,11 +249,3 @@ class Watcher:
         self.hub.first_event = event if progress else None
         self.hub.publish([event])
         self._on_progress(progress)
-
-
-def _describe_missing_roots(library: LiveArchive) -> str:
-    if not library.missing_roots:
-        return ""
-    paths = ", ".join(f"'{path}'" for path in library.missing_roots)
-    verb, subject = ("do", "they do") if len(library.missing_roots) > 1 else ("does", "it does")
-    return f"{paths} {verb} not exist; sessions appear as soon as {subject}"

@@ -44,6 +44,7 @@ from plait.view.formats import format_bytes, format_count
 from plait.view.page.session_rows import ListedSession
 
 if TYPE_CHECKING:
+    from plait.index.search import SharedReader
     from plait.redact import Rules
 
 
@@ -432,6 +433,13 @@ class LiveArchive:
         self.last_read = monotonic()
         known = self._open.get(name)
         return known.value if known else None
+
+    @cached_property
+    def index_reader(self) -> "SharedReader":
+        """The index, kept open between searches."""
+        from plait.index.search import SharedReader
+
+        return SharedReader(self.index)
 
     def find_cached_page(self, name: str, session: Session) -> str | None:
         """Return the cached page of a session rendered from the same files."""

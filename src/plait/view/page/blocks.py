@@ -45,23 +45,20 @@ def _parse_style(style: frozenset[str], codes: str) -> frozenset[str]:
     if numbers[0] in (38, 48):  # one of 256 colours: the page only has its own sixteen
         return style
     for number in numbers:
-        style = _apply_code(style, number)
+        weight = style & {"ib"}
+        if number == 0:
+            style = frozenset()
+        elif number == 1:
+            style |= {"ib"}
+        elif number == 22:
+            style -= {"ib"}
+        elif number == 39:
+            style = weight
+        elif number in DARK_COLOURS:
+            style = weight | {f"i{number - 30}"}
+        elif number in BRIGHT_COLOURS:
+            style = weight | {f"i{number - 90}"}
     return style
-
-
-def _apply_code(style: frozenset[str], number: int) -> frozenset[str]:
-    if number == 0:
-        return frozenset()
-    if number == 1:
-        return style | {"ib"}
-    if number == 22:
-        return style - {"ib"}
-    uncoloured = frozenset(name for name in style if name == "ib")
-    if number == 39:
-        return uncoloured
-    if number in DARK_COLOURS:
-        return uncoloured | {f"i{number - 30}"}
-    return uncoloured | {f"i{number - 90}"} if number in BRIGHT_COLOURS else style
 
 
 class Cut(NamedTuple):
@@ -233,17 +230,13 @@ def render_prose(text: str, options: Options = OPTIONS) -> str:
         return f"<p>{cleaned.strip()}</p>" if cleaned.strip() else ""
     html = comrak.render_markdown(cleaned, *options)
     if "<h" in html:
-        html = HEADING.sub(_lower_heading, html)
+        html = HEADING.sub(lambda match: f"{match[1]}{min(int(match[2]) + 1, 6)}>", html)
     if "<img " in html:
-        html = PICTURE.sub(_replace_picture, html)
+        html = PICTURE.sub(_render_picture_link, html)
     return LINK.sub(_harden_link, html) if "<a href" in html else html
 
 
-def _lower_heading(match: re.Match[str]) -> str:
-    return f"{match[1]}{min(int(match[2]) + 1, 6)}>"
-
-
-def _replace_picture(match: re.Match[str]) -> str:
+def _render_picture_link(match: re.Match[str]) -> str:
     address, label = match[1], match[2] or match[3] or "picture"
     return f'<a href="{address}">{label}</a>' if address else label
 

@@ -1,8 +1,7 @@
 """Tool calls in a page: the line, its parts, and patches with changed words marked."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import starmap
-from typing import NamedTuple
+from itertools import groupby
 
 import msgspec
 
@@ -10,7 +9,7 @@ from plait.conversation.model import Enclosure, ItemBase, LateResult, ToolCall
 from plait.conversation.patches import Hunk, Patch
 from plait.conversation.results import get_extra_text, make_call_of_result
 from plait.conversation.tools import get_tool
-from plait.view.agents import AgentCost, format_agent_usage, sum_agent_costs
+from plait.view.agents import format_agent_usage, sum_agent_costs
 from plait.view.calls import (
     CallView,
     Caption,
@@ -47,74 +46,64 @@ LONGEST = 400
 """Lines longer than this are coloured whole."""
 
 
-class CallRow(NamedTuple):
-    """One line of a patch."""
-
-    sign: str
-    number: int | None
-    html: str
-
-
 def render_patch(patch: Patch, cut: Cut) -> tuple[str, int]:
     """Render a patch as a table; return it with the number of lines left out."""
-    rows = [row for index, hunk in enumerate(patch.hunks) for row in _iter_rows(hunk, index)]
+    rows: list[str] = []
+    for hunk in patch.hunks:
+        if rows:
+            rows.append('<tr class="gap"><td colspan="2">⋯</td></tr>')
+        rows += _iter_hunk_rows(hunk, has_numbers=patch.is_placed)
     visible_rows = rows[: cut.lines]
     if len(rows) - len(visible_rows) < 4:
         visible_rows = rows
-    lines = "".join(_render_patch_row(row, has_numbers=patch.is_placed) for row in visible_rows)
-    return f'<table class="diff"><tbody>{lines}</tbody></table>', len(rows) - len(visible_rows)
+    body = "".join(visible_rows)
+    return f'<table class="diff"><tbody>{body}</tbody></table>', len(rows) - len(visible_rows)
 
 
-def _iter_rows(hunk: Hunk, index: int) -> Iterator[CallRow]:
-    if index:
-        yield CallRow("…", None, "")
-    yield from _number_lines(hunk)
-
-
-def _number_lines(hunk: Hunk) -> Iterator[CallRow]:
+def _iter_hunk_rows(hunk: Hunk, *, has_numbers: bool) -> Iterator[str]:
+    """Yield the lines of a hunk as rows; changed words are marked where lines are replaced."""
     old, new = hunk.old_start, hunk.new_start
-    for removed, added, unchanged in _iter_runs(hunk.lines):
-        marked = list(_mark_changes(removed, added))
-        for text, _ in marked[: len(removed)]:
-            yield CallRow("-", old, text)
-            old += 1
-        for text, _ in marked[len(removed) :]:
-            yield CallRow("+", new, text)
-            new += 1
-        for line in unchanged:
-            yield CallRow(" ", new, esc(line))
-            old, new = old + 1, new + 1
+
+    def render_row(number: int, html: str, css_class: str = "") -> str:
+        css = f' class="{css_class}"' if css_class else ""
+        return f"<tr{css}><td>{number if has_numbers else ''}</td><td>{html or ' '}</td></tr>"
+
+    for is_changed, group in groupby(hunk.lines, key=lambda line: line[:1] in ("-", "+")):
+        lines = list(group)
+        if not is_changed:
+            for line in lines:
+                yield render_row(new, esc(line[1:]))
+                old, new = old + 1, new + 1
+            continue
+        for removed, added in _iter_replacements(lines):
+            are_paired = len(removed) == len(added)
+            for index, line in enumerate(removed):
+                html = _mark_change(line, added[index], "del") if are_paired else esc(line)
+                yield render_row(old, html, "del")
+                old += 1
+            for index, line in enumerate(added):
+                html = _mark_change(line, removed[index], "ins") if are_paired else esc(line)
+                yield render_row(new, html, "ins")
+                new += 1
 
 
-Run = tuple[list[str], list[str], list[str]]
-
-
-def _iter_runs(lines: Iterable[str]) -> Iterator[Run]:
+def _iter_replacements(lines: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the removed lines and the added lines that follow them."""
     removed: list[str] = []
     added: list[str] = []
-    unchanged: list[str] = []
     for line in lines:
-        sign, text = line[:1], line[1:]
-        if (sign in "-+" and sign and unchanged) or (sign == "-" and added):
-            yield removed, added, unchanged
-            removed, added, unchanged = [], [], []
-        (removed if sign == "-" else added if sign == "+" else unchanged).append(text)
-    yield removed, added, unchanged
-
-
-def _mark_changes(removed: Sequence[str], added: Sequence[str]) -> Iterator[tuple[str, str]]:
-    are_paired = len(removed) == len(added)
-    for line, other in zip(removed, added if are_paired else removed, strict=True):
-        yield (_mark_change(line, other, "del") if are_paired else esc(line)), "-"
-    for line, other in zip(added, removed if are_paired else added, strict=True):
-        yield (_mark_change(line, other, "ins") if are_paired else esc(line)), "+"
+        if line[0] == "-" and added:
+            yield removed, added
+            removed, added = [], []
+        (removed if line[0] == "-" else added).append(line[1:])
+    yield removed, added
 
 
 def _mark_change(line: str, other: str, tag: str) -> str:
     if max(len(line), len(other)) > LONGEST:
         return esc(line)
-    start = _count_shared_start(line, other)
-    end = _count_shared_end(line, other, start)
+    start = _count_shared(line, other, min(len(line), len(other)))
+    end = _count_shared(line[::-1], other[::-1], min(len(line), len(other)) - start)
     changed = line[start : len(line) - end]
     if not changed or len(changed) > 0.7 * len(line.strip()):
         return esc(line)
@@ -122,40 +111,20 @@ def _mark_change(line: str, other: str, tag: str) -> str:
     return f"{esc(line[:start])}<{tag}>{esc(changed)}</{tag}>{esc(rest)}"
 
 
-def _count_shared_start(line: str, other: str) -> int:
-    shortest = min(len(line), len(other))
-    index = next((i for i in range(shortest) if line[i] != other[i]), shortest)
+def _count_shared(line: str, other: str, room: int) -> int:
+    """Return how many characters two lines share at the start, without cutting a word."""
+    count = next((index for index in range(room) if line[index] != other[index]), room)
     while (
-        index
-        and _has_word_character(line[index - 1 : index])
-        and _has_word_character(line[index : index + 1] + other[index : index + 1])
+        count
+        and _has_word_character(line[count - 1])
+        and _has_word_character(line[count : count + 1] + other[count : count + 1])
     ):
-        index -= 1
-    return index
-
-
-def _count_shared_end(line: str, other: str, start: int) -> int:
-    room = min(len(line), len(other)) - start
-    index = next((i for i in range(room) if line[-1 - i] != other[-1 - i]), room)
-    while (
-        index
-        and _has_word_character(line[-index])
-        and _has_word_character(line[-index - 1 : -index] + other[-index - 1 : -index])
-    ):
-        index -= 1
-    return index
+        count -= 1
+    return count
 
 
 def _has_word_character(text: str) -> bool:
     return any(character.isalnum() or character == "_" for character in text)
-
-
-def _render_patch_row(row: CallRow, *, has_numbers: bool) -> str:
-    if row.sign == "…":
-        return '<tr class="gap"><td colspan="2">⋯</td></tr>'
-    css_class = {"-": ' class="del"', "+": ' class="ins"'}.get(row.sign, "")
-    number = row.number if has_numbers and row.number is not None else ""
-    return f"<tr{css_class}><td>{number}</td><td>{row.html or ' '}</td></tr>"
 
 
 SLOW_MS = 2000
@@ -178,24 +147,28 @@ def render_call(call: ToolCall, options: PageOptions, *, has_result: bool, inner
         else ""
     )
     result = f'<span class="res">{esc(line.result)}</span>' if line.result else ""
-    usage = f'<span class="res by-agents">{_format_agents(agents)}</span>' if agents else ""
+    usage = ""
+    if agents:
+        count = format_count(len(agents), "agent") if len(agents) > 1 else ""
+        total = agents[0] if len(agents) == 1 else sum_agent_costs(agents)
+        words = join_dotted(count, format_agent_usage(total))
+        usage = f'<span class="res by-agents">{words}</span>'
     head = (
         f"{tool_icon(view.called.name)}<b>{esc(line.tool)}</b> "
         f'<span class="obj">{esc(line.subject)}</span>{result}{usage}{duration}'
     )
     if options.depth == "all":
         body += _render_rest(view, options, head + body, has_result=has_result)
-    feedback = call.result.feedback if call.result else None
-    return render_details(
-        f"call {call.outcome}",
-        render_anchor(call) + (_render_output_place(call, call.call) if has_result else ""),
-        head,
-        body
-        + (f'<div class="feedback">{icon("note")}{esc(feedback)}</div>' if feedback else "")
-        + _render_enclosures(call, has_result=has_result)
-        + inner,
-        is_open=tool.is_open or is_open_call(call, has_result=has_result),
-    )
+    if call.result and call.result.feedback:
+        body += f'<div class="feedback">{icon("note")}{esc(call.result.feedback)}</div>'
+    attributes = render_anchor(call)
+    if has_result and call.result:
+        attributes += _render_output_place(call, call.call)
+        spot = find_answer_spot(call)
+        for index, item in enumerate(call.result.enclosures):
+            body += render_enclosure(item, render_place(spot, f"enclosed/{call.call}/{index}"))
+    is_open = tool.is_open or is_open_call(call, has_result=has_result)
+    return render_details(f"call {call.outcome}", attributes, head, body + inner, is_open=is_open)
 
 
 def is_open_call(call: ToolCall, *, has_result: bool = True) -> bool:
@@ -241,14 +214,6 @@ def render_remaining_values(values: Iterable[tuple[str, str]], spot: ItemBase, s
     return render_output("\n".join(lines), spot, "raw", EVERYTHING, "out words")
 
 
-def _format_agents(agents: Sequence[AgentCost]) -> str:
-    if len(agents) < 2:
-        return "".join(map(format_agent_usage, agents))
-    return join_dotted(
-        format_count(len(agents), "agent"), format_agent_usage(sum_agent_costs(agents))
-    )
-
-
 def _render_parts(parts: Iterable[Part], view: CallView, options: PageOptions) -> str:
     html = ""
     for part in parts:
@@ -286,7 +251,12 @@ def _render_part(part: Part, view: CallView, options: PageOptions) -> str:
                 html += f'<button class="more"{render_place(view.called, place)}>{label}</button>'
             return html
         case TodoList(items=items):
-            return f'<ul class="todos">{"".join(starmap(_render_todo, items))}</ul>'
+            rows = ""
+            for status, text in items:
+                css_class = status if status in STATES else "pending"
+                state = f'<span class="state">{STATES[css_class]}: </span>'
+                rows += f'<li class="{css_class}">{state}{esc(text)}</li>'
+            return f'<ul class="todos">{rows}</ul>'
         case Question():
             answer, labels = part.answer, part.labels
             chosen = {answer, *answer.split(", ")}
@@ -318,13 +288,6 @@ def _render_call_output(part: Output, view: CallView, options: PageOptions) -> s
             return render_output(part.text, *place, options.output, css_class)
 
 
-def _render_todo(status: str, text: str) -> str:
-    css_class = status if status in STATES else "pending"
-    return (
-        f'<li class="{css_class}"><span class="state">{STATES[css_class]}: </span>{esc(text)}</li>'
-    )
-
-
 def render_external_link(address: str, title: str) -> str:
     """Render a link to the web; only the text if the address is odd."""
     label = esc(title or address)
@@ -342,17 +305,6 @@ def _render_input(view: CallView, options: PageOptions | None = None) -> str:
         data = dump_json(view.called.input)
     cut = (options or PageOptions()).output
     return render_output(data, view.called, f"input/{view.called.call}", cut, "json")
-
-
-def _render_enclosures(call: ToolCall, *, has_result: bool) -> str:
-    if not has_result or not call.result:
-        return ""
-    return "".join(
-        render_enclosure(
-            item, render_place(find_answer_spot(call), f"enclosed/{call.call}/{index}")
-        )
-        for index, item in enumerate(call.result.enclosures)
-    )
 
 
 def render_enclosure(item: Enclosure, place: str) -> str:

@@ -113,12 +113,27 @@ def render_columns_chart(chart: Chart) -> str:
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="group" '
         f'aria-label="{esc(chart.title)}; the table below has the figures">{lines}{columns}</svg>'
     )
+    legend = ""
+    if is_stacked:
+        keys = _render_legend_items(
+            (
+                series.name,
+                chart.render_link(chart.write(series.total), series.total, None, series.key),
+                "",
+            )
+            for series in chart.series
+        )
+        legend = f"<figcaption>{keys}</figcaption>"
+    ticks = chart.labels
+    if len(ticks) > 2:
+        ticks = (ticks[0], ticks[len(ticks) // 2], ticks[-1])
+    axis = "".join(f"<span>{esc(tick)}</span>" for tick in ticks)
+    axis = f'<div class="xs" aria-hidden="true">{axis}</div>' if ticks else ""
     return (
-        f'<figure class="chart">{_render_chart_legend(chart)}<div class="plot">'
+        f'<figure class="chart">{legend}<div class="plot">'
         f'<div class="ys" aria-hidden="true"><span>{esc(chart.write(maximum))}</span>'
         f"<span>{esc(chart.write(maximum / 2))}</span><span>{esc(chart.write(0))}</span></div>"
-        f"{columns_html}</div>{_render_ticks(chart.labels)}"
-        f"{chart_table}</figure>"
+        f"{columns_html}</div>{axis}{chart_table}</figure>"
     )
 
 
@@ -159,31 +174,6 @@ def _render_column(
     )
     title = f"{chart.labels[column]}: {chart.write(total)}{details}"
     return f"<g><title>{esc(title)}</title>{''.join(bars)}</g>"
-
-
-def _render_chart_legend(chart: Chart) -> str:
-    if len(chart.series) < 2:
-        return ""
-    keys = _render_legend_items(
-        (
-            series.name,
-            chart.render_link(chart.write(series.total), series.total, None, series.key),
-            "",
-        )
-        for series in chart.series
-    )
-    return f"<figcaption>{keys}</figcaption>"
-
-
-def _render_ticks(ticks: Sequence[str]) -> str:
-    if not ticks:
-        return ""
-    chosen = [ticks[0], ticks[len(ticks) // 2], ticks[-1]] if len(ticks) > 2 else list(ticks)
-    return (
-        '<div class="xs" aria-hidden="true">'
-        + "".join(f"<span>{esc(tick)}</span>" for tick in chosen)
-        + "</div>"
-    )
 
 
 def render_folded(inner: str, title: str) -> str:

@@ -137,10 +137,12 @@ class ReadingColumn:
             room -= estimate_size(conversation.turns[first])
             yield from self.iter_turns(conversation, first, first + 1)
             first += 1
-        yield from (
-            _render_placeholder(conversation, stretch)
-            for stretch in _iter_stretches(conversation, first)
-        )
+        size, last = 0, len(conversation.turns)
+        for number in range(first, last):
+            size += estimate_size(conversation.turns[number])
+            if size >= PIECE or number == last - 1:
+                yield _render_placeholder(conversation, Stretch(conversation.id, first, number + 1))
+                size, first = 0, number + 1
 
     def iter_turns(self, conversation: Conversation, first: int, last: int) -> Iterator[str]:
         """Yield some turns of a conversation, each as one or more sections."""
@@ -252,26 +254,15 @@ def is_index(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 9
 
 
-def _iter_stretches(conversation: Conversation, first: int) -> Iterator[Stretch]:
-    size, start = 0, first
-    for number in range(first, len(conversation.turns)):
-        size += estimate_size(conversation.turns[number])
-        if size >= PIECE:
-            yield Stretch(conversation.id, start, number + 1)
-            size, start = 0, number + 1
-    if start < len(conversation.turns):
-        yield Stretch(conversation.id, start, len(conversation.turns))
-
-
 def estimate_size(turn: Turn) -> int:
     """Return roughly how many characters a turn takes in a page, without rendering it."""
-    return sum(map(_estimate_item_size, turn.items))
-
-
-def _estimate_item_size(item: Item) -> int:
-    if isinstance(item, ToolCall):
-        return CALL + (min(len(item.result.text), ANSWER) if item.result else 0)
-    return ENTRY + min(len(getattr(item, "text", "")), WORDS)
+    size = 0
+    for item in turn.items:
+        if isinstance(item, ToolCall):
+            size += CALL + (min(len(item.result.text), ANSWER) if item.result else 0)
+        else:
+            size += ENTRY + min(len(getattr(item, "text", "")), WORDS)
+    return size
 
 
 def _render_placeholder(conversation: Conversation, stretch: Stretch) -> str:

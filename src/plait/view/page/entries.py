@@ -68,10 +68,6 @@ FOLDS = {
 }
 
 
-def no_call(_: str) -> None:
-    """Return None: no call."""
-
-
 def render_time(time: str | None) -> str:
     """Render a time that the page shows in the reader's zone."""
     if not time:
@@ -79,7 +75,9 @@ def render_time(time: str | None) -> str:
     return f'<time datetime="{esc(time)}">{esc(time[:16].replace("T", " "))}</time>'
 
 
-def render_user_entry(entry: UserMessage, options: PageOptions, call_at: CallAt = no_call) -> str:
+def render_user_entry(
+    entry: UserMessage, options: PageOptions, call_at: CallAt | None = None
+) -> str:
     """Render a user message."""
     match entry.kind:
         case "interruption":
@@ -91,22 +89,44 @@ def render_user_entry(entry: UserMessage, options: PageOptions, call_at: CallAt 
             out = render_output(entry.text, entry, "text", options.output)
             errors = render_output(entry.errors or "", entry, "text", options.output, "out bad")
             return f'<div class="printed"{render_anchor(entry)}>{out}{errors}</div>'
-        case _ if entry.kind in ASIDES:
-            return _render_client_entry(entry, options)
+        case kind if kind in ASIDES:
+            name = f" {entry.name}" if entry.name and entry.name != "caveat" else ""
+            text = render_output(entry.text, entry, "text", options.output, "out words")
+            first = " ".join(entry.text[:160].split())
+            label = f'<span class="kind">{esc(ASIDES[kind] + name)}</span>'
+            return render_details(
+                "note",
+                render_anchor(entry),
+                f'{icon("note")}{label} <span class="obj">{esc(first)}</span>',
+                text
+                + _render_context(entry)
+                + _render_attached_output(entry, options)
+                + _render_pictures(entry),
+                is_open=any(map(is_picture, entry.enclosures)),
+            )
         case "notice":
             return _render_notice(entry, options, call_at)
         case _:
             return render_prompt(entry, options)
 
 
-def _render_notice(entry: UserMessage, options: PageOptions, call_at: CallAt) -> str:
+def _render_notice(entry: UserMessage, options: PageOptions, call_at: CallAt | None) -> str:
     """Render the notification of a background task: its report as an article, linked to its call."""
     label = "notice, only queued" if entry.is_only_queued else "notice"
-    ids = [("task", entry.name or ""), *map(_split_named_value, (entry.context or "").splitlines())]
-    references = " · ".join(
-        _render_reference(name, value, options, call_at) for name, value in ids if value
-    )
-    reference_line = f'<p class="about">{references}</p>' if references else ""
+    ids = [("task", entry.name or "")]
+    for line in (entry.context or "").splitlines():
+        name, colon, value = line.partition(": ")
+        ids.append((name, value) if colon and " " not in name else ("", line))
+    references = []
+    for name, value in ids:
+        if value:
+            anchor = call_at(value) if call_at else None
+            if value in options.conversations:
+                anchor = f"line-{value}"
+            html = f'<a href="#{esc(anchor)}">{esc(value)}</a>' if anchor else esc(value)
+            kind = name.replace("-", " ").replace("_", " ")
+            references.append(f"{esc(kind)} <code>{html}</code>" if kind else html)
+    reference_line = f'<p class="about">{" · ".join(references)}</p>' if references else ""
     text, hidden = cut_text(entry.output or "", options.words)
     more_button = render_more_button(entry.output or "", hidden, entry, "output") if hidden else ""
     report = (
@@ -115,21 +135,9 @@ def _render_notice(entry: UserMessage, options: PageOptions, call_at: CallAt) ->
     errors = render_output(entry.errors or "", entry, "output", options.output, "out bad")
     return (
         f'<div class="prompt notice"{render_anchor(entry)}><span class="tag">{label}</span>'
-        f'<div class="prose">{render_typed_text(entry.text)}</div>{report}{errors}{reference_line}{_render_pictures(entry)}</div>'
+        f'<div class="prose">{render_typed_text(entry.text)}</div>'
+        f"{report}{errors}{reference_line}{_render_pictures(entry)}</div>"
     )
-
-
-def _split_named_value(line: str) -> tuple[str, str]:
-    name, colon, value = line.partition(": ")
-    return (name, value) if colon and " " not in name else ("", line)
-
-
-def _render_reference(name: str, value: str, options: PageOptions, call_at: CallAt) -> str:
-    """Render what a notification refers to: a task or a call, with a link."""
-    anchor = f"line-{value}" if value in options.conversations else call_at(value)
-    html = f'<a href="#{esc(anchor)}">{esc(value)}</a>' if anchor else esc(value)
-    label = name.replace("-", " ").replace("_", " ")
-    return f"{esc(label)} <code>{html}</code>" if label else html
 
 
 def render_prompt(entry: UserMessage, options: PageOptions) -> str:
@@ -166,21 +174,6 @@ def _render_pictures(entry: UserMessage) -> str:
 def _render_attached_output(entry: UserMessage, options: PageOptions) -> str:
     text = "\n".join(filter(None, (entry.output, entry.errors)))
     return render_output(text, entry, "output", options.output) if text else ""
-
-
-def _render_client_entry(entry: UserMessage, options: PageOptions) -> str:
-    label = ASIDES[entry.kind]
-    name = f" {entry.name}" if entry.name and entry.name != "caveat" else ""
-    body = render_output(entry.text, entry, "text", options.output, "out words") + _render_context(
-        entry
-    )
-    body += _render_attached_output(entry, options) + _render_pictures(entry)
-    first = " ".join(entry.text[:160].split())
-    kind = f'<span class="kind">{esc(label + name)}</span>'
-    head = f'{icon("note")}{kind} <span class="obj">{esc(first)}</span>'
-    return render_details(
-        "note", render_anchor(entry), head, body, is_open=any(map(is_picture, entry.enclosures))
-    )
 
 
 def render_answer(
@@ -300,41 +293,29 @@ def _render_folded_item(item: Item, options: PageOptions) -> str:
 def render_notes(items: Sequence[Quiet], options: PageOptions | None = None) -> str:
     """Render the quiet notes of a turn on one line, by kind, folded."""
     options = options or PageOptions()
-    missing_thinking = Counter(
-        _describe_missing_thinking(item) for item in items if isinstance(item, AssistantThinking)
-    )
-    counts = Counter(
-        _get_note_kind(item) for item in items if not isinstance(item, AssistantThinking)
-    )
+    thinking, counts, html = Counter[str](), Counter[str](), ""
+    for item in items:
+        match item:
+            case AssistantThinking():
+                thinking[_describe_missing_thinking(item)] += 1
+                html += render_thinking(item, options)
+            case UserMessage():
+                counts[ASIDES[item.kind]] += 1
+                html += render_user_entry(item, options)
+            case ClientNote():
+                counts[(item.subtype or item.kind).replace("_", " ")] += 1
+                html += render_note(item, is_full=options.depth == "all")
     kinds_text = ", ".join(_format_times(kind, count) for kind, count in counts.most_common(4))
     rest = f" and {len(counts) - 4} more kinds" if len(counts) > 4 else ""
     kinds = f' <span class="obj">{esc(kinds_text)}{rest}</span>' if kinds_text else ""
     count = [format_count(counts.total(), "note")] if counts else []
-    label = " · ".join([*count, *(_format_times(*item) for item in missing_thinking.items())])
+    label = " · ".join([*count, *(_format_times(*item) for item in thinking.items())])
     head = f'{icon("note" if counts else "think")}<span class="kind">{label}</span>{kinds}'
-    return render_details(
-        "notes", "", head, "".join(_render_quiet_item(item, options) for item in items)
-    )
+    return render_details("notes", "", head, html)
 
 
 def _format_times(kind: str, count: int) -> str:
     return f"{kind} ×{count}" if count > 1 else kind
-
-
-def _get_note_kind(item: ClientNote | UserMessage) -> str:
-    if isinstance(item, UserMessage):
-        return ASIDES[item.kind]
-    return (item.subtype or item.kind).replace("_", " ")
-
-
-def _render_quiet_item(item: Quiet, options: PageOptions) -> str:
-    match item:
-        case ClientNote():
-            return render_note(item, is_full=options.depth == "all")
-        case AssistantThinking():
-            return render_thinking(item, options)
-        case UserMessage():
-            return render_user_entry(item, options)
 
 
 def format_note_values(value: object) -> str:

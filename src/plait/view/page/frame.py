@@ -184,23 +184,19 @@ def render_sign_in_page(reason: str, command: str = "plait open", to: str | None
         return _render_sign_in_frame(
             f'<p class="reason">{esc(reason)}</p><p>Open the address that Plait printed.</p>'
         )
+    key_help = "<p>Ask the person who started Plait for your key.</p>"
+    if command:
+        key_help = (
+            "<p>The key was printed in the terminal that started Plait. This command opens the page without "
+            f'one:</p><p><button class="resume" data-copy="{esc(command)}" title="Copy">'
+            f"{icon('copy')}<code>{esc(command)}</code></button></p>"
+        )
     return _render_sign_in_frame(
         f'<p class="reason">{esc(reason)} Only you can see your sessions.</p>'
         '<form method="post" action="/enter"><label for="ticket">Key</label>'
         '<input id="ticket" name="ticket" autocomplete="off" autocapitalize="off" autofocus '
         f'spellcheck="false" required><input type="hidden" name="to" value="{esc(to)}">'
-        f"<button>Enter</button></form>{_render_key_help(command)}"
-    )
-
-
-def _render_key_help(command: str) -> str:
-    """Explain how to sign in without a key."""
-    if not command:
-        return "<p>Ask the person who started Plait for your key.</p>"
-    return (
-        "<p>The key was printed in the terminal that started Plait. This command opens the page without "
-        f'one:</p><p><button class="resume" data-copy="{esc(command)}" title="Copy">{icon("copy")}'
-        f"<code>{esc(command)}</code></button></p>"
+        f"<button>Enter</button></form>{key_help}"
     )
 
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.graph.layout import Link, RowShape
+from plait.graph.layout import RowShape
 from plait.view.graph_text import get_node_kind
 from plait.view.page.markup import esc
 from plait.view.summaries import format_row_title, list_row_notes
@@ -24,75 +24,54 @@ def render_rail(rows: Sequence[RowShape]) -> str:
     """Render the graph of a session; each row links to its record and has a tooltip."""
     width = MARGIN * 2 + STEP * max((row.column for row in rows), default=0)
     height = PITCH * len(rows) + MARGIN
-    places = "".join(_render_row_link(row, number) for number, row in enumerate(rows))
-    lines = "".join(path for number in range(len(rows)) for path in _iter_strands(rows, number))
-    nodes = "".join(
-        f'<g class="{_get_css_class(row)}">{_render_shape(row, get_x(row.column), _get_middle(number))}</g>'
-        for number, row in enumerate(rows)
-    )
+    links: list[str] = []
+    strands: list[str] = []
+    nodes: list[str] = []
+    for number, row in enumerate(rows):
+        title = " ".join(format_row_title(row).split())[:160]
+        notes = list_row_notes(row)
+        tooltip = esc(title + (f" ({', '.join(notes)})" if notes else ""))
+        links.append(
+            f'<a class="node" href="#{esc(row.head)}" data-line="{esc(row.line)}" '
+            f'aria-label="{tooltip}"><title>{tooltip}</title>'
+            f'<rect x="0" y="{number * PITCH}" width="100%" height="{PITCH}"/></a>'
+        )
+        strands += _iter_strands(row, rows[number + 1] if number + 1 < len(rows) else None, number)
+        nodes.append(f'<g class="{_get_css_class(row)}">{_render_node(row, number)}</g>')
     return (
         f'<svg class="plait" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="group" aria-label="The session as a graph">{places}{lines}{nodes}</svg>'
+        'role="group" aria-label="The session as a graph">'
+        f"{''.join((*links, *strands, *nodes))}</svg>"
     )
 
 
-def _iter_strands(rows: Sequence[RowShape], number: int) -> Iterator[str]:
-    row = rows[number]
-    top, middle, bottom = number * PITCH, _get_middle(number), (number + 1) * PITCH
+def _iter_strands(row: RowShape, next_row: RowShape | None, number: int) -> Iterator[str]:
+    """Yield the lines through a row, those that start or end at it, and the one to the next."""
+    top, middle, bottom = number * PITCH, number * PITCH + PITCH / 2, (number + 1) * PITCH
+    x = get_x(row.column)
     for lane in row.lanes:
         yield _render_stroke(f"M{get_x(lane)} {top}V{bottom}", lane)
     for link in row.links:
-        yield from _iter_link_strokes(link, row, top, middle, bottom)
-    if _continues_below(rows, number):
-        yield _render_stroke(f"M{get_x(row.column)} {middle}V{bottom}", row.column, row)
+        start, end = get_x(link.start), get_x(link.end)
+        match link.shape:
+            case "straight":
+                yield _render_stroke(f"M{x} {top}V{middle}", row.column, row)
+            case "fork" | "agent-out":
+                curve = f"M{start} {top}C{start} {middle} {start} {middle} {end} {middle}"
+                yield _render_stroke(curve, 1, row)
+            case "agent-in" if link.start == row.column:
+                curve = f"M{start} {middle}C{end} {middle} {end} {middle} {end} {bottom}"
+                yield _render_stroke(curve, 1, row)
+            case _:
+                pass
+    if next_row and (
+        row.column in next_row.lanes or any(link.start == row.column for link in next_row.links)
+    ):
+        yield _render_stroke(f"M{x} {middle}V{bottom}", row.column, row)
 
 
-def _iter_link_strokes(
-    link: Link, row: RowShape, top: float, middle: float, bottom: float
-) -> Iterator[str]:
-    match link.shape:
-        case "straight":
-            yield _render_stroke(f"M{get_x(row.column)} {top}V{middle}", row.column, row)
-        case "fork" | "agent-out":
-            start, end = get_x(link.start), get_x(link.end)
-            yield _render_stroke(
-                f"M{start} {top}C{start} {middle} {start} {middle} {end} {middle}", 1, row
-            )
-        case "agent-in" if link.start == row.column:
-            start, end = get_x(link.start), get_x(link.end)
-            yield _render_stroke(
-                f"M{start} {middle}C{end} {middle} {end} {middle} {end} {bottom}", 1, row
-            )
-        case _:
-            return
-
-
-def _continues_below(rows: Sequence[RowShape], number: int) -> bool:
-    column = rows[number].column
-    if number + 1 >= len(rows):
-        return False
-    next_row = rows[number + 1]
-    return column in next_row.lanes or any(link.start == column for link in next_row.links)
-
-
-def _render_stroke(path: str, column: int, row: RowShape | None = None) -> str:
-    is_side = column > 0 or (row is not None and "abandoned" in row.marks)
-    css_class = "a" if row is not None and "agent" in row.marks else "s" if is_side else "m"
-    return f'<path class="{css_class}" d="{path}"/>'
-
-
-def _render_row_link(row: RowShape, number: int) -> str:
-    title = " ".join(format_row_title(row).split())[:160]
-    notes = list_row_notes(row)
-    tooltip = title + (f" ({', '.join(notes)})" if notes else "")
-    return (
-        f'<a class="node" href="#{esc(row.head)}" data-line="{esc(row.line)}" '
-        f'aria-label="{esc(tooltip)}"><title>{esc(tooltip)}</title>'
-        f'<rect x="0" y="{number * PITCH}" width="100%" height="{PITCH}"/></a>'
-    )
-
-
-def _render_shape(row: RowShape, x: float, y: float) -> str:
+def _render_node(row: RowShape, number: int) -> str:
+    x, y = get_x(row.column), number * PITCH + PITCH / 2
     if "compaction" in row.marks:
         return f'<path d="M{x} {y - 5}l5 5-5 5-5-5z"/>'
     if "folded" in row.marks:
@@ -100,6 +79,12 @@ def _render_shape(row: RowShape, x: float, y: float) -> str:
     radius = 3 if "agent" in row.marks or "service" in row.marks else 4
     ring = f'<circle cx="{x}" cy="{y}" r="7"/>' if "leaf" in row.marks else ""
     return f'{ring}<circle cx="{x}" cy="{y}" r="{radius}"/>'
+
+
+def _render_stroke(path: str, column: int, row: RowShape | None = None) -> str:
+    is_side = column > 0 or (row is not None and "abandoned" in row.marks)
+    css_class = "a" if row is not None and "agent" in row.marks else "s" if is_side else "m"
+    return f'<path class="{css_class}" d="{path}"/>'
 
 
 def _get_css_class(row: RowShape) -> str:
@@ -138,10 +123,6 @@ def get_x(column: int) -> float:
     return MARGIN + STEP * column
 
 
-def _get_middle(number: int) -> float:
-    return number * PITCH + PITCH / 2
-
-
 # Thumbnails:
 #
 #     ●─●─●───●     the active line
@@ -171,15 +152,13 @@ def get_side(kind: str, *, is_abandoned: bool) -> Side | None:
 def render_small_graph(turns: Iterable[SmallTurn]) -> str:
     """Render turns in order of time; empty if they are too few for a drawing."""
     turn_list = list(turns)
-    return (
-        render_mini(
-            [
-                RowShape("", "", (), "", COLUMNS[turn.side], (), (), (turn.side,))
-                for turn in thin_turns(turn_list)
-            ]
-        )
-        if len(turn_list) >= LEAST
-        else ""
+    if len(turn_list) < LEAST:
+        return ""
+    return render_mini(
+        [
+            RowShape("", "", (), "", COLUMNS[turn.side], (), (), (turn.side,))
+            for turn in thin_turns(turn_list)
+        ]
     )
 
 

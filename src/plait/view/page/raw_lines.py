@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -17,6 +18,7 @@ from plait.view.summaries import RawLine
 STEP = 100
 SHOWN = 200
 """Characters of a line shown in the list."""
+MOST_FINDINGS = 200
 MOST_PRETTY = 1_000_000
 """Characters of one line that are shown."""
 LEVEL, PART_LEVEL = 2, 3
@@ -56,9 +58,20 @@ def render_raw_body(head: SessionHeader, view: RawView) -> str:
     findings_by_line: dict[int | None, list[str]] = {}
     for line, sentence in view.findings:
         findings_by_line.setdefault(line, []).append(sentence)
-    rows = "".join(
-        _render_raw_row(head, view, row, findings_by_line.get(row.number, ())) for row in view.rows
-    )
+    rows = ""
+    for row in view.rows:
+        warnings = "".join(
+            f'<span class="odd">{icon("warn")}{esc(finding)}</span>'
+            for finding in findings_by_line.get(row.number, ())
+        )
+        css = ' class="wanted"' if row.number == view.line else ""
+        summary = (
+            f'<span class="n">{row.number}</span><span class="kind">{esc(row.type)}</span>'
+            f"<code>{esc(row.words or row.text[:SHOWN])}</code>{warnings}"
+            f'<span class="size" title="byte {row.offset}">{format_bytes(row.length)}</span>'
+        )
+        inner = render_fetched_details(f"{head.tab_url('raw')}/{view.file}/{row.number}", summary)
+        rows += f'<li id="line-{row.number}"{css}>{inner}</li>'
     base = _build_raw_url(head, view.file, view.kind)
     last = view.first - 1 + len(view.rows)
     pages = render_pager("lines", view.first, last, view.matching, f"{base}&", STEP)
@@ -81,45 +94,25 @@ def render_raw_body(head: SessionHeader, view: RawView) -> str:
         f'<a class="download" href="{esc(head.tab_url("raw"))}/{view.file}/file" download>'
         "Original file</a></form>"
     )
-    return f"{chooser}{_render_findings(head, view)}{pages}{listed}{pages}"
+    findings = ""
+    if view.findings:
+        url = esc(_build_raw_url(head, view.file))
+        items = "".join(
+            f'<li><a href="{url}&amp;line={line}">line {line}</a> {esc(sentence)}</li>'
+            if line
+            else f"<li>{esc(sentence)}</li>"
+            for line, sentence in view.findings[:MOST_FINDINGS]
+        )
+        findings = (
+            f'<details class="findings"><summary>{icon("warn")}'
+            f"{format_count(len(view.findings), 'finding')}</summary><ul>{items}</ul></details>"
+        )
+    return f"{chooser}{findings}{pages}{listed}{pages}"
 
 
 def _build_raw_url(head: SessionHeader, file: int, type_: str | None = None) -> str:
     query = {"file": str(file), **({"type": type_} if type_ else {})}
     return f"{head.tab_url('raw')}?{encode_query(query)}"
-
-
-def _render_findings(head: SessionHeader, view: RawView) -> str:
-    if not view.findings:
-        return ""
-    rows = "".join(
-        f'<li><a href="{esc(_build_raw_url(head, view.file))}&amp;line={line}">line {line}</a> '
-        f"{esc(sentence)}</li>"
-        if line
-        else f"<li>{esc(sentence)}</li>"
-        for line, sentence in view.findings[:200]
-    )
-    words = format_count(len(view.findings), "finding")
-    return (
-        f'<details class="findings"><summary>{icon("warn")}{words}</summary><ul>{rows}</ul>'
-        "</details>"
-    )
-
-
-def _render_raw_row(
-    head: SessionHeader, view: RawView, row: RawLine, findings: Iterable[str]
-) -> str:
-    warnings = "".join(
-        f'<span class="odd">{icon("warn")}{esc(finding)}</span>' for finding in findings
-    )
-    css = ' class="wanted"' if row.number == view.line else ""
-    summary = (
-        f'<span class="n">{row.number}</span><span class="kind">{esc(row.type)}</span>'
-        f"<code>{esc(row.words or row.text[:SHOWN])}</code>{warnings}"
-        f'<span class="size" title="byte {row.offset}">{format_bytes(row.length)}</span>'
-    )
-    inner = render_fetched_details(f"{head.tab_url('raw')}/{view.file}/{row.number}", summary)
-    return f'<li id="line-{row.number}"{css}>{inner}</li>'
 
 
 def render_line(
@@ -129,37 +122,30 @@ def render_line(
 
     Below a line that was translated stands the `original`: its place, and what it says.
     """
-    text, is_complete = _pretty_print(row.text)
     link = f'<a href="{esc(head.record_url(row.uuid))}">in the conversation</a>' if row.uuid else ""
-    note = "" if is_complete else "<span>truncated: the original file has all of it</span>"
     raw = f"{head.tab_url('raw')}/{file}/{row.number}?raw=1"
-    return (
-        f'<div class="line-facts"><span>byte {row.offset}, {row.length} bytes</span>'
-        f"{render_time(row.time)}{link}"
+    facts = (
+        f"<span>byte {row.offset}, {row.length} bytes</span>{render_time(row.time)}{link}"
         f'<button type="button" data-copy-from="{esc(raw)}">{icon("copy")}Copy the line</button>'
-        f'{note}</div><pre class="out json" tabindex="0">{esc(text)}</pre>'
-        f"{_render_original(original) if original else ''}"
     )
+    html = _render_pretty(row.text, facts)
+    if original:
+        place, text = original
+        html += _render_pretty(text, f"<span>translated from {esc(place)}</span>")
+    return html
 
 
-def _render_original(original: tuple[str, str]) -> str:
-    place, line = original
-    text, is_complete = _pretty_print(line)
-    note = "" if is_complete else "<span>truncated: the original file has all of it</span>"
+def _render_pretty(text: str, facts: str) -> str:
+    """Render a line pretty-printed, below facts about it."""
+    if len(text) <= MOST_PRETTY:
+        with suppress(ValueError, RecursionError):
+            text = json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    if len(text) > MOST_PRETTY:
+        facts += "<span>truncated: the original file has all of it</span>"
     return (
-        f'<div class="line-facts"><span>translated from {esc(place)}</span>{note}</div>'
-        f'<pre class="out json" tabindex="0">{esc(text)}</pre>'
+        f'<div class="line-facts">{facts}</div>'
+        f'<pre class="out json" tabindex="0">{esc(text[:MOST_PRETTY])}</pre>'
     )
-
-
-def _pretty_print(line: str) -> tuple[str, bool]:
-    text = line
-    if len(line) <= MOST_PRETTY:
-        try:
-            text = json.dumps(json.loads(line), ensure_ascii=False, indent=2)
-        except (ValueError, RecursionError):
-            text = line
-    return text[:MOST_PRETTY], len(text) <= MOST_PRETTY
 
 
 try:  # several times faster; other platforms compress with zlib

@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 import msgspec
 from msgspec import Struct
@@ -192,7 +192,8 @@ class SiteEntry(Struct, frozen=True, kw_only=True):
 
 def render_site_page(entries: Sequence[SiteEntry], title: str, sessions: Sequence[str] = ()) -> str:
     """Render the body of the first page; `sessions` may give their number."""
-    days = Counter(day for entry in entries for day in _iter_days(entry))
+    times = [parse_time(stamp) for entry in entries for stamp in entry.prompt_times]
+    days = Counter(time.date() for time in times if time)
     projects: dict[str, list[SiteEntry]] = {}
     for entry in sorted(entries, key=lambda item: item.heading.totals.last or "", reverse=True):
         projects.setdefault(entry.heading.project, []).append(entry)
@@ -218,42 +219,35 @@ def render_site_page(entries: Sequence[SiteEntry], title: str, sessions: Sequenc
     )
 
 
-def _iter_days(entry: SiteEntry) -> Iterable[date]:
-    for time in entry.prompt_times:
-        moment_ = parse_time(time)
-        if moment_:
-            yield moment_.date()
-
-
 def _render_project(project: str, entries: Sequence[SiteEntry]) -> str:
+    """Render the sessions of a project, those that continue others nested below these."""
     ids = {entry.session for entry in entries}
     children: dict[str, list[SiteEntry]] = {}
     for entry in entries:
         if entry.parent in ids and entry.parent != entry.session:
             children.setdefault(entry.parent or "", []).append(entry)
     nested_ids = {entry.session for entries_below in children.values() for entry in entries_below}
-    roots = [entry for entry in entries if entry.session not in nested_ids]
     path = next((directory for entry in entries if (directory := entry.heading.directory)), project)
-    items = "".join(_render_entry(entry) + _render_continued(entry, children) for entry in roots)
+    items = ""
+    for entry in entries:
+        if entry.session in nested_ids:
+            continue
+        below = {entry.session: entry}
+        queue = list(children.get(entry.session, ()))
+        while queue:
+            child = queue.pop(0)
+            if child.session not in below:
+                below[child.session] = child
+                queue += children.get(child.session, ())
+        root, *continued = map(_render_entry, below.values())
+        items += root
+        if continued:
+            items += f'<li><ul class="sub-list list">{"".join(continued)}</ul></li>'
     count = f"<small>{format_count(len(entries), 'session')}</small>"
     return (
         f'<section class="project"><h2><span>{break_path(path)}</span> {count}</h2>'
         f'<ul class="list">{items}</ul></section>'
     )
-
-
-def _render_continued(entry: SiteEntry, children: Mapping[str, Sequence[SiteEntry]]) -> str:
-    entries_: list[SiteEntry] = []
-    ids = {entry.session}
-    queue = list(children.get(entry.session, ()))
-    while queue:
-        child = queue.pop(0)
-        if child.session not in ids:
-            ids.add(child.session)
-            entries_.append(child)
-            queue += children.get(child.session, ())
-    rows = "".join(_render_entry(child) for child in entries_)
-    return f'<li><ul class="sub-list list">{rows}</ul></li>' if rows else ""
 
 
 def _render_entry(entry: SiteEntry) -> str:

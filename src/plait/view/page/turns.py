@@ -107,19 +107,27 @@ class TurnWriter:
         passages = self.options.stream.iter_turn(conversation, turn)
         shown = [passage for passage in passages if isinstance(passage, ItemPassage)]
         quiet = [(passage, _get_quiet_item(passage, turn)) for passage in shown]
+
+        def is_groupable(passage: ItemPassage) -> bool:
+            item = passage.item
+            return isinstance(item, ToolCall) and not is_open_call(
+                item, has_result=passage.has_result
+            )
+
         for are_folded, group in groupby(
-            (passage for passage, quiet_item in quiet if quiet_item is None), key=_is_groupable
+            (passage for passage, quiet_item in quiet if quiet_item is None), key=is_groupable
         ):
             if are_folded:
                 yield self._render_calls(list(group))
             else:
                 yield from map(self._render_entry, group)
-        notes = [quiet_item for _, quiet_item in quiet if quiet_item and self._is_shown(quiet_item)]
+        notes = [
+            note
+            for _, note in quiet
+            if note and (self.options.has_thinking or not isinstance(note, AssistantThinking))
+        ]
         if notes:
             yield entries.render_notes(notes, self.options)
-
-    def _is_shown(self, note: entries.Quiet) -> bool:
-        return self.options.has_thinking or not isinstance(note, AssistantThinking)
 
     def _render_calls(self, group: Sequence[ItemPassage]) -> str:
         """Render consecutive calls; many of them form a group."""
@@ -129,9 +137,14 @@ class TurnWriter:
         calls = [passage.item for passage in group if isinstance(passage.item, ToolCall)]
         counts = Counter(_get_nouns(call) for call in calls)
         named = len(counts) if len(counts) <= KINDS else KINDS - 1
-        labels = [
-            _format_call_count(nouns, count, calls) for nouns, count in counts.most_common(named)
-        ]
+        labels = []
+        for nouns, count in counts.most_common(named):
+            label = format_count(count, *nouns)
+            if nouns == EDITS and count > 1:
+                edits = [call for call in calls if _get_nouns(call) == EDITS]
+                paths = {get_text(call.input, "file_path") for call in edits}
+                label += f" in {format_count(len(paths), 'file')}"
+            labels.append(label)
         if len(counts) > named:
             labels.append(format_count(len(counts) - named, "more kind"))
         failed = sum(call.outcome in ("failed", "rejected") for call in calls)
@@ -156,20 +169,18 @@ class TurnWriter:
                 )
             case AssistantThinking():
                 return entries.render_thinking(item, options) if options.has_thinking else ""
-            case _:
-                match item:
-                    case UserMessage():
-                        return entries.render_user_entry(item, options, self._find_call)
-                    case CompactionItem():
-                        return entries.render_compaction(item)
-                    case BranchPoint():
-                        return entries.render_branch(item, options)
-                    case FoldedItems():
-                        return entries.render_fold(item, options)
-                    case OtherBlock():
-                        return entries.render_block(item)
-                    case ClientNote():
-                        return entries.render_note(item, is_full=options.depth == "all")
+            case UserMessage():
+                return entries.render_user_entry(item, options, self._find_call)
+            case CompactionItem():
+                return entries.render_compaction(item)
+            case BranchPoint():
+                return entries.render_branch(item, options)
+            case FoldedItems():
+                return entries.render_fold(item, options)
+            case OtherBlock():
+                return entries.render_block(item)
+            case ClientNote():
+                return entries.render_note(item, is_full=options.depth == "all")
 
     def _find_call(self, call: str) -> str | None:
         return self._calls_by_id.get(call)
@@ -194,45 +205,15 @@ def _get_quiet_item(passage: ItemPassage, turn: Turn) -> entries.Quiet | None:
             return None
 
 
-def _is_groupable(passage: ItemPassage) -> bool:
-    """Return whether calls of a kind are grouped."""
-    item = passage.item
-    return isinstance(item, ToolCall) and not is_open_call(item, has_result=passage.has_result)
-
-
 def _get_nouns(call: ToolCall) -> tuple[str, str]:
     return get_tool(call.name).nouns or (format_tool_name(call.name),) * 2
-
-
-def _format_call_count(nouns: tuple[str, str], count: int, calls: Sequence[ToolCall]) -> str:
-    label = format_count(count, *nouns)
-    if nouns != EDITS or count == 1:
-        return label
-    paths = (get_text(call.input, "file_path") for call in calls if _get_nouns(call) == EDITS)
-    return f"{label} in {format_count(len(set(paths)), 'file')}"
 
 
 def render_agents(
     conversations: Mapping[str, Conversation], options: PageOptions, defer: PutAside
 ) -> dict[str, str]:
     """Render the agents of a session by name, those started by other agents first."""
-    html_by_agent: dict[str, str] = {}
-    for conversation in _iter_innermost_first(conversations):
-        turns = TurnWriter(options, html_by_agent).render_turns(conversation)
-        body = "".join(turns)
-        if len(body) > LONG_AGENT:
-            body = defer(list(zip(conversation.turns, turns, strict=True)))
-        html_by_agent[conversation.id] = render_agent_box(conversation, options, body)
-    return html_by_agent
-
-
-def _iter_innermost_first(conversations: Mapping[str, Conversation]) -> Iterator[Conversation]:
-    """Yield the agents so that each comes after those it started."""
-    agents = [
-        conversation
-        for conversation in conversations.values()
-        if conversation.kind in ("agent", "service")
-    ]
+    agents = [agent for agent in conversations.values() if agent.kind in ("agent", "service")]
     depth: dict[str, int] = {}
     for agent in agents:
         parent = conversations.get(agent.parent or "")
@@ -240,7 +221,14 @@ def _iter_innermost_first(conversations: Mapping[str, Conversation]) -> Iterator
         while parent and depth[agent.id] <= len(agents):
             depth[agent.id] += 1
             parent = conversations.get(parent.parent or "")
-    yield from sorted(agents, key=lambda conversation: -depth[conversation.id])
+    html_by_agent: dict[str, str] = {}
+    for agent in sorted(agents, key=lambda agent: -depth[agent.id]):
+        turns = TurnWriter(options, html_by_agent).render_turns(agent)
+        body = "".join(turns)
+        if len(body) > LONG_AGENT:
+            body = defer(list(zip(agent.turns, turns, strict=True)))
+        html_by_agent[agent.id] = render_agent_box(agent, options, body)
+    return html_by_agent
 
 
 def render_agent_box(conversation: Conversation, options: PageOptions, body: str) -> str:

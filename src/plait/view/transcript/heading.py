@@ -401,13 +401,15 @@ def render_index(
 ) -> str:
     """Render the index as Markdown; sessions without a conversation are at its end."""
     paths = [entry for entry in entries if entry.agent is None]
-    coverage_or_default = coverage or Coverage(
-        len({(entry.project, entry.session) for entry in paths})
-    )
-    blocks = [
-        "# Claude Code transcripts",
-        _format_index_counts(entries, coverage_or_default, is_redacted=is_redacted),
-    ]
+    if coverage is None:
+        coverage = Coverage(len({(entry.project, entry.session) for entry in paths}))
+    path_count = sum(entry.status is not None for entry in paths)
+    sessions, *rest = coverage.list_counts()
+    counts = [sessions, format_count(path_count, "path"), *rest]
+    if agents := len(entries) - len(paths):
+        counts.append(f"{format_count(agents, 'agent')} in separate files")
+    note = "" if is_redacted else " **Nothing was redacted.**"
+    blocks = ["# Claude Code transcripts", f"{', '.join(counts)}. Times are UTC.{note}"]
     by_project = sorted(paths, key=lambda entry: entry.project or "")
     for project, group in groupby(by_project, key=lambda entry: entry.project or ""):
         blocks.append(f"## {escape_phrase(project) or '(no project)'}")
@@ -420,19 +422,6 @@ def render_index(
             )
         )
     return "\n\n".join(blocks) + "\n"
-
-
-def _format_index_counts(
-    entries: Sequence[IndexEntry], coverage: Coverage, *, is_redacted: bool
-) -> str:
-    paths = [entry for entry in entries if entry.agent is None]
-    path_count = sum(entry.status is not None for entry in paths)
-    sessions, *rest = coverage.list_counts()
-    parts = [sessions, format_count(path_count, "path"), *rest]
-    agents = len(entries) - len(paths)
-    parts += [f"{format_count(agents, 'agent')} in separate files"] if agents else []
-    note = "" if is_redacted else " **Nothing was redacted.**"
-    return f"{', '.join(parts)}. Times are UTC.{note}"
 
 
 def _iter_rows(entries: Iterable[IndexEntry]) -> Iterator[str]:

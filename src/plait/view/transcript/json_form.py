@@ -30,7 +30,7 @@ from plait.view.transcript.heading import Heading, Transcript
 
 FORMAT = "plait-conversation/1"
 LONG = 200
-BASE64_KEYS = frozenset({"data", "base64"})
+
 SUMMARY = "id kind title label is_active parent started ended".split()
 """What is said of the other conversations of a session."""
 OF_CONVERSATION = "id kind label agent call parent attachment started ended".split()
@@ -96,7 +96,12 @@ def _list_items(conversation: Conversation, turn: Turn, stream: PassageStream) -
     stack: list[list[Item]] = [[]]
     for passage in stream.iter_turn(conversation, turn):
         if isinstance(passage, ItemPassage):
-            stack[-1].append(_build_item(passage, has_detail=has_detail))
+            item = passage.item
+            if isinstance(item, ToolCall | LateResult) and item.result:
+                result = item.result if has_detail else replace(item.result, detail=None)
+                is_elsewhere = isinstance(item, ToolCall) and not passage.has_result
+                item = replace(item, result=None if is_elsewhere else result)
+            stack[-1].append(item)
         elif isinstance(passage, FoldStart):
             folds.append(passage.fold)
             stack.append([])
@@ -104,17 +109,6 @@ def _list_items(conversation: Conversation, turn: Turn, stream: PassageStream) -
             inner = tuple(stack.pop())
             stack[-1].append(replace(folds.pop(), items=inner))
     return stack[0]
-
-
-def _build_item(passage: ItemPassage, *, has_detail: bool) -> Item:
-    match passage.item:
-        case ToolCall(result=result) as call if result is not None:
-            kept = result if has_detail else replace(result, detail=None)
-            return replace(call, result=kept if passage.has_result else None)
-        case LateResult(result=result) as answer if not has_detail:
-            return replace(answer, result=replace(result, detail=None))
-        case item:
-            return item
 
 
 def list_agents(transcript: Transcript, options: RenderOptions) -> list[Conversation]:
@@ -200,16 +194,15 @@ def strip_data(value: dict[str, Any]) -> dict[str, Any]:
             container.items() if isinstance(container, dict) else enumerate(container)
         ):
             if isinstance(child, Mapping):
-                container[key] = {k: v for k, v in child.items() if not _is_data(child, k, v)}
+                data_keys = {"base64", "data"} if child.get("type") == "base64" else {"base64"}
+                container[key] = {
+                    name: item
+                    for name, item in child.items()
+                    if not (name in data_keys and isinstance(item, str) and len(item) >= LONG)
+                }
                 waiting.append(container[key])
             elif isinstance(child, list | tuple):
                 container[key] = list(child)
                 waiting.append(container[key])
     stripped: dict[str, Any] = holder[""]
     return stripped
-
-
-def _is_data(parent: Mapping[str, Any], key: str, value: object) -> bool:
-    if key not in BASE64_KEYS or not isinstance(value, str) or len(value) < LONG:
-        return False
-    return key == "base64" or parent.get("type") == "base64"

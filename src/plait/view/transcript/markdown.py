@@ -136,7 +136,19 @@ def render_call(
         subject = format_code_span(clean_text(line.subject[:MOST_ON_A_LINE]))
         result = f"→ {sign}{escape_phrase(line.result)}" if line.result or sign else ""
         return " ".join(filter(None, (f"* **{escape_phrase(line.tool)}**", subject, result)))
-    blocks = list(_iter_input_blocks(call))
+    pieces = list(iter_input_pieces(call))
+    values = [
+        f"- {_escape_label(piece.name)}: {format_code_span(clean_text(piece.text))}"
+        for piece in pieces
+        if piece.form == "value"
+    ]
+    long_pieces = [piece for piece in pieces if piece.form != "value"]
+    blocks = [_render_piece(piece) for piece in long_pieces if not piece.name]
+    if values:
+        blocks.append("\n".join(values))
+    for piece in long_pieces:
+        if piece.name:
+            blocks += [f"{_escape_label(piece.name)}:", _render_piece(piece)]
     if has_result and call.result:
         blocks += _iter_result_blocks(call.name, call.result)
         blocks += _iter_detail_blocks(call) if is_full else ()
@@ -166,31 +178,9 @@ def render_late_result(
     return fold_blocks(summary, blocks)
 
 
-def _iter_input_blocks(call: ToolCall) -> Iterator[str]:
-    pieces = list(iter_input_pieces(call))
-    values = [
-        f"- {_escape_label(piece.name)}: {format_code_span(clean_text(piece.text))}"
-        for piece in pieces
-        if _is_short_value(piece)
-    ]
-    for piece in pieces:
-        if not _is_short_value(piece) and not piece.name:
-            yield _render_piece(piece)
-    if values:
-        yield "\n".join(values)
-    for piece in pieces:
-        if not _is_short_value(piece) and piece.name:
-            yield f"{_escape_label(piece.name)}:"
-            yield _render_piece(piece)
-
-
 @lru_cache(maxsize=256)
 def _escape_label(name: str) -> str:
     return escape_phrase(name)
-
-
-def _is_short_value(piece: InputPiece) -> bool:
-    return piece.form == "value"
 
 
 def _render_piece(piece: InputPiece) -> str:
@@ -494,7 +484,15 @@ def iter_markdown(
     )
     if options.has_front_matter:
         yield render_front_matter(transcript)
-    yield from _iter_head(writer)
+    iter_blocks = iter_agent_heading if transcript.agent else iter_heading
+    blocks = iter(iter_blocks(transcript, writer.get_url))
+    if is_combined:
+        if not writer.used:  # a file begins with its title
+            yield next(blocks)
+        yield writer.render_anchors(transcript.name)
+    yield from blocks
+    if not (is_combined or transcript.agent):
+        yield from iter_contents(transcript, options)
     yield from BodyWriter(writer, None if is_combined else written_turns).iter_blocks()
 
 
@@ -519,19 +517,6 @@ def join_blocks(blocks: Iterator[str]) -> str:
         last = block
     parts.append("\n")
     return "".join(parts)
-
-
-def _iter_head(writer: MarkdownWriter) -> Iterator[str]:
-    transcript = writer.transcript
-    iter_blocks = iter_agent_heading if transcript.agent else iter_heading
-    blocks = iter(iter_blocks(transcript, writer.get_url))
-    if writer.is_combined:
-        if not writer.used:  # a file begins with its title
-            yield next(blocks)
-        yield writer.render_anchors(transcript.name)
-    yield from blocks
-    if not (writer.is_combined or transcript.agent):
-        yield from iter_contents(transcript, writer.stream.options)
 
 
 @dataclass(frozen=True)

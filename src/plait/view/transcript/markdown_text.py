@@ -121,7 +121,9 @@ def _split_parts(text: str) -> Iterator[TextPart]:
     for line in text.split("\n"):
         match = FENCE.match(line) if "```" in line or "~~~" in line else None
         if fence:
-            if match and _closes_fence(match, fence[0]):
+            mark = (match[1] or match[3]) if match else ""
+            is_bare = match is not None and not (match[2] or match[4] or "").strip()
+            if is_bare and mark[0] == fence[0][0] and len(mark) >= len(fence[0]):
                 yield TextPart(lines, True, fence[2])
                 lines, fence = [], None
             else:
@@ -139,12 +141,6 @@ def _split_parts(text: str) -> Iterator[TextPart]:
         yield TextPart(lines)
 
 
-def _closes_fence(match: re.Match[str], fence: str) -> bool:
-    mark = match[1] or match[3]
-    is_bare = not (match[2] or match[4] or "").strip()
-    return is_bare and mark[0] == fence[0] and len(mark) >= len(fence)
-
-
 def _escape_line(line: str) -> str:
     text = line.strip()
     if not text:
@@ -152,12 +148,10 @@ def _escape_line(line: str) -> str:
     text = _escape_html(SPECIAL.sub(r"\\\g<0>", text))
     if text[0].isdigit():
         text = NUMBER.sub(r"\1\\\2", text, count=1)
-    return _keep_indent(line) + text if line[0].isspace() else text
-
-
-def _keep_indent(line: str) -> str:
-    expanded = line.expandtabs(4)
-    return "&nbsp;" * min(len(expanded) - len(expanded.lstrip()), 40)
+    if line[0].isspace():
+        expanded = line.expandtabs(4)
+        text = "&nbsp;" * min(len(expanded) - len(expanded.lstrip()), 40) + text
+    return text
 
 
 def _escape_html(text: str) -> str:
@@ -200,18 +194,15 @@ def _make_inert(line: str, *, is_open: bool) -> tuple[str, bool]:
     spans = list(_iter_code_spans(line))
     is_lone = sum(len(TICKS.findall(line[a:b])) for a, b in spans) != len(TICKS.findall(line))
     is_barred = any("|" in line[start:end] for start, end in spans)
-    if is_open or is_barred or "\\`" in line or _has_code_in_url(line):
+    code_words = [word for word in line.split() if "`" in word]
+    is_in_url = any(mark in word for word in code_words for mark in ADDRESSES)
+    if is_open or is_barred or is_in_url or "\\`" in line:
         return _neutralize(line), True
     pieces, last = [], 0
     for start, end in spans:
         pieces += [_neutralize(line[last:start]), line[start:end]]
         last = end
     return "".join([*pieces, _neutralize(line[last:])]), is_lone
-
-
-def _has_code_in_url(line: str) -> bool:
-    words = (word for word in line.split() if "`" in word)
-    return any(mark in word for word in words for mark in ADDRESSES)
 
 
 def _iter_code_spans(line: str) -> Iterator[tuple[int, int]]:
@@ -230,13 +221,11 @@ def _iter_code_spans(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _neutralize(text: str) -> str:
+    def disarm(link: re.Match[str]) -> str:
+        is_harmless = link[1] and HARMLESS.match(link[1])
+        return link[0] if is_harmless else f"]\\{link[0][1:]}"
+
     text = _escape_html(text)
     if "![" in text:
         text = IMAGE.sub(lambda match: _unescape_slashes(match[1], "&#33;["), text)
-    return TARGET.sub(_disarm_link, text) if "](" in text or "]:" in text else text
-
-
-def _disarm_link(link: re.Match[str]) -> str:
-    if link[1] and HARMLESS.match(link[1]):
-        return link[0]
-    return f"]\\{link[0][1:]}"
+    return TARGET.sub(disarm, text) if "](" in text or "]:" in text else text

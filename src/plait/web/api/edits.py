@@ -75,6 +75,8 @@ def edits(library: LiveArchive, asked: model.Nothing) -> edit_model.Edits:
 
 def plan(session: SessionRequest, asked: edit_model.Wanted, plans: HeldPlans) -> edit_model.Planned:
     """Plan an edit, check it, and keep it until it is applied."""
+    if asked.operation == "trim" and not asked.trimmed:
+        raise UserError("nothing selected to remove")
     plan_ = PLANNERS[asked.operation](session.library.snapshot.archive, session.session, asked)
     report = build_plan_report(plan_, plan_.check())
     refused = format_violations(report) if report.violations else None
@@ -104,22 +106,6 @@ def undo(library: LiveArchive, asked: edit_model.Sure, name: str) -> EditEntry:
     return build_edit_row(edit)
 
 
-def _trim(archive: "Archive", session: Session, asked: edit_model.Wanted) -> "Plan":
-    if not asked.trimmed:
-        raise UserError("nothing selected to remove")
-    return archive.plan.trim(session, in_place=asked.in_place, **asked.trimmed)
-
-
-def _compress(archive: "Archive", session: Session, asked: edit_model.Wanted) -> "Plan":
-    return archive.plan.compress(
-        session,
-        until=asked.until,
-        keep_last=asked.keep_last,
-        calls=asked.calls_as,
-        in_place=asked.in_place,
-    )
-
-
 Planner: TypeAlias = Callable[["Archive", Session, edit_model.Wanted], "Plan"]
 PLANNERS: dict[str, Planner] = {
     "clone": lambda archive, session, asked: archive.plan.clone(
@@ -137,8 +123,16 @@ PLANNERS: dict[str, Planner] = {
     ),
     "tag": lambda archive, session, asked: archive.plan.tag(session, asked.word),
     "delete": lambda archive, session, asked: archive.plan.delete(session),
-    "trim": _trim,
-    "compress": _compress,
+    "trim": lambda archive, session, asked: archive.plan.trim(
+        session, in_place=asked.in_place, **asked.trimmed
+    ),
+    "compress": lambda archive, session, asked: archive.plan.compress(
+        session,
+        until=asked.until,
+        keep_last=asked.keep_last,
+        calls=asked.calls_as,
+        in_place=asked.in_place,
+    ),
 }
 
 

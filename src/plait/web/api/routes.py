@@ -107,12 +107,6 @@ WRITES = (
 )
 
 
-def write_routes(base: str) -> Iterator[Route]:
-    """Yield the routes."""
-    for entry in WRITES:
-        yield Route(f"{base}{entry.path}", _create_write_endpoint(entry), methods=["POST"])
-
-
 def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[Response]]:
     async def serve(request: Request) -> Response:
         if get_library(request).is_read_only:
@@ -124,7 +118,10 @@ def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[R
             body += chunk
             if len(body) > MAX_BODY:
                 raise HTTPException(413, "the request is too long")
-        question = _parse_body(entry, body)
+        try:
+            question = msgspec.json.decode(body or b"{}", type=entry.asked)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise _create_field_error(entry.asked, str(error)) from None
 
         def answer() -> Response:
             return json_response(request, entry.answers(request, question))
@@ -134,13 +131,9 @@ def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[R
     return serve
 
 
-def _parse_body(entry: WriteEntry, body: bytes) -> Struct:
-    try:
-        return msgspec.json.decode(body or b"{}", type=entry.asked)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        fields = ", ".join(entry.asked.__struct_fields__)
-        message = str(error)
-        raise UserError(f"{message[:1].lower()}{message[1:]}", f"fields are {fields}") from None
+def _create_field_error(asked: type[Struct], message: str, prefix: str = "") -> UserError:
+    fields = ", ".join(asked.__struct_fields__) or "nothing"
+    return UserError(f"{prefix}{message[:1].lower()}{message[1:]}", f"fields are {fields}")
 
 
 BASE = "/api/v1"
@@ -248,16 +241,24 @@ def document() -> dict[str, Any]:
         [*answers, *write_types, model.Trouble, Event], ref_template=REF
     )
     trouble, event = schemas[-2], schemas[-1]
+    errors = {code: _describe_response(words, trouble) for code, words in TROUBLES.items()}
+    session_name = {
+        "name": "name",
+        "in": "path",
+        "required": True,
+        "description": "The name of a session, as in the list",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+    }
     paths: dict[str, Any] = {
         f"{BASE}{entry.path}": {
             "get": {
                 "operationId": entry.name,
                 "summary": entry.summary,
-                "parameters": [*_iter_path_parameters(entry), *_iter_query_parameters(entry)],
-                "responses": {
-                    "200": _describe_response(entry.summary, schema),
-                    **_describe_errors(trouble),
-                },
+                "parameters": [
+                    *([session_name] if entry.is_about_session else ()),
+                    *_iter_query_parameters(entry),
+                ],
+                "responses": {"200": _describe_response(entry.summary, schema), **errors},
             }
         }
         for entry, schema in zip(TABLE, schemas, strict=False)
@@ -272,7 +273,7 @@ def document() -> dict[str, Any]:
             "operationId": "all_events",
             "summary": "What changes, as server-sent events",
             "parameters": [session],
-            "responses": {"200": stream, **_describe_errors(trouble)},
+            "responses": {"200": stream, **errors},
         }
     }
     schema_pairs = iter(schemas[len(TABLE) : -2])
@@ -296,7 +297,7 @@ def document() -> dict[str, Any]:
                 },
                 "responses": {
                     "200": _describe_response(entry.summary, next(schema_pairs)),
-                    **_describe_errors(trouble),
+                    **errors,
                 },
             }
         }
@@ -331,21 +332,6 @@ def _describe_response(description: str, schema: dict[str, Any]) -> dict[str, An
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
-def _describe_errors(schema: dict[str, Any]) -> dict[str, Any]:
-    return {code: _describe_response(description, schema) for code, description in TROUBLES.items()}
-
-
-def _iter_path_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
-    if entry.is_about_session:
-        yield {
-            "name": "name",
-            "in": "path",
-            "required": True,
-            "description": "The name of a session, as in the list",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 200},
-        }
-
-
 def _iter_query_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
     _, components = msgspec.json.schema_components([entry.question])
     schema = components[entry.question.__name__]
@@ -365,34 +351,26 @@ def _iter_query_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
         }
 
 
-def _serve_document(request: Request) -> Response:
-    return json_response(request, document())
-
-
 def _create_endpoint(entry: Entry) -> Callable[[Request], Response]:
     def serve(request: Request) -> Response:
-        question = _parse_question(entry, request)
+        try:
+            question = msgspec.convert(dict(request.query_params), entry.question, strict=False)
+        except msgspec.ValidationError as error:
+            message, _, field = str(error).partition(" - at `$.")
+            prefix = f"'{field.rstrip('`')}': " if field else ""
+            raise _create_field_error(entry.question, message, prefix) from None
         target = SessionRequest(request) if entry.is_about_session else get_library(request)
         return json_response(request, entry.answers(target, question))
 
     return serve
 
 
-def _parse_question(entry: Entry, request: Request) -> msgspec.Struct:
-    try:
-        return msgspec.convert(dict(request.query_params), entry.question, strict=False)
-    except msgspec.ValidationError as error:
-        message, _, field = str(error).partition(" - at `$.")
-        prefix = f"'{field.rstrip('`')}': " if field else ""
-        fields = ", ".join(entry.question.__struct_fields__) or "nothing"
-        raise UserError(
-            f"{prefix}{message[:1].lower()}{message[1:]}", f"fields are {fields}"
-        ) from None
-
-
 ROUTES = (
-    Route(f"{BASE}/openapi.json", _serve_document),
+    Route(f"{BASE}/openapi.json", lambda request: json_response(request, document())),
     Route(f"{BASE}/events", serve_events),
     *(Route(f"{BASE}{entry.path}", _create_endpoint(entry)) for entry in TABLE),
-    *write_routes(BASE),
+    *(
+        Route(f"{BASE}{entry.path}", _create_write_endpoint(entry), methods=["POST"])
+        for entry in WRITES
+    ),
 )

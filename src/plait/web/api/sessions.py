@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 
-from plait.archive import Facts, Project, ProjectFolders
+from plait.archive import Facts, ProjectFolders
 from plait.archive.live import LiveArchive, Snapshot
 from plait.conversation.costs import sum_conversations
 from plait.conversation.model import Conversation, Conversations, Turn
@@ -85,15 +85,20 @@ def session_item(name: str, facts: Facts, folding: ProjectFolders) -> model.Sess
 
 def projects(library: LiveArchive, asked: model.Nothing) -> model.ProjectList:
     """Return all projects."""
-    return model.ProjectList(tuple(map(_create_project_item, library.snapshot.archive.projects)))
-
-
-def _create_project_item(project: Project) -> model.ProjectItem:
-    modified = datetime.fromtimestamp(max(session.modified for session in project.sessions), UTC)
-    size = sum(session.bytes for session in project.sessions)
-    return model.ProjectItem(
-        project.name, len(project.sessions), size, modified, project.directory, project.folded
-    )
+    items = []
+    for project in library.snapshot.archive.projects:
+        modified = max(session.modified for session in project.sessions)
+        items.append(
+            model.ProjectItem(
+                project.name,
+                len(project.sessions),
+                sum(session.bytes for session in project.sessions),
+                datetime.fromtimestamp(modified, UTC),
+                project.directory,
+                project.folded,
+            )
+        )
+    return model.ProjectList(tuple(items))
 
 
 def search(library: LiveArchive, asked: model.Search) -> model.SearchAnswer:
@@ -214,19 +219,19 @@ def _create_file_item(number: int, file: LogFile) -> model.FileItem:
 def conversation(request: SessionRequest, asked: model.WhichTurns) -> Any:
     """Return turns of a conversation at a depth."""
     line = request.live.line(asked.line)
-    turns_page = line.turns[asked.offset : asked.offset + asked.limit]
-    turns = tuple(_filter_turn(turn, asked) for turn in turns_page)
+    turns: tuple[Turn, ...] = tuple(line.turns[asked.offset : asked.offset + asked.limit])
+    if asked.depth != "all" or not asked.thinking:
+        turns = tuple(
+            replace(
+                turn,
+                items=tuple(filter_visible(turn.items, asked.depth, thinking=asked.thinking)),
+            )
+            for turn in turns
+        )
     responses = {str(number): line.responses[number] for turn in turns for number in turn.responses}
     item = _create_line_item(line, request.live.conversations_if_any)
     value = to_plain(model.Talk(item, len(line.turns), asked.offset, turns, responses))
     return value if asked.data else strip_data(value)
-
-
-def _filter_turn(turn: Turn, asked: model.WhichTurns) -> Turn:
-    if asked.depth == "all" and asked.thinking:
-        return turn
-    items = filter_visible(turn.items, asked.depth, thinking=asked.thinking)
-    return replace(turn, items=tuple(items))
 
 
 def tree(request: SessionRequest, asked: model.Nothing) -> model.Tree:

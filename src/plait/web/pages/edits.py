@@ -1,14 +1,10 @@
 """The Edits page: what was changed, newest first, each with a button to undo it."""
 
-from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
 
-from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.archive.live import LiveArchive
 from plait.edit.report import EditEntry, format_entry
 from plait.view.page.markup import esc, session_url
 from plait.view.page.session_rows import render_age
@@ -21,60 +17,38 @@ NO_EDITS = (
 )
 
 
-class ListedEdit(Struct, frozen=True):
-    """An edit, and the session it was made in."""
-
-    entry: EditEntry
-    name: str | None
-    """None if the session is gone."""
-    title: str | None
-
-
 def serve_edits(request: Request) -> Response:
     """Serve the page."""
-    rows, now = list(_iter_edits(get_library(request))), datetime.now(UTC)
-    return page_or_fragment(
-        request,
-        "Edits",
-        partial(render_edits_table, rows, now),
-        partial(render_edits_page, rows, now),
-    )
-
-
-def _iter_edits(library: LiveArchive) -> Iterator[ListedEdit]:
+    library, now = get_library(request), datetime.now(UTC)
     snapshot = library.snapshot
+    rows = []
     for entry in edits.edits(library, model.Nothing()).edits:
         name = snapshot.name_of.get(entry.path)
         facts = snapshot.facts_of(snapshot.names[name]) if name else None
         title = (facts.title or facts.first_prompt) if facts else None
-        yield ListedEdit(entry, name, title)
-
-
-def render_edits_page(rows: Sequence[ListedEdit], now: datetime) -> str:
-    """Render the page."""
-    return (
+        rows.append(_render_row(entry, name, title, now))
+    table = NO_EDITS
+    if rows:
+        table = (
+            '<table class="figures edit-list"><thead><tr><th scope="col">Edit</th>'
+            '<th scope="col">Session</th><th scope="col">When</th>'
+            '<th scope="col"><span class="state">Undo</span></th></tr></thead>'
+            f"<tbody>{''.join(rows)}</tbody></table>"
+        )
+    page = (
         '<main class="page" id="main" data-live="edits"><div class="heading"><h1>Edits</h1>'
         '<a href="/sessions">Sessions</a></div><p class="edit-status" role="status"></p>'
-        f"<div data-results>{render_edits_table(rows, now)}</div></main>"
+        f"<div data-results>{table}</div></main>"
     )
+    return page_or_fragment(request, "Edits", lambda: table, lambda: page)
 
 
-def render_edits_table(rows: Sequence[ListedEdit], now: datetime) -> str:
-    """Render the edits as a table."""
-    if not rows:
-        return NO_EDITS
-    return (
-        '<table class="figures edit-list"><thead><tr><th scope="col">Edit</th>'
-        '<th scope="col">Session</th><th scope="col">When</th>'
-        '<th scope="col"><span class="state">Undo</span></th></tr></thead>'
-        f"<tbody>{''.join(_render_row(row, now) for row in rows)}</tbody></table>"
-    )
-
-
-def _render_row(row: ListedEdit, now: datetime) -> str:
-    entry = row.entry
-    title, label = esc(row.title or entry.session[:8]), esc(format_entry(entry))
-    session = f'<a href="{session_url(row.name)}">{title}</a>' if row.name else title
+def _render_row(
+    entry: EditEntry, name: str | None, session_title: str | None, now: datetime
+) -> str:
+    """Render an edit; `name` is that of its session in URLs, None if the session is gone."""
+    title, label = esc(session_title or entry.session[:8]), esc(format_entry(entry))
+    session = f'<a href="{session_url(name)}">{title}</a>' if name else title
     undo = ""
     if entry.can_undo:
         undo = (

@@ -218,7 +218,7 @@ def load_bookmarks(library: LiveArchive, rows: Sequence[ListedSession]) -> Bookm
     titles = {session.name: session.display_title for session in rows}
     names = library.snapshot.names
     return Bookmarks(
-        sorted(starred, key=lambda session: order.get(_get_id(session), len(order))),
+        sorted(starred, key=lambda item: order.get(item.name.partition("~")[0], len(order))),
         [
             PinnedRow(
                 session=pin.session,
@@ -232,10 +232,6 @@ def load_bookmarks(library: LiveArchive, rows: Sequence[ListedSession]) -> Bookm
             for pin in pins
         ],
     )
-
-
-def _get_id(session: ListedSession) -> str:
-    return session.name.partition("~")[0]
 
 
 def find_monday(now: datetime) -> datetime:
@@ -373,32 +369,32 @@ def _render_bookmarks(home: Home) -> str:
             f'<ol class="recent">{items}</ol>{link}</section>'
         )
     if bookmarks.pins:
-        pins = "".join(_render_pin(pin, home.now) for pin in bookmarks.pins)
+        pins = []
+        for pin in bookmarks.pins:
+            title = esc(shorten(pin.words, MAX_PIN_TITLE) or "No text")
+            link = f'<span class="gone">{title}</span>'
+            if pin.name is not None:
+                link = f'<a href="{session_url(pin.name)}#{quote_url(pin.uuid)}">{title}</a>'
+            facts = [
+                f"turn {pin.turn}" if pin.turn is not None else "",
+                f'<span class="of">{esc(shorten(pin.title, 90))}</span>' if pin.title else "",
+                render_age(pin.at, home.now),
+                ""
+                if pin.name
+                else '<span class="why-gone">Its session is not under these roots</span>',
+            ]
+            pins.append(
+                f'<li data-pinned="{esc(pin.uuid)}"><div class="naming">{link}'
+                f'<div class="sub">{join_facts(facts)}</div></div>'
+                f'<button class="marking rowbtn" data-unpin="{esc(pin.uuid)}" '
+                f'data-session="{esc(pin.session)}" aria-label="Unpin: {title}" title="Unpin">'
+                f"{icon('pin')}</button></li>"
+            )
         html += (
             f'<section class="pinned"><h2>Pinned turns <small>{len(bookmarks.pins)}</small></h2>'
-            f'<ol class="pins">{pins}</ol></section>'
+            f'<ol class="pins">{"".join(pins)}</ol></section>'
         )
     return html
-
-
-def _render_pin(pin: PinnedRow, now: datetime) -> str:
-    title = esc(shorten(pin.words, MAX_PIN_TITLE) or "No text")
-    link = f'<span class="gone">{title}</span>'
-    if pin.name is not None:
-        link = f'<a href="{session_url(pin.name)}#{quote_url(pin.uuid)}">{title}</a>'
-    facts = [
-        f"turn {pin.turn}" if pin.turn is not None else "",
-        f'<span class="of">{esc(shorten(pin.title, 90))}</span>' if pin.title else "",
-        render_age(pin.at, now),
-        "" if pin.name else '<span class="why-gone">Its session is not under these roots</span>',
-    ]
-    return (
-        f'<li data-pinned="{esc(pin.uuid)}"><div class="naming">{link}'
-        f'<div class="sub">{join_facts(facts)}</div></div>'
-        f'<button class="marking rowbtn" data-unpin="{esc(pin.uuid)}" '
-        f'data-session="{esc(pin.session)}" aria-label="Unpin: {title}" title="Unpin">'
-        f"{icon('pin')}</button></li>"
-    )
 
 
 def _render_usage(home: Home) -> str:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.archive.live import Snapshot
+from plait.archive.live import LiveArchive
 from plait.errors import UserError
 from plait.index.query import Field, filter_by_sessions
 from plait.search.page import (
@@ -49,7 +49,7 @@ def serve_search(request: Request) -> Response:
     """Serve the Search page."""
     library = get_library(request)
     query = read_search_query(request.query_params)
-    results = _search(library.snapshot, query) if query.is_asking else None
+    results = _search(library, query) if query.is_asking else None
     if results and library.reading.is_under_way:
         results = replace(results, note=STILL_READING)
     arguments = query, results, datetime.now(UTC), library.rows().directories
@@ -73,13 +73,14 @@ def serve_palette(request: Request) -> Response:
     if len(text) >= MIN_LETTERS:
         is_unfinished = LAST_WORD.search(text) and '"' not in text
         query = SearchQuery(q=f"{text}*" if is_unfinished else text)
-        hits = _search(library.snapshot, query).hits[:MAX_OFFERED]
+        hits = _search(library, query).hits[:MAX_OFFERED]
     return html_response(
         request, render_palette(text, sessions, hits, datetime.now(UTC), rows.directories)
     )
 
 
-def _search(snapshot: Snapshot, query: SearchQuery) -> SearchResults:
+def _search(library: LiveArchive, query: SearchQuery) -> SearchResults:
+    snapshot = library.snapshot
     starred = load_star_order(snapshot) if query.starred else ()
     if query.starred and not starred:
         return SearchResults(note="No starred sessions.")
@@ -103,6 +104,7 @@ def _search(snapshot: Snapshot, query: SearchQuery) -> SearchResults:
             sort=query.sort if query.sort in SORTS and query.way == "words" else None,
             is_each=True if query.each else None,
             is_updating=False,
+            reader=library.index_reader,
         )
     except UserError as error:
         return SearchResults(error=error.message, hints=error.hints)

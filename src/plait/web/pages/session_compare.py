@@ -57,11 +57,24 @@ class ComparedPage:
 
     def _render_files(self) -> str:
         left, right = self.comparison.first.files, self.comparison.second.files
-        cells = "".join(
-            f"<td>{_render_file_list(files, other, self.options.directory)}</td>"
-            for files, other in ((left, right), (right, left))
-        )
-        return f"<tr><th>Files changed</th>{cells}</tr>"
+        folder = f"{self.options.directory}/" if self.options.directory else ""
+        cells = []
+        for files, other in ((left, right), (right, left)):
+            items = "".join(
+                f"<li{' class=both' if path in other else ''}>"
+                f"{break_path(path.removeprefix(folder))} +{added} −{removed}</li>"
+                for path, (added, removed) in list(files.items())[:MOST_FILES]
+            )
+            if len(files) > MOST_FILES:
+                items += f"<li>and {len(files) - MOST_FILES} more</li>"
+            html = f"<ul>{items}</ul>" if files else "none"
+            if len(files) > FEW_FILES:
+                both = len(files.keys() & other.keys())
+                note = f", {both} of them on both sides" if both else ""
+                summary = f"{format_count(len(files), 'file')}{note}"
+                html = f"<details><summary>{summary}</summary>{html}</details>"
+            cells.append(f"<td>{html}</td>")
+        return f"<tr><th>Files changed</th>{''.join(cells)}</tr>"
 
     def _get_name(self, side: Side) -> str:
         conversation = self.conversations.by_line.get(side.line)
@@ -145,31 +158,6 @@ def _render_row(label: str, cells: Sequence[str]) -> str:
     kind = ' class="differ"' if len(set(cells)) > 1 else ""
     columns = "".join(f"<td>{esc(cell)}</td>" for cell in cells)
     return f"<tr{kind}><th>{label}</th>{columns}</tr>"
-
-
-def _render_file_list(
-    files: Mapping[str, tuple[int, int]], other: Mapping[str, object], directory: str | None
-) -> str:
-    if not files:
-        return "none"
-    rows = "".join(
-        f"<li{' class=both' if path in other else ''}>{break_path(_make_relative(path, directory))} "
-        f"+{added} −{removed}</li>"
-        for path, (added, removed) in list(files.items())[:MOST_FILES]
-    )
-    rest = f"<li>and {len(files) - MOST_FILES} more</li>" if len(files) > MOST_FILES else ""
-    listed = f"<ul>{rows}{rest}</ul>"
-    if len(files) <= FEW_FILES:
-        return listed
-    both = len(files.keys() & other.keys())
-    summary = (
-        f"{format_count(len(files), 'file')}{f', {both} of them on both sides' if both else ''}"
-    )
-    return f"<details><summary>{summary}</summary>{listed}</details>"
-
-
-def _make_relative(path: str, directory: str | None) -> str:
-    return path.removeprefix(f"{directory}/") if directory else path
 
 
 def _get_uuid(turn: Turn) -> str:

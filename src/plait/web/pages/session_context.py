@@ -11,7 +11,7 @@ from starlette.responses import Response
 from plait.edit.cuts import PRESET_NAMES
 from plait.insights.why import CAUSE_NAMES as CAUSES
 from plait.insights.xray import FillKind, XrayColumn
-from plait.view.context import Fill, FillItem, Omitted, Weighed, Weight
+from plait.view.context import Fill, FillItem, Omitted, Weighed
 from plait.view.formats import format_count, format_tokens, join_dotted
 from plait.view.page.blocks import render_prose, render_typed_text
 from plait.view.page.charts import render_bar, render_legend, render_stacked_bar
@@ -57,11 +57,22 @@ def render_xray(head: SessionHeader, columns: Sequence[XrayColumn]) -> str:
         f"Context window over {format_count(len(columns), 'request')}, "
         f"up to {format_tokens(maximum)} tokens{note}"
     )
+    marked = [column for column in columns if column.cause and column.parts.again >= LEAST_AGAIN]
+    explanation = ""
+    if marked:
+        tokens = sum(column.parts.again for column in marked)
+        causes = ", ".join(dict.fromkeys(CAUSES[column.cause] for column in marked if column.cause))
+        text = (
+            f"Red marks: {format_count(len(marked), 'request')} paid again for "
+            f"{format_tokens(LEAST_AGAIN)} or more tokens that had been in the cache, "
+            f"{format_tokens(tokens)} in total ({causes})."
+        )
+        explanation = f'<p class="dim">{esc(text)}</p>'
     size = f"0 0 {PITCH * len(visible)} {HEIGHT + FOOT}"
     return (
         f'<figure class="xray"><figcaption>{label}</figcaption>'
         f'<svg class="shares" viewBox="{size}" preserveAspectRatio="none" aria-hidden="true" '
-        f'focusable="false">{bars}</svg>{_explain_marks(columns)}</figure>'
+        f'focusable="false">{bars}</svg>{explanation}</figure>'
     )
 
 
@@ -88,20 +99,6 @@ def _render_column(head: SessionHeader, column: XrayColumn, index: int, maximum:
     tooltip = "\n".join(part for part in (total, compaction, f"{resent}{cause}", *fills) if part)
     inner = f"<title>{esc(tooltip)}</title>{''.join(parts)}"
     return f'<a href="{esc(head.record_url(column.uuid))}" tabindex="-1">{inner}</a>'
-
-
-def _explain_marks(columns: Sequence[XrayColumn]) -> str:
-    """Explain the marks below the columns."""
-    marked = [column for column in columns if column.cause and column.parts.again >= LEAST_AGAIN]
-    if not marked:
-        return ""
-    tokens = sum(column.parts.again for column in marked)
-    causes = ", ".join(dict.fromkeys(CAUSES[column.cause] for column in marked if column.cause))
-    explanation = (
-        f"Red marks: {format_count(len(marked), 'request')} paid again for {format_tokens(LEAST_AGAIN)} "
-        f"or more tokens that had been in the cache, {format_tokens(tokens)} in total ({causes})."
-    )
-    return f'<p class="dim">{esc(explanation)}</p>'
 
 
 FILL_KINDS = {
@@ -154,12 +151,22 @@ def render_fills(head: SessionHeader, context: Weighed) -> str:
         for name in PRESET_NAMES
     )
     presets = f'<div class="presets" role="group" aria-label="Trim by a preset">{buttons}</div>'
+    compress = ""
+    if context.turns >= 2:
+        until = max(context.turns - RECENT + 1, 2)
+        compress = (
+            '<div class="by-hand"><label>Everything before turn '
+            f'<input type="number" name="until" value="{until}" min="2" max="{context.turns}">'
+            '</label><button type="button" data-edit="compress">Compress</button>'
+            f'<span class="dim">of {context.turns} turns: your prompts stay, answers become short, '
+            "tool calls become one line each</span></div>"
+        )
     make_room = (
         '<section class="edits making-room" aria-labelledby="making-room">'
         '<h3 id="making-room">Make room</h3>'
         '<p class="hint">You see what would change before anything does, and it can be undone. '
         "Your prompts always stay.</p>"
-        f"{presets}{TRIM_SELECTION}{_render_compress(context)}"
+        f"{presets}{TRIM_SELECTION}{compress}"
         '<label class="whole"><input type="checkbox" name="in_place">'
         "<span>change this session itself, not a copy of it</span></label></section>"
     )
@@ -175,27 +182,28 @@ def _render_fill(head: SessionHeader, fill: Fill, maximum: int, context: Weighed
     items = "".join(_render_item(head, item, fill.kind) for item in fill.largest)
     rest = fill.count - sum(item.times for item in fill.largest)
     rest_item = f'<li class="dim">and {format_count(rest, "smaller one")}</li>' if rest else ""
-    share = 100 * fill.tokens / context.window
-    percent = f"{share:.1f}%" if share >= 0.1 else ""
-    figures = (
-        f'<span class="took" title="about {fill.tokens} tokens">{format_tokens(fill.tokens)}</span>'
-        f'<span class="percent">{percent}</span>'
-    )
+    tick = ""
+    if option := TRIM_OPTIONS.get(fill.kind):
+        tick = (
+            f'<input class="edits" type="checkbox" name="{option}" '
+            f'data-tokens="{fill.tokens}" aria-label="Trim: {name}">'
+        )
     return (
-        f'<li class="kind">{_render_kind_checkbox(fill, name)}<details><summary>'
+        f'<li class="kind"><span class="tick">{tick}</span><details><summary>'
         f'<span class="words">{name}</span><span class="count">{format_count(fill.count, noun)}</span>'
-        f"{render_bar(fill.tokens / maximum, 'weight')}{figures}</summary>"
+        f"{_render_share(fill.tokens, maximum, context.window)}</summary>"
         f'<ul class="items">{items}{rest_item}</ul></details></li>'
     )
 
 
-def _render_kind_checkbox(fill: Fill, name: str) -> str:
-    option = TRIM_OPTIONS.get(fill.kind)
-    if option is None:
-        return '<span class="tick"></span>'
+def _render_share(tokens: int, maximum: int, window: int) -> str:
+    """Render a bar, the tokens, and their share of the window if it is noticeable."""
+    share = 100 * tokens / window
+    percent = f"{share:.1f}%" if share >= 0.1 else ""
     return (
-        f'<span class="tick"><input class="edits" type="checkbox" name="{option}" '
-        f'data-tokens="{fill.tokens}" aria-label="Trim: {name}"></span>'
+        f"{render_bar(tokens / maximum, 'weight')}"
+        f'<span class="took" title="about {tokens} tokens">{format_tokens(tokens)}</span>'
+        f'<span class="percent">{percent}</span>'
     )
 
 
@@ -231,19 +239,6 @@ def _render_item(head: SessionHeader, item: FillItem, kind: str) -> str:
 
 STEP = 300
 """Messages on one page of the tab."""
-
-
-def _render_compress(context: Weighed) -> str:
-    if context.turns < 2:
-        return ""
-    until = max(context.turns - RECENT + 1, 2)
-    return (
-        '<div class="by-hand"><label>Everything before turn '
-        f'<input type="number" name="until" value="{until}" min="2" max="{context.turns}"></label>'
-        '<button type="button" data-edit="compress">Compress</button>'
-        f'<span class="dim">of {context.turns} turns: your prompts stay, answers become short, '
-        "tool calls become one line each</span></div>"
-    )
 
 
 MOST_SHOWN = 400_000
@@ -311,24 +306,18 @@ def _render_messages(head: SessionHeader, context: Weighed, start: int) -> str:
         return '<p class="empty">No messages.</p>'
     shown, pages = paginate("messages", messages, start, f"{head.tab_url('context')}?", STEP)
     maximum = max(message.tokens for message in messages) or 1
-    rows = "".join(
-        f'<li id="message-{message.number}">{_render_message_row(head, message, maximum, context.window)}</li>'
-        for message in shown
-    )
-    return f'<h3>Messages</h3>{pages}<ol class="messages">{rows}</ol>{pages}'
-
-
-def _render_message_row(head: SessionHeader, message: Weight, maximum: int, window: int) -> str:
-    share = 100 * message.tokens / window
-    percent = f"{share:.1f}%" if share >= 0.1 else ""
-    summary = (
-        f'<span class="n">{message.number}</span><span class="role {esc(message.role)}">{esc(message.role)}'
-        f'</span><span class="words">{esc(message.words)}</span>'
-        f'<span class="blocks">{esc(message.blocks)}</span>{render_bar(message.tokens / maximum, "weight")}'
-        f'<span class="took" title="about {message.tokens} tokens">{format_tokens(message.tokens)}</span>'
-        f'<span class="percent">{percent}</span>'
-    )
-    return render_fetched_details(f"{head.tab_url('context')}/{message.number}", summary)
+    rows = []
+    for message in shown:
+        role = esc(message.role)
+        summary = (
+            f'<span class="n">{message.number}</span><span class="role {role}">{role}</span>'
+            f'<span class="words">{esc(message.words)}</span>'
+            f'<span class="blocks">{esc(message.blocks)}</span>'
+            f"{_render_share(message.tokens, maximum, context.window)}"
+        )
+        details = render_fetched_details(f"{head.tab_url('context')}/{message.number}", summary)
+        rows.append(f'<li id="message-{message.number}">{details}</li>')
+    return f'<h3>Messages</h3>{pages}<ol class="messages">{"".join(rows)}</ol>{pages}'
 
 
 def _render_reason(head: SessionHeader, group: Omitted) -> str:

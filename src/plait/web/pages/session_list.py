@@ -146,18 +146,6 @@ class SessionListPage(NamedTuple):
     """Sessions that were not read yet."""
 
 
-class SessionBranch(NamedTuple):
-    """A branch or agent of a session."""
-
-    id: str
-    kind: str
-    state: str
-    turns: int
-    label: str | None
-    uuid: str | None
-    """Its first record."""
-
-
 def serve_sessions(request: Request) -> Response:
     """Serve the page."""
     library = get_library(request)
@@ -189,12 +177,28 @@ def serve_sessions(request: Request) -> Response:
 def serve_branches(request: Request) -> Response:
     """Serve the branches and agents of one session, as rows below it."""
     name = request.path_params["name"]
-    branches = [
-        SessionBranch(line.id, line.kind, line.state, line.turns, line.label, uuid)
-        for line, uuid in get_library(request).snapshot.list_lines(name)
-        if line.kind != "service" and line.state != "active"
-    ]
-    return html_response(request, render_branch_rows(name, branches))
+    rows = []
+    for line, uuid in get_library(request).snapshot.list_lines(name):
+        if line.kind == "service" or line.state == "active":
+            continue
+        label = shorten(line.label or "", 160) or line.id.rpartition("#")[2].rpartition("@")[2]
+        state = "abandoned" if line.state == "abandoned" else ""
+        note = join_dotted(BRANCH_KINDS.get(line.kind, ""), state)
+        anchor = quote_url(uuid) if uuid else f"line-{quote_url(line.id, safe='@#~')}"
+        rows.append(
+            '<tr class="part"><th scope="row"><div class="titled"><span class="fold"></span>'
+            f'<a href="{session_url(name)}#{anchor}">'
+            f"{icon(BRANCH_ICONS.get(line.kind, 'note'))}{esc(label)}</a>"
+            f"<small>{esc(note)}</small></div></th>"
+            f'<td class="num">{line.turns or ""}</td><td colspan="{len(COLUMNS) - 2}">'
+            f'<span class="state">{format_count(line.turns, "turn")}</span></td></tr>'
+        )
+    if not rows:
+        rows = [
+            f'<tr class="part"><td colspan="{len(COLUMNS)}">'
+            "Its branches are not indexed yet.</td></tr>"
+        ]
+    return html_response(request, "".join(rows))
 
 
 def serve_sidebar(request: Request) -> Response:
@@ -202,9 +206,16 @@ def serve_sidebar(request: Request) -> Response:
     text, current = read_text(request, "q"), read_text(request, "here")
     found = filter_sessions(get_library(request).rows().sessions, SessionFilter(q=text))
     rest = [session for session in found[MAX_SIDEBAR:] if session.name == current]
-    shown = [*found[:MAX_SIDEBAR], *rest]
-    render = render_sidebar_list if is_fragment(request) else render_sidebar
-    return html_response(request, render(shown, current, datetime.now(UTC), text, len(found)))
+    sidebar = render_sidebar_list(
+        [*found[:MAX_SIDEBAR], *rest], current, datetime.now(UTC), text, len(found)
+    )
+    if not is_fragment(request):
+        sidebar = (
+            '<div class="side-head"><input type="search" placeholder="Filter sessions" '
+            'aria-label="Filter sessions" autocomplete="off" spellcheck="false" '
+            f'value="{esc(text)}" data-side-filter></div><div data-side-list>{sidebar}</div>'
+        )
+    return html_response(request, sidebar)
 
 
 def read_text(request: Request, name: str) -> str:
@@ -338,18 +349,6 @@ def render_subfolder_link(session: ListedSession) -> str:
     return (
         f'<a class="within" href="{url}" title="{esc(session.place)}">'
         f"{esc(session.short_subfolder)}</a>"
-    )
-
-
-def render_sidebar(
-    rows: Sequence[ListedSession], current: str, now: datetime, text: str, count: int
-) -> str:
-    """Render the sidebar of sessions with its filter."""
-    return (
-        '<div class="side-head"><input type="search" placeholder="Filter sessions" '
-        f'aria-label="Filter sessions" autocomplete="off" spellcheck="false" value="{esc(text)}" '
-        "data-side-filter></div>"
-        f"<div data-side-list>{render_sidebar_list(rows, current, now, text, count)}</div>"
     )
 
 
@@ -583,30 +582,3 @@ def render_no_sessions(searched: Sequence[str]) -> str:
         "Plait with <code>--root FOLDER</code>; to look around first, <code>plait serve --demo</code> "
         "shows example sessions. This page updates itself when the first session is written.</p></div>"
     )
-
-
-def render_branch_rows(name: str, branches: Sequence[SessionBranch]) -> str:
-    """Render the branches and agents of a session as rows of its table."""
-    if not branches:
-        return (
-            f'<tr class="part"><td colspan="{len(COLUMNS)}">'
-            "Its branches are not indexed yet.</td></tr>"
-        )
-    rows = []
-    for branch in branches:
-        label = shorten(branch.label or "", 160)
-        label = label or branch.id.rpartition("#")[2].rpartition("@")[2]
-        state = "abandoned" if branch.state == "abandoned" else ""
-        note = join_dotted(BRANCH_KINDS.get(branch.kind, ""), state)
-        anchor = (
-            quote_url(branch.uuid) if branch.uuid else f"line-{quote_url(branch.id, safe='@#~')}"
-        )
-        rows.append(
-            '<tr class="part"><th scope="row"><div class="titled"><span class="fold"></span>'
-            f'<a href="{session_url(name)}#{anchor}">'
-            f"{icon(BRANCH_ICONS.get(branch.kind, 'note'))}{esc(label)}</a>"
-            f"<small>{esc(note)}</small></div></th>"
-            f'<td class="num">{branch.turns or ""}</td><td colspan="{len(COLUMNS) - 2}">'
-            f'<span class="state">{format_count(branch.turns, "turn")}</span></td></tr>'
-        )
-    return "".join(rows)

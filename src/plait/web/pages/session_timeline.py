@@ -40,6 +40,7 @@ THINNEST = 1.5
 MOST_LANES = 10
 MOST_ROWS = 400
 SECOND, TEN_SECONDS = 1000, 10_000
+WARNING = '<span class="warn">{}</span>'
 KINDS = (
     ("model", "model"),
     ("tool", "tools"),
@@ -98,23 +99,18 @@ def compressed_scale(spans: Iterable[tuple[float, float]], end: float) -> Scale:
     if end > edges[-1]:
         edges.append(end)
         is_gap.append(True)
-    return Scale(tuple(edges), tuple(_iter_positions(edges, is_gap)))
-
-
-def _iter_positions(edges: list[float], is_gap: list[bool]) -> Iterable[float]:
     lengths = [after - before for before, after in pairwise(edges)]
     working = sum(length for length, gap in zip(lengths, is_gap, strict=True) if not gap)
-    gaps = sum(is_gap)
-    width = min(GAP, SQUEEZED / gaps) if gaps else 0.0
+    gap_width = min(GAP, SQUEEZED / sum(is_gap)) if any(is_gap) else 0.0
     widths = [
-        width if gap else length / working for length, gap in zip(lengths, is_gap, strict=True)
+        gap_width if gap else length / working for length, gap in zip(lengths, is_gap, strict=True)
     ]
     total = sum(widths) or 1.0
-    position = 0.0
-    yield position
-    for width_ in widths:
-        position += width_ / total
-        yield min(position, 1.0)
+    position, positions = 0.0, [0.0]
+    for width in widths:
+        position += width / total
+        positions.append(min(position, 1.0))
+    return Scale(tuple(edges), tuple(positions))
 
 
 def _format_time(milliseconds: float) -> str:
@@ -132,45 +128,34 @@ def render_timeline_body(
     costs: Mapping[str, AgentCost],
 ) -> str:
     """Render the whole conversation: the strip, and a row for each turn."""
+    choice = ""
+    if len(branches) > 1:
+        options = ((name, _build_url(head, line), line == timeline.line) for line, name in branches)
+        choice = render_choice("Conversations", options)
     if not timeline.turns:
-        return f'{_render_branch_choice(head, branches, timeline.line)}<p class="empty">This conversation has no timestamps.</p>'
+        return f'{choice}<p class="empty">This conversation has no timestamps.</p>'
     longest = max(turn.length for turn in timeline.turns) or 1.0
     rows = "".join(_render_turn_row(head, timeline, turn, longest) for turn in timeline.turns)
-    longest = max((lane.end - lane.start for lane in timeline.lanes), default=0) or 1.0
-    launched = [lane for lane in timeline.lanes if lane.kind != "service"]
-    background = [lane for lane in timeline.lanes if lane.kind == "service"]
-    agents = "".join(_render_lane(head, lane, longest, costs.get(lane.line)) for lane in launched)
-    background_rows = "".join(
-        _render_lane(head, lane, longest, costs.get(lane.line)) for lane in background
-    )
-    html = (
-        f'<h3>{format_count(len(launched), "agent")}</h3><ol class="falls sent">{agents}</ol>'
-        if launched
-        else ""
-    )
-    if background:
+    longest_lane = max((lane.end - lane.start for lane in timeline.lanes), default=0) or 1.0
+
+    def render_lanes(lanes: Iterable[Lane]) -> str:
+        items = (_render_lane(head, lane, longest_lane, costs.get(lane.line)) for lane in lanes)
+        return f'<ol class="falls sent">{"".join(items)}</ol>'
+
+    agents = ""
+    if launched := [lane for lane in timeline.lanes if lane.kind != "service"]:
+        agents = f"<h3>{format_count(len(launched), 'agent')}</h3>{render_lanes(launched)}"
+    if background := [lane for lane in timeline.lanes if lane.kind == "service"]:
         words = f"{format_count(len(background), 'background request')} by Claude Code"
-        html += (
+        agents += (
             f'<details class="background-requests"><summary>{words}</summary>'
-            f'<ol class="falls sent">{background_rows}</ol></details>'
+            f"{render_lanes(background)}</details>"
         )
-    lanes = html
     return (
-        f"{_render_branch_choice(head, branches, timeline.line)}{_render_strip(head, timeline)}"
+        f"{choice}{_render_strip(head, timeline)}"
         f"{render_legend((kind, name, '') for kind, name in KINDS)}"
         '<p class="hint">Idle time is compressed. Click a turn for details.</p>'
-        f'<ol class="falls">{rows}</ol>{lanes}'
-    )
-
-
-def _render_branch_choice(
-    head: SessionHeader, branches: Sequence[tuple[str, str]], current: str
-) -> str:
-    if len(branches) < 2:
-        return ""
-    return render_choice(
-        "Conversations",
-        ((name, _build_url(head, line), line == current) for line, name in branches),
+        f'<ol class="falls">{rows}</ol>{agents}'
     )
 
 
@@ -183,20 +168,32 @@ def _render_strip(head: SessionHeader, timeline: Timeline) -> str:
     spans = [(turn.start, turn.end) for turn in timeline.turns]
     spans += [(lane.start, lane.end) for lane in timeline.lanes]
     scale = compressed_scale(spans, timeline.length)
+    shapes = []
+    for turn in timeline.turns:
+        position = _format_position(turn.start, turn.end, scale)
+        css = " odd" if turn.number % 2 else ""
+        rect = f'<rect class="turn{css}" {position} y="0" height="20"/>'
+        if turn.failed or turn.is_interrupted:
+            state = "bad" if turn.failed else "stopped"
+            rect += f'<rect class="{state}" {position} y="17" height="3"/>'
+        tooltip = f"{turn.number}. {shorten(turn.words, 80)} — {_format_time(turn.length)}"
+        url = _build_url(head, timeline.line, turn.number)
+        shapes.append(_render_link(url, rect, tooltip))
+    shown = [lane for lane in timeline.lanes if lane.lane <= MOST_LANES]
+    for lane in shown:
+        kind, top = "bad" if lane.is_failed else "agent", 24 + 10 * (lane.lane - 1)
+        position = _format_position(lane.start, lane.end, scale)
+        rect = f'<rect class="{kind}" {position} y="{top}" height="7"/>'
+        tooltip = f"{shorten(lane.words, 80)} — {_format_time(lane.end - lane.start)}"
+        shapes.append(_render_link(_build_url(head, lane.line), rect, tooltip))
+    note = ""
+    if hidden := len(timeline.lanes) - len(shown):
+        note = f'<p class="hint">{format_count(hidden, "agent")} more ran in parallel.</p>'
     lanes = max((min(lane.lane, MOST_LANES) for lane in timeline.lanes), default=0)
-    height = 24 + 10 * lanes
-    turns = "".join(_render_strip_turn(head, timeline.line, turn, scale) for turn in timeline.turns)
-    agents = "".join(_render_strip_lane(head, lane, scale) for lane in timeline.lanes)
-    hidden = sum(lane.lane > MOST_LANES for lane in timeline.lanes)
-    note = (
-        f'<p class="hint">{format_count(hidden, "agent")} more ran in parallel.</p>'
-        if hidden
-        else ""
-    )
     size = "small" if lanes < 3 else "large" if lanes > 6 else "middle"
     return (
         f'{_render_time_axis(timeline, scale)}<div class="overall {size}">'
-        f"{render_drawing(turns + agents, height, WIDE)}</div>{note}"
+        f"{render_drawing(''.join(shapes), 24 + 10 * lanes, WIDE)}</div>{note}"
     )
 
 
@@ -213,27 +210,6 @@ def _render_time_axis(timeline: Timeline, scale: Scale) -> str:
         marks += f"<span>{label if label[-20:] != last else ''}</span>"
         last = label[-20:]
     return f'<div class="time-axis">{marks}</div>'
-
-
-def _render_strip_turn(head: SessionHeader, line: str, turn: TurnBar, scale: Scale) -> str:
-    state = "bad" if turn.failed else "stopped" if turn.is_interrupted else ""
-    position = _format_position(turn.start, turn.end, scale)
-    tooltip = f"{turn.number}. {shorten(turn.words, 80)} — {_format_time(turn.length)}"
-    css = " odd" if turn.number % 2 else ""
-    rect = f'<rect class="turn{css}" {position} y="0" height="20"/>'
-    if state:
-        rect += f'<rect class="{state}" {position} y="17" height="3"/>'
-    return _render_link(_build_url(head, line, turn.number), rect, tooltip)
-
-
-def _render_strip_lane(head: SessionHeader, lane: Lane, scale: Scale) -> str:
-    if lane.lane > MOST_LANES:
-        return ""
-    kind = "bad" if lane.is_failed else "agent"
-    top = 24 + 10 * (lane.lane - 1)
-    rect = f'<rect class="{kind}" {_format_position(lane.start, lane.end, scale)} y="{top}" height="7"/>'
-    tooltip = f"{shorten(lane.words, 80)} — {_format_time(lane.end - lane.start)}"
-    return _render_link(_build_url(head, lane.line), rect, tooltip)
 
 
 def _format_position(start: float, end: float, scale: Scale) -> str:
@@ -254,23 +230,20 @@ def _render_turn_row(head: SessionHeader, timeline: Timeline, turn: TurnBar, lon
         ("person", turn.asking_ms / longest),
         ("other", other / longest),
     ]
-    failed = _render_warning(f"{turn.failed} failed" if turn.failed else "")
-    stopped = _render_warning("interrupted" if turn.is_interrupted else "")
     title = esc(shorten(turn.words, 120)) or "<i>before the first prompt</i>"
+    facts = (
+        format_count_if_any(turn.calls, "call"),
+        format_count_if_any(len(turn.agents), "agent"),
+        _format_waiting(turn),
+        WARNING.format(f"{turn.failed} failed") if turn.failed else "",
+        WARNING.format("interrupted") if turn.is_interrupted else "",
+    )
     return _render_row(
         _build_url(head, timeline.line, turn.number),
         f"<b>{turn.number}</b><span>{title}</span>",
         render_stacked_bar(parts),
         _format_time(turn.length),
-        join_facts(
-            (
-                format_count_if_any(turn.calls, "call"),
-                format_count_if_any(len(turn.agents), "agent"),
-                _format_waiting(turn),
-                failed,
-                stopped,
-            )
-        ),
+        join_facts(facts),
     )
 
 
@@ -292,27 +265,22 @@ def _render_row(
     )
 
 
-def _render_warning(text: str) -> str:
-    return f'<span class="warn">{text}</span>' if text else ""
-
-
 def _render_lane(head: SessionHeader, lane: Lane, longest: float, cost: AgentCost | None) -> str:
     kind, length = "bad" if lane.is_failed else "agent", lane.end - lane.start
-    turn = f"turn {lane.turn}" if lane.turn is not None else ""
     failed = "failed" if lane.is_failed else f"{lane.failed} failed" if lane.failed else ""
+    usage = format_agent_usage(cost, has_time=False) if cost else format_count(lane.calls, "call")
+    facts = (
+        f"turn {lane.turn}" if lane.turn is not None else "",
+        *usage.split(" · "),
+        WARNING.format(failed) if failed else "",
+    )
     return _render_row(
         _build_url(head, lane.line),
         f"{icon('agent')}<span>{esc(shorten(lane.words, 120))}</span>",
         render_stacked_bar([(kind, length / longest)]),
         _format_time(length),
-        join_facts((turn, *_format_usage(lane, cost).split(" · "), _render_warning(failed))),
+        join_facts(facts),
     )
-
-
-def _format_usage(lane: Lane, cost: AgentCost | None) -> str:
-    if cost is None:
-        return format_count(lane.calls, "call")
-    return format_agent_usage(cost, has_time=False)
 
 
 def _format_waiting(turn: TurnBar) -> str:
@@ -328,10 +296,12 @@ def _iter_bar_rows(
     scale: Scale,
 ) -> Iterator[str]:
     kind = bar.kind if bar.outcome in SUCCESSFUL else "bad"
-    failed = f" {_render_warning(bar.outcome)}" if kind == "bad" else ""
+    failed = f" {WARNING.format(bar.outcome)}" if kind == "bad" else ""
     sign = icon("plait") if bar.kind == "model" else tool_icon(bar.name)
     tokens = f"{format_tokens(bar.output_tokens)} out" if bar.output_tokens else ""
-    label = bar.words or join_dotted(tokens, _format_lead(bar))
+    lead_ms = bar.start - bar.asked if bar.asked is not None else 0
+    lead = f"first block after {_format_time(lead_ms)}" if lead_ms else ""
+    label = bar.words or join_dotted(tokens, lead)
     duration = _format_time(bar.length) if bar.length else ""
     rect = f'<rect class="{kind}" {_format_position(bar.start, bar.end, scale)} height="8"/>'
     if bar.asked is not None and bar.asked < bar.start:
@@ -350,34 +320,12 @@ def _iter_bar_rows(
             yield _render_agent_lane(head, *agents[name], scale, costs.get(name))
 
 
-def _format_lead(bar: Bar) -> str:
-    """Return how long a response took until its first block, for which the log has no earlier
-    line.
-    """
-    milliseconds = bar.start - bar.asked if bar.asked is not None else 0
-    return f"first block after {_format_time(milliseconds)}" if milliseconds else ""
-
-
 def _render_agent_lane(
     head: SessionHeader, lane: Lane, bars: Sequence[Bar], scale: Scale, cost: AgentCost | None
 ) -> str:
     kind = "bad" if lane.is_failed else "agent"
-    frame = (
-        f'<rect class="{kind} whole" {_format_position(lane.start, lane.end, scale)} height="8"/>'
-    )
-    failed = f" {_render_warning('failed')}" if lane.is_failed else ""
-    title = esc(shorten(lane.words, 120))
-    return _render_row(
-        _build_url(head, lane.line),
-        f"{icon('agent')}<em>agent</em><span>{title}</span>",
-        render_drawing(frame + "".join(_iter_thinned(bars, scale)), width=WIDE),
-        f"{_format_time(lane.end - lane.start)}{failed}",
-        _format_usage(lane, cost),
-        kind=" lane",
-    )
-
-
-def _iter_thinned(bars: Iterable[Bar], scale: Scale) -> Iterator[str]:
+    frame = _format_position(lane.start, lane.end, scale)
+    shapes = [f'<rect class="{kind} whole" {frame} height="8"/>']
     until = -1.0
     for bar in sorted(bars, key=lambda bar: bar.start):
         is_bad = bar.outcome not in SUCCESSFUL
@@ -385,8 +333,19 @@ def _iter_thinned(bars: Iterable[Bar], scale: Scale) -> Iterator[str]:
         if bar.kind == "model" or (end - until < THINNEST and not is_bad):
             continue
         until = end
-        kind = "bad" if is_bad else bar.kind
-        yield f'<rect class="{kind}" {_format_position(bar.start, bar.end, scale)} y="2" height="4"/>'
+        position = _format_position(bar.start, bar.end, scale)
+        shapes.append(
+            f'<rect class="{"bad" if is_bad else bar.kind}" {position} y="2" height="4"/>'
+        )
+    failed = f" {WARNING.format('failed')}" if lane.is_failed else ""
+    return _render_row(
+        _build_url(head, lane.line),
+        f"{icon('agent')}<em>agent</em><span>{esc(shorten(lane.words, 120))}</span>",
+        render_drawing("".join(shapes), width=WIDE),
+        f"{_format_time(lane.end - lane.start)}{failed}",
+        format_agent_usage(cost, has_time=False) if cost else format_count(lane.calls, "call"),
+        kind=" lane",
+    )
 
 
 def serve_timeline(request: Request) -> Response:

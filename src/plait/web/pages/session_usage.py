@@ -70,7 +70,19 @@ def render_agents(head: SessionHeader, agents: Iterable[AgentCost]) -> str:
 
 def _render_agents_table(head: SessionHeader, agents: Sequence[AgentCost]) -> str:
     heads = "".join(f'<th scope="col">{name}</th>' for name in AGENT_HEADS)
-    rows = "".join(_render_agent_row(head, agent) for agent in agents)
+    rows = []
+    for agent in agents:
+        note = "<small>abandoned</small>" if agent.who == "abandoned" else ""
+        url = esc(f"{head.tab_url()}#line-{quote_url(agent.line)}")
+        timeline_url = esc(f"{head.tab_url('timeline')}?line={quote_url(agent.line, safe='')}")
+        figures = _render_agent_figures(agent, format_duration(agent.duration_ms) or "–")
+        details = render_cells(
+            esc(format_first_models(agent.models)),
+            f"{esc(agent.type)}{note}",
+            f'<a href="{timeline_url}">timeline</a>',
+        )
+        title = f'<th scope="row"><a href="{url}">{esc(agent.prompt)}</a></th>'
+        rows.append(f"<tr>{title}{figures}{details}</tr>")
     foot = ""
     if len(agents) > 1:
         figures = _render_agent_figures(sum_agent_costs(agents), "")
@@ -78,21 +90,8 @@ def _render_agents_table(head: SessionHeader, agents: Sequence[AgentCost]) -> st
         foot = f'<tfoot><tr><th scope="row">Total</th>{figures}{empty}</tr></tfoot>'
     return (
         '<div class="scroll" tabindex="0"><table class="figures-table agents-table">'
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>{foot}</table></div>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>{foot}</table></div>"
     )
-
-
-def _render_agent_row(head: SessionHeader, agent: AgentCost) -> str:
-    note = "<small>abandoned</small>" if agent.who == "abandoned" else ""
-    url = esc(f"{head.tab_url()}#line-{quote_url(agent.line)}")
-    timeline_url = esc(f"{head.tab_url('timeline')}?line={quote_url(agent.line, safe='')}")
-    title = f'<th scope="row"><a href="{url}">{esc(agent.prompt)}</a></th>'
-    details = render_cells(
-        esc(format_first_models(agent.models)),
-        f"{esc(agent.type)}{note}",
-        f'<a href="{timeline_url}">timeline</a>',
-    )
-    return f"<tr>{title}{_render_agent_figures(agent, format_duration(agent.duration_ms) or '–')}{details}</tr>"
 
 
 def _render_agent_figures(agent: AgentCost, duration: str) -> str:
@@ -139,7 +138,12 @@ def render_paid_again(head: SessionHeader, paid: PaidRequests, responses: int) -
         content = render_uncounted(is_counting=paid.is_counting)
         return f'<section class="paid-again"><h3>Paid again</h3>{content}</section>'
     counting = ' data-counting="1"' if paid.is_counting else ""
-    elsewhere = "" if paid.is_counting else _describe_elsewhere(responses - totals.requests)
+    elsewhere, count = "", responses - totals.requests
+    if count > 0 and not paid.is_counting:
+        clause = (
+            "is also in another session and" if count == 1 else "are also in other sessions and"
+        )
+        elsewhere = f"<p>{format_count(count, 'response')} {clause} counted there.</p>"
     return (
         f'<section class="paid-again"{counting}><h3>Paid again</h3>'
         f"{_render_causes(totals)}{elsewhere}</section>{_render_jumps(head, paid)}"
@@ -173,42 +177,31 @@ def _render_causes(totals: WhyTotals) -> str:
     )
 
 
-def _describe_elsewhere(count: int) -> str:
-    if count <= 0:
-        return ""
-    clause = "is also in another session and" if count == 1 else "are also in other sessions and"
-    return f"<p>{format_count(count, 'response')} {clause} counted there.</p>"
-
-
 def _render_jumps(head: SessionHeader, paid: PaidRequests) -> str:
     jumps = find_jumps(paid.requests)
     if not jumps:
         return ""
-    table = render_table(
-        JUMP_HEADS, (_render_jump(head, jump) for jump in jumps), "figures-table jumps"
-    )
-    rest = len(paid.requests) - len(jumps)
-    note = f"<p>{format_count(rest, 'other request')} in the list of responses below.</p>"
-    note = note if rest else ""
+    rows = []
+    for request in jumps:
+        sent = request.read + request.new + request.again + request.uncached
+        when = format_utc(request.time) if request.time else None
+        cells = render_cells(
+            "–" if request.turn is None else str(request.turn),
+            f'<a href="{esc(head.record_url(request.uuid))}">{render_time(when) or "there"}</a>',
+            "–" if request.cost_usd is None else format_money(request.cost_usd),
+            ("why", esc(format_reason(request))),
+            format_tokens(sent),
+            format_tokens(request.again) if request.again else "",
+        )
+        rows.append(f"<tr>{cells}</tr>")
+    table = render_table(JUMP_HEADS, rows, "figures-table jumps")
+    rest, note = len(paid.requests) - len(jumps), ""
+    if rest:
+        note = f"<p>{format_count(rest, 'other request')} in the list of responses below.</p>"
     return (
         f"<section><h3>Jumps in cost</h3>{render_scroll_area(table, 'Jumps in cost')}"
         f"{note}</section>"
     )
-
-
-def _render_jump(head: SessionHeader, request: WhyRequest) -> str:
-    sent = request.read + request.new + request.again + request.uncached
-    when = format_utc(request.time) if request.time else None
-    turn = "–" if request.turn is None else str(request.turn)
-    row_cells = render_cells(
-        turn,
-        f'<a href="{esc(head.record_url(request.uuid))}">{render_time(when) or "there"}</a>',
-        "–" if request.cost_usd is None else format_money(request.cost_usd),
-        ("why", esc(format_reason(request))),
-        format_tokens(sent),
-        format_tokens(request.again) if request.again else "",
-    )
-    return f"<tr>{row_cells}</tr>"
 
 
 STEP = 200
