@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from plait.conversation.changes import changes_of, compactions_of, files_of, list_setting_changes
-from plait.conversation.costs import sum_conversation, sum_with_agents
+from plait.conversation.changes import changes_of, compactions_of, files_of
+from plait.conversation.costs import Totals, list_descendant_agents, sum_conversations
 from plait.conversation.model import Conversation, FoldedItems, Item, LateResult, ToolCall
 from plait.conversation.patches import get_patch, get_proposed_patch
 from plait.conversation.prices import Prices
 from plait.conversation.prices.table import parse_price_file
-from plait.conversation.questions import lists_of, plans_of, questions_of, recorded_todos
+from plait.conversation.questions import lists_of, plans_of, questions_of
 from plait.conversation.statistics import Statistics
 from plait.conversation.usage import BilledResponse, Ledger, Origin, RunKind
 from plait.conversation.walk import DEPTHS, build_path, filter_visible, iter_calls
@@ -54,23 +54,26 @@ def talks() -> dict[str, str]:
     return gallery() | odd | own
 
 
+def _below(found: Talk, name: str, prices: Prices) -> Totals:
+    """Returns the totals of a conversation with all its agents."""
+    names = [name, *list_descendant_agents(found.all, name)]
+    return sum_conversations((found.all.by_line[line] for line in names), prices)
+
+
 def picture(drawing: str) -> str:
     """Returns all that is said of the conversations of a drawing's first session."""
     found = talk(drawing)
     prices = Prices(PRICES)
     lines = found.all.by_line
     billed = list(_billed(found))
-    records = [record for source in sources_of(found.drawing) for record in source.records]
     parts = [
         *((f"conversation {name}", _conversation(one)) for name, one in lines.items()),
         (
             "totals",
-            (f"{name} {told(sum_conversation(one, prices))}" for name, one in lines.items()),
+            (f"{name} {told(sum_conversations([one], prices))}" for name, one in lines.items()),
         ),
-        ("below", (f"{name} {told(sum_with_agents(found.all, name, prices))}" for name in lines)),
+        ("below", (f"{name} {told(_below(found, name, prices))}" for name in lines)),
         ("ways", (_way(build_path(one, lines.get)) for one in lines.values())),
-        ("surroundings", map(told, list_setting_changes(records))),
-        ("recorded todos", map(told, recorded_todos(records))),
         ("statistics", _statistics(found)),
         ("billed", (told(one, frozenset({"project", "session"})) for one in billed)),
         *((by, map(_row, group_spending(billed, by, prices, UTC).rows)) for by in BY),

@@ -1,10 +1,8 @@
 """What changes around a conversation: titles, modes, models, places; and compactions."""
 
-from pathlib import Path
 from textwrap import dedent
 
-from plait.conversation.changes import Change, changes_of, compactions_of, list_setting_changes
-from plait.record import Record, read
+from plait.conversation.changes import Change, changes_of, compactions_of
 from tests.conversation.sketched import Talk, talk
 
 
@@ -55,26 +53,6 @@ def test_only_changes_are_listed() -> None:
         "2 pull request: None > https://example.org/pr/5",
         "2 worktree: None > /w/1",
         "2 worktree: /w/1 > none",
-    ]
-
-
-def test_records_give_the_directory_and_branch(tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    path.write_text(
-        '{"type":"user","uuid":"a","cwd":"/a","gitBranch":"main","version":"1"}\n'
-        '{"type":"assistant","uuid":"b","cwd":"/a","gitBranch":"main","version":"1"}\n'
-        '{"type":"user","uuid":"c","cwd":"/b","gitBranch":7,"permissionMode":"plan"}\n'
-        '{"type":"mode"}\n'
-    )
-    records: list[Record] = list(read(path))
-    assert [
-        (one.kind, one.before, one.value, one.uuid) for one in list_setting_changes(records)
-    ] == [
-        ("directory", None, "/a", "a"),
-        ("git branch", None, "main", "a"),
-        ("version", None, "1", "a"),
-        ("directory", "/a", "/b", "c"),
-        ("permissions", None, "plan", "c"),
     ]
 
 

@@ -1,11 +1,8 @@
 """Lists of things to do, as they change."""
 
-import json
-from pathlib import Path
 from textwrap import dedent
 
-from plait.conversation.questions import ListState, last_lists, lists_of, recorded_todos
-from plait.record import Record, read
+from plait.conversation.questions import ListState, last_lists, lists_of
 from tests.conversation.sketched import Talk, talk
 
 
@@ -109,21 +106,3 @@ def test_a_reminder_restores_the_list_and_an_empty_one_keeps_it() -> None:
         """).main
     )
     assert told(found) == ["1 tasks: x1a"]
-
-
-def test_prompts_of_older_clients_carry_their_list(tmp_path: Path) -> None:
-    path = tmp_path / "old.jsonl"
-    todo = {"content": "a", "status": "pending", "id": "1", "priority": "high"}
-    lines = [
-        {
-            "type": "user",
-            "uuid": str(n),
-            "todos": todos,
-            "message": {"role": "user", "content": "x"},
-        }
-        for n, todos in enumerate(([], [todo], [todo], "odd", []))
-    ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    records: list[Record] = list(read(path))
-    states = list(recorded_todos(records))
-    assert [(state.uuid, len(state.tasks)) for state in states] == [("1", 1), ("4", 0)]

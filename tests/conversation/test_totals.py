@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from plait.conversation.costs import (
+    Totals,
     list_descendant_agents,
-    sum_conversation,
-    sum_with_agents,
+    sum_conversations,
     unique_responses,
 )
 from plait.conversation.model import Conversation
@@ -56,13 +56,18 @@ class FixedPrices:
         return 1.0 if model == "known" else None
 
 
+def sum_below(found: Talk, name: str) -> Totals:
+    names = [name, *list_descendant_agents(found.all, name)]
+    return sum_conversations((found.all.by_line[line] for line in names), FixedPrices())
+
+
 @pytest.fixture
 def nested() -> Talk:
     return talk(NESTED)
 
 
 def test_a_conversation_alone_counts_its_own(nested: Talk) -> None:
-    totals = sum_conversation(nested.main, FixedPrices())
+    totals = sum_conversations([nested.main], FixedPrices())
     assert (totals.conversations, totals.turns, totals.prompts) == (1, 2, 2)
     assert (totals.responses, totals.calls) == (5, 3)
     assert (totals.failed, totals.rejected) == (1, 1)
@@ -75,21 +80,21 @@ def test_a_conversation_alone_counts_its_own(nested: Talk) -> None:
 
 
 def test_the_time_of_agents_is_within_the_turns_that_started_them(nested: Talk) -> None:
-    own, all_of_it = sum_conversation(nested.main), sum_with_agents(nested.all, nested.main.id)
+    own, all_of_it = sum_conversations([nested.main]), sum_below(nested, nested.main.id)
     assert (all_of_it.duration_ms, all_of_it.working_ms) == (own.duration_ms, own.working_ms)
     agent = nested.all.by_line[list_descendant_agents(nested.all, nested.main.id)[0]]
-    assert sum_conversation(agent).duration_ms == agent.duration_ms > 0
+    assert sum_conversations([agent]).duration_ms == agent.duration_ms > 0
 
 
 def test_agents_below_are_counted_with_theirs(nested: Talk) -> None:
     names = list_descendant_agents(nested.all, nested.main.id)
     assert len(names) == 2
-    totals = sum_with_agents(nested.all, nested.main.id, FixedPrices())
+    totals = sum_below(nested, nested.main.id)
     assert (totals.conversations, totals.calls) == (3, 4)
     assert totals.prompts == 2
     assert totals.responses == 8
     assert totals.unpriced == {"unknown": 1}
-    below = sum_with_agents(nested.all, names[0], FixedPrices())
+    below = sum_below(nested, names[0])
     assert below.conversations == 2
 
 
@@ -98,13 +103,13 @@ def test_a_response_counts_once_however_many_lines_it_has(nested: Talk) -> None:
     U1 "go"
     A1< {USAGE} think "a" + "b"
     """)
-    totals = sum_conversation(one.main)
+    totals = sum_conversations([one.main])
     assert (totals.responses, totals.tokens.output) == (1, 10)
     assert totals.cost_usd is None
 
 
 def test_errors_of_the_api_are_no_responses() -> None:
-    totals = sum_conversation(talk('U1 "go"\nE1<\n').main, FixedPrices())
+    totals = sum_conversations([talk('U1 "go"\nE1<\n').main], FixedPrices())
     assert (totals.responses, totals.cost_usd, dict(totals.unpriced)) == (0, 0.0, {})
 
 

@@ -1,6 +1,6 @@
 """What changed around a conversation: titles, modes, models, directories, context and files."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -16,7 +16,6 @@ from plait.conversation.model import (
 from plait.conversation.patches import Patch, get_file_path, get_patch
 from plait.conversation.tools import get_tool
 from plait.conversation.walk import iter_items
-from plait.record import Record, User
 from plait.record.codec import as_mapping, get_count, get_text
 
 ChangeKind: TypeAlias = Literal[
@@ -29,9 +28,6 @@ ChangeKind: TypeAlias = Literal[
     "worktree",
     "model",
     "effort",
-    "directory",
-    "git branch",
-    "version",  # of the client
 ]
 
 
@@ -42,7 +38,6 @@ class Change(Struct, frozen=True):
     value: str
     before: str | None = None
     turn: int | None = None
-    """None if it comes from records alone."""
     time: str | None = None
     uuid: str | None = None
     by: str | None = None
@@ -87,25 +82,6 @@ def changes_of(conversation: Conversation) -> tuple[Change, ...]:
                 facts += (Fact("model", answer.model), Fact("effort", answer.effort))
         for fact in facts:
             changed.note(fact, turn, item.time, item.uuid)
-    return tuple(changed.found)
-
-
-def list_setting_changes(records: Iterable[Record]) -> tuple[Change, ...]:
-    """Return the client's working environment by records, wherever it changed."""
-    changed = ChangeLog()
-    for record in records:
-        envelope = record.envelope
-        # Searched in the bytes first: few records name a mode, and the rest stay undecoded.
-        mode = None
-        if isinstance(record, User) and b'"permissionMode"' in record.raw:
-            mode = record.permission_mode
-        for fact in (
-            Fact("directory", envelope.cwd),
-            Fact("git branch", envelope.git_branch),
-            Fact("version", envelope.version),
-            Fact("permissions", mode),
-        ):
-            changed.note(fact, None, record.timestamp, record.uuid)
     return tuple(changed.found)
 
 

@@ -73,19 +73,6 @@ class Totals(Struct, frozen=True, kw_only=True):
     last: str | None = None
 
 
-def sum_conversation(conversation: Conversation, prices: Pricing | None = None) -> Totals:
-    """Return the totals of one conversation."""
-    return sum_conversations([conversation], prices)
-
-
-def sum_with_agents(
-    conversations: Conversations, name: str, prices: Pricing | None = None
-) -> Totals:
-    """Return the totals of a conversation with all its agents, nested ones included."""
-    names = [name, *list_descendant_agents(conversations, name)]
-    return sum_conversations([conversations.by_line[line] for line in names], prices)
-
-
 def list_descendant_agents(conversations: Conversations, name: str) -> list[str]:
     """Return the agents that a conversation started, and those that they started."""
     children: dict[str | None, list[str]] = {}

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from plait.conversation.model import ClientNote, Conversation, Item, Outcome, ToolCall
 from plait.conversation.tools import get_tool, is_plan_tool
 from plait.conversation.walk import iter_calls, iter_items
-from plait.record import Record
 from plait.record.codec import as_mapping, get_text
 
 
@@ -203,7 +202,6 @@ class ListState(Struct, frozen=True):
     kind: ListKind
     tasks: tuple[Task, ...]
     turn: int | None
-    """None if it comes from records alone."""
     time: str | None = None
     uuid: str | None = None
     call: str | None = None
@@ -230,18 +228,6 @@ def lists_of(conversation: Conversation) -> tuple[ListState, ...]:
 def last_lists(states: Iterable[ListState]) -> dict[ListKind, ListState]:
     """Return the last state of each kind of list."""
     return {state.kind: state for state in states}
-
-
-def recorded_todos(records: Iterable[Record]) -> Iterator[ListState]:
-    """Yield the lists in prompts of older clients, where they changed."""
-    known: tuple[Task, ...] = ()
-    for record in records:
-        if record.kind == "user" and b'"todos"' in record.raw:
-            written = record.fields.get("todos")
-            tasks = _parse_tasks(written) if isinstance(written, list) else known
-            if tasks != known:
-                known = tasks
-                yield ListState("todos", tasks, None, record.timestamp, record.uuid)
 
 
 def _iter_list_changes(

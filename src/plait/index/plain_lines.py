@@ -43,7 +43,18 @@ def read_plain_texts(line: EnvelopeWithText) -> list[str] | None:
         if len(found) < len(content) or view is UNSET:
             return None
         return [add_view_words(found[0], view), *found[1:]]
-    return _read_response_texts(content) if line.type == "assistant" else None
+    if line.type != "assistant":
+        return None
+    if isinstance(content, str):
+        return [content]
+    if not all(map(is_plain_block, content)):
+        return None
+    return [
+        "\n".join(iter_strings(block.input, ()))
+        if block.type == "tool_use"
+        else (block.thinking if block.type == "thinking" else block.text) or ""
+        for block in content
+    ]
 
 
 def passage_kind(line: EnvelopeWithText, part: int) -> PassageKind:
@@ -71,20 +82,6 @@ def _read_prompt_texts(text: str, line: EnvelopeWithText) -> list[str] | None:
     ):
         return None
     return None if line.has_view else [text]
-
-
-def _read_response_texts(blocks: str | list[BlockWithText]) -> list[str] | None:
-    """Return the texts of a response's blocks; None if one is of another kind."""
-    if isinstance(blocks, str):
-        return [blocks]
-    if not all(map(is_plain_block, blocks)):
-        return None
-    return [
-        "\n".join(iter_strings(block.input, ()))
-        if block.type == "tool_use"
-        else (block.thinking if block.type == "thinking" else block.text) or ""
-        for block in blocks
-    ]
 
 
 def is_plain_block(block: BlockWithText) -> bool:

@@ -245,14 +245,22 @@ def _parse_term(token: re.Match[str]) -> QueryNode:
             return _parse_field(known, name, value)
         _check_field(name, value)
         value = f"{name}:{value}"
-    return _parse_word(value) if token["phrase"] is None else _parse_phrase(value, token["after"])
-
-
-def _parse_phrase(text: str, after: str) -> Phrase:
-    if not text.strip():
+    if token["phrase"] is None:
+        fuzzy = FUZZY.fullmatch(value)
+        if fuzzy:
+            return Word(fuzzy[1], distance=int(fuzzy[2] or 1))
+        is_inner = value.startswith("*") and len(value.strip("*")) > 0
+        is_prefix = value.endswith("*") and len(value.strip("*")) > 0
+        return Word(
+            value.strip("*") or value, is_prefix=is_prefix and not is_inner, is_inner=is_inner
+        )
+    after = token["after"]
+    if not value.strip():
         raise UserError("the quotation marks are empty", "put words between them")
     distance = after[1:] if after.startswith("~") else ""
-    return Phrase(text, int(distance) if re.fullmatch(r"[0-9]{1,2}", distance) else 0, after == "*")
+    return Phrase(
+        value, int(distance) if re.fullmatch(r"[0-9]{1,2}", distance) else 0, after == "*"
+    )
 
 
 def _parse_field(known: str, name: str, value: str) -> Field:
@@ -271,12 +279,3 @@ def _check_field(name: str, value: str) -> None:
         f"{meant}fields are {', '.join(NAMES)}",
         f'to search for the text itself, put it in quotation marks: `"{shorten(f"{name}:{value}")}"`',
     )
-
-
-def _parse_word(text: str) -> Word:
-    fuzzy = FUZZY.fullmatch(text)
-    if fuzzy:
-        return Word(fuzzy[1], distance=int(fuzzy[2] or 1))
-    is_inner = text.startswith("*") and len(text.strip("*")) > 0
-    is_prefix = text.endswith("*") and len(text.strip("*")) > 0
-    return Word(text.strip("*") or text, is_prefix=is_prefix and not is_inner, is_inner=is_inner)

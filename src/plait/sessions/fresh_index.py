@@ -120,15 +120,13 @@ def _open_catalogue(library: "SessionLibrary", folder: Path) -> Catalogue | None
     if not due:
         return catalogue
     catalogue.close()
-    return _update_and_open(library, folder) if due <= MAX_UPDATE_BYTES else None
-
-
-def _update_and_open(library: "SessionLibrary", folder: Path) -> Catalogue | None:
-    library.update_index(folder, wait=0)
-    catalogue = Catalogue(folder)
-    if _is_complete(catalogue) and catalogue.stamps() == scan_library(library):
-        return catalogue
-    catalogue.close()
+    if due <= MAX_UPDATE_BYTES:
+        library.update_index(folder, wait=0)
+        catalogue = Catalogue(folder)
+        if _is_complete(catalogue) and catalogue.stamps() == scan_library(library):
+            return catalogue
+        catalogue.close()
+        return None
     return None
 
 

@@ -34,7 +34,6 @@ COUNT_PARALLEL_BYTES = 4_000_000
 """Bytes of logs from which several processes count faster than one."""
 READ_PARALLEL_BYTES = 12_000_000
 """The same for rows of the index."""
-FamilyIds: TypeAlias = tuple[int, ...]
 SessionTracker: TypeAlias = Callable[[Sequence[Session]], Iterable[Session]]
 
 
