@@ -84,7 +84,7 @@ def test_all_is_kept_once(config: Path, said: Said, told: Told) -> None:
     assert done["files"] == planned["files"] == len([*config.rglob("*.json*")])
     assert 0 < done["stored_bytes"] < done["bytes"] == planned["bytes"]
     assert said("keep") == f"nothing new: {done['files']} files already backed up\n"
-    assert said("keep", "--all", "--dry-run").startswith("nothing to back up")
+    assert said("keep", "--dry-run").startswith("nothing to back up")
 
 
 def test_status_has_the_keys_that_scripts_read(config: Path, said: Said, told: Told) -> None:
@@ -195,7 +195,6 @@ def test_only_some_are_kept(config: Path, said: Said, told: Told) -> None:
     assert told("keep", one.stem)["sessions"] == [one.stem]
     assert told("keep", str(other))["sessions"] == [other.stem]
     assert one.stem not in told("keep", "--project", other.parent.name, "--dry-run")["sessions"]
-    assert "use either `--all`" in said("keep", "--all", one.stem, code=2)
     assert "no session" in said("keep", "nobody", code=2)
     assert "no session matches" in said("keep", "--project", "nobody", code=2)
     empty(config)

@@ -116,11 +116,6 @@ def test_a_turn_shows_what_stood_in_the_context_when_it_ended(
     assert "in the context after turn 1, and what carrying them cost by then" in shown
 
 
-def test_counts_hold_no_word_of_the_session(capfd: pytest.CaptureFixture[str], root: Path) -> None:
-    assert "the words of" in out(capfd, root, "--json")
-    assert "the words of" not in out(capfd, root, "--json", "--counts")
-
-
 def test_a_session_without_answers_says_so(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -212,10 +207,3 @@ def test_what_stands_beside_the_turns_is_shown_alone(
     assert found["carried"] == []
     assert run(["why", SESSION, "--root", str(tmp_path), "--turn", ""]) != 0
     assert run(["why", SESSION, "--root", str(tmp_path), "--turn", "nobody"]) != 0
-
-
-def test_waste_in_counts_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
-    value = json.loads(wasted(capfd, root, "--json", "--counts"))
-    things = [one for item in value["findings"] for one in item["evidence"]]
-    assert things
-    assert {*things[0]} == {"session", "response", "uuid", "time", "cost_usd"}

@@ -85,7 +85,6 @@ class KeepCommand(GroupedHelp):
 def keep_command(
     request: Request,
     names: tuple[str, ...] = shared.sessions,
-    is_all: bool = option("--all", help="All sessions; the default."),
     project: str | None = shared.project,
     backups: bool = option("--file-history", help="Also back up Claude Code's file backups."),
     is_dry: bool = shared.is_dry,
@@ -108,7 +107,7 @@ def keep_command(
     deleted, and `plait restore` brings them back.
     """
     if install or uninstall:
-        if names or is_all or project or backups or (install and uninstall):
+        if names or project or backups or (install and uninstall):
             raise UserError("`--install` and `--uninstall` apply to all sessions, one at a time")
         change_automation(
             request,
@@ -126,8 +125,6 @@ def keep_command(
         from plait.cli.hook.event import keep_in_background
 
         keep_in_background(sys.argv[2:])
-    if is_all and (names or project):
-        raise UserError("use either `--all` or names of sessions")
     sessions = [request.session(name) for name in names] or None
     if sessions is None and project is not None:
         at_source = [session for session in request.archive.sessions if not session.is_kept]

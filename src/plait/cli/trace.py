@@ -84,14 +84,6 @@ class SendOptions(Filters):
         metavar="N",
         help="Longest input or output in characters; more is cut.",
     )
-    timeout: float = option(
-        "--timeout",
-        least=0.1,
-        default=60.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="How long to wait for a response.",
-    )
     dry_run: bool = option("--dry-run", help="Show what would be sent; send nothing.")
     as_json: bool = shared.as_json
 
@@ -141,7 +133,7 @@ def send_command(request: Request, asked: SendOptions, redaction: shared.Redacti
             done = DeliveryResult(sent=write_spans(target, batches, convention=names))
         else:
             names = asked.convention or target.convention
-            patient = replace(target, convention=names, timeout=asked.timeout)
+            patient = replace(target, convention=names, timeout=TIMEOUT)
             done = deliver(batches, patient)
     where = str(target) if isinstance(target, Path) else target.url
     traces, spans, sessions = counts["traces"], counts["spans"], len(chosen)
@@ -207,15 +199,14 @@ def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -
 NARROW_TABLE = 60
 FIGURES = ("turns", "line", "waiting", "refused")
 COLUMNS = ("sent", *FIGURES, "note")
-WAIT = 30.0
+WAIT, TIMEOUT = 30.0, 60.0
+MOST_LISTED = 20
+"""Sessions of which the status is shown; `--json` has all."""
 
 
 @command(examples="plait trace status")
 def status_command(
     request: Request,
-    limit: int = option(
-        "--limit", least=1, default=20, show_default=True, help="Sessions to show."
-    ),
     as_json: bool = shared.as_json,
 ) -> None:
     """Show what was sent of each session, what is waiting, what was rejected, and errors.
@@ -235,7 +226,7 @@ def status_command(
             names = ("turns", "waiting", "refused") if is_narrow else COLUMNS
             wide = None if is_narrow else "note"
             table = output.table("session", *names, right=FIGURES, wide=wide)
-            for session in status.sessions[-limit:]:
+            for session in status.sessions[-MOST_LISTED:]:
                 time = parse_time(session.updated)
                 note = "turn in progress" if session.is_open else ""
                 cells = {
@@ -248,7 +239,7 @@ def status_command(
                 }
                 table.add_row(session.session[:SHORT_ID], *(cells[name] for name in names))
             output.print(table)
-            left = len(status.sessions) - limit
+            left = len(status.sessions) - MOST_LISTED
             if left > 0:
                 output.note(f"{format_count(left, 'older session')} not shown")
         elif len(reports) == 1:

@@ -38,7 +38,6 @@ MOST_CARRIED = 10
 MOST_EVIDENCE = 3
 SHORTEST_RECORD_ID = 7
 """Number of digits from which a number is a record id, not a turn."""
-counts_option = option("--counts", help="With --json: only figures, no text of sessions.")
 
 
 @command(examples="plait why latest\nplait why 3f2a --turn 12")
@@ -52,7 +51,6 @@ def why_command(
         help="Only the requests of this turn: a number or a response id.",
     ),
     is_all: bool = option("--all", help="Every request, not only expensive ones."),
-    counts: bool = counts_option,
     no_index: bool = shared.no_index,
     as_json: bool = shared.as_json,
 ) -> None:
@@ -70,10 +68,7 @@ def why_command(
     if turn is not None and not why.requests:
         raise UserError(f"turn {turn} has no request", "`plait show` numbers the turns")
     if as_json:
-        value: dict[str, Any] = round_floats(to_builtins(why))
-        for item in value["carried"] if counts else ():
-            del item["words"]
-        output.json(value)
+        output.json(round_floats(to_builtins(why)))
         return
     with output.paged():
         output.print_heading(request.archive.facts(source))
@@ -178,7 +173,6 @@ def _format_time(time: datetime | None) -> str:
 def waste_command(
     request: Request,
     filters: Filters,
-    counts: bool = counts_option,
     is_all: bool = option("--all", help="All examples, not only three."),
     no_index: bool = shared.no_index,
     as_json: bool = shared.as_json,
@@ -206,11 +200,8 @@ def waste_command(
         value: dict[str, Any] = round_floats(to_builtins(waste))
         for finding in value["findings"]:
             for evidence in finding["evidence"]:
-                if counts:
-                    del evidence["about"]
-                else:
-                    session_id, response = evidence["session"], evidence["response"]
-                    evidence["open"] = _why_command(request, session_id, response)
+                session_id, response = evidence["session"], evidence["response"]
+                evidence["open"] = _why_command(request, session_id, response)
         output.json(value)
         return
     if not waste.findings:
