@@ -147,7 +147,8 @@ LISTS: Mapping[str, Json] = {
 def answer_call(recall: "Recall", name: str, arguments: Mapping[str, Any]) -> str:
     """Answer a call of a tool as text; arguments that make no sense are answered too."""
     if name not in TOOLS:
-        return f"No tool is called {single_line(name, 40)}; there are {', '.join(TOOLS)}."
+        known = ", ".join(TOOLS)
+        return f"No tool is called {single_line(name, 40)}; there are {known}.\nnext: sessions()"
     given = dict(arguments)
     budget = given.pop("budget", BUDGET)
     values, notes = coerce_arguments(TOOLS[name][1], given)

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from plait.sessions.model import Facts, Session
 
 HANDLE = re.compile(
-    r"(?:plait://session/)?(?P<session>[^:@\s]+)(?:@(?P<branch>[^:\s]+))?(?::(?P<turn>-?\d+))?"
+    r"(?:plait://session/)?(?P<session>[^:@\s]+)(?:@(?P<branch>[^:\s]+))?(?::(?P<turn>-?\d{1,9}))?"
 )
 VIEWS = ("talk", "calls", "full", "raw")
 MOST_TURNS, MOST_SESSIONS = 50, 200
@@ -193,12 +193,9 @@ class Recall:
         self, hits: Sequence[Hit], more: int, query: str, found: str = "found for {}"
     ) -> Answer:
         if not hits:
-            words = " ".join(list_content_words(query)[:2])
-            return self._answer(
-                f"Nothing found for {quote_title(query)}",
-                (),
-                f'recall("{words}", project="*") or sessions(text="{words}")',
-            )
+            word = max(list_content_words(query), key=len, default="")
+            following = f'recall("{word}", project="*", branches="all") or sessions(text="{word}")'
+            return self._answer(f"Nothing found for {quote_title(query)}", (), following)
         items = [self._present_hit(hit) for hit in hits]
         found = f"{format_count(len(items), 'turn')} {found.format(quote_title(query))}"
         return self._answer(found, items, f'read("{items[0].handle}", view="calls")', more)
@@ -400,29 +397,35 @@ class Recall:
         start, name = self._parse(since), self.find_project(project)
         limit = min(max(limit, 1), MOST_SESSIONS)
         words = text.casefold().split()
-        project_of = self.archive.folding.project if self.has_index else str
-        read_facts, end = self.read_facts, time.monotonic() + SCAN_SECONDS
+        has_index, end = self.has_index, time.monotonic() + SCAN_SECONDS
+        project_of = self.archive.folding.project if has_index else str
+
+        def get_end(session: "Session") -> datetime:
+            ended = parse_stamp(self.archive.facts(session).ended) if has_index else None
+            return ended or datetime.fromtimestamp(session.modified, UTC)
+
         items: list[Item] = []
         more = 0
-        for session in sorted(self.archive.sessions, key=lambda session: -session.modified):
+        for session in sorted(self.archive.sessions, key=get_end, reverse=True):
             own_project = project_of(session.project)
             if name and name not in (session.project, own_project):
                 continue
-            if start and session.modified < start.timestamp():
+            if start and get_end(session) < start:
                 break
             if len(items) == limit:
                 more += 1
                 continue
-            if not self.has_index and time.monotonic() > end:
+            if not has_index and time.monotonic() > end:
                 self._notes.append("older sessions were not looked at yet")
                 break
-            facts = read_facts(session)
+            facts = self.read_facts(session)
             own = f"{facts.title} {facts.first_prompt} {facts.cwd} {facts.git_branch} {session.id}"
             if all(word in own.casefold() for word in words):
                 title = quote_title(self.private(facts.title or ""))
                 about = (_day(facts.ended), _format_project(own_project), facts.mark, title)
                 items.append(Item(handle=session.id[:8], about=join_dotted(*about)))
         where = f" in {_format_project(name)}" if name else ""
+        where += f" since {format_day(start)}" if start else ""
         if not items and words:
             return self.recall(text, project="*")
         if not items:
@@ -463,7 +466,7 @@ class Recall:
                 sums[key] = known[0] + dollars, known[1] + tokens
             ordered = sorted(sums.items(), key=lambda item: (-item[1][0], -item[1][1], item[0]))
             lines = [
-                f"{(key or 'unknown')[:width]} {format_money(dollars)}, {format_tokens(tokens)} tokens"
+                f"{(key.strip('-') or 'unknown')[:width]} {format_money(dollars)}, {format_tokens(tokens)} tokens"
                 for key, (dollars, tokens) in ordered[:MOST_GROUPS]
             ]
             if len(ordered) > MOST_GROUPS:

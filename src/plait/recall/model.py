@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from plait.view.formats import join_dotted
 from plait.view.text import clean_text, shorten_clean
 
 BUDGET, LEAST_BUDGET, MOST_BUDGET = 2000, 200, 9000
@@ -87,52 +87,59 @@ def cut_to_tokens(text: str, most: int) -> str:
 
 
 def render(answer: Answer, budget: object = BUDGET) -> str:
-    """Return an answer as text of at most so many tokens: items are cut, then left out."""
+    """Return an answer as text of at most so many tokens: quotes are cut, then items left out."""
     most = clamp_budget(budget)
     items = [replace(item, quote=clean_text(item.quote).strip("\n")) for item in answer.items]
     last = cut_to_tokens(f"next: {answer.next}", most // 4)
-    reserve = count_tokens(_first_line(answer, len(items), len(items), has_quotes=True)) + 24
-    room = most - count_tokens(last) - min(reserve, most // 2)
-    shown = list(_iter_fitting(items, room))
-    left = len(items) - len(shown)
-    has_quotes = any(item.quote for item in items[: len(shown)])
-    first = _first_line(answer, len(shown), left + answer.more, has_quotes=has_quotes)
-    text = "\n".join([cut_to_tokens(first, most // 2), *shown, last])
+    reserve = count_tokens(_format_first_line(answer, len(items), is_cut=True, has_quotes=True))
+    shown = list(_iter_fitting(items, most - count_tokens(last) - min(reserve + 4, most // 2)))
+    first = _format_first_line(
+        answer,
+        len(items) - len(shown),
+        is_cut=any(is_cut for _, is_cut in shown),
+        has_quotes=any(item.quote for item in items[: len(shown)]),
+    )
+    texts = (text for text, _ in shown)
+    text = "\n".join([cut_to_tokens(first, most // 2), *texts, last])
     # Ids and names come from logs too: whatever a line holds, it must not command a terminal.
     return cut_to_tokens("\n".join(map(clean_text, text.split("\n"))), most)
 
 
-def _first_line(answer: Answer, shown: int, left: int, *, has_quotes: bool) -> str:
-    left_out = f" {left} left out: narrow it down or raise `budget`." if left else ""
-    notes = "".join(f" {note[:1].upper()}{note[1:]}." for note in answer.notes)
-    return f"{answer.found}.{left_out}{notes}{f' {QUOTED}' if has_quotes and shown else ''}"
+def _format_first_line(answer: Answer, left_out: int, *, is_cut: bool, has_quotes: bool) -> str:
+    parts = [answer.found]
+    if answer.more:
+        parts.append(f"{answer.more} more match: narrow it down or raise the limit")
+    if left_out or is_cut:
+        lost = f"{left_out} left out" if left_out else "Quotes are cut"
+        parts.append(f"{lost} to fit: raise the budget")
+    parts += [note[:1].upper() + note[1:] for note in answer.notes]
+    return f"{'. '.join(parts)}.{f' {QUOTED}' if has_quotes else ''}"
 
 
-def _iter_fitting(items: Sequence[Item], room: int) -> Iterator[str]:
-    """Yield items as text while there is room; long quotes give way to those that follow."""
+def _iter_fitting(items: Sequence[Item], room: int) -> Iterator[tuple[str, bool]]:
+    """Yield items as text while there is room, and whether their quotes are cut.
+
+    Long quotes give way to the items that follow.
+    """
     sizes = [count_tokens(item.quote) for item in items]
-    least = list(accumulate(min(size, LEAST_QUOTE) + 30 for size in reversed(sizes)))[::-1]
+    least = [min(size, LEAST_QUOTE) for size in sizes]
     for number, item in enumerate(items):
-        bare = _format_item(item, "")
-        waiting = min(least[number + 1] if number + 1 < len(items) else 0, room // 2)
-        frame = count_tokens(bare) + 1
+        longest_run = max(map(len, RUNS.findall(item.quote)), default=0)
+        frame = count_tokens(_format_item(item, "")) + 1
         if item.quote:
-            frame += count_tokens(fence("")) + 2 * max(
-                map(len, RUNS.findall(item.quote)), default=0
-            )
+            frame += count_tokens(fence("")) + 2 * longest_run
+        waiting = min(sum(size + 30 for size in least[number + 1 :]), room // 2)
         space = room - frame - waiting
-        if space < min(sizes[number], LEAST_QUOTE):
-            space = room - frame
-            if space < min(sizes[number], LEAST_QUOTE):
-                return
+        if space < least[number]:
+            space += waiting
         quote = cut_to_tokens(item.quote, space) if item.quote else ""
         text = _format_item(item, quote)
         room -= count_tokens(text) + 1
-        if room < 0:
+        if space < least[number] or room < 0:
             return
-        yield text
+        yield text, quote != item.quote
 
 
 def _format_item(item: Item, quote: str) -> str:
-    head = " · ".join(filter(None, (item.handle, item.about)))
+    head = join_dotted(item.handle, item.about)
     return "\n".join(filter(None, (head, fence(quote) if quote else "", item.after)))

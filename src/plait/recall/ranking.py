@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from plait.sessions.model import Session
 
 MOST_WORDS = 16
-LEAST_SHARE = 0.5
+LEAST_SHARE = 0.55
 """The share of the words that a turn must have to be shown beside one that has all."""
 NEARBY = 600
 """Characters within which words stand together."""
