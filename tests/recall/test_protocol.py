@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from plait.archive import Archive
 from plait.mcp_server import TOOLS, VERSIONS, Server, StdioTransport
 from plait.recall.answers import Recall
+from plait.recall.model import clamp_budget, count_tokens
+from plait.view.text import UNSAFE
 from tests.recall.test_questions import parse_time
 
 
@@ -86,6 +88,35 @@ def test_whatever_is_asked_is_answered(
     assert ("result" in answer) != ("error" in answer)
     assert answer.get("error", {}).get("code") != -32603, answer
     assert server.answer(other) is None or "error" in (server.answer(other) or {})
+
+
+ODD = ["", -1, 10**30, 1e308, "nan", "x" * 5000, "9" * 5000, [], {"a": [1]}, True, None]
+ODD += [
+    "\x1b[31m`rm`\n\u202e",
+    '"',
+    "a:b",
+    "@",
+    "*",
+    "..",
+    "/",
+    "3f2a91bc:-1",
+    "0001-01-01",
+    "9999-12-31",
+]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_odd_arguments_are_answered_within_the_budget(server: Server, name: str) -> None:
+    for argument in (*TOOLS[name][1], "budget", "unknown"):
+        for value in ODD:
+            params = {"name": name, "arguments": {argument: value}}
+            answer = ask(server, "tools/call", params)
+            assert "result" in answer, (argument, value, answer)
+            text = answer["result"]["content"][0]["text"]
+            budget = value if argument == "budget" else 2000
+            assert count_tokens(text) <= clamp_budget(budget), (argument, value)
+            assert text.rpartition("\n")[2].startswith("next: "), (argument, value)
+            assert not UNSAFE.search(text), (argument, value)
 
 
 class Lines:
