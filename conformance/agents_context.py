@@ -86,14 +86,11 @@ def send(words: list[str], home: Path, folder: Path, seconds: int = 90) -> list[
     env |= dict.fromkeys(keys, "none") | {"GEMINI_CLI_NO_RELAUNCH": "1", "NO_COLOR": "1"}
     inside = 'ip link set lo up; exec "$@"'
     served = [sys.executable, str(SERVER), str(noted), str(PORT), *words]
-    subprocess.run(
-        ["unshare", "-rn", "sh", "-c", inside, "sh", *served],
-        env=env,
-        cwd=folder,
-        capture_output=True,
-        timeout=seconds,
-        check=False,
-    )
+    words = ["unshare", "-rnpf", "--kill-child", "--mount-proc", "sh", "-c", inside, "sh", *served]
+    with suppress(subprocess.TimeoutExpired):  # its request may have come
+        subprocess.run(
+            words, env=env, cwd=folder, capture_output=True, timeout=seconds, check=False
+        )
     lines = noted.read_text(encoding="utf-8").splitlines() if noted.exists() else []
     return [json.loads(line)["body"] for line in lines]
 
@@ -345,7 +342,8 @@ def judge_gemini(package: Path, folder: Path, recordings: list[Path]) -> Iterato
             yield name, [text for text in sent[0][:-1] if not text.startswith(SURROUNDINGS)], found
 
 
-SURROUNDINGS = "user: <session_context>"
+SURROUNDINGS = ("user: <session_context>", "assistant: [The previous response was interrupted")
+"""What Gemini CLI adds: where it works, and an answer between two prompts."""
 
 
 def give_id(line: Fields, name: str) -> Fields:

@@ -2,12 +2,17 @@
 
 import os
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from plait import Archive
+from plait.archive import Session
 from plait.sources.cache import VERSION, TranslationCache, find_sources
 from tests.sources.builders import CodexLog, branches, open_archive, prompts, write_lines
 from tests.sources.test_gemini import HEADER, TALK
+from tests.sources.test_opencode import Store
+from tests.sources.test_qwen import record
 
 
 def make_logs(folder: Path, count: int) -> list[Path]:
@@ -98,3 +103,81 @@ def test_a_session_that_only_a_backup_has_is_translated(tmp_path: Path) -> None:
     assert all(session.is_kept for session in archive.sessions)
     assert branches(archive.session(log.id)) == [["two"]]
     assert archive.usage("agent").totals.total.responses == 5
+
+
+def render(session: Session) -> list[str]:
+    """Return all conversations of a session as Markdown."""
+    return [conversation.markdown() for conversation in session.conversations]
+
+
+def test_sessions_of_a_database_are_backed_up_without_it(tmp_path: Path) -> None:
+    folder = tmp_path / "opencode"
+    store = Store(folder)
+    with closing(store.base) as base:
+        base.execute("CREATE TABLE credential (token)")
+        base.execute("INSERT INTO credential VALUES ('s3cret-token')")
+        store.session("ses_1")
+        store.session("ses_2", parent="ses_1")
+        state = {"status": "completed", "input": {}, "output": "seen"}
+        state |= {"metadata": {"sessionId": "ses_2"}}
+        call = {"type": "tool", "tool": "task", "callID": "c", "state": state}
+        store.turn("ses_1", 1_790_000_000_000, "one", "1")
+        store.message("ses_1", 1_790_000_001_000, "assistant", call)
+        store.turn("ses_2", 1_790_000_001_500, "look", "seen")
+        base.commit()
+
+    def read() -> Archive:
+        return Archive([folder], translations=tmp_path / "cache", store=tmp_path / "store")
+
+    archive = read()
+    before = [render(session) for session in archive.sessions]
+    tokens = archive.usage("agent").totals.total.tokens
+    done = archive.keep.run()
+    assert (done.files, done.sessions) == (2, ["ses_1"])
+    assert not read().keep.plan().sessions
+    assert (read().keep.status().kept, read().keep.status().gone) == (1, 0)
+    assert not any(session.is_kept for session in read().sessions)
+    exported = b"".join(path.read_bytes() for path in (tmp_path / "cache").rglob("*.json"))
+    assert b"seen" in exported and b"s3cret-token" not in exported
+    (folder / "opencode.db").unlink()
+    archive = read()
+    (session,) = archive.sessions
+    assert session.is_kept and session.agent == "opencode"
+    assert [render(session)] == before
+    assert archive.usage("agent").totals.total.tokens == tokens
+    archive.keep.restore(session)
+    (session,) = read().sessions
+    assert not session.is_kept and [render(session)] == before
+
+
+def test_a_sub_agent_of_qwen_is_backed_up(tmp_path: Path) -> None:
+    project = tmp_path / ".qwen/projects/p"
+    agent: dict[str, Any] = {
+        "uuid": "a1",
+        "parentUuid": None,
+        "sessionId": "qw",
+        "type": "user",
+        "cwd": "/home/me",
+    }
+    agent |= {"isSidechain": True, "agentId": "x1", "timestamp": "2026-10-01T10:00:00.000Z"}
+    agent["message"] = {"parts": [{"text": "look"}]}
+    first = record(1, None, "user", "one", sessionId="qw")
+    paths = [
+        write_lines(project / "chats/qw.jsonl", [first]),
+        write_lines(project / "subagents/qw/agent-x1.jsonl", [agent]),
+        write_lines(project / "subagents/qw/agent-x1.meta.json", [{"agentId": "x1"}]),
+    ]
+
+    def read() -> Session:
+        roots = [tmp_path / ".qwen"]
+        archive = Archive(roots, translations=tmp_path / "cache", store=tmp_path / "store")
+        archive.keep.run()
+        (session,) = archive.sessions
+        return session
+
+    before = render(read())
+    assert "look" in "".join(before)
+    for path in paths:
+        path.unlink()
+    session = read()
+    assert session.is_kept and render(session) == before

@@ -261,3 +261,31 @@ def test_the_size_of_a_session_is_its_share_of_the_database(tmp_path: Path) -> N
     small, large = sorted(file.size for file in archive.files)
     whole = (tmp_path / "opencode/opencode.db").stat().st_size
     assert small * 3 == large and small + large <= whole
+
+
+def test_a_session_with_rows_of_both_versions(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        base.execute(
+            "CREATE TABLE session_input (id, session_id, prompt, admitted_seq, promoted_seq)"
+        )
+        store.session("ses_1")
+        known = store.turn("ses_1", 1_790_000_000_000, "one", "1")
+        rows: list[tuple[str, str, dict[str, Any]]] = [
+            (known, "user", {"text": "one"}),
+            ("msg_b", "user", {"text": "two"}),
+            ("msg_c", "assistant", {"content": [{"type": "text", "text": "2"}], "tokens": TOKENS}),
+        ]
+        for seq, (id_, kind, data) in enumerate(rows):
+            row = (id_, "ses_1", kind, seq, 1_790_000_009_000 + seq, json.dumps(data))
+            base.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?)", row)
+        base.execute("INSERT INTO session_input VALUES ('i', 'ses_1', 'and three', 4, NULL)")
+        base.commit()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    (session,) = archive.sessions
+    assert prompts(session) == ["one", "two"]
+    assert archive.usage("agent").totals.total.tokens.output == 6
+    notes = [json.loads(line) for line in session.path.read_bytes().splitlines()]
+    kinds = [note["kind"] for note in notes if note["type"] == "source-note"]
+    assert kinds.count("session_message") == 1 and kinds.count("session_input") == 1
+    assert "and three" in shown(session)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, structs
 
@@ -16,6 +16,7 @@ from plait.line.discovery import PROJECTS, find_config_folder
 from plait.record.time import parse_time
 from plait.sessions.kept import earlier_places, group_by_session
 from plait.sessions.model import Session, SessionRef, SessionRefs
+from plait.sources.places import KEPT_ROWS
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -94,9 +95,12 @@ class CountedSources:
             for number, session in enumerate(sessions)
             if session.origin
         }
+        names = {session.id: number for number, session in enumerate(sessions)}
         self._owners: dict[str, int] = {}
         for source in sources:
             own = [logs[file.place] for file in source.files if file.place in logs]
+            if all(file.path.startswith(f"{KEPT_ROWS}/") for file in source.files):
+                own = [names[source.session]] if source.session in names else []
             for file in source.files:
                 number = logs.get(file.place, own[0] if own else None)
                 if number is not None:
@@ -361,7 +365,8 @@ class Backups:
             if file.kind == "agent"
         }
         if sessions is None:
-            return find_sources(roots, backups=backups, owners=owners, unread=unread)
+            found = find_sources(roots, backups=backups, owners=owners, unread=unread)
+            return (*found, *self._export_sources(self._archive.sessions))
         chosen = self._archive.resolve_sessions(sessions)
         for session in chosen:
             if session.is_kept:
@@ -380,6 +385,25 @@ class Backups:
                 )
                 others.append(own)
         found = find_sources((*roots, *others), backups=backups, owners=owners, unread=unread)
-        return tuple(
-            source for source in found if any(file.place in wanted for file in source.files)
-        )
+        named = [source for source in found if any(file.place in wanted for file in source.files)]
+        return (*named, *self._export_sources(chosen))
+
+    def _export_sources(self, sessions: "Iterable[Session]") -> "Iterator[Source]":
+        """Yield the sessions of databases, whose rows alone are backed up."""
+        from plait.sources.cache import get_export_place
+        from plait.store.model import Source, SourceFile
+        from plait.store.sources import build_stamp
+
+        for session in sessions:
+            if session.origin is None or not session.origin.key or session.is_kept:
+                continue
+            files = []
+            root = str(Path(session.origin.path).parent.absolute())
+            for log, exported in self._archive.inventory.export_session(session):
+                place = get_export_place(log).absolute()
+                stamp = build_stamp(exported.stat())
+                kind: Literal["session", "agent"] = "agent" if log.parent else "session"
+                path = place.relative_to(root).as_posix()
+                files.append(SourceFile(str(exported), path, kind, stamp))
+            if files:
+                yield Source(root, session.project, session.id, tuple(files))

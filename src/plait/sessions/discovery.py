@@ -6,7 +6,7 @@ session of a file anywhere.
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from errno import EACCES
 from functools import cached_property
@@ -266,6 +266,17 @@ class Inventory:
         for path in self.foreign.claimed:
             stamps.pop(str(path.absolute()), None)
         return stamps | dict(self.deleted.stamps) | self._read_foreign_stamps()
+
+    def export_session(self, session: Session) -> "Iterator[tuple[SourceLog, Path]]":
+        """Yield the logs of a session that a backup must not copy, each with what it keeps."""
+        from plait.sources.cache import get_cache, make_temporary_folder
+
+        translations = get_cache(self._translations or make_temporary_folder())
+        for file in session.files:
+            log = self.find_origin(file.path)
+            exported = translations.export(log) if log else None
+            if log is not None and exported is not None:
+                yield log, exported
 
     def find_origin(self, path: Path) -> "SourceLog | None":
         """Return the log of another agent that a file is translated from."""

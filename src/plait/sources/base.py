@@ -84,6 +84,10 @@ class Source:
         """Return the command that resumes a session in the agent."""
         raise NotImplementedError
 
+    def export(self, log: SourceLog) -> bytes | None:
+        """Return what a backup keeps of a session where its file must not be copied, else None."""
+        return None
+
     def read_context(self, log: SourceLog) -> list[SentMessage] | None:
         """Return what the agent sends when it resumes a session; None if its rule is unknown."""
         return None

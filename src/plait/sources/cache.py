@@ -46,12 +46,13 @@ from plait.sources.base import (
     load_sources,
     open_zstd,
 )
-from plait.sources.places import FoundSources, KeptLog, SourceSession
+from plait.sources.places import KEPT_ROWS, FoundSources, KeptLog, SourceSession
 from plait.sources.translation import Translation
 
 VERSION = "2"
 """Version of the translations' form: those of another version are made again."""
 LOGS = "logs.json"
+EXPORTS = "exports"
 MOST_BYTES = 4 << 30
 """Bytes of translations that are kept; the ones read longest ago go first."""
 
@@ -131,6 +132,22 @@ class TranslationCache:
             if not path.exists():
                 self._translate(log, path)
         return path.exists()
+
+    def export(self, log: SourceLog) -> Path | None:
+        """Write what a backup keeps of a session whose file it must not copy; None for others."""
+        if not log.key:
+            return None
+        name = blake2b(f"{log.source}\0{log.path}\0{log.key}".encode(), digest_size=10).hexdigest()
+        path = self.folder / EXPORTS / f"{name}.json"
+        with suppress(OSError):
+            if path.stat().st_mtime_ns == log.modified:
+                return path
+        if (data := load_source(log.source).export(log)) is None:
+            return None
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        replace_file(path, data)
+        os.utime(path, ns=(time_ns(), log.modified))
+        return path
 
     def evict(self) -> None:
         """Delete translations of earlier forms, and the oldest ones where there are too many."""
@@ -244,6 +261,7 @@ def _group(logs: Iterable[SourceLog], translations: TranslationCache, found: Fou
             agents.setdefault((log.source, log.parent), []).append(log)
         else:
             own.append(log)
+    found.claimed.update(get_export_place(log) for log in chosen if log.key)
     for log in own:
         members = [(translations.get_path(log), log)]
         members += [
@@ -256,6 +274,11 @@ def _group(logs: Iterable[SourceLog], translations: TranslationCache, found: Fou
             file.path for session in found.sessions for file, _ in session.files
         )
         translations.save_logs()
+
+
+def get_export_place(log: SourceLog) -> Path:
+    """Return where a backup has a session of a database, and restores it to."""
+    return Path(log.path).with_name(KEPT_ROWS) / f"{make_file_name(log.id)}.json"
 
 
 def _choose(logs: Iterable[SourceLog]) -> Iterator[SourceLog]:

@@ -6,6 +6,7 @@
                             storage/part/<msg>/<prt>.json
 
 The database contains credentials too: only the tables of sessions are read, and it is never copied.
+A backup has the rows of each session, in a file of its own that is read like the database.
 Rows are numbered like lines: the session, then each message with its parts.
 
 A fork copies messages under new ids and names no origin. Content and times are unchanged, so uuids
@@ -22,6 +23,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from plait.errors import SourceError
+from plait.record.codec import encode_value
 from plait.sources.base import (
     SentMessage,
     Source,
@@ -52,6 +54,16 @@ MILLION = 1_000_000
 QUIET_PARTS = frozenset("step-start snapshot patch agent compaction".split())
 
 
+TABLES = {
+    "message": "id",
+    "part": "id",
+    "session_message": "seq",
+    "session_input": "admitted_seq",
+    "todo": "position",
+}
+"""The tables with a session's rows, and their order."""
+EXPORTED = b'{"opencodeRows"'
+"""How a file with the rows of a session begins."""
 SHARES = "SELECT session_id, COUNT(*) AS rows FROM {} GROUP BY session_id"
 
 
@@ -68,6 +80,10 @@ class OpenCode(Source):
         """Return the sessions of a database, or that of a file."""
         if head.startswith(SQLITE):
             return _find_in_database(path)
+        if head.startswith(EXPORTED):
+            info = parse_object(head.split(b"\n", 2)[1].removeprefix(b'"session": ').rstrip(b","))
+            updated = to_count(info.get("time_updated")) * MILLION
+            return [_make_log(path, info, "", updated - 2)] if info.get("id") else []
         if path.suffix != ".json" or path.parent.parent.name != "session":
             return []
         info = parse_object(head) or parse_first_object(head)
@@ -83,26 +99,41 @@ class OpenCode(Source):
 
     def translate(self, log: SourceLog, out: Translation) -> None:
         """Write the messages of a session."""
-        session, messages = _load_session(log)
+        rows = _load_rows(log)
+        session = _unpack(rows.session)
         reading = _Reading(out)
         reading.read_session(session)
-        for message, parts in messages:
+        for message, parts in rows.join():
             reading.read_message(message, parts)
+        reading.read_rest(rows)
         reading.end(session)
 
     def resume_command(self, log: SourceLog) -> list[str]:
         """Return the command that resumes a session in OpenCode."""
         return ["opencode", "--session", log.id]
 
+    def export(self, log: SourceLog) -> bytes | None:
+        """Return the rows of a session for a backup, as JSON with a row on each line."""
+        rows = _load_rows(log)
+        if not rows.session:
+            return None
+        tables = [
+            f'"{name}": [\n'.encode() + b",\n".join(map(encode_value, found)) + b"\n]"
+            for name, found in rows.tables.items()
+        ]
+        session = b'"session": ' + encode_value(rows.session)
+        return EXPORTED + b": 1,\n" + b",\n".join((session, *tables)) + b"}\n"
+
     def read_context(self, log: SourceLog) -> list[SentMessage] | None:
         """Return what OpenCode sends after reverts, compactions and pruning.
 
         What it sends of messages of its version 2 alone is not known.
         """
-        session, rows = _load_session(log)
+        loaded = _load_rows(log)
+        session = _unpack(loaded.session)
         messages: list[_Message] = []
         number = 1
-        for fields, parts in rows:
+        for fields, parts in loaded.join():
             if fields.get("role") not in ("user", "assistant"):
                 return None
             lines = range(number + 2, number + 2 + len(parts))
@@ -332,33 +363,66 @@ def _find_in_database(path: Path) -> list[SourceLog]:
     return logs
 
 
-def _load_session(log: SourceLog) -> tuple[Fields, list[tuple[Fields, list[Fields]]]]:
-    """Return a session's own row and its messages, each with its parts, in order."""
-    path = Path(log.path)
-    if not log.key:
-        storage = path.parents[2]
-        session = parse_object(path.read_bytes())
-        found = _read_folder(storage / "message" / log.id)
-        return session, [
-            (row, _read_folder(storage / "part" / to_text(row.get("id")))) for row in found
+class _Rows(NamedTuple):
+    """What is stored of a session: its own row, and those of the tables."""
+
+    session: Fields
+    tables: dict[str, list[Fields]]
+
+    def join(self) -> list[tuple[Fields, list[Fields]]]:
+        """Return the messages, each with its parts, in order.
+
+        A session that both versions have written to has rows of each; a message is taken once.
+        """
+        below: dict[str, list[Fields]] = {}
+        for row in self.tables["part"]:
+            part = _unpack(row)
+            message = part.get("message_id") or part.get("messageID")
+            below.setdefault(to_text(message), []).append(part)
+        messages = [_unpack(row) for row in self.tables["message"]]
+        known = [(row, below.get(to_text(row.get("id")), [])) for row in messages]
+        ids = {to_text(row.get("id")) for row in messages}
+        rows = [_unpack(row) for row in self.tables["session_message"]]
+        newer: list[tuple[Fields, list[Fields]]] = [
+            (row, []) for row in rows if to_text(row.get("id")) not in ids
         ]
-    try:
-        with closing(open_database(path)) as base:
-            sessions = _rows(base, "SELECT * FROM session WHERE id = ?", log.key)
-            query = "SELECT * FROM message WHERE session_id = ? ORDER BY id"
-            messages = _rows(base, query, log.key)
-            parts = _rows(base, "SELECT * FROM part WHERE session_id = ? ORDER BY id", log.key)
-            query = "SELECT * FROM session_message WHERE session_id = ? ORDER BY seq"
-            newer = _rows(base, query, log.key)
-    except sqlite3.Error as error:
-        raise SourceError(f"cannot read '{path}': {error}") from error
-    below: dict[str, list[Fields]] = {}
-    for part in parts:
-        below.setdefault(to_text(part.get("message_id")), []).append(_unpack(part))
-    known = [(_unpack(row), below.get(to_text(row.get("id")), [])) for row in messages]
-    if not known:
-        known = [(_unpack(row), []) for row in newer]
-    return _unpack(sessions[0]) if sessions else {}, known
+        if known and newer:
+            return sorted(known + newer, key=lambda item: _created(item[0]))
+        return known or newer
+
+
+def _created(message: Fields) -> int:
+    times = message.get("time")
+    created = times.get("created") if isinstance(times, dict) else None
+    return to_count(created) or to_count(message.get("time_created"))
+
+
+def _load_rows(log: SourceLog) -> _Rows:
+    """Return the rows of a session from the database, from a backup, or from the older files."""
+    path = Path(log.path)
+    tables: dict[str, list[Fields]] = {name: [] for name in TABLES}
+    if log.key:
+        try:
+            with closing(open_database(path)) as base:
+                sessions = _rows(base, "SELECT * FROM session WHERE id = ?", log.key)
+                for table, order in TABLES.items():
+                    query = f"SELECT * FROM {table} WHERE session_id = ? ORDER BY {order}"  # noqa: S608
+                    tables[table] = _rows(base, query, log.key)
+        except sqlite3.Error as error:
+            raise SourceError(f"cannot read '{path}': {error}") from error
+        return _Rows(sessions[0] if sessions else {}, tables)
+    session = parse_object(path.read_bytes())
+    if "opencodeRows" in session:
+        tables = {name: [*iter_dicts(session.get(name))] for name in TABLES}
+        own = session.get("session")
+        return _Rows(own if isinstance(own, dict) else {}, tables)
+    storage = path.parents[2]
+    tables["message"] = _read_folder(storage / "message" / log.id)
+    for row in tables["message"]:
+        id_ = to_text(row.get("id"))
+        parts = _read_folder(storage / "part" / id_)
+        tables["part"] += [{"message_id": id_} | part for part in parts]
+    return _Rows(session, tables)
 
 
 def _unpack(row: Fields) -> Fields:
@@ -423,6 +487,20 @@ class _Reading:
         else:
             self._newer(message)
             out.finish_line()
+
+    def read_rest(self, rows: _Rows) -> None:
+        """Keep what is no message: waiting prompts, tasks, messages that both versions have."""
+        ids = {row.get("id") for row in rows.tables["message"]}
+        twice = [row for row in rows.tables["session_message"] if row.get("id") in ids]
+        for table, found in (("session_message", twice), *rows.tables.items()):
+            if table not in ("session_input", "todo") and found is not twice:
+                continue
+            for row in found:
+                fields = _unpack(row)
+                self._start(fields, table, to_text(fields))
+                if table == "session_input" and row.get("promoted_seq") is None:
+                    self.out.system(f"A prompt that waits: {to_text(row.get('prompt'))}")
+                self.out.note(table)
 
     def _part(self, part: Fields, number: int) -> None:
         hidden = {

@@ -50,6 +50,8 @@ set; an empty name means the home folder.
 """
 FOLDERS = frozenset({".codex", ".copilot", ".gemini", ".qwen"})
 """Names of folders in which only other agents keep logs."""
+KEPT_ROWS = "plait-sessions"
+"""The folder beside a database in which a backup has its sessions."""
 CANDIDATE = re.compile(r".*\.jsonl\.zst|session-.*\.json|ses_.*\.json|opencode.*\.db")
 """Names of logs that are not JSON lines."""
 SNIFFED = 4096

@@ -27,6 +27,8 @@ TITLE = "custom-title.json"
 LISTS, TASKS, HISTORY = "todos", "tasks", "file-history"
 SIGNS = frozenset({SUBAGENTS, "tool-results", "workflows", TITLE})
 """What only a session's folder contains."""
+CHATS = "chats"
+"""What only a project's folder of Qwen Code contains; its `subagents` are those of all sessions."""
 NAMED = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
 OTHER_LOGS = re.compile(r"rollout-.*\.jsonl\.zst|session-.*\.json")
 """Logs of other agents that are no lines of JSON."""
@@ -127,7 +129,7 @@ class _Walk:
             if only is None:
                 with suppress(OSError):
                     inside = os.listdir(folders[name])  # noqa: PTH208
-            if name in logs or not SIGNS.isdisjoint(inside):
+            if name in logs or (not SIGNS.isdisjoint(inside) and CHATS not in inside):
                 for place, status in self._iter_files_below(folders.pop(name)):
                     file_name = os.path.basename(place)  # noqa: PTH119
                     kind = "journal" if file_name == JOURNAL else "beside"
