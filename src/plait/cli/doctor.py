@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from textwrap import fill
@@ -11,21 +10,21 @@ from typing import Any
 import click
 
 from plait.archive import Archive, check_log
+from plait.archive.accounting import (
+    account_for_lines,
+    account_for_sources,
+    account_to_json,
+    list_graph_findings,
+)
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
 from plait.cli.output import Output, select_fields
-from plait.cli.text import (
-    SHORT_ID,
-    format_counts,
-    format_number,
-    safe_line,
-    sort_by_count,
-)
+from plait.cli.text import SHORT_ID, format_counts, format_number, safe_line
 from plait.graph import SessionGraph
-from plait.line import Finding, list_stray_logs
+from plait.line import Finding
 from plait.record.counts import LogCounts, count_content
 from plait.view.findings import KINDS, common_folder, format_finding
-from plait.view.formats import format_bytes, format_count
+from plait.view.formats import format_bytes, format_count, sort_by_count
 from plait.view.text import shorten_to_width
 
 SHOWN_TYPES = {
@@ -67,30 +66,14 @@ def doctor_command(
     if is_inventory:
         _print_inventory(archive, output, as_json=as_json)
         return 0
-    account = _count_lines(archive, output)
+    account = account_for_lines(archive, output.progress_for("reading"))
+    output.warn_lost_workers(archive)
     graph = archive.graph()
-    for found in graph.findings:
-        file = None if found.file is None else Path(graph.files[found.file].path)
-        finding = Finding(found.code, found.sentence, file, found.line, found.uuid)
-        account.findings.append(finding)
-    sources = _account_for_sources(archive)
+    account.findings += list_graph_findings(graph)
+    sources = account_for_sources(archive)
     if as_json:
-        drift = {where: sort_by_count(names) for where, names in account.drift.counts.items()}
-        findings = [
-            {
-                "code": finding.code,
-                "sentence": finding.sentence,
-                "file": finding.path,
-                "line": finding.line,
-                "uuid": finding.uuid,
-            }
-            for finding in account.findings
-        ]
         output.json(
-            select_fields(account, "files", "bytes", "lines", "records", "blank", "broken")
-            | {"balanced": account.is_balanced, "recovered": account.recovered}
-            | _select_counts(account, "types versions")
-            | {"drift": drift, "findings": findings}
+            account_to_json(account)
             | {"graph": _select_counts(graph.account, GRAPH)}
             | ({"sources": sources} if sources else {})
         )
@@ -165,23 +148,6 @@ def _select_counts(value: object, names: str) -> dict[str, Any]:
     }
 
 
-def _count_lines(archive: Archive, output: Output) -> LogCounts:
-    account = LogCounts()
-    for path in archive.discovery.unread:
-        account.findings.append(Finding("unreadable", "cannot be read", path))
-    for root in archive.roots:
-        if stray := list_stray_logs(root):
-            files = f"{format_count(len(stray), 'log')} outside its folder 'projects'"
-            first = stray[0].relative_to(root.path)
-            sentence = f"{files} not read, the first is '{first}': name its folder with --root"
-            account.findings.append(Finding("not-read", sentence, root.path))
-    files_read = output.progress(archive.files, "reading")
-    for file, found in zip(files_read, archive.accounts(), strict=True):
-        account.take(found, file.path)
-    output.warn_lost_workers(archive)
-    return account
-
-
 def _print_lines(output: Output, account: LogCounts) -> None:
     output.print(
         f"{format_count(account.files, 'file')}, {format_bytes(account.bytes)}", style="bold"
@@ -199,31 +165,6 @@ def _print_lines(output: Output, account: LogCounts) -> None:
         output.print("lines are unaccounted for: please report this", style="bold red")
     if account.recovered:
         output.print(f"{format_number(account.recovered)} recovered from broken lines")
-
-
-def _account_for_sources(archive: Archive) -> dict[str, dict[str, Any]]:
-    """Return the lines of other agents' logs, and how many of them their translations hold."""
-    found: dict[str, dict[str, Any]] = {}
-    for session in archive.inventory.foreign.sessions:
-        from plait.sources.base import load_source
-        from plait.sources.cache import account_for
-
-        for file, log in session.files:
-            row = found.setdefault(
-                log.source,
-                {
-                    "files": 0,
-                    "lines": 0,
-                    "accounted": 0,
-                    "verified": load_source(log.source).verified,
-                },
-            )
-            with suppress(OSError):
-                if (lines := account_for(log, file.path)) is not None:
-                    row["files"] += 1
-                    row["lines"] += lines[0]
-                    row["accounted"] += lines[1]
-    return found
 
 
 def _print_graph(output: Output, graph: SessionGraph) -> None:

@@ -29,7 +29,7 @@ from plait.files.blame import (
     iter_with_author_changes,
     list_writers,
 )
-from plait.files.events import FileEvent, NetChange
+from plait.files.events import FileEvent, NetChange, event_to_json
 from plait.record.time import format_timestamp
 from plait.record.time_words import parse_time_option
 from plait.view.formats import format_count
@@ -327,23 +327,7 @@ def history_command(
     # A backup made for every prompt repeats what the change before it says.
     events = [event for event in history.events if event.kind != "backed up"]
     if as_json:
-        output.json(
-            [
-                {
-                    "path": event.path,
-                    "action": event.kind,
-                    "session": event.origin.session,
-                    "turn": event.origin.turn,
-                    "uuid": event.origin.uuid,
-                    "time": event.time,
-                    "prompt": event.origin.prompt,
-                    "agent": event.origin.agent,
-                    "is_abandoned": not event.origin.is_active,
-                    "hunks": event.hunks,
-                }
-                for event in events
-            ]
-        )
+        output.json([event_to_json(event) for event in events])
         return
     with output.paged():
         _print_history(request, history, events, has_patches=patch)

@@ -34,7 +34,14 @@ from plait.cli.text import (
 )
 from plait.graph.layout import OutlineItem, RowShape, iter_rows
 from plait.graph.model import SessionGraph
-from plait.graph.paths import SPOKEN, Path, RawGraph, list_path_uuids, list_paths
+from plait.graph.paths import (
+    SPOKEN,
+    Path,
+    RawGraph,
+    list_path_uuids,
+    list_paths,
+    path_to_json,
+)
 from plait.graph.tree import find_roots
 from plait.record.time import compute_elapsed_ms
 from plait.view.formats import (
@@ -465,21 +472,7 @@ def paths_command(
         list_uuids = raw_graph.uuids if raw_graph else partial(list_path_uuids, graph)
         separator = b"[\n"
         for path in paths:  # one by one: an archive has thousands
-            value = {
-                "session": path.session,
-                "path": path.path,
-                "of": path.of,
-                "status": path.status,
-                "fork_point": path.fork_point,
-                "title": path.label,
-                "summary": graph.lines[path.line].summary,
-                "leaf": path.leaf,
-                "line": path.line,
-                "messages": path.messages,
-                "compactions": path.compactions,
-                "unseen": path.unseen,
-                "uuids": list_uuids(path),
-            }
+            value = path_to_json(path, graph, list_uuids(path))
             write_bytes(separator + format_json(value))
             separator = b",\n"
         write_bytes(b"[]\n" if separator == b"[\n" else b"\n]\n")

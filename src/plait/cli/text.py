@@ -7,7 +7,7 @@ from shlex import quote
 
 from plait.record.time import parse_time
 from plait.settings import plait_command
-from plait.view.formats import format_minute
+from plait.view.formats import format_minute, sort_by_count
 from plait.view.text import UNSAFE, count_columns, shorten_path, shorten_to_width
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -54,11 +54,6 @@ def expand_commands(text: str, root_options: Sequence[str] = ()) -> str:
 def format_number(count: int) -> str:
     """Format a whole number with its digits in groups of three."""
     return f"{count:,}"
-
-
-def sort_by_count(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts with the largest first."""
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def format_counts(counts: Mapping[str, int]) -> str:

@@ -676,3 +676,20 @@ def resolve_path(path: str, directory: str | None) -> str:
     if WINDOWS.match(path) or (directory and WINDOWS.match(directory)):
         return ntpath.normpath(ntpath.join(directory or "", path))
     return posixpath.normpath(posixpath.join(directory or "", path))
+
+
+def event_to_json(event: FileEvent) -> dict[str, Any]:
+    """Return an event and its origin as JSON has them."""
+    origin = event.origin
+    return {
+        "path": event.path,
+        "action": event.kind,
+        "session": origin.session,
+        "turn": origin.turn,
+        "uuid": origin.uuid,
+        "time": event.time,
+        "prompt": origin.prompt,
+        "agent": origin.agent,
+        "is_abandoned": not origin.is_active,
+        "hunks": event.hunks,
+    }

@@ -11,7 +11,7 @@ repaired, so parallel calls make dead ends.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -349,3 +349,22 @@ class RawGraph:
             passed.append(uuid)
         forks.update(dict.fromkeys(passed, found))
         return found
+
+
+def path_to_json(path: Path, graph: SessionGraph, uuids: Iterable[str]) -> dict[str, Any]:
+    """Return a path and its records as JSON has them."""
+    return {
+        "session": path.session,
+        "path": path.path,
+        "of": path.of,
+        "status": path.status,
+        "fork_point": path.fork_point,
+        "title": path.label,
+        "summary": graph.lines[path.line].summary,
+        "leaf": path.leaf,
+        "line": path.line,
+        "messages": path.messages,
+        "compactions": path.compactions,
+        "unseen": path.unseen,
+        "uuids": uuids,
+    }

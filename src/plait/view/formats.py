@@ -13,7 +13,7 @@ the token names of the API.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -290,3 +290,8 @@ def format_input_tokens(count: int) -> str:
 def format_output_tokens(count: int) -> str:
     """Format the number of tokens written by the model, "" for zero."""
     return f"{format_tokens(count)} out" if count else ""
+
+
+def sort_by_count(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return counts with the largest first."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
