@@ -41,16 +41,16 @@ EVERY: dict[str, int] = {
     # Near-equal cases over all resume cases and examples: they differ in what they are made of.
     "tests/agent/test_context.py::test_a_session_of_any_shape_goes_on": 5,
     "tests/edit/test_clone.py::test_a_clone_is_sent_as_its_source_is": 5,
-    "tests/edit/test_clone.py::test_every_line_of_a_clone_is_that_of_its_source_but_for_ids": 5,
-    "tests/edit/test_clone.py::test_the_clone_of_a_clone_is_the_clone": 5,
+    "tests/edit/test_clone.py::test_a_clone_differs_from_its_source_in_ids_only": 5,
+    "tests/edit/test_clone.py::test_the_clone_of_a_clone_equals_the_clone": 5,
     "tests/edit/test_compress_properties.py::"
     "test_compressing_loses_no_prompt_and_breaks_no_rule": 5,
     "tests/edit/test_fork.py::test_a_clone_of_the_active_part_is_sent_as_its_source_is": 5,
-    "tests/edit/test_fork.py::test_a_fork_is_sent_as_the_client_would_standing_there": 5,
+    "tests/edit/test_fork.py::test_a_fork_sends_what_the_client_sent_at_that_point": 5,
     "tests/edit/test_switch.py::"
-    "test_a_session_goes_on_from_the_tip_of_the_branch_it_was_switched_to": 5,
-    "tests/edit/test_trim_presets.py::test_a_preset_of_an_example_does_not_decay": 5,
-    "tests/edit/test_trim_properties.py::test_of_odd_sessions_all_else_is_sent": 5,
+    "test_a_switched_session_continues_from_the_tip_of_the_branch": 5,
+    "tests/edit/test_trim_presets.py::test_presets_are_idempotent_on_examples": 5,
+    "tests/edit/test_trim_properties.py::test_trims_of_odd_sessions_keep_everything_else": 5,
     "tests/write/test_resume.py::test_the_next_prompt_follows_what_the_client_would_send": 5,
     "tests/redact/test_rates.py::test_both_engines_find_the_same": 5,
     # Every command, page and form against every attack.

@@ -86,7 +86,7 @@ def much_added(config: Path) -> Plan:
 
 @pytest.mark.parametrize("planned", [copy_of_much, much_in_place, much_added])
 @pytest.mark.parametrize("free", [0, 4096, 20_000, 60_000, 90_000])
-def test_a_full_disk_is_said_and_changes_nothing(
+def test_a_full_disk_is_reported_and_nothing_changes(
     disk: Path, planned: Callable[[Path], Plan], free: int
 ) -> None:
     config = config_at(disk / "config")
@@ -123,7 +123,7 @@ def limited(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("planned", [copy_of_much, much_in_place, much_added])
-def test_a_file_that_may_not_grow_is_said_and_changes_nothing(
+def test_a_file_size_limit_is_reported_and_nothing_changes(
     tmp_path: Path, planned: Callable[[Path], Plan]
 ) -> None:
     config = config_at(tmp_path / "config")
@@ -148,7 +148,7 @@ def read_only(config: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("has_journal", [False, True])
-def test_a_root_that_may_only_be_read_is_said(disk: Path, has_journal: bool) -> None:
+def test_a_read_only_root_is_reported(disk: Path, has_journal: bool) -> None:
     config = config_at(disk / "config")
     if has_journal:
         plan_of(config, added(log_of(config), b"more\n")).apply()
@@ -162,7 +162,7 @@ def test_a_root_that_may_only_be_read_is_said(disk: Path, has_journal: bool) -> 
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write in spite of the mode")
-def test_a_folder_that_may_only_be_read_is_said(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_reported(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     before, plan = tree(config), plan_of(config, written(log_of(config), b"new\n"))
     log_of(config).parent.chmod(0o500)
@@ -172,7 +172,7 @@ def test_a_folder_that_may_only_be_read_is_said(tmp_path: Path) -> None:
     check_nothing_happened(config, before)
 
 
-def test_a_disk_of_its_own_for_the_projects_is_no_hindrance(tmp_path: Path) -> None:
+def test_projects_may_be_on_another_disk(tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.mkdir()
     with small_disk(config / "projects", "4m"):
@@ -186,7 +186,7 @@ def test_a_disk_of_its_own_for_the_projects_is_no_hindrance(tmp_path: Path) -> N
         assert tree(config) == before
 
 
-def test_what_goes_wrong_while_a_draft_is_written_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failure_while_writing_a_draft_leaves_nothing_behind(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     before = tree(config)
 
@@ -231,9 +231,7 @@ def racer(config: Path, line: str, go: Path) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.parametrize("turn", range(3))
-def test_of_two_that_edit_one_session_one_wins_and_the_other_is_told(
-    tmp_path: Path, turn: int
-) -> None:
+def test_of_two_edits_of_one_session_only_one_succeeds(tmp_path: Path, turn: int) -> None:
     config, go = config_at(tmp_path / "config"), tmp_path / "go"
     before, whole = tree(config), log_of(config).read_bytes()
     lines = [f'{{"by":{number}}}\n' for number in range(3)]
@@ -252,7 +250,7 @@ def test_of_two_that_edit_one_session_one_wins_and_the_other_is_told(
     assert tree(config) == before
 
 
-def test_an_edit_waits_for_another_one_but_not_for_ever(
+def test_an_edit_waits_for_another_until_a_timeout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import plait.edit.journal as module
@@ -279,7 +277,7 @@ for number in range(count):
 """
 
 
-def test_no_line_that_a_writer_adds_is_lost_while_edits_come_and_go(folder: Path) -> None:
+def test_lines_written_during_edits_are_not_lost(folder: Path) -> None:
     config, count = config_at(folder / "config"), 150
     log = log_of(config)
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
@@ -351,7 +349,7 @@ def interrupted(config: Path, kind: str, event: str, ending: str, times: int = 1
     return done.stdout
 
 
-def test_what_others_wrote_while_an_edit_failed_is_not_lost(tmp_path: Path) -> None:
+def test_lines_written_during_a_failed_edit_are_not_lost(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     before = tree(config)
     said = interrupted(config, "write and make", "os.link", f"{NEW}.jsonl")
@@ -366,7 +364,7 @@ def test_what_others_wrote_while_an_edit_failed_is_not_lost(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("kind", ["write", "append", "remove"])
-def test_a_line_that_others_add_when_all_is_ready_stays_and_the_edit_is_refused(
+def test_a_line_added_before_the_commit_is_kept_and_the_edit_refused(
     tmp_path: Path, kind: str
 ) -> None:
     config = config_at(tmp_path / "config")
@@ -377,7 +375,7 @@ def test_a_line_that_others_add_when_all_is_ready_stays_and_the_edit_is_refused(
     assert Archive([config]).edits() == []
 
 
-def test_a_line_that_others_add_right_after_ours_is_no_failure(tmp_path: Path) -> None:
+def test_a_line_added_right_after_ours_is_accepted(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     assert interrupted(config, "write and append", "open", f"{OTHER}.jsonl") == "done\n"
     assert log_of(config).read_bytes() == b"ours\ntheirs\n"
@@ -385,7 +383,7 @@ def test_a_line_that_others_add_right_after_ours_is_no_failure(tmp_path: Path) -
         Archive([config]).undo()
 
 
-def test_a_line_that_others_add_right_after_our_line_is_a_sign_of_life(tmp_path: Path) -> None:
+def test_a_line_added_right_after_ours_means_the_session_is_live(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     assert interrupted(config, "append and write", "open", f"{OTHER}.jsonl") == "done\n"
     assert log_of(config).read_bytes().endswith(b"ours\ntheirs\n")
@@ -394,7 +392,7 @@ def test_a_line_that_others_add_right_after_our_line_is_a_sign_of_life(tmp_path:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may write to files of others as they may")
-def test_a_session_that_root_edits_stays_its_owners(tmp_path: Path) -> None:
+def test_a_session_edited_by_root_keeps_its_owner(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     os.chown(log_of(config), 1234, 2345)
     plan_of(config, written(log_of(config), b"new\n")).apply()
@@ -402,7 +400,7 @@ def test_a_session_that_root_edits_stays_its_owners(tmp_path: Path) -> None:
     assert (status.st_uid, status.st_gid) == (1234, 2345)
 
 
-def test_a_journal_keeps_its_order_when_the_clock_goes_back(tmp_path: Path) -> None:
+def test_edit_ids_stay_ordered_when_the_clock_goes_back(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     made = []
     for name, now in {"a": 5_000.0, "b": 5_000.0, "c": 1_000.0, "d": 9_000.0}.items():
@@ -413,7 +411,7 @@ def test_a_journal_keeps_its_order_when_the_clock_goes_back(tmp_path: Path) -> N
     assert [edit.when for edit in found] == sorted({edit.when for edit in made}, reverse=True)
 
 
-def test_names_that_are_no_unicode_come_back_too(tmp_path: Path) -> None:
+def test_file_names_that_are_not_unicode_are_restored(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     folder = log_of(config).with_suffix("") / "tool-results"
     name = os.fsdecode(b"caf\xe9 \xff.txt")
@@ -425,7 +423,7 @@ def test_names_that_are_no_unicode_come_back_too(tmp_path: Path) -> None:
     assert tree(config) == before
 
 
-def test_a_name_as_long_as_a_name_may_be_can_be_written(tmp_path: Path) -> None:
+def test_a_file_name_of_maximum_length_can_be_written(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     path = log_of(config).with_suffix("") / "tool-results" / ("ä" * 125 + ".txt")
     before = tree(config)

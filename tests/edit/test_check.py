@@ -49,7 +49,7 @@ FINE = {
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_a_session_as_the_client_writes_it_breaks_no_rule(tmp_path: Path, name: str) -> None:
+def test_a_session_written_by_the_client_breaks_no_rule(tmp_path: Path, name: str) -> None:
     assert checked(tmp_path, FINE[name]) == []
 
 
@@ -97,7 +97,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_rule_that_is_broken_is_named_with_its_line(tmp_path: Path, name: str) -> None:
+def test_a_broken_rule_is_reported_with_its_line(tmp_path: Path, name: str) -> None:
     text, expected = BROKEN[name]
     assert checked(tmp_path, text) == expected
 
@@ -110,14 +110,14 @@ def test_a_parent_in_another_session_of_the_project_is_known(tmp_path: Path) -> 
     assert [archive.check(session) for session in archive.sessions] == [(), ()]
 
 
-def test_an_agent_may_begin_in_the_midst_and_end_with_a_call(tmp_path: Path) -> None:
+def test_an_agent_log_may_begin_mid_session_and_end_with_a_call(tmp_path: Path) -> None:
     text = 'file main\nU1\nT1< Task(prompt="look")\nagent one of T1\nU2<?\nT2<U2\nU3<T2'
     drawing = draw(text)
     drawing.write(tmp_path)
     assert Archive([tmp_path]).check(drawing.session) == ()
 
 
-def test_an_agents_lines_are_judged_too(tmp_path: Path) -> None:
+def test_agent_logs_are_checked_too(tmp_path: Path) -> None:
     text = 'file main\nU1\nT1< Task(prompt="look")\nagent one of T1\nU2\nA2<\n=A2'
     drawing = draw(text)
     drawing.write(tmp_path)
@@ -143,7 +143,7 @@ def thinking(model: str, **block: str) -> str:
         ("deepseek-v4", {"thinking": "so", "signature": ""}, True),
     ],
 )
-def test_only_claudes_thoughts_need_a_signature(
+def test_only_thinking_by_claude_needs_a_signature(
     tmp_path: Path, model: str, block: dict[str, str], is_fine: bool
 ) -> None:
     found = checked(tmp_path, thinking(model, **block))
@@ -174,7 +174,7 @@ def refused(data: bytes | str, media_type: str = "image/png") -> str | None:
     return describe_image_fault({"type": "image", "source": source})
 
 
-def test_a_picture_is_taken_up_to_8000_pixels_a_side() -> None:
+def test_images_up_to_8000_pixels_are_accepted() -> None:
     assert refused(png(8000, 10)) is None
     assert refused(png(8001, 10)) == "is larger than 8000 pixels: 8001 × 10"
     assert refused(png(10, 8001)) == "is larger than 8000 pixels: 10 × 8001"
@@ -183,7 +183,7 @@ def test_a_picture_is_taken_up_to_8000_pixels_a_side() -> None:
     assert refused(gif(8001, 9), "image/gif") == "is larger than 8000 pixels: 8001 × 9"
 
 
-def test_the_size_of_each_form_of_webp_is_read() -> None:
+def test_the_size_of_every_webp_format_is_read() -> None:
     large = (8000).to_bytes(3, "little") + (9).to_bytes(3, "little")
     lossless = b"\0" * 4 + b"\x2f" + ((8000) | 9 << 14).to_bytes(4, "little")
     lossy = b"\0" * 10 + (8001).to_bytes(2, "little") + (9).to_bytes(2, "little")
@@ -196,7 +196,7 @@ def test_the_size_of_each_form_of_webp_is_read() -> None:
     ]
 
 
-def test_a_picture_is_what_its_bytes_say() -> None:
+def test_the_media_type_of_an_image_follows_its_bytes() -> None:
     assert refused(jpeg(9, 9), "image/png") == "is image/jpeg, not image/png"
     assert refused(b"RIFF\0\0\0\0WAVE") == "is not a base64 image in PNG, JPEG, GIF or WebP format"
     assert refused("not base64!") == "is not a base64 image in PNG, JPEG, GIF or WebP format"
@@ -206,7 +206,7 @@ def test_a_picture_is_what_its_bytes_say() -> None:
     assert describe_image_fault({"type": "image", "source": {"type": "url", "url": "x"}}) is None
 
 
-def test_a_picture_is_taken_up_to_five_megabytes_of_base64() -> None:
+def test_images_up_to_five_megabytes_of_base64_are_accepted() -> None:
     whole = b64encode(png(9, 9) + bytes(MOST_BYTES)).decode()
     assert refused(whole[:MOST_BYTES]) is None
     assert refused(whole[: MOST_BYTES + 4]) == "is larger than 5 MB: 5,242,884 bytes of base64"
@@ -271,7 +271,7 @@ LOST = {
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_what_a_record_leaves_behind_when_it_goes(tmp_path: Path, name: str) -> None:
+def test_a_removed_record_leaves_dangling_references(tmp_path: Path, name: str) -> None:
     gone, expected = LOST[name]
     kept = [line for number, line in enumerate(lines_in(SOURCE)) if number != gone]
     for is_new in (False, True):
@@ -287,7 +287,7 @@ POINTING = {
 
 
 @pytest.mark.parametrize("name", POINTING)
-def test_nothing_may_point_to_a_record_that_went(tmp_path: Path, name: str) -> None:
+def test_nothing_may_point_to_a_removed_record(tmp_path: Path, name: str) -> None:
     text = POINTING[name]
     kept = [line for number, line in enumerate(lines_in(text)) if number != 3]
     assert [rule for rule, _ in broken_by(rewritten(tmp_path, text, b"".join(kept)))] == [
@@ -295,13 +295,13 @@ def test_nothing_may_point_to_a_record_that_went(tmp_path: Path, name: str) -> N
     ]
 
 
-def test_a_pointer_that_led_nowhere_before_may_stay(tmp_path: Path) -> None:
+def test_a_pointer_that_was_dangling_before_may_stay(tmp_path: Path) -> None:
     text = "U1 A1<U1\nlast-prompt leaf none\nfile-history-snapshot of A1 files={}\nU2<?"
     lines = lines_in(text)
     assert broken_by(rewritten(tmp_path, text, b"".join(lines))) == []
 
 
-def test_a_call_that_stands_behind_its_result_is_new(tmp_path: Path) -> None:
+def test_a_call_moved_behind_its_result_is_reported(tmp_path: Path) -> None:
     one, call, result, *rest = lines_in(SOURCE)
     data = b"".join((one, result, call, *rest))
     assert broken_by(rewritten(tmp_path, SOURCE, data)) == [("call first", 2)]
@@ -315,7 +315,7 @@ def test_a_call_and_its_result_may_share_a_line() -> None:
     assert list(find_early_results(CheckedLog(facts))) == []
 
 
-def test_a_thought_may_go_but_not_change(tmp_path: Path) -> None:
+def test_thinking_may_be_removed_but_not_changed(tmp_path: Path) -> None:
     text = 'U1\nA1< think "so" + "yes"'
     first, thought, words = lines_in(text)
     gone = broken_by(rewritten(tmp_path / "a", text, first + words))
@@ -327,7 +327,7 @@ def test_a_thought_may_go_but_not_change(tmp_path: Path) -> None:
     ]
 
 
-def test_a_line_that_is_made_is_compact_and_has_its_columns(tmp_path: Path) -> None:
+def test_a_new_line_must_be_compact_and_complete(tmp_path: Path) -> None:
     text = "U1 A1<U1"
     parent = draw(text).uuid_of("A1")
     made = {
@@ -363,7 +363,7 @@ def test_a_line_that_is_made_is_compact_and_has_its_columns(tmp_path: Path) -> N
     assert broken_with(wrong) == [("required columns", 3)]
 
 
-def test_an_answer_has_more_columns(tmp_path: Path) -> None:
+def test_responses_require_more_columns(tmp_path: Path) -> None:
     text = "U1 A1<U1"
     answer = json.loads(lines_in(text)[1])
     answer |= {"uuid": "12345678-1234-4234-8234-123456789abc", "parentUuid": answer["uuid"]}
@@ -379,7 +379,7 @@ def test_an_answer_has_more_columns(tmp_path: Path) -> None:
         assert ("required columns", 3) in broken_with({**answer, "message": less})
 
 
-def test_an_appended_line_is_judged_with_the_log_before_it(tmp_path: Path) -> None:
+def test_an_appended_line_is_checked_with_the_log_before_it(tmp_path: Path) -> None:
     plan = planned(tmp_path, SOURCE)
     was = read_file_stamp(plan.path)
     assert was
@@ -390,7 +390,7 @@ def test_an_appended_line_is_judged_with_the_log_before_it(tmp_path: Path) -> No
     assert (found.rule, found.line, found.path) == ("known pointer", 7, plan.path)
 
 
-def test_a_line_behind_an_open_end_is_no_blank_one(tmp_path: Path) -> None:
+def test_a_line_appended_after_an_unterminated_one_is_not_blank(tmp_path: Path) -> None:
     plan = planned(tmp_path, SOURCE)
     plan.path.write_bytes(plan.path.read_bytes().rstrip(b"\n"))
     was = read_file_stamp(plan.path)
@@ -399,7 +399,7 @@ def test_a_line_behind_an_open_end_is_no_blank_one(tmp_path: Path) -> None:
     assert replace(plan, steps=(Append(plan.path, title, was),)).check() == ()
 
 
-def test_a_session_that_goes_breaks_nothing(tmp_path: Path) -> None:
+def test_removing_a_session_breaks_no_rule(tmp_path: Path) -> None:
     plan = planned(tmp_path, SOURCE)
     was = read_file_stamp(plan.path)
     assert was
@@ -413,7 +413,7 @@ def test_an_id_of_the_source_is_not_known_to_a_new_session(tmp_path: Path) -> No
     assert broken_by(rewritten(tmp_path, SOURCE, other, is_new=True)) == [("known parent", 5)]
 
 
-def test_every_rule_has_a_name_and_says_one_thing() -> None:
+def test_every_rule_has_a_unique_name_and_one_check() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
     assert all(bool(rule.check_log) != bool(rule.check_line) for rule in RULES)
     assert {rule for rule, _ in (pair for _, found in BROKEN.values() for pair in found)} == {
@@ -421,7 +421,7 @@ def test_every_rule_has_a_name_and_says_one_thing() -> None:
     }
 
 
-def test_pieces_of_a_file_are_its_lines() -> None:
+def test_pieces_of_a_file_are_split_into_its_lines() -> None:
     data = b"one\ntwo\n\nthree"
     pieces = [data[place : place + 2] for place in range(0, len(data), 2)]
     found = [(line.number, line.offset, line.data, line.is_ended) for line in split_lines(pieces)]

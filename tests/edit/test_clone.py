@@ -60,7 +60,7 @@ def test_a_clone_is_sent_as_its_source_is(sessions: list[Session]) -> None:
         assert len(after.chain) == len(before.chain)
 
 
-def test_every_line_of_a_clone_is_that_of_its_source_but_for_ids(sessions: list[Session]) -> None:
+def test_a_clone_differs_from_its_source_in_ids_only(sessions: list[Session]) -> None:
     for session in sessions:
         plan = plan_of(session)
         path = carried_out(plan)
@@ -74,7 +74,7 @@ def test_every_line_of_a_clone_is_that_of_its_source_but_for_ids(sessions: list[
         assert not set(names) & {one.uuid for one in after}
 
 
-def test_the_clone_of_a_clone_is_the_clone(sessions: list[Session]) -> None:
+def test_the_clone_of_a_clone_equals_the_clone(sessions: list[Session]) -> None:
     for session in sessions:
         first = cloned(session)
         second = cloned(Archive([first]).session_at(first))
@@ -84,7 +84,7 @@ def test_the_clone_of_a_clone_is_the_clone(sessions: list[Session]) -> None:
         assert len(lines_of(second)) == len(lines_of(session.path))
 
 
-def test_a_clone_is_made_of_the_same_bytes_each_time_it_is_asked(tmp_path: Path) -> None:
+def test_the_content_of_a_planned_clone_is_the_same_each_time(tmp_path: Path) -> None:
     plan = plan_of(only(root_with(tmp_path, user(A), user(B, A))))
     [step] = plan.steps
     assert isinstance(step, Write)
@@ -116,7 +116,7 @@ POINTERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("field", POINTERS)
-def test_whatever_points_to_a_record_points_to_its_copy(field: str, tmp_path: Path) -> None:
+def test_references_to_a_record_become_references_to_its_copy(field: str, tmp_path: Path) -> None:
     pointer = user(B, A, **{field: POINTERS[field]})
     first, second = read(cloned(only(root_with(tmp_path, user(A), pointer))))
     assert second.parent_uuid == first.uuid
@@ -127,7 +127,7 @@ def test_whatever_points_to_a_record_points_to_its_copy(field: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("field", ["leafUuid", "messageId", "parentUuid"])
-def test_what_names_nothing_of_the_session_stays(field: str, tmp_path: Path) -> None:
+def test_text_that_names_no_id_of_the_session_is_unchanged(field: str, tmp_path: Path) -> None:
     [record] = read(cloned(only(root_with(tmp_path, user(A, **{field: ELSEWHERE})))))
     assert record.fields[field] == ELSEWHERE
 
@@ -167,7 +167,7 @@ def test_a_copy_says_which_record_it_is_of(tmp_path: Path) -> None:
         b'{"uuid":"A","type":"user","sessionId":"S","toolUseResult":{"forkedFrom":1}}\n',
     ],
 )
-def test_what_was_said_of_the_source_before_is_replaced_once(line: bytes, tmp_path: Path) -> None:
+def test_an_earlier_note_of_the_source_is_replaced_once(line: bytes, tmp_path: Path) -> None:
     real = line.replace(b'"A"', b'"%b"' % A.encode()).replace(b'"S"', b'"%b"' % SESSION.encode())
     path = cloned(only(root_with(tmp_path, real)))
     [record] = read(path)
@@ -177,12 +177,12 @@ def test_what_was_said_of_the_source_before_is_replaced_once(line: bytes, tmp_pa
     assert path.read_bytes().endswith(b"\r\n") == real.endswith(b"\r\n")
 
 
-def test_a_repeated_uuid_becomes_one_and_the_same(tmp_path: Path) -> None:
+def test_a_repeated_uuid_gets_one_new_id(tmp_path: Path) -> None:
     found = list(read(cloned(only(root_with(tmp_path, user(A), user(B, A), user(A))))))
     assert found[0].uuid == found[2].uuid == found[1].parent_uuid != found[1].uuid
 
 
-def test_ids_that_are_no_uuids_are_replaced_where_ids_stand(tmp_path: Path) -> None:
+def test_ids_that_are_not_uuids_are_replaced_only_in_id_fields(tmp_path: Path) -> None:
     one = user("user", None, sessionId="user", kind="user", userType="user")
     two = user("b", "user", sessionId="user", list=["user"], uuids=["user"])
     plan = plan_of(only(root_with(tmp_path, one, two, session="s1")))
@@ -193,13 +193,13 @@ def test_ids_that_are_no_uuids_are_replaced_where_ids_stand(tmp_path: Path) -> N
     assert first.session_id == second.session_id == plan.session
 
 
-def test_an_escaped_id_is_the_same_id(tmp_path: Path) -> None:
+def test_an_escaped_id_is_recognised(tmp_path: Path) -> None:
     escaped = json.dumps(user(B, A)).replace(A, "\\u0030" + A[1:]).encode() + b"\n"
     first, second = read(cloned(only(root_with(tmp_path, user(A), escaped))))
     assert second.parent_uuid == first.uuid
 
 
-def test_what_people_and_tools_said_stays_as_it_is(tmp_path: Path) -> None:
+def test_messages_and_tool_output_are_unchanged(tmp_path: Path) -> None:
     said = user(B, A, toolUseResult={"stdout": A, "ids": [A, SESSION]}, lastPrompt=A)
     said["message"]["content"] = [{"type": "text", "text": A}, {"type": "x", "y": {"z": SESSION}}]
     first, second = read(cloned(only(root_with(tmp_path, user(A), said))))
@@ -223,7 +223,7 @@ ODD_LINES = [
 
 
 @pytest.mark.parametrize("odd", ODD_LINES)
-def test_a_line_that_holds_no_record_is_copied_as_it_is(odd: bytes, tmp_path: Path) -> None:
+def test_a_line_without_a_record_is_copied_unchanged(odd: bytes, tmp_path: Path) -> None:
     plan = plan_of(only(root_with(tmp_path, user(A), odd, user(B, A))))
     found = lines_of(carried_out(plan))
     is_begun = odd.startswith(b'{"type":"user","uuid"')
@@ -245,7 +245,7 @@ def test_what_the_client_reads_of_a_broken_line_is_linked_in_the_copy(tmp_path: 
     assert plan.check() == ()
 
 
-def test_the_second_record_of_a_broken_line_is_no_record_of_the_copy(tmp_path: Path) -> None:
+def test_the_second_record_of_a_broken_line_is_not_in_the_copy(tmp_path: Path) -> None:
     both = json.dumps(user(B, A)).encode() + json.dumps(user(G, B)).encode() + b"\n"
     path = cloned(only(root_with(tmp_path, user(A), both, user(C, G))))
     assert json.dumps(user(G, B)).encode() in lines_of(path)[1]
@@ -253,7 +253,7 @@ def test_the_second_record_of_a_broken_line_is_no_record_of_the_copy(tmp_path: P
 
 
 @pytest.mark.parametrize("odd", ODD_LINES)
-def test_a_clean_copy_keeps_of_such_a_line_what_can_be_read(odd: bytes, tmp_path: Path) -> None:
+def test_a_clean_copy_keeps_the_readable_part_of_a_broken_line(odd: bytes, tmp_path: Path) -> None:
     plan = plan_of(only(root_with(tmp_path, user(B), odd, user(C, B))), clean=True)
     path = carried_out(plan)
     assert plan.after.lines == len(lines_of(path)) == len(list(read(path)))
@@ -271,7 +271,7 @@ def test_a_byte_order_mark_and_carriage_returns_stay(tmp_path: Path) -> None:
     assert A.encode() not in path.read_bytes().replace(b'"messageUuid":"%b"' % A.encode(), b"")
 
 
-def test_numbers_escapes_and_spaces_are_not_written_anew(tmp_path: Path) -> None:
+def test_numbers_escapes_and_spaces_keep_their_form(tmp_path: Path) -> None:
     odd = b'{ "type" : "user", "uuid": "%b", "a":1.00, "b":1e5, "c":"\\u00e9\\/", "a":2 }\n'
     path = cloned(only(root_with(tmp_path, odd % A.encode())))
     [line] = lines_of(path)
@@ -279,7 +279,7 @@ def test_numbers_escapes_and_spaces_are_not_written_anew(tmp_path: Path) -> None
     assert b'"a":1.00, "b":1e5, "c":"\\u00e9\\/", "a":2 ,"forkedFrom"' in line
 
 
-def test_a_title_follows_what_was_there_also_an_open_line(tmp_path: Path) -> None:
+def test_a_title_is_appended_even_after_an_unterminated_line(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), json.dumps(user(B, A)).encode())
     plan = plan_of(only(root), title=" Second try ")
     path = carried_out(plan)
@@ -289,12 +289,12 @@ def test_a_title_follows_what_was_there_also_an_open_line(tmp_path: Path) -> Non
     assert plan.after.lines == 3
 
 
-def test_a_title_of_no_words_is_refused(tmp_path: Path) -> None:
+def test_an_empty_title_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="title is empty"):
         plan_of(only(root_with(tmp_path, user(A))), title="  ")
 
 
-def test_a_torn_end_stays_torn(tmp_path: Path) -> None:
+def test_a_truncated_last_line_stays_truncated(tmp_path: Path) -> None:
     path = cloned(only(root_with(tmp_path, user(A), b'{"type":"us')))
     assert path.read_bytes().endswith(b'\n{"type":"us')
 
@@ -304,7 +304,7 @@ def sub_agent(agent: str, parent: str | None = None) -> Iterator[dict[str, Any]]
     yield user(C, parent, isSidechain=True, agentId=agent)
 
 
-def test_all_that_lies_beside_the_log_comes_along(tmp_path: Path) -> None:
+def test_side_files_are_copied(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A))
     project = root / "projects" / "-home-dev-shop"
     folder = project / SESSION
@@ -351,7 +351,7 @@ def test_all_that_lies_beside_the_log_comes_along(tmp_path: Path) -> None:
     } - {step.path for step in plan.steps}
 
 
-def test_an_agent_of_older_versions_moves_into_the_folder_of_the_copy(tmp_path: Path) -> None:
+def test_an_agent_log_of_older_versions_is_copied_into_the_session_folder(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A))
     project = root / "projects" / "-home-dev-shop"
     write(project / "agent-1234567.jsonl", user(C, None, isSidechain=True, agentId="1234567"))
@@ -362,7 +362,7 @@ def test_an_agent_of_older_versions_moves_into_the_folder_of_the_copy(tmp_path: 
     assert len(Archive([root]).session(plan.session).agents) == 1
 
 
-def test_a_link_beside_the_log_is_not_followed(tmp_path: Path) -> None:
+def test_a_symlink_among_side_files_is_not_followed(tmp_path: Path) -> None:
     root = root_with(tmp_path / "root", user(A))
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "secret").write_text("")
@@ -377,7 +377,7 @@ def persisted(path: str) -> str:
     return f"<persisted-output>\nOutput too large. Full output saved to: {path}\n"
 
 
-def test_a_large_output_is_looked_for_beside_the_copy(tmp_path: Path) -> None:
+def test_references_to_large_outputs_point_to_the_copy(tmp_path: Path) -> None:
     path = f"/home/dev/.claude/projects/p/{SESSION}/tool-results/t1.txt"
     result = user(B, A, toolUseResult={"persistedOutputPath": path})
     result["message"]["content"] = [{"type": "tool_result", "content": persisted(path)}]
@@ -393,13 +393,13 @@ def test_a_large_output_is_looked_for_beside_the_copy(tmp_path: Path) -> None:
     assert fourth.fields["note"] == moved.replace("/", "\\")
 
 
-def test_a_path_that_only_looks_so_stays(tmp_path: Path) -> None:
+def test_a_similar_path_is_unchanged(tmp_path: Path) -> None:
     paths = [f"/tmp/{SESSION}/scratch", f"/x/{SESSION}.jsonl", f"/x/1{SESSION}/tool-results/y"]
     [record] = read(cloned(only(root_with(tmp_path, user(A, paths=paths)))))
     assert record.fields["paths"] == paths
 
 
-def test_a_copy_is_as_private_as_its_source(tmp_path: Path) -> None:
+def test_a_copy_has_the_permissions_of_its_source(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A))
     session = only(root)
     session.path.chmod(0o640)

@@ -48,7 +48,7 @@ def written(plan: Plan) -> list[dict[str, Any]]:
     return [json.loads(line) for line in carried_out(plan).read_bytes().splitlines()]
 
 
-def test_prompts_stand_behind_the_compaction_with_a_summary_each(tmp_path: Path) -> None:
+def test_each_prompt_after_the_compaction_has_a_summary(tmp_path: Path) -> None:
     # checklist: F59, F63
     plan = compressed(tmp_path, *three_turns(), keep_last=1)
     lines = written(plan)
@@ -75,7 +75,7 @@ def test_prompts_stand_behind_the_compaction_with_a_summary_each(tmp_path: Path)
     assert plan.check() == ()
 
 
-def test_what_claude_sees_alternates_and_ends_as_it_did(tmp_path: Path) -> None:
+def test_roles_still_alternate_and_the_end_is_the_same(tmp_path: Path) -> None:
     # checklist: F60, F61
     path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1))
     messages = context_of(path).messages
@@ -94,26 +94,26 @@ def test_what_claude_sees_alternates_and_ends_as_it_did(tmp_path: Path) -> None:
 
 
 # checklist: F61
-def test_calls_can_go_altogether(tmp_path: Path) -> None:
+def test_calls_can_be_left_out_entirely(tmp_path: Path) -> None:
     path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1, calls="none"))
     assert "Bash" not in json.dumps(context_of(path).messages)
     assert b"toolu_1" not in path.read_bytes()
 
 
-def test_one_turn_alone_is_left_alone(tmp_path: Path) -> None:
+def test_a_single_turn_is_not_compressed(tmp_path: Path) -> None:
     plan = compressed(tmp_path, *three_turns()[:4], keep_last=1)
     assert plan.steps == ()
     assert plan.notes == ("nothing to compress: there are no turns before the ones left unchanged",)
 
 
-def test_it_must_be_said_which_turns_are_left_alone(tmp_path: Path) -> None:
+def test_the_turns_to_keep_must_be_given(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="either"):
         compressed(tmp_path, *three_turns())
     with pytest.raises(UserError, match="either"):
         compressed(tmp_path, *three_turns(), keep_last=1, until=2)
 
 
-def test_the_turn_from_which_on_nothing_changes_can_be_named(tmp_path: Path) -> None:
+def test_the_first_turn_to_keep_can_be_named(tmp_path: Path) -> None:
     lines = written(compressed(tmp_path, *three_turns(), until=2))
     assert [line["uuid"] for line in lines[-4:]] == U[4:8]
     assert lines[-3:] == three_turns()[-3:]

@@ -41,7 +41,7 @@ def test_a_command_is_split_as_it_is_typed_and_no_shell_reads_it() -> None:
     assert build_summariser(typed)(TURN) == "['a b', '$HOME; exit 1']"
 
 
-def test_what_it_prints_stands_for_the_answers(tmp_path: Path) -> None:
+def test_the_output_of_the_command_replaces_the_answers(tmp_path: Path) -> None:
     command = python("print('\\x1b[1mshort\\x1b[0m')")
     path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1, command=command))
     _, blocks = context_of(path).messages[1]
@@ -61,7 +61,7 @@ def test_a_command_that_fails_or_says_nothing_is_refused(code: str, words: str) 
         build_summariser(python(code))(TURN)
 
 
-def test_what_is_no_command_is_refused() -> None:
+def test_an_invalid_command_is_refused() -> None:
     with pytest.raises(Refused, match="cannot be started"):
         build_summariser("/nowhere/at/all")(TURN)
     with pytest.raises(UserError, match="is not a command"):
@@ -70,7 +70,7 @@ def test_what_is_no_command_is_refused() -> None:
         build_summariser("  ")
 
 
-def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path: Path) -> None:
+def test_a_command_that_takes_too_long_is_killed_with_its_children(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     code = (
         "import subprocess, sys, pathlib, time\n"
@@ -97,24 +97,24 @@ def is_gone(pid: int) -> bool:
     return False
 
 
-def test_an_answer_that_does_not_end_is_bounded() -> None:
+def test_endless_output_of_a_command_is_cut() -> None:
     endless = "while True: print('x' * 1000)"
     found = build_summariser(python(endless))(TURN)
     assert len(found) <= MAX_PRINTED
     assert found.endswith("…")
 
 
-def test_nothing_that_commands_a_terminal_is_kept() -> None:
+def test_terminal_codes_are_removed_from_summaries() -> None:
     assert (
         strip_terminal_codes(b"\x1b]0;title\x07a\x1b[31mb\x1b[0m\r\nc\x00\x08\xff") == "ab\nc\ufffd"
     )
 
 
-def test_short_answers_are_told_whole() -> None:
+def test_short_answers_are_kept_unchanged() -> None:
     assert extract_summary(TURN) == "I looked.\n\nIt is fixed."
 
 
-def test_of_long_answers_the_weightiest_sentences_are_told_in_order() -> None:
+def test_long_answers_are_reduced_to_their_main_sentences_in_order() -> None:
     filler = [f"Here are some thoughts about the weather of day {n}. " for n in range(60)]
     said = (
         "I will look at the parser. " + "".join(filler[:30]),
@@ -130,6 +130,6 @@ def test_of_long_answers_the_weightiest_sentences_are_told_in_order() -> None:
     assert extract_summary(TurnDigest(1, (), said, ())) == found
 
 
-def test_one_endless_word_is_cut() -> None:
+def test_a_very_long_word_is_cut() -> None:
     found = extract_summary(TurnDigest(1, (), ("x" * 5000,), ()))
     assert 0 < len(found) <= EXTRACTED

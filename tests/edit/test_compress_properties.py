@@ -103,7 +103,7 @@ def test_compressing_loses_no_prompt_and_breaks_no_rule(
 
 @settings(deadline=None, max_examples=60)
 @given(conversations, integers(0, 3))
-def test_conversations_made_by_chance(
+def test_compression_of_random_conversations(
     archive: dict[str, list[dict[str, Any]]], keep_last: int
 ) -> None:
     [(path, rows)] = archive.items()
@@ -115,7 +115,7 @@ def test_conversations_made_by_chance(
 
 
 @pytest.mark.parametrize("keep_last", [0, 4])
-def test_a_long_session_made_by_chance(keep_last: int, tmp_path: Path) -> None:
+def test_compression_of_a_long_random_session(keep_last: int, tmp_path: Path) -> None:
     generate(tmp_path / "projects", SIZE, seed=keep_last)
     for session in editable(tmp_path):
         check(session, keep_last)
@@ -124,7 +124,7 @@ def test_a_long_session_made_by_chance(keep_last: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "share", [pytest.param(23, id="a few"), pytest.param(1, id="all", marks=pytest.mark.long)]
 )
-def test_real_sessions(share: int, shared: Path, tmp_path: Path) -> None:
+def test_compression_of_real_sessions(share: int, shared: Path, tmp_path: Path) -> None:
     for number, real in enumerate(editable(shared / "corpus")[::share]):
         folder = tmp_path / str(number) / "projects" / "p"
         folder.mkdir(parents=True)

@@ -61,7 +61,7 @@ def compacted(uuid: str, parent: str, words: str) -> dict[str, Any]:
     return user(uuid, parent, message={"role": "user", "content": words}, isCompactSummary=True)
 
 
-def test_a_prompt_of_blocks_keeps_its_picture(tmp_path: Path) -> None:
+def test_a_prompt_of_blocks_keeps_its_image(tmp_path: Path) -> None:
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     content = [{"type": "text", "text": "look"}, {"type": "image", "source": source}]
     first, *rest = three_turns()
@@ -77,7 +77,7 @@ def test_a_prompt_of_blocks_keeps_its_picture(tmp_path: Path) -> None:
     assert kept["message"]["content"] == content
 
 
-def test_results_thoughts_and_signatures_go_from_the_log(tmp_path: Path) -> None:
+def test_results_and_thinking_are_removed_from_the_log(tmp_path: Path) -> None:
     thought = {"type": "thinking", "thinking": "deep", "signature": "c2lnbmVk"}
     drawn = three_turns()
     drawn[1]["message"]["content"].insert(0, thought)
@@ -87,7 +87,7 @@ def test_results_thoughts_and_signatures_go_from_the_log(tmp_path: Path) -> None
     assert b"thinking" not in data
 
 
-def test_what_an_earlier_compaction_left_stays_in_sight(tmp_path: Path) -> None:
+def test_the_summary_of_an_earlier_compaction_stays_visible(tmp_path: Path) -> None:
     drawn = [
         user(U[0]),
         answer(U[1], U[0]),
@@ -109,7 +109,7 @@ def test_what_an_earlier_compaction_left_stays_in_sight(tmp_path: Path) -> None:
     assert lines[3]["parentUuid"] == U[2]
 
 
-def test_messages_that_a_compaction_kept_stand_behind_the_new_one(tmp_path: Path) -> None:
+def test_messages_preserved_by_a_compaction_follow_the_new_one(tmp_path: Path) -> None:
     preserved = {"anchorUuid": U[5], "uuids": [U[2], U[3]]}
     drawn = [
         user(U[0]),
@@ -137,7 +137,7 @@ def test_messages_that_a_compaction_kept_stand_behind_the_new_one(tmp_path: Path
     assert "preservedMessages" not in lines[2]["compactMetadata"]
 
 
-def test_an_abandoned_branch_stays_and_leaves_at_the_summary(tmp_path: Path) -> None:
+def test_an_abandoned_branch_now_leaves_at_the_summary(tmp_path: Path) -> None:
     drawn = [
         *three_turns()[:6],
         user(U[8], U[3]),
@@ -154,7 +154,7 @@ def test_an_abandoned_branch_stays_and_leaves_at_the_summary(tmp_path: Path) -> 
     assert lines[U[5]] == drawn[5]
 
 
-def test_a_first_prompt_that_was_taken_back_does_not_become_a_turn(tmp_path: Path) -> None:
+def test_a_retracted_first_prompt_does_not_become_a_turn(tmp_path: Path) -> None:
     plan = compressed(tmp_path, user(U[8]), *three_turns(), keep_last=1)
     assert plan.check() == ()
     assert plan.after.turns == plan.before.turns == 3
@@ -162,7 +162,7 @@ def test_a_first_prompt_that_was_taken_back_does_not_become_a_turn(tmp_path: Pat
     assert lines[U[8]]["parentUuid"] == lines[U[0]]["parentUuid"]
 
 
-def test_what_stands_before_a_cleared_context_stays_before_it(tmp_path: Path) -> None:
+def test_records_before_a_cleared_context_stay_before_it(tmp_path: Path) -> None:
     words = [{"type": "text", "text": "[Request interrupted by user for tool use]"}]
     past = [
         user(U[8]),
@@ -186,14 +186,14 @@ def test_a_prompt_typed_while_claude_worked_stays(tmp_path: Path) -> None:
     assert plan.check() == ()
 
 
-def test_what_waited_in_the_queue_alone_stays_where_it_is(tmp_path: Path) -> None:
+def test_a_prompt_that_was_only_queued_is_unchanged(tmp_path: Path) -> None:
     waiting = make_queue_line(SESSION, TIME, "enqueue", "never run")
     drawn = three_turns()
     path = carried_out(compressed(tmp_path, *drawn[:3], waiting + b"\n", *drawn[3:], keep_last=1))
     assert waiting in path.read_bytes().splitlines()
 
 
-def test_instructions_stay_and_reminders_go(tmp_path: Path) -> None:
+def test_instructions_are_kept_and_reminders_removed(tmp_path: Path) -> None:
     first, call, *rest = three_turns()
     standing = attachment(U[8], U[0], "instructions")
     passing = attachment(U[9], U[8], "task_reminder")
@@ -203,7 +203,7 @@ def test_instructions_stay_and_reminders_go(tmp_path: Path) -> None:
     assert kinds == ["instructions"]
 
 
-def test_a_command_stays_and_what_it_printed_goes(tmp_path: Path) -> None:
+def test_a_command_is_kept_and_its_output_removed(tmp_path: Path) -> None:
     first, *rest = three_turns()
     name = "<command-name>/model</command-name>"
     printed = "<local-command-stdout>Set model</local-command-stdout>"
@@ -218,7 +218,7 @@ def test_a_command_stays_and_what_it_printed_goes(tmp_path: Path) -> None:
     assert plan.after.turns == plan.before.turns, "nothing answers the command"
 
 
-def test_an_interrupted_turn_says_so(tmp_path: Path) -> None:
+def test_an_interruption_is_noted_in_the_summary(tmp_path: Path) -> None:
     words = [{"type": "text", "text": "[Request interrupted by user]"}]
     stopped = user(U[8], U[0], message={"role": "user", "content": words})
     drawn = [user(U[0]), stopped, user(U[4], U[8]), answer(U[5], U[4])]
@@ -228,7 +228,7 @@ def test_an_interrupted_turn_says_so(tmp_path: Path) -> None:
     )
 
 
-def test_a_call_that_was_never_answered_says_so(tmp_path: Path) -> None:
+def test_a_missing_result_is_noted_in_the_summary(tmp_path: Path) -> None:
     drawn = three_turns()
     del drawn[2]
     drawn[2]["parentUuid"] = U[1]
@@ -236,7 +236,7 @@ def test_a_call_that_was_never_answered_says_so(tmp_path: Path) -> None:
     assert "- Bash ls: no result" in texts(carried_out(plan))[1]
 
 
-def test_parallel_calls_before_the_edge_go_with_all_their_results(tmp_path: Path) -> None:
+def test_parallel_calls_are_removed_with_all_their_results(tmp_path: Path) -> None:
     drawn = [
         user(U[0]),
         answer(U[1], U[0], calls("toolu_1"), id="msg_p"),
@@ -254,7 +254,7 @@ def test_parallel_calls_before_the_edge_go_with_all_their_results(tmp_path: Path
     assert "- Bash ls: ok (2 times)" in texts(path)[1]
 
 
-def test_a_result_that_came_too_late_goes_with_its_call(tmp_path: Path) -> None:
+def test_a_late_result_is_removed_with_its_call(tmp_path: Path) -> None:
     drawn = [
         user(U[0]),
         answer(U[1], U[0], calls("toolu_1")),
@@ -267,14 +267,14 @@ def test_a_result_that_came_too_late_goes_with_its_call(tmp_path: Path) -> None:
     assert b"toolu_1" not in carried_out(plan).read_bytes()
 
 
-def test_open_calls_at_the_end_are_left_alone(tmp_path: Path) -> None:
+def test_open_calls_at_the_end_are_kept(tmp_path: Path) -> None:
     drawn = [*three_turns()[:6], user(U[6], U[5]), answer(U[7], U[6], calls("toolu_9"))]
     plan = compressed(tmp_path, *drawn, keep_last=1)
     assert plan.check() == ()
     assert written(plan)[-1] == drawn[-1]
 
 
-def test_progress_and_agents_within_the_log_go_with_their_call(tmp_path: Path) -> None:
+def test_progress_and_inline_agents_are_removed_with_their_call(tmp_path: Path) -> None:
     drawn = three_turns()
     progress = user(U[8], U[1], type="progress", data={"type": "bash_progress"})
     data = carried_out(
@@ -283,7 +283,7 @@ def test_progress_and_agents_within_the_log_go_with_their_call(tmp_path: Path) -
     assert b"bash_progress" not in data
 
 
-def test_an_agent_within_the_log_goes_with_the_call_that_sent_it_out(tmp_path: Path) -> None:
+def test_an_inline_agent_is_removed_with_the_call_that_started_it(tmp_path: Path) -> None:
     sent = {"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"prompt": "look well"}}
     drawn = three_turns()
     drawn[1]["message"]["content"] = [sent]
@@ -298,7 +298,7 @@ def test_an_agent_within_the_log_goes_with_the_call_that_sent_it_out(tmp_path: P
     assert U[10] in kept, "nobody sent it out that goes"
 
 
-def test_files_of_what_goes_go_and_all_others_stay(tmp_path: Path) -> None:
+def test_only_side_files_of_removed_records_are_removed(tmp_path: Path) -> None:
     drawn = three_turns()
     drawn[2]["toolUseResult"] = {
         "agentId": "agone000000000001",
@@ -332,18 +332,18 @@ def test_files_of_what_goes_go_and_all_others_stay(tmp_path: Path) -> None:
     assert removed == {"agent-agone000000000001.jsonl", "bgone.txt"}
 
 
-def test_sessions_without_any_prompt_are_left_alone(tmp_path: Path) -> None:
+def test_sessions_without_prompts_are_not_compressed(tmp_path: Path) -> None:
     plan = compressed(tmp_path, answer(U[0], None), answer(U[1], U[0]), keep_last=0)
     assert plan.steps == ()
 
 
-def test_prompts_without_answers_hold_nothing_to_compress(tmp_path: Path) -> None:
+def test_prompts_without_answers_are_not_compressed(tmp_path: Path) -> None:
     plan = compressed(tmp_path, user(U[0]), user(U[1], U[0]), keep_last=1)
     assert plan.steps == ()
     assert "have only prompts" in plan.notes[0]
 
 
-def test_a_compressed_band_is_left_alone_and_what_follows_joins_it(tmp_path: Path) -> None:
+def test_compressed_turns_are_unchanged_and_newer_ones_are_added(tmp_path: Path) -> None:
     path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1))
     once = path.read_bytes().splitlines()
     more = [user(U[8], U[7]), answer(U[9], U[8])]
@@ -360,7 +360,7 @@ def test_a_compressed_band_is_left_alone_and_what_follows_joins_it(tmp_path: Pat
 
 
 # checklist: F62
-def test_a_summary_line_says_what_went_where_the_session_has_a_title(tmp_path: Path) -> None:
+def test_a_summary_line_is_added_if_the_session_has_a_title(tmp_path: Path) -> None:
     title = make_title_line(SESSION, "a title") + b"\n"
     plan = compressed(tmp_path, *three_turns(), title, keep_last=1)
     lines = written(plan)
@@ -373,7 +373,7 @@ def test_a_summary_line_says_what_went_where_the_session_has_a_title(tmp_path: P
     assert lines.index(told) < len(lines) - 1, "what names the session comes later"
 
 
-def test_no_summary_line_is_written_that_would_become_the_title(tmp_path: Path) -> None:
+def test_no_summary_line_is_added_if_it_would_become_the_title(tmp_path: Path) -> None:
     title = make_title_line(SESSION, "a title") + b"\n"
     old = [title, user(U[8]), answer(U[9], U[8]), boundary(U[10], U[9])]
     new = three_turns()
@@ -413,7 +413,7 @@ def test_summaries_of_other_sessions_stay_where_one_is_its_title_already(tmp_pat
     assert data.index(b"its title") < data.index(b"of another session")
 
 
-def test_pointers_to_what_went_lead_to_what_stands_for_it(tmp_path: Path) -> None:
+def test_pointers_to_removed_records_lead_to_their_replacement(tmp_path: Path) -> None:
     drawn = three_turns()
     pointer = make_last_prompt_line(SESSION, U[3], "words") + b"\n"
     plan = compressed(tmp_path, *drawn[:4], pointer, *drawn[4:], keep_last=1)
@@ -424,7 +424,7 @@ def test_pointers_to_what_went_lead_to_what_stands_for_it(tmp_path: Path) -> Non
     assert encode(told) != pointer[:-1]
 
 
-def test_made_answers_cost_nothing(tmp_path: Path) -> None:
+def test_summaries_have_no_cost(tmp_path: Path) -> None:
     made = [
         line["message"]
         for line in written(compressed(tmp_path, *three_turns(), keep_last=1))

@@ -82,7 +82,7 @@ def ends(tmp_path_factory: pytest.TempPathFactory) -> Ends:
     return Ends(config_at(tmp_path_factory.mktemp("ends") / "config"), plan_in)
 
 
-def test_an_edit_that_is_cut_off_before_any_change_can_be_finished_or_undone(
+def test_an_edit_interrupted_before_any_change_can_be_finished_or_undone(
     folder: Path, ends: Ends
 ) -> None:
     cut(folder, "apply-each", 3)
@@ -121,7 +121,7 @@ def check_next_edit(config: Path, ends: Ends) -> None:
         assert tree(config) == ends.before
 
 
-def test_an_undo_that_is_cut_off_can_be_gone_on_with(folder: Path, ends: Ends) -> None:
+def test_an_interrupted_undo_can_be_continued(folder: Path, ends: Ends) -> None:
     cut(folder, "undo-each", 2)
     states: Counter[str] = Counter()
     for one in sorted(folder.iterdir()):
@@ -155,7 +155,7 @@ def test_a_kill_leaves_the_old_file_or_the_new_one_and_a_journal(folder: Path) -
 
 
 @pytest.mark.long
-def test_two_hundred_kills(folder: Path) -> None:
+def test_edits_survive_two_hundred_kills(folder: Path) -> None:
     states = kills(folder, ALL, seed=2)
     print(dict(states))
     assert states.total() == ALL
@@ -167,7 +167,7 @@ LINE = b'{"title":1}\n'
 
 @pytest.mark.parametrize("written", range(len(LINE) + 1))
 @pytest.mark.parametrize("is_finished", [False, True])
-def test_an_added_line_that_was_cut_off_in_its_middle_is_finished_or_taken_back(
+def test_a_partly_appended_line_is_finished_or_removed(
     folder: Path, written: int, is_finished: bool
 ) -> None:
     config = config_at(folder / "config")
@@ -192,7 +192,7 @@ def cut_in_the_middle(config: Path, path: Path, end: bytes) -> Edit:
     return Archive([config]).edits()[0]
 
 
-def test_a_session_that_went_on_after_an_edit_was_cut_off_before_it_is_no_hindrance(
+def test_a_session_that_grew_after_an_unapplied_edit_can_be_edited(
     folder: Path,
 ) -> None:
     config = config_at(folder / "config")
@@ -206,7 +206,7 @@ def test_a_session_that_went_on_after_an_edit_was_cut_off_before_it_is_no_hindra
     assert [one.state for one in Archive([config]).edits()] == ["done", "undone"]
 
 
-def test_a_session_that_went_on_after_an_edit_was_cut_off_behind_it_waits_for_a_decision(
+def test_a_session_that_grew_after_a_half_applied_edit_needs_a_decision(
     folder: Path,
 ) -> None:
     config = config_at(folder / "config")
@@ -230,7 +230,7 @@ def made_ready(config: Path, edit: Edit) -> Path:
     return ours
 
 
-def test_a_new_session_that_has_two_names_waits_for_a_decision(folder: Path) -> None:
+def test_a_new_session_with_two_names_needs_a_decision(folder: Path) -> None:
     config = config_at(folder / "config")
     path = log_of(config, NEW)
     edit = plan_of(config, written(path, b"new\n")).apply()
@@ -243,7 +243,7 @@ def test_a_new_session_that_has_two_names_waits_for_a_decision(folder: Path) -> 
     assert path.stat().st_nlink == 1
 
 
-def test_a_session_that_has_gone_in_part_waits_for_a_decision(folder: Path) -> None:
+def test_a_partly_deleted_session_needs_a_decision(folder: Path) -> None:
     config = config_at(folder / "config")
     before, paths = tree(config), [log_of(config), log_of(config, OTHER)]
     ours = made_ready(config, plan_of(config, *map(removed, paths)).apply())
@@ -254,7 +254,7 @@ def test_a_session_that_has_gone_in_part_waits_for_a_decision(folder: Path) -> N
     assert tree(config) == before
 
 
-def test_a_folder_that_became_a_link_after_an_edit_was_cut_off_is_not_followed(
+def test_a_folder_that_became_a_symlink_after_an_interruption_is_not_followed(
     folder: Path,
 ) -> None:
     config = config_at(folder / "config")
@@ -268,7 +268,7 @@ def test_a_folder_that_became_a_link_after_an_edit_was_cut_off_is_not_followed(
     assert (folder / "elsewhere" / path.name).read_bytes() == whole
 
 
-def test_a_file_that_went_elsewhere_after_an_edit_was_cut_off_is_not_thought_to_be_kept(
+def test_a_file_moved_away_after_an_interruption_does_not_count_as_backed_up(
     folder: Path,
 ) -> None:
     config = config_at(folder / "config")
@@ -278,7 +278,7 @@ def test_a_file_that_went_elsewhere_after_an_edit_was_cut_off_is_not_thought_to_
         Archive([config]).journals.finish(edit.id)
 
 
-def test_a_new_session_is_not_seen_half(tmp_path: Path) -> None:
+def test_a_new_session_appears_complete_or_not_at_all(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
 
     def pieces() -> list[bytes]:

@@ -60,7 +60,7 @@ def forks(session: Session, at: str) -> Plan:
 
 
 @pytest.mark.parametrize("root", ROOTS, ids=named)
-def test_a_fork_is_sent_as_the_client_would_standing_there(root: Path, tmp_path: Path) -> None:
+def test_a_fork_sends_what_the_client_sent_at_that_point(root: Path, tmp_path: Path) -> None:
     for session in editable(copied(root, tmp_path)):
         records = seen_by_client(session.path)
         for record in places(session):
@@ -137,17 +137,17 @@ FIRST = [say(A), "let me look", "t1", "t2", "result of t1", "result of t2"]
 
 
 @pytest.mark.parametrize("at", [B, C, D, E, F])
-def test_a_part_of_a_response_means_all_of_it_and_its_results(at: str, talk: Path) -> None:
+def test_part_of_a_response_means_all_of_it_and_its_results(at: str, talk: Path) -> None:
     assert forked(talk, at) == FIRST
     assert len(context_of(last_written(talk)).chain) == len(FIRST)
 
 
-def test_a_result_above_its_call_is_not_where_the_call_ends(tmp_path: Path) -> None:
+def test_a_result_before_its_call_does_not_end_the_response(tmp_path: Path) -> None:
     lines = user(A), result(E, A, "t1"), answer(C, E, calls("t1")), user(H, C)
     assert forked(root_with(tmp_path, *lines), C) == [say(A), "result of t1", "t1"]
 
 
-def test_a_result_that_hangs_on_nothing_is_not_where_its_call_ends(tmp_path: Path) -> None:
+def test_a_result_without_a_parent_does_not_end_the_response(tmp_path: Path) -> None:
     loose = {**result(E, A, "t1"), "parentUuid": None}
     root = root_with(tmp_path, user(A), answer(C, None, calls("t1")), loose)
     assert forked(root, C) == ["t1", "result of t1", "last-prompt"]
@@ -155,7 +155,7 @@ def test_a_result_that_hangs_on_nothing_is_not_where_its_call_ends(tmp_path: Pat
     assert next(read(last_written(root))).uuid in ends.chain
 
 
-def test_parts_of_a_response_behind_the_next_prompt_are_not_what_was_asked_for(
+def test_parts_of_a_response_after_the_next_prompt_are_left_out(
     tmp_path: Path,
 ) -> None:
     later = answer(D, C, id="m1")
@@ -164,13 +164,13 @@ def test_parts_of_a_response_behind_the_next_prompt_are_not_what_was_asked_for(
     assert len(set(context_of(last_written(root)).chain)) == 3
 
 
-def test_parts_of_a_response_that_hang_on_one_prompt_are_one_response(tmp_path: Path) -> None:
+def test_sibling_parts_of_a_response_belong_together(tmp_path: Path) -> None:
     both = [answer(B, A, calls("t1"), id="m1"), answer(C, A, calls("t2"), id="m1")]
     root = root_with(tmp_path, user(A), *both, result(D, B, "t1"), result(E, C, "t2"), user(F, E))
     assert forked(root, B) == [say(A), "t1", "t2", "result of t1", "result of t2"]
 
 
-def test_parts_of_a_response_on_another_branch_are_not_where_it_ends(tmp_path: Path) -> None:
+def test_parts_of_a_response_on_another_branch_do_not_end_it(tmp_path: Path) -> None:
     other = answer(D, C, calls("t1"), id="m1")
     root = root_with(tmp_path, user(A), answer(B, A, id="m1"), user(C), other, result(E, D, "t1"))
     path = carried_out(forks(only(root), B))
@@ -179,7 +179,7 @@ def test_parts_of_a_response_on_another_branch_are_not_where_it_ends(tmp_path: P
     assert source and source.message_uuid == B
 
 
-def test_the_call_of_a_result_comes_along_from_another_branch(tmp_path: Path) -> None:
+def test_the_call_of_a_result_is_kept_from_another_branch(tmp_path: Path) -> None:
     lines = user(A), answer(B, A, calls("t1")), user(C), result(D, C, "t1"), answer(E, D)
     found = forked(root_with(tmp_path, *lines), D)
     assert found == [say(A), "t1", say(C), "result of t1"]
@@ -190,28 +190,28 @@ def last_written(root: Path) -> Path:
     return path
 
 
-def test_a_prompt_alone_is_the_end_of_what_leads_to_it(talk: Path) -> None:
+def test_a_fork_can_end_at_a_prompt(talk: Path) -> None:
     assert forked(talk, A) == [say(A)]
 
 
 @pytest.mark.parametrize("at", [1, "1", -2, say(A), f"PROMPT  {A[:8]}"])
-def test_a_turn_is_taken_to_its_end(at: str | int, talk: Path) -> None:
+def test_a_turn_number_means_the_end_of_the_turn(at: str | int, talk: Path) -> None:
     assert forked(talk, at) == [*FIRST, answers(G)]
 
 
 @pytest.mark.parametrize("at", [J, say(H), H])
-def test_a_branch_that_was_left_can_be_gone_on_from(at: str, talk: Path) -> None:
+def test_an_abandoned_branch_can_be_forked(at: str, talk: Path) -> None:
     whole = [*FIRST, answers(G), say(H), answers(J)]
     assert forked(talk, at) == (whole[:-1] if at == H else whole)
 
 
 @pytest.mark.parametrize("at", [2, K, say(K), None])
-def test_before_a_turn_nothing_of_it_is_left(at: str | int | None, talk: Path) -> None:
+def test_a_fork_before_a_turn_has_nothing_of_it(at: str | int | None, talk: Path) -> None:
     assert forked(talk, at, before=True) == [*FIRST, answers(G)]
 
 
 @pytest.mark.parametrize("at", [H, J])
-def test_before_a_record_is_before_the_turn_it_stands_in(at: str, talk: Path) -> None:
+def test_a_fork_before_a_record_is_before_its_turn(at: str, talk: Path) -> None:
     assert forked(talk, at, before=True) == [*FIRST, answers(G)]
 
 
@@ -232,12 +232,12 @@ def test_nothing_comes_before_the_first_turn(at: str | int, talk: Path) -> None:
         ("", "no record, turn or prompt matches ''"),
     ],
 )
-def test_what_is_not_there_says_so(at: str | int, words: str, talk: Path) -> None:
+def test_an_unknown_place_is_refused(at: str | int, words: str, talk: Path) -> None:
     with pytest.raises(UserError, match=words):
         forked(talk, at)
 
 
-def test_a_record_that_is_no_message_cannot_be_gone_on_from(tmp_path: Path) -> None:
+def test_a_record_that_is_not_a_message_cannot_be_forked(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), {"type": "strange", "uuid": B, "parentUuid": A})
     with pytest.raises(UserError, match="is not a message that a session can continue from"):
         forked(root, B)
@@ -264,7 +264,7 @@ def test_a_pointer_is_written_only_where_it_is_needed(tmp_path: Path) -> None:
     assert forked(root_of(root, tmp_path), F)[-1] == say(F)
 
 
-def test_lines_of_the_session_come_along_and_those_of_what_is_gone_do_not(tmp_path: Path) -> None:
+def test_session_lines_are_kept_and_lines_of_removed_records_are_not(tmp_path: Path) -> None:
     def note(kind: str, **more: Any) -> dict[str, Any]:
         return {"type": kind, "sessionId": SESSION, **more}
 
@@ -304,7 +304,7 @@ def root_of(root: Path, folder: Path) -> Path:
     return root_with(folder / "again", path.read_bytes())
 
 
-def test_blank_and_broken_lines_stay_behind(tmp_path: Path) -> None:
+def test_blank_and_broken_lines_are_left_out(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), b"\n", b'{"type":"us\n', answer(B, A))
     assert forked(root, B) == [say(A), answers(B)]
 
@@ -318,21 +318,21 @@ def late(line: dict[str, Any]) -> dict[str, Any]:
     return {**line, "timestamp": "2026-11-02T10:00:00.000Z"}
 
 
-def test_what_a_broken_line_begins_with_comes_along_on_a_line_of_its_own(tmp_path: Path) -> None:
+def test_the_record_at_the_start_of_a_broken_line_gets_its_own_line(tmp_path: Path) -> None:
     padded = line_of(answer(B, A))[:-1] + b"\0\0\n"
     root = root_with(tmp_path, user(A), padded, late(user(C, B)), answer(D, C), user(E, D))
     assert forked(root, D) == [say(A), answers(B), say(C), answers(D)]
     assert len(context_of(last_written(root)).chain) == 4
 
 
-def test_what_else_a_broken_line_holds_stays_behind(tmp_path: Path) -> None:
+def test_the_rest_of_a_broken_line_is_left_out(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), glued(answer(B, A), user(F, B)), user(C, B), answer(D, C))
     plan = forks(only(root), D)
     assert texts(carried_out(plan)) == [say(A), answers(B), say(C), answers(D)]
     assert plan.after.turns == plan.before.turns == 2
 
 
-def test_a_fork_can_stand_at_what_a_broken_line_begins_with(tmp_path: Path) -> None:
+def test_a_fork_can_end_at_the_record_at_the_start_of_a_broken_line(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), glued(answer(B, A), user(F, B)), user(C, B))
     assert forked(root, B) == [say(A), answers(B)]
 
@@ -344,14 +344,14 @@ def boundary(uuid: str, logical: str | None, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("logical", [C, U["n"], None])
-def test_what_was_compacted_comes_along(logical: str | None, tmp_path: Path) -> None:
+def test_history_before_a_compaction_is_kept(logical: str | None, tmp_path: Path) -> None:
     recap = user(E, D, isCompactSummary=True)
     lines = [user(A), answer(B, A), user(C, A), boundary(D, logical), recap, user(F, E)]
     found = forked(root_with(tmp_path, *lines), F)
     assert found == [say(A), say(C), "system", say(E), say(F)]
 
 
-def test_a_compaction_that_came_later_never_was(tmp_path: Path) -> None:
+def test_a_later_compaction_is_ignored(tmp_path: Path) -> None:
     kept = {"preservedMessages": {"anchorUuid": E, "uuids": [C]}}
     recap = user(E, D, isCompactSummary=True)
     last = boundary(D, C, compactMetadata=kept)
@@ -359,7 +359,7 @@ def test_a_compaction_that_came_later_never_was(tmp_path: Path) -> None:
     assert forked(root, B) == [say(A), answers(B)]
 
 
-def test_of_a_repeated_record_the_first_line_says_which_compactions_came_later(
+def test_the_first_line_of_a_repeated_record_decides_about_later_compactions(
     tmp_path: Path,
 ) -> None:
     kept = {"preservedMessages": {"anchorUuid": E, "uuids": [C]}}
@@ -369,12 +369,12 @@ def test_of_a_repeated_record_the_first_line_says_which_compactions_came_later(
     assert forked(root_with(tmp_path, *lines), B) == [say(A), answers(B), answers(B)]
 
 
-def test_of_a_repeated_record_no_line_hangs_on_what_is_left_out(tmp_path: Path) -> None:
+def test_repeated_records_do_not_refer_to_left_out_ones(tmp_path: Path) -> None:
     lines = [user(A), user(B), answer(C, A), user(D, B), user(D, C), user(D, C)]
     assert forked(root_with(tmp_path, *lines), D) == [say(A), answers(C), say(D), say(D)]
 
 
-def test_agents_within_the_log_come_with_what_sent_them_out(tmp_path: Path) -> None:
+def test_inline_agents_are_kept_with_the_call_that_started_them(tmp_path: Path) -> None:
     lines = [
         user(A),
         user(B, None, isSidechain=True),
@@ -387,14 +387,14 @@ def test_agents_within_the_log_come_with_what_sent_them_out(tmp_path: Path) -> N
     assert forked(root_with(tmp_path, *lines), D) == [say(A), say(B), answers(C), answers(D)]
 
 
-def test_an_agent_before_the_first_message_was_sent_out_by_nothing_that_is_kept(
+def test_an_inline_agent_before_the_first_message_is_left_out(
     tmp_path: Path,
 ) -> None:
     lines = [user(B, None, isSidechain=True), user(A), answer(D, A), user(E, D)]
     assert forked(root_with(tmp_path, *lines), D) == [say(A), answers(D)]
 
 
-def test_files_beside_the_log_come_with_the_lines_that_name_them(tmp_path: Path) -> None:
+def test_side_files_are_copied_with_the_lines_that_name_them(tmp_path: Path) -> None:
     snapshot = {"trackedFileBackups": {"x": {"backupFileName": "0a@v1"}}, "messageId": A}
     root = root_with(
         tmp_path,
@@ -459,7 +459,7 @@ def test_a_clone_of_the_active_part_is_sent_as_its_source_is(root: Path, tmp_pat
         assert plan.after.tokens == plan.before.tokens
 
 
-def test_a_parent_in_the_log_of_an_agent_that_stays_behind_is_still_there(tmp_path: Path) -> None:
+def test_a_parent_in_the_log_of_a_left_out_agent_still_exists(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), answer(B, A), user(C, G), answer(D, C))
     agents = root / "projects" / "-home-dev-shop" / SESSION / "subagents"
     write(agents / "agent-a1.jsonl", answer(G, B, isSidechain=True))
@@ -471,7 +471,7 @@ def test_a_parent_in_the_log_of_an_agent_that_stays_behind_is_still_there(tmp_pa
     assert asked.parent_uuid == G
 
 
-def test_a_fork_says_what_its_next_prompt_costs_and_when_it_has_paid(tmp_path: Path) -> None:
+def test_a_fork_reports_the_cost_of_the_next_prompt_and_its_break_even(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
     talk = CachedSession(time=datetime.now(UTC) - timedelta(minutes=3))
@@ -526,7 +526,7 @@ def test_a_fork_keeps_the_turns_before_a_missing_line(log_with_a_gap: Path) -> N
     assert any("line 6 " in note for note in plan.notes)
 
 
-def test_tokens_of_a_resume_leave_out_what_the_client_no_longer_finds(
+def test_resume_tokens_leave_out_what_the_client_does_not_reach(
     log_with_a_gap: Path,
 ) -> None:
     plan = forks(only(log_with_a_gap), "3")

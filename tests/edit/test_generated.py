@@ -63,7 +63,7 @@ def check_forks(session: Session, every: int = 1) -> None:
 
 @settings(max_examples=60)
 @given(conversations)
-def test_whatever_was_written(archive: dict[str, list[dict[str, Any]]]) -> None:
+def test_clones_of_generated_sessions(archive: dict[str, list[dict[str, Any]]]) -> None:
     [(path, rows)] = archive.items()
     lines = (line + b"\n" for line in lines_of(path, rows))
     with TemporaryDirectory() as folder:
@@ -72,7 +72,9 @@ def test_whatever_was_written(archive: dict[str, list[dict[str, Any]]]) -> None:
 
 @settings(max_examples=12)
 @given(conversations)
-def test_wherever_one_stands(archive: dict[str, list[dict[str, Any]]]) -> None:
+def test_forks_of_generated_sessions_at_every_record(
+    archive: dict[str, list[dict[str, Any]]],
+) -> None:
     [(path, rows)] = archive.items()
     once = [{**row, "uuid": None} for row in rows]  # what is repeated has no one place to stand
     lines = (line + b"\n" for line in lines_of(path, once))
@@ -82,7 +84,7 @@ def test_wherever_one_stands(archive: dict[str, list[dict[str, Any]]]) -> None:
         check_forks(session)
 
 
-def test_a_year_of_work_in_small(tmp_path: Path) -> None:
+def test_edits_of_a_generated_archive(tmp_path: Path) -> None:
     generate(tmp_path / "projects", SIZE, seed=7)
     sessions = editable(tmp_path)
     assert len(sessions) > 3
@@ -92,7 +94,7 @@ def test_a_year_of_work_in_small(tmp_path: Path) -> None:
         check_forks(session, every=23)
 
 
-def test_clones_of_all_that_are_clones_again(tmp_path: Path) -> None:
+def test_clones_of_clones_of_generated_sessions(tmp_path: Path) -> None:
     generate(tmp_path / "projects", SIZE // 4, seed=3)
     for session in editable(tmp_path):
         assert session.archive

@@ -63,7 +63,7 @@ def archive(tmp_path: Path) -> Archive:
     return Archive([root_with(tmp_path, *mine, session=OTHER)])
 
 
-def test_a_branch_follows_what_it_is_grafted_onto(archive: Archive) -> None:
+def test_a_grafted_branch_follows_the_target(archive: Archive) -> None:
     plan = archive.plan.graft(SESSION, OTHER, F)
     path = carried_out(plan)
     assert says(path) == [prompt(V), words(W), prompt(C), "t1", "t1", words(F)]
@@ -80,7 +80,7 @@ def test_a_branch_follows_what_it_is_grafted_onto(archive: Archive) -> None:
 
 
 @pytest.mark.parametrize(("backed_up", "is_said"), [(C, True), (G, False)])
-def test_that_backups_stay_behind_is_said_where_there_are_any(
+def test_backups_that_are_not_copied_are_noted(
     archive: Archive, backed_up: str, is_said: bool
 ) -> None:
     path = archive.session(SESSION).file
@@ -93,12 +93,12 @@ def test_that_backups_stay_behind_is_said_where_there_are_any(
     assert any("backups are not copied" in note for note in plan.notes) is is_said
 
 
-def test_of_the_line_that_goes_on_all_is_grafted(archive: Archive) -> None:
+def test_all_of_the_active_branch_is_grafted(archive: Archive) -> None:
     path = carried_out(archive.plan.graft(SESSION, OTHER))
     assert says(path) == [prompt(V), words(W), prompt(A), words(B), prompt(G), words(H)]
 
 
-def test_in_place_lines_are_added_and_nothing_else_changes(archive: Archive) -> None:
+def test_a_graft_in_place_only_appends_lines(archive: Archive) -> None:
     before = archive.session(OTHER).path.read_bytes()
     plan = archive.plan.graft(SESSION, OTHER, prompt(C), in_place=True, title="Both")
     assert [type(step) for step in plan.steps] == [Append]
@@ -114,7 +114,9 @@ def test_in_place_lines_are_added_and_nothing_else_changes(archive: Archive) -> 
     assert json.loads(after.splitlines()[-1])["customTitle"] == "Both"
 
 
-def test_what_both_have_is_not_repeated(archive: Archive, tmp_path: Path) -> None:
+def test_messages_that_both_sessions_have_are_not_repeated(
+    archive: Archive, tmp_path: Path
+) -> None:
     fork = archive.plan.fork(SESSION, B)
     carried_out(fork)
     grown = Archive([tmp_path])
@@ -124,9 +126,7 @@ def test_what_both_have_is_not_repeated(archive: Archive, tmp_path: Path) -> Non
         grown.plan.graft(SESSION, fork.session, B)
 
 
-def test_a_branch_that_the_other_has_left_is_not_there_twice(
-    archive: Archive, tmp_path: Path
-) -> None:
+def test_a_branch_the_target_abandoned_is_not_duplicated(archive: Archive, tmp_path: Path) -> None:
     wanted = [prompt(A), words(B), prompt(G), words(H), prompt(C), "t1", "t1", words(F)]
     clone = archive.plan.clone(SESSION)
     carried_out(clone)
@@ -138,7 +138,9 @@ def test_a_branch_that_the_other_has_left_is_not_there_twice(
             Archive([tmp_path]).plan.graft(SESSION, target, F, in_place=True)
 
 
-def test_what_cannot_be_resumed_cannot_be_grafted_onto(archive: Archive, tmp_path: Path) -> None:
+def test_a_session_that_cannot_be_resumed_is_no_graft_target(
+    archive: Archive, tmp_path: Path
+) -> None:
     root_with(tmp_path, {"type": "mode", "sessionId": X}, session=X)
     with pytest.raises(UserError, match="cannot be resumed"):
         Archive([tmp_path]).plan.graft(SESSION, X)
@@ -151,7 +153,7 @@ def boundary(uuid: str, logical: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("is_preserved", [False, True])
-def test_a_compaction_in_the_branch_stays_behind(
+def test_a_compaction_in_the_branch_is_left_out(
     archive: Archive, tmp_path: Path, is_preserved: bool
 ) -> None:
     kept = {"preservedMessages": {"anchorUuid": D, "uuids": [B]}} if is_preserved else {}
@@ -170,7 +172,7 @@ def test_a_compaction_in_the_branch_stays_behind(
     ]
 
 
-def test_agents_and_outputs_of_the_branch_come_along(archive: Archive, tmp_path: Path) -> None:
+def test_agents_and_outputs_of_the_branch_are_copied(archive: Archive, tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     write(folder / SESSION / "subagents" / "agent-a1.jsonl", user(X, isSidechain=True))
     write(folder / SESSION / "subagents" / "agent-a1.meta.json", {"toolUseId": "t1"})
@@ -211,7 +213,7 @@ def grafts(root: Path, folder: Path) -> Iterator[tuple[Session, Session, Plan]]:
 
 
 @pytest.mark.parametrize("root", gallery(), ids=named)
-def test_what_is_sent_is_that_of_both(root: Path, tmp_path: Path) -> None:
+def test_a_grafted_session_sends_the_messages_of_both(root: Path, tmp_path: Path) -> None:
     for base, session, plan in grafts(root, tmp_path):
         before, own = says(base.path), says(session.path)
         after = says(carried_out(plan))
@@ -229,7 +231,7 @@ def test_a_branch_that_ends_without_a_time_is_refused_by_the_check(tmp_path: Pat
     assert found.sentence == "Claude Code would not resume it: the last message has no timestamp"
 
 
-def test_what_did_not_resume_before_need_not_after(tmp_path: Path) -> None:
+def test_a_session_that_did_not_resume_before_need_not_resume_after(tmp_path: Path) -> None:
     timeless = {key: one for key, one in user(A).items() if key != "timestamp"}
     plan = Archive([root_with(tmp_path, timeless)]).plan.fork(SESSION, A)
     assert plan.check() == ()

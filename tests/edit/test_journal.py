@@ -32,7 +32,7 @@ def config(tmp_path: Path) -> Path:
     return config_at(tmp_path / "config")
 
 
-def test_a_new_file_is_the_owners_alone_and_goes_again(config: Path) -> None:
+def test_a_new_file_is_private_and_undo_removes_it(config: Path) -> None:
     before, path = tree(config), log_of(config, NEW)
     edit = plan_of(config, written(path, b"new\n")).apply()
     assert path.read_bytes() == b"new\n"
@@ -43,7 +43,7 @@ def test_a_new_file_is_the_owners_alone_and_goes_again(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_a_replaced_file_keeps_its_mode_and_comes_back_with_its_times(config: Path) -> None:
+def test_undo_restores_the_times_of_a_replaced_file(config: Path) -> None:
     path = put(log_of(config), b"old\n", mode=0o640)
     before = tree(config)
     plan_of(config, written(path, b"new\n")).apply()
@@ -54,7 +54,7 @@ def test_a_replaced_file_keeps_its_mode_and_comes_back_with_its_times(config: Pa
     assert tree(config) == before
 
 
-def test_added_lines_go_again_and_the_time_comes_back(config: Path) -> None:
+def test_undo_removes_added_lines_and_restores_the_time(config: Path) -> None:
     before, path = tree(config), log_of(config)
     plan_of(config, added(path, b'{"title":1}\n')).apply()
     assert path.read_bytes() == b'{"a":1}\n{"b":2}\n{"title":1}\n'
@@ -62,7 +62,7 @@ def test_added_lines_go_again_and_the_time_comes_back(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_a_removed_session_takes_its_empty_folders_along_and_brings_them_back(
+def test_emptied_folders_are_removed_and_restored_by_undo(
     config: Path,
 ) -> None:
     folder = log_of(config).with_suffix("")
@@ -77,14 +77,14 @@ def test_a_removed_session_takes_its_empty_folders_along_and_brings_them_back(
     assert tree(config) == before
 
 
-def test_a_folder_with_something_else_in_it_stays(config: Path) -> None:
+def test_a_folder_with_other_files_is_kept(config: Path) -> None:
     folder = log_of(config).with_suffix("")
     other = put(folder / "tool-results" / "mine.txt", b"mine")
     plan_of(config, removed(folder / "tool-results" / "toolu_1.txt")).apply()
     assert other.read_bytes() == b"mine"
 
 
-def test_folders_that_were_made_go_again_unless_something_lies_in_them(config: Path) -> None:
+def test_undo_removes_created_folders_if_they_are_empty(config: Path) -> None:
     before, folder = tree(config), log_of(config, NEW).with_suffix("")
     step = written(folder / "tool-results" / "toolu_1.txt", b"copied")
     plan_of(config, step).apply()
@@ -107,7 +107,7 @@ def test_a_copy_of_a_file_has_its_bytes_and_the_mode_and_times_it_is_given(confi
     assert status.st_ino != source.stat().st_ino
 
 
-def test_edits_are_undone_one_after_the_other_and_only_once(config: Path) -> None:
+def test_edits_are_undone_one_by_one_and_only_once(config: Path) -> None:
     trees = [tree(config)]
     archive, path = Archive([config]), log_of(config)
     for data in (b"one\n", b"two\n", b"three\n"):
@@ -126,7 +126,7 @@ def test_edits_are_undone_one_after_the_other_and_only_once(config: Path) -> Non
         archive.undo(first.id)
 
 
-def test_an_edit_is_named_by_its_end_or_its_beginning(config: Path) -> None:
+def test_an_edit_can_be_named_by_a_prefix_or_suffix_of_its_id(config: Path) -> None:
     archive = Archive([config])
     edit = plan_of(config, added(log_of(config), b"x\n")).apply()
     with pytest.raises(UserError, match="unknown edit 'zz'"):
@@ -136,7 +136,7 @@ def test_an_edit_is_named_by_its_end_or_its_beginning(config: Path) -> None:
     assert archive.undo(edit.id[-4:]).id == edit.id
 
 
-def test_a_forgotten_edit_cannot_be_undone_and_keeps_nothing(config: Path) -> None:
+def test_a_forgotten_edit_has_no_backup_and_cannot_be_undone(config: Path) -> None:
     archive = Archive([config])
     edit = plan_of(config, removed(log_of(config, OTHER))).apply()
     assert len(archive.edits()) == 1
@@ -146,7 +146,7 @@ def test_a_forgotten_edit_cannot_be_undone_and_keeps_nothing(config: Path) -> No
     assert not log_of(config, OTHER).exists()
 
 
-def test_what_is_kept_is_private_and_no_log(config: Path) -> None:
+def test_backups_in_the_journal_are_private_and_not_logs(config: Path) -> None:
     path = put(log_of(config, OTHER), b"old\n", mode=0o644)
     plan_of(config, written(path, b"new\n"), removed(log_of(config))).apply()
     ours = config / ".plait"
@@ -157,7 +157,7 @@ def test_what_is_kept_is_private_and_no_log(config: Path) -> None:
     assert len(Archive([config.parent]).files) == len(Archive([config]).files)
 
 
-def test_a_session_outside_a_configuration_folder_has_its_journal_beside_it(
+def test_outside_a_configuration_folder_the_journal_is_next_to_the_session(
     tmp_path: Path,
 ) -> None:
     config = tmp_path / "logs"
@@ -172,7 +172,7 @@ def test_a_session_outside_a_configuration_folder_has_its_journal_beside_it(
     assert tree(tmp_path) == before
 
 
-def test_a_session_outside_a_configuration_folder_goes_with_its_folder(tmp_path: Path) -> None:
+def test_outside_a_configuration_folder_the_session_folder_is_removed(tmp_path: Path) -> None:
     log = put(tmp_path / "logs" / f"{SESSION}.jsonl", b"old\n")
     output = put(log.with_suffix("") / "tool-results" / "toolu_1.txt", b"long")
     before = tree(tmp_path)
@@ -184,7 +184,7 @@ def test_a_session_outside_a_configuration_folder_goes_with_its_folder(tmp_path:
     assert tree(tmp_path) == before
 
 
-def test_the_journal_of_a_session_lies_by_where_its_file_lies(tmp_path: Path) -> None:
+def test_the_journal_follows_the_real_path_of_the_session(tmp_path: Path) -> None:
     log = tmp_path / "projects" / "-home-me" / "a.jsonl"
     assert find_home(log) == tmp_path
     assert find_home(log, tmp_path / "other") == tmp_path
@@ -193,7 +193,7 @@ def test_the_journal_of_a_session_lies_by_where_its_file_lies(tmp_path: Path) ->
     assert find_home(tmp_path / "a.jsonl") == tmp_path
 
 
-def test_a_name_that_means_edits_in_several_places_is_refused(tmp_path: Path) -> None:
+def test_an_edit_id_in_several_homes_is_refused(tmp_path: Path) -> None:
     configs = [config_at(tmp_path / name) for name in ("one", "two")]
     edits = [plan_of(config, added(log_of(config), b"x\n")).apply() for config in configs]
     archive = Archive(configs)
@@ -203,7 +203,7 @@ def test_a_name_that_means_edits_in_several_places_is_refused(tmp_path: Path) ->
     assert archive.undo(edits[0].id).path == log_of(configs[0])
 
 
-def test_an_edit_is_found_by_the_root_that_is_named_for_it(tmp_path: Path) -> None:
+def test_the_suggested_root_finds_the_edit(tmp_path: Path) -> None:
     config, other = config_at(tmp_path / "one"), config_at(tmp_path / "two")
     edit = plan_of(config, added(log_of(config), b"x\n")).apply()
     assert Archive([config]).journals.find_root_of(edit.id, edit.path) is None

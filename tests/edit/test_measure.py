@@ -26,7 +26,7 @@ def log_of(folder: Path, end: bytes) -> LogFile:
 
 
 @pytest.mark.parametrize("large", [1, 1 << 30])
-def test_what_broken_lines_begin_with_is_measured_too(
+def test_records_at_the_start_of_broken_lines_are_measured(
     large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log, "LARGE_LOG_BYTES", large)

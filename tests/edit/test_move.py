@@ -79,7 +79,7 @@ def config(tmp_path: Path) -> Path:
     return rested(config)
 
 
-def test_a_session_lies_where_the_client_looks_for_that_directory(config: Path) -> None:
+def test_a_moved_session_is_where_the_client_looks_for_it(config: Path) -> None:
     moved(config)
     log = log_of(config, NEW)
     assert [one.get("cwd") for one in fields(log)] == [NEW, f"{NEW}/src", None]
@@ -89,7 +89,7 @@ def test_a_session_lies_where_the_client_looks_for_that_directory(config: Path) 
     assert context_of(log).resumes
 
 
-def test_agents_and_what_lies_beside_go_along(config: Path) -> None:
+def test_agents_and_side_files_are_moved(config: Path) -> None:
     output = log_of(config, OLD).with_suffix("") / "tool-results" / "t.txt"
     inode = output.stat().st_ino
     moved(config)
@@ -101,30 +101,30 @@ def test_agents_and_what_lies_beside_go_along(config: Path) -> None:
     assert (folder.parent / "memory" / "MEMORY.md").read_bytes() == b"remember"
 
 
-def test_files_that_do_not_name_the_directory_are_not_written(config: Path) -> None:
+def test_files_that_do_not_name_the_directory_are_only_renamed(config: Path) -> None:
     steps = planned(config).steps
     assert {step.path.name for step in steps if isinstance(step, Move)} == {"t.txt", "MEMORY.md"}
 
 
 @pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
-def test_an_output_is_what_a_tool_said_whatever_its_name(config: Path, name: str) -> None:
+def test_tool_outputs_are_not_rewritten_whatever_their_name(config: Path, name: str) -> None:
     text = json.dumps({"cwd": OLD}).encode()
     put(log_of(config, OLD).with_suffix("") / "tool-results" / name, text)
     moved(config, texts=True)
     assert (log_of(config, NEW).with_suffix("") / "tool-results" / name).read_bytes() == text
 
 
-def test_what_was_said_stays_as_it_was_said(config: Path) -> None:
+def test_messages_are_not_rewritten(config: Path) -> None:
     moved(config)
     assert fields(log_of(config, NEW))[0]["message"]["content"] == f"look into {OLD}/src"
 
 
-def test_texts_change_where_that_is_asked_for(config: Path) -> None:
+def test_messages_are_rewritten_on_request(config: Path) -> None:
     moved(config, texts=True)
     assert fields(log_of(config, NEW))[0]["message"]["content"] == f"look into {NEW}/src"
 
 
-def test_times_and_modes_stay(config: Path) -> None:
+def test_times_and_modes_are_kept(config: Path) -> None:
     log_of(config, OLD).chmod(0o640)
     rested(config)
     moved(config)
@@ -132,7 +132,7 @@ def test_times_and_modes_stay(config: Path) -> None:
     assert (status.st_mtime_ns, status.st_mode & 0o777) == (LONG_AGO, 0o640)
 
 
-def test_a_directory_whose_name_begins_alike_is_another(config: Path) -> None:
+def test_a_directory_with_a_longer_name_is_another_one(config: Path) -> None:
     for name in ("/home/dev/shop2", "/home/dev/shop-old", "/home/dev"):
         session_in(config, name, TWO)
     rested(config)
@@ -141,7 +141,7 @@ def test_a_directory_whose_name_begins_alike_is_another(config: Path) -> None:
         assert fields(log_of(config, name, TWO))[0]["cwd"] == name
 
 
-def test_a_field_that_names_a_neighbour_stays(config: Path) -> None:
+def test_a_field_that_names_a_sibling_directory_is_unchanged(config: Path) -> None:
     session_in(config, OLD, worktreeSession={"worktreePath": f"{OLD}/w", "originalCwd": f"{OLD}er"})
     rested(config)
     moved(config)
@@ -149,7 +149,7 @@ def test_a_field_that_names_a_neighbour_stays(config: Path) -> None:
     assert state == {"worktreePath": f"{NEW}/w", "originalCwd": f"{OLD}er"}
 
 
-def test_directories_within_it_move_along(config: Path) -> None:
+def test_subdirectories_are_moved(config: Path) -> None:
     within = f"{OLD}/.claude/worktrees/w"
     session_in(config, within, TWO)
     rested(config)
@@ -161,7 +161,7 @@ def test_directories_within_it_move_along(config: Path) -> None:
     assert not log_of(config, within, TWO).parent.exists()
 
 
-def test_directories_that_share_a_folder_are_told_apart(config: Path) -> None:
+def test_directories_that_share_a_folder_are_distinguished(config: Path) -> None:
     other = "/home/dev-shop"
     assert make_project_slug(other) == make_project_slug(OLD)
     session_in(config, other, TWO)
@@ -209,7 +209,7 @@ HISTORY = (
 )
 
 
-def test_the_list_of_prompts_knows_the_other_directory(config: Path) -> None:
+def test_the_prompt_history_names_the_new_directory(config: Path) -> None:
     put(config / "history.jsonl", (HISTORY % (OLD, OLD)).encode())
     moved(config)
     assert (config / "history.jsonl").read_text() == HISTORY % (NEW, NEW)
@@ -227,7 +227,7 @@ STATE = """{
 
 
 @pytest.mark.parametrize("place", [".claude/.claude.json", ".claude.json"])
-def test_what_the_client_knows_of_the_directory_goes_along(config: Path, place: str) -> None:
+def test_the_client_state_of_the_directory_is_moved(config: Path, place: str) -> None:
     path = put(config.parent / place, (STATE % (OLD, OLD)).encode())
     moved(config)
     assert path.read_text() == STATE % (NEW, NEW)
@@ -235,7 +235,7 @@ def test_what_the_client_knows_of_the_directory_goes_along(config: Path, place: 
     assert path.read_text() == STATE % (OLD, OLD)
 
 
-def test_what_the_client_knows_of_the_other_directory_is_not_written_over(config: Path) -> None:
+def test_the_client_state_of_an_existing_directory_is_kept(config: Path) -> None:
     text = json.dumps({"projects": {OLD: {"a": 1}, NEW: {"b": 2}}})
     path = put(config.parent / ".claude.json", text.encode())
     plan = planned(config)
@@ -244,7 +244,7 @@ def test_what_the_client_knows_of_the_other_directory_is_not_written_over(config
     assert path.read_text() == text
 
 
-def test_a_state_that_is_a_link_stays(config: Path, tmp_path: Path) -> None:
+def test_a_client_state_that_is_a_symlink_is_unchanged(config: Path, tmp_path: Path) -> None:
     put(tmp_path / "dotfiles.json", (STATE % (OLD, OLD)).encode())
     (tmp_path / ".claude.json").symlink_to(tmp_path / "dotfiles.json")
     plan = planned(config)
@@ -257,7 +257,7 @@ def index_of(config: Path, directory: str) -> Path:
     return config / "projects" / make_project_slug(directory) / "sessions-index.json"
 
 
-def test_an_index_of_sessions_knows_where_they_lie(config: Path) -> None:
+def test_the_session_index_is_rewritten(config: Path) -> None:
     full = str(log_of(config, OLD))
     entry = {"sessionId": ONE, "fullPath": full, "firstPrompt": "x", "projectPath": OLD}
     put(
@@ -270,7 +270,7 @@ def test_an_index_of_sessions_knows_where_they_lie(config: Path) -> None:
     assert found["entries"][0]["fullPath"] == str(log_of(config, NEW))
 
 
-def test_the_index_of_the_other_directory_goes_on(config: Path) -> None:
+def test_the_session_index_of_the_new_directory_is_kept(config: Path) -> None:
     put(index_of(config, OLD), b'{"originalPath":"/home/dev/shop"}')
     put(index_of(config, NEW), b"theirs")
     before = tree(config)
@@ -282,14 +282,14 @@ def test_the_index_of_the_other_directory_goes_on(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_sessions_of_the_other_directory_stay(config: Path) -> None:
+def test_sessions_already_in_the_new_directory_are_kept(config: Path) -> None:
     session_in(config, NEW, TWO)
     rested(config)
     moved(config)
     assert {path.stem for path in log_of(config, NEW).parent.glob("*.jsonl")} == {ONE, TWO}
 
 
-def test_nothing_is_written_over(config: Path) -> None:
+def test_nothing_is_overwritten(config: Path) -> None:
     session_in(config, NEW, ONE)
     rested(config)
     before = tree(config)
@@ -298,7 +298,7 @@ def test_nothing_is_written_over(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_a_project_that_a_client_runs_is_moved_only_by_force(config: Path) -> None:
+def test_a_live_project_is_moved_only_by_force(config: Path) -> None:
     put(config / "sessions" / "1.json", json.dumps({"pid": os.getpid(), "sessionId": ONE}).encode())
     plan = planned(config)
     with pytest.raises(Refused, match="is live"):
@@ -306,13 +306,13 @@ def test_a_project_that_a_client_runs_is_moved_only_by_force(config: Path) -> No
     plan.apply(force=True)
 
 
-def test_prompts_of_others_are_no_sign_of_life(config: Path) -> None:
+def test_prompts_of_other_sessions_do_not_mean_the_session_is_live(config: Path) -> None:
     put(config / "history.jsonl", (HISTORY % (OLD, OLD)).encode())
     os.utime(config / "history.jsonl")
     moved(config)
 
 
-def test_undo_brings_everything_back(config: Path) -> None:
+def test_undo_restores_everything(config: Path) -> None:
     put(config / "history.jsonl", (HISTORY % (OLD, OLD)).encode())
     put(config / ".claude.json", (STATE % (OLD, OLD)).encode())
     before = tree(config)
@@ -349,7 +349,7 @@ def test_paths_into_the_folder_of_the_project_are_followed(config: Path) -> None
     assert new in result["message"]["content"][0]["content"]
 
 
-def test_what_was_thought_is_signed_and_stays(config: Path) -> None:
+def test_signed_thinking_is_unchanged(config: Path) -> None:
     thought = {"type": "thinking", "thinking": f"in {OLD}", "signature": "c2ln"}
     log = log_of(config, OLD)
     write(log, user(A, cwd=OLD, sessionId=ONE), answer(B, A, thought, cwd=OLD, sessionId=ONE))
@@ -366,16 +366,16 @@ def test_what_was_thought_is_signed_and_stays(config: Path) -> None:
         (OLD, OLD + "/", "already there"),
     ],
 )
-def test_what_cannot_be_moved_is_told(config: Path, old: str, new: str, said: str) -> None:
+def test_an_impossible_move_is_refused(config: Path, old: str, new: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
         planned(config, old, new)
 
 
-def test_a_part_of_its_name_is_enough(config: Path) -> None:
+def test_part_of_a_directory_name_is_enough(config: Path) -> None:
     assert planned(config, "shop").source.id == OLD
 
 
-def test_of_several_the_one_that_is_called_so_is_meant(config: Path) -> None:
+def test_among_several_matches_the_exact_name_wins(config: Path) -> None:
     session_in(config, f"{OLD}/.claude/worktrees/w", TWO)
     session_in(config, "/home/dev/shop-two", TWO)
     assert planned(config, "shop").source.id == OLD
@@ -383,7 +383,7 @@ def test_of_several_the_one_that_is_called_so_is_meant(config: Path) -> None:
         planned(config, "-dev-sho")
 
 
-def test_of_several_the_one_that_holds_the_others_is_meant(config: Path) -> None:
+def test_among_several_matches_the_containing_directory_wins(config: Path) -> None:
     session_in(config, f"{OLD}/.claude/worktrees/w", TWO)
     assert planned(config, "dev-shop").source.id == OLD
 
@@ -404,17 +404,17 @@ def test_a_directory_of_projects_moves_with_all_of_them(config: Path) -> None:
     }
 
 
-def test_a_separator_at_the_end_means_nothing(config: Path) -> None:
+def test_a_trailing_separator_is_ignored(config: Path) -> None:
     assert planned(config, f"{OLD}/").source.id == OLD
 
 
-def test_a_directory_that_no_folder_is_named_for_is_the_one_that_was_used(config: Path) -> None:
+def test_a_folder_with_another_name_belongs_to_the_directory_in_its_logs(config: Path) -> None:
     log = log_of(config, OLD)
     log.parent.rename(log.parent.with_name("-private-home-dev-shop"))
     assert planned(config, "-private-home-dev-shop").source.id == OLD
 
 
-def test_each_client_is_moved(config: Path, tmp_path: Path) -> None:
+def test_every_client_is_moved(config: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     session_in(other, OLD, TWO)
     rested(other)
@@ -445,7 +445,7 @@ TABLE: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("line", "wanted"), [row[1:] for row in TABLE], ids=[r[0] for r in TABLE])
-def test_a_line_changes_where_it_names_the_directory(line: str, wanted: str) -> None:
+def test_a_line_changes_only_where_it_names_the_directory(line: str, wanted: str) -> None:
     assert (
         DirectoryMap((("/a/b", "/x"),)).rewrite_record(parse_record(line.encode())).decode()
         == wanted
@@ -465,13 +465,13 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("said", "wanted"), TEXTS)
-def test_a_text_changes_at_the_borders_of_names(said: str, wanted: str) -> None:
+def test_texts_change_only_at_the_borders_of_names(said: str, wanted: str) -> None:
     directories = DirectoryMap((("/a/b", "/x"),), with_texts=True)
     line = json.dumps({"content": said}).encode()
     assert json.loads(directories.rewrite_record(parse_record(line)))["content"] == wanted
 
 
-def test_the_longest_directory_counts() -> None:
+def test_the_longest_matching_directory_wins() -> None:
     directories = DirectoryMap((("/h", "/k"), ("/h/p", "/srv/q"), ("/srv/q", "/no")))
     assert [directories.rewrite_path(one) for one in ("/h/p/x", "/h/x", "/h")] == [
         "/srv/q/x",
@@ -480,14 +480,14 @@ def test_the_longest_directory_counts() -> None:
     ]
 
 
-def test_another_system_has_other_separators() -> None:
+def test_separators_follow_the_other_system() -> None:
     directories = DirectoryMap((("C:\\p", "/p"),))
     assert directories.rewrite_path("C:\\p\\a\\b") == "/p/a/b"
     assert directories.rewrite_record(parse_record(b'{"cwd":"C:\\\\p\\\\a"}')) == b'{"cwd":"/p/a"}'
 
 
 @pytest.mark.parametrize("root", gallery(), ids=named)
-def test_there_and_back_is_where_it_was(root: Path, tmp_path: Path) -> None:
+def test_mapping_back_gives_the_original_path(root: Path, tmp_path: Path) -> None:
     config = rested(copied(root, tmp_path))
     before = tree(config)
     for directory in {directory_of(one) for one in Archive([config]).sessions}:
@@ -560,7 +560,7 @@ def without_time(found: Any) -> dict[str, Any]:
     return {name: one if name != "history.jsonl" else one[2] for name, one in files.items()}
 
 
-def test_a_plan_writes_no_file_twice(config: Path) -> None:
+def test_a_plan_has_no_file_twice(config: Path) -> None:
     places = [step.path for step in planned(config).steps]
     assert len(places) == len(set(places))
     assert any(isinstance(step, Write) for step in planned(config).steps)

@@ -40,7 +40,7 @@ def test_a_moved_file_is_the_same_file_under_another_name(config: Path) -> None:
     assert not old(config).parent.exists()
 
 
-def test_undo_gives_a_moved_file_its_old_name(config: Path) -> None:
+def test_undo_restores_the_name_of_a_moved_file(config: Path) -> None:
     before = tree(config)
     edit = one_moved(config).apply()
     assert edit.steps[0].after == edit.steps[0].before
@@ -65,7 +65,7 @@ def test_a_file_that_has_changed_since_is_not_moved(config: Path) -> None:
     assert not new(config).exists()
 
 
-def test_a_moved_file_that_has_changed_goes_back_by_force_as_it_is(config: Path) -> None:
+def test_a_changed_moved_file_is_moved_back_by_force_unchanged(config: Path) -> None:
     one_moved(config).apply()
     new(config).write_bytes(b"other")
     with pytest.raises(Refused, match=f"'{new(config)}' has changed since the edit"):
@@ -75,7 +75,7 @@ def test_a_moved_file_that_has_changed_goes_back_by_force_as_it_is(config: Path)
     assert not new(config).exists()
 
 
-def test_a_moved_file_that_has_gone_is_told(config: Path) -> None:
+def test_a_moved_file_that_was_deleted_is_reported(config: Path) -> None:
     one_moved(config).apply()
     new(config).unlink()
     with pytest.raises(Refused, match="has been deleted since the edit"):
@@ -83,7 +83,7 @@ def test_a_moved_file_that_has_gone_is_told(config: Path) -> None:
     assert Archive([config]).undo(force=True).state == "undone"
 
 
-def test_what_took_the_old_name_goes_aside_by_force_alone(config: Path) -> None:
+def test_a_file_at_the_old_name_is_set_aside_only_by_force(config: Path) -> None:
     edit = one_moved(config).apply()
     put(old(config), b"theirs")
     with pytest.raises(Refused, match="its old name is taken"):
@@ -112,7 +112,7 @@ def test_a_file_with_both_names_loses_one(config: Path, is_finished: bool) -> No
         assert tree(config) == before
 
 
-def test_a_file_that_somebody_put_there_is_not_taken_for_the_moved_one(config: Path) -> None:
+def test_another_file_at_the_new_name_is_not_mistaken_for_the_moved_one(config: Path) -> None:
     edit = one_moved(config).apply()
     made_ready(config, edit)
     old(config).parent.mkdir(parents=True)
@@ -133,7 +133,7 @@ def test_a_moved_file_that_is_another_one_is_not_finished(config: Path) -> None:
     assert new(config).read_bytes() == b"theirs"
 
 
-def test_a_file_that_went_on_before_it_was_moved_is_not_finished(config: Path) -> None:
+def test_a_file_that_grew_before_its_move_is_not_finished(config: Path) -> None:
     edit = one_moved(config).apply()
     made_ready(config, edit)
     old(config).parent.mkdir(parents=True)
@@ -154,7 +154,7 @@ def shared(config: Path, path: Path, data: bytes = OTHERS) -> Plan:
     return replace(plan, steps=(*plan.steps, step))
 
 
-def test_what_others_add_to_a_file_of_all_sessions_stays_behind_what_comes_back(
+def test_lines_others_add_to_a_shared_file_survive_undo(
     config: Path,
 ) -> None:
     path = put(config / "history.jsonl", PROMPTS)
@@ -167,7 +167,7 @@ def test_what_others_add_to_a_file_of_all_sessions_stays_behind_what_comes_back(
     assert old(config).exists()
 
 
-def test_what_others_have_written_anew_stays(config: Path) -> None:
+def test_a_shared_file_others_rewrote_is_kept(config: Path) -> None:
     path = put(config / "history.jsonl", PROMPTS)
     shared(config, path).apply()
     path.write_bytes(b"theirs, and longer than what there was before it was written\n")
@@ -176,7 +176,7 @@ def test_what_others_have_written_anew_stays(config: Path) -> None:
     assert old(config).exists()
 
 
-def test_a_file_of_all_sessions_is_no_sign_of_life(config: Path) -> None:
+def test_a_shared_file_does_not_mean_the_session_is_live(config: Path) -> None:
     path = put(config / "history.jsonl", PROMPTS)
     now = LONG_AGO / 1e9
     os.utime(old(config), ns=(1, 1))
@@ -191,7 +191,7 @@ def test_a_file_of_all_sessions_is_no_sign_of_life(config: Path) -> None:
     assert path.read_bytes() == PROMPTS
 
 
-def test_what_the_client_knows_of_projects_may_lie_beside_its_usual_folder(config: Path) -> None:
+def test_the_client_state_may_be_next_to_the_usual_folder(config: Path) -> None:
     path = put(config.parent / ".claude.json", b'{"projects":{}}')
     shared(config, path, b'{"projects":{"/a":{}}}').apply()
     assert path.read_bytes() == b'{"projects":{"/a":{}}}'
@@ -199,7 +199,7 @@ def test_what_the_client_knows_of_projects_may_lie_beside_its_usual_folder(confi
     assert path.read_bytes() == b'{"projects":{}}'
 
 
-def test_beside_any_other_folder_nothing_is_reached(tmp_path: Path) -> None:
+def test_files_next_to_any_other_folder_are_not_reached(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     path = put(config.parent / ".claude.json", b"{}")
     with pytest.raises(Refused, match="is outside"):
@@ -208,9 +208,7 @@ def test_beside_any_other_folder_nothing_is_reached(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../.claude.json", "settings.json", "../other"])
-def test_an_entry_that_names_what_is_none_of_a_sessions_is_not_read(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_journal_entry_that_names_foreign_files_is_not_read(tmp_path: Path, name: str) -> None:
     config = config_at(tmp_path / "config")
     edit = plan_of(config, moved(old(config), new(config))).apply()
     entry = config / ".plait" / "journal" / edit.id / "entry.json"

@@ -37,21 +37,21 @@ def sent(data: bytes) -> SentLog:
     return SentLog(records_of(data), len(data))
 
 
-def test_a_result_that_shrank_notes_it_itself(tmp_path: Path) -> None:
+def test_a_shortened_result_notes_its_own_loss(tmp_path: Path) -> None:
     found = trimmed(tmp_path, TALK, tools=("Bash",), way="empty")
     went = sent(found.before).weight - sent(found.after).weight
     assert notes(found) == {"R1": went}
     assert [change.reason for change in found.plan.changes][1:] == ["result of Bash"]
 
 
-def test_what_went_before_an_answer_is_noted_above_it(tmp_path: Path) -> None:
+def test_a_loss_before_a_response_is_noted_on_the_record_above(tmp_path: Path) -> None:
     found = trimmed(tmp_path, TALK, tools=("Bash",))
     assert notes(found) == {"U1": sent(found.before).weight - sent(found.after).weight}
     raw = found.record("U1").raw
     assert raw.endswith(b',"trimmedTokens":%d}' % notes(found)["U1"])
 
 
-def test_a_record_that_only_notes_says_why_it_changed(tmp_path: Path) -> None:
+def test_a_record_with_only_a_note_has_a_reason(tmp_path: Path) -> None:
     parallel = """
     U1 "go"
     T1< Bash(command="ls") as one + Read(file_path="/x") as two
@@ -65,7 +65,7 @@ def test_a_record_that_only_notes_says_why_it_changed(tmp_path: Path) -> None:
     assert sent(found.after).weight + sent(found.after).trimmed == sent(found.before).weight
 
 
-def test_the_next_prompt_is_told_from_the_trimmed_log_alone(tmp_path: Path) -> None:
+def test_the_next_prompt_can_be_estimated_from_the_trimmed_log(tmp_path: Path) -> None:
     found = trimmed(tmp_path, TALK, tools=("Bash",), way="empty")
     before = estimate_next_prompt(records_of(found.before), len(found.before))
     after = estimate_next_prompt(found.records, len(found.after))
@@ -76,7 +76,7 @@ def test_the_next_prompt_is_told_from_the_trimmed_log_alone(tmp_path: Path) -> N
     assert after.measure == pytest.approx(before.measure)
 
 
-def test_notes_add_up_when_more_goes(tmp_path: Path) -> None:
+def test_notes_of_several_trims_add_up(tmp_path: Path) -> None:
     first = trimmed(tmp_path / "a", TALK, tools=("Bash",), way="cut", keep=3000)
     (path, *_) = first.drawing.write(tmp_path / "b")
     path.write_bytes(first.after)
@@ -89,7 +89,7 @@ def test_notes_add_up_when_more_goes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["clone", "fork"])
-def test_copies_of_a_trimmed_session_send_as_much(kind: str, tmp_path: Path) -> None:
+def test_copies_of_a_trimmed_session_have_the_same_estimate(kind: str, tmp_path: Path) -> None:
     found = trimmed(tmp_path, TALK, tools=("Bash",))
     found.plan.apply(force=True)
     session = only(tmp_path)
@@ -102,7 +102,7 @@ def test_copies_of_a_trimmed_session_send_as_much(kind: str, tmp_path: Path) -> 
     assert tokens and whole and tokens < whole - 500
 
 
-def test_what_was_compressed_is_noted_too(tmp_path: Path) -> None:
+def test_compressed_turns_are_noted_too(tmp_path: Path) -> None:
     root = copied(EXAMPLES / "trims" / "a-long-session", tmp_path)
     session = only(root)
     assert session.archive

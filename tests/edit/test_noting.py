@@ -79,7 +79,7 @@ def written(plan: Plan) -> bytes:
         {"preset": "extreme"},
     ],
 )
-def test_what_a_session_is_measured_by_stays_what_it_was(
+def test_the_reference_size_of_a_session_stays_the_same(
     asks: dict[str, Any], tmp_path: Path
 ) -> None:
     draw(story()).write(tmp_path)
@@ -96,7 +96,7 @@ def test_what_a_session_is_measured_by_stays_what_it_was(
     assert before.tokens - after.tokens == pytest.approx(saved, rel=0.05)
 
 
-def test_what_stands_for_what_went_is_counted(tmp_path: Path) -> None:
+def test_replacement_texts_are_counted(tmp_path: Path) -> None:
     draw(story()).write(tmp_path)
     told(Archive([tmp_path]).sessions[0].path)
     archive = Archive([tmp_path])

@@ -35,7 +35,7 @@ def shape(tree: SessionTree) -> list[tuple[str, str | None, str | None]]:
 
 
 @pytest.mark.parametrize("is_warm", [False, True])
-def test_copies_hang_in_the_tree_where_they_leave_their_source(
+def test_copies_are_attached_in_the_tree_where_they_diverge(
     talk: Path, tmp_path: Path, is_warm: bool
 ) -> None:
     plans = Archive([talk]).plan
@@ -58,14 +58,14 @@ def test_copies_hang_in_the_tree_where_they_leave_their_source(
     )
 
 
-def test_a_copy_whose_source_is_gone_stands_by_itself(talk: Path) -> None:
+def test_a_copy_without_its_source_is_a_root(talk: Path) -> None:
     plan = Archive([talk]).plan.clone(SESSION)
     carried_out(plan)
     plan.source.log.path.unlink()
     assert shape(Archive([talk]).tree()) == [(plan.session, None, None)]
 
 
-def test_two_that_claim_to_be_copies_of_each_other_are_both_shown(tmp_path: Path) -> None:
+def test_sessions_that_claim_to_copy_each_other_are_both_shown(tmp_path: Path) -> None:
     other = "7f0c2f0e-0b3c-4b69-9a51-0d5a3c1e7b11"
     root_with(tmp_path, user(A, forkedFrom={"sessionId": other, "messageUuid": B}))
     second = user(B, sessionId=other, forkedFrom={"sessionId": SESSION, "messageUuid": A})

@@ -170,7 +170,7 @@ def test_a_project_on_another_machine(source: Path, target: Path, tmp_path: Path
     assert len(fields(target / "history.jsonl")) == 2
 
 
-def test_bringing_it_twice_changes_nothing(source: Path, target: Path, tmp_path: Path) -> None:
+def test_unpacking_twice_changes_nothing(source: Path, target: Path, tmp_path: Path) -> None:
     file = packed(source, OLD, tmp_path / "p.zip")
     brought(target, file)
     before = tree(target)
@@ -179,7 +179,9 @@ def test_bringing_it_twice_changes_nothing(source: Path, target: Path, tmp_path:
     assert tree(target) == before
 
 
-def test_there_and_back_is_what_it_was(source: Path, target: Path, tmp_path: Path) -> None:
+def test_packing_and_unpacking_restores_the_bytes(
+    source: Path, target: Path, tmp_path: Path
+) -> None:
     first = packed(source, OLD, tmp_path / "p.zip")
     brought(target, first)
     second = packed(target, NEW, tmp_path / "q.zip")
@@ -195,7 +197,7 @@ def test_there_and_back_is_what_it_was(source: Path, target: Path, tmp_path: Pat
         assert (source / name).read_bytes() == (tmp_path / "gone" / name).read_bytes(), name
 
 
-def test_undo_takes_away_what_it_brought(source: Path, target: Path, tmp_path: Path) -> None:
+def test_undo_removes_what_was_unpacked(source: Path, target: Path, tmp_path: Path) -> None:
     put(target / "history.jsonl", b'{"display":"mine"}')
     before = tree(target)
     brought(target, packed(source, OLD, tmp_path / "p.zip"))
@@ -204,7 +206,7 @@ def test_undo_takes_away_what_it_brought(source: Path, target: Path, tmp_path: P
     assert tree(target) == before
 
 
-def test_what_others_typed_since_stays(source: Path, target: Path, tmp_path: Path) -> None:
+def test_prompts_typed_since_are_kept(source: Path, target: Path, tmp_path: Path) -> None:
     put(target / "history.jsonl", b'{"display":"mine"}\n')
     brought(target, packed(source, SESSION, tmp_path / "p.zip"))
     with (target / "history.jsonl").open("ab") as file:
@@ -235,7 +237,7 @@ def other(log: Path) -> None:
         (other, "already exists here and differs"),
     ],
 )
-def test_a_session_that_is_here_stays(
+def test_an_existing_session_is_kept(
     source: Path, target: Path, tmp_path: Path, change: Callable[[Path], None], said: str
 ) -> None:
     file = packed(source, SESSION, tmp_path / "s.zip")
@@ -248,7 +250,7 @@ def test_a_session_that_is_here_stays(
     assert tree(target) == before
 
 
-def test_a_session_that_lies_elsewhere_stays(source: Path, target: Path, tmp_path: Path) -> None:
+def test_a_session_of_another_directory_is_kept(source: Path, target: Path, tmp_path: Path) -> None:
     file = packed(source, SESSION, tmp_path / "s.zip")
     brought(target, file)
     before = tree(target)
@@ -259,9 +261,7 @@ def test_a_session_that_lies_elsewhere_stays(source: Path, target: Path, tmp_pat
     assert tree(target) == before
 
 
-def test_a_file_that_is_here_and_another_one_stays(
-    source: Path, target: Path, tmp_path: Path
-) -> None:
+def test_an_existing_different_file_is_kept(source: Path, target: Path, tmp_path: Path) -> None:
     memory = put(log_of(target, NEW).parent / "memory" / "MEMORY.md", b"mine")
     plan = brought(target, packed(source, OLD, tmp_path / "p.zip"))
     assert memory.read_bytes() == b"mine"
@@ -271,21 +271,21 @@ def test_a_file_that_is_here_and_another_one_stays(
     assert log_of(target, NEW).exists()
 
 
-def test_only_what_is_missing_comes(source: Path, target: Path, tmp_path: Path) -> None:
+def test_only_missing_files_are_unpacked(source: Path, target: Path, tmp_path: Path) -> None:
     file = packed(source, OLD, tmp_path / "p.zip")
     brought(target, file)
     (log_of(target, NEW).with_suffix("") / "tool-results" / "t.txt").unlink()
     assert [step.path.name for step in brought(target, file).steps] == ["t.txt"]
 
 
-def test_a_machine_without_sessions_takes_some(source: Path, tmp_path: Path) -> None:
+def test_a_machine_without_sessions_can_unpack(source: Path, tmp_path: Path) -> None:
     empty = tmp_path / "new"
     empty.mkdir()
     brought(empty, packed(source, SESSION, tmp_path / "s.zip"))
     assert log_of(empty, NEW).exists()
 
 
-def test_a_folder_of_logs_is_no_configuration_folder(source: Path, tmp_path: Path) -> None:
+def test_a_folder_of_logs_is_not_a_configuration_folder(source: Path, tmp_path: Path) -> None:
     file = packed(source, SESSION, tmp_path / "s.zip")
     with pytest.raises(UserError, match="is not a configuration folder"):
         Archive([log_of(source, OLD).parent]).plan.port(file, NEW)
@@ -293,7 +293,7 @@ def test_a_folder_of_logs_is_no_configuration_folder(source: Path, tmp_path: Pat
         Archive([]).plan.port(file, NEW)
 
 
-def test_a_file_that_is_there_is_not_written_over(source: Path, tmp_path: Path) -> None:
+def test_an_existing_file_is_not_overwritten(source: Path, tmp_path: Path) -> None:
     file = put(tmp_path / "s.zip", b"mine")
     with pytest.raises(UserError, match="already exists"):
         packed(source, SESSION, file)
@@ -301,7 +301,7 @@ def test_a_file_that_is_there_is_not_written_over(source: Path, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["one", "s.zip"]
 
 
-def test_a_redacted_file_tells_nothing(source: Path, target: Path, tmp_path: Path) -> None:
+def test_a_redacted_package_contains_no_secret(source: Path, target: Path, tmp_path: Path) -> None:
     log = log_of(source, OLD)
     told = {"role": "user", "content": f"GITHUB_TOKEN={KEY} in {OLD}"}
     write(log, user(A, cwd=OLD, message=told), answer(B, A, cwd=OLD))
@@ -321,7 +321,7 @@ def test_a_redacted_file_tells_nothing(source: Path, target: Path, tmp_path: Pat
     assert context_of(log_of(target, NEW)).resumes
 
 
-def test_a_directory_of_windows_comes_to_another_system(tmp_path: Path, target: Path) -> None:
+def test_a_windows_directory_is_mapped_to_another_system(tmp_path: Path, target: Path) -> None:
     old = "C:\\Users\\al\\shop"
     config = tmp_path / "win"
     write(log_of(config, old), user(A, cwd=f"{old}\\src"), user(B, A, cwd=old))
@@ -341,11 +341,11 @@ def test_a_directory_of_windows_comes_to_another_system(tmp_path: Path, target: 
         ("/srv/a", None),
     ],
 )
-def test_the_home_of_a_directory_is_known_by_its_name(directory: str, wanted: str | None) -> None:
+def test_the_home_folder_is_found_by_its_name(directory: str, wanted: str | None) -> None:
     assert find_user_home(directory, None) == wanted
 
 
-def test_else_it_is_where_the_usual_folder_lies() -> None:
+def test_the_home_is_otherwise_the_parent_of_the_usual_folder() -> None:
     assert find_user_home("/srv/a", Path("/opt/me/.claude")) == "/opt/me"
     assert find_user_home("/srv/a", Path("/opt/me/config")) is None
 
@@ -446,7 +446,7 @@ def newer(entry: zipfile.ZipInfo, data: bytes) -> Any:
         (newer, "it was made by a newer version of Plait"),
     ],
 )
-def test_an_archive_that_was_tampered_with_is_refused(
+def test_a_manipulated_archive_is_refused(
     target: Path, tmp_path: Path, change: Callable[[zipfile.ZipInfo, bytes], Any], said: str
 ) -> None:
     file = rewritten(made(tmp_path / "s.zip", (OWN, LINE)), change)
@@ -478,28 +478,26 @@ def test_an_archive_that_was_tampered_with_is_refused(
         "project/" + "x" * 300,
     ],
 )
-def test_a_name_that_leads_elsewhere_is_refused(target: Path, tmp_path: Path, name: str) -> None:
+def test_a_name_outside_the_project_is_refused(target: Path, tmp_path: Path, name: str) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE), (name, b"x"))
     with pytest.raises(Refused, match=r"is not the name of a session file|is not a regular file"):
         Archive([target]).plan.port(file, NEW)
 
 
 @pytest.mark.parametrize("name", [f"tasks/{OTHER}/1.json", f"todos/{OTHER}-x.json"])
-def test_a_file_of_a_session_that_is_not_in_it_is_refused(
-    target: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_file_of_an_unknown_session_is_refused(target: Path, tmp_path: Path, name: str) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE), (name, b"{}"))
     with pytest.raises(Refused, match="does not belong to any session in it"):
         Archive([target]).plan.port(file, NEW)
 
 
-def test_names_that_are_one_on_other_systems_are_refused(target: Path, tmp_path: Path) -> None:
+def test_names_that_clash_on_other_systems_are_refused(target: Path, tmp_path: Path) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE), ("project/a.txt", b""), ("project/A.txt", b""))
     with pytest.raises(Refused, match="two of its files have the same name"):
         Archive([target]).plan.port(file, NEW)
 
 
-def test_a_file_that_is_larger_than_it_says_is_not_read_on(target: Path, tmp_path: Path) -> None:
+def test_a_file_larger_than_declared_is_not_read_further(target: Path, tmp_path: Path) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE), ("project/zeros.txt", b"0" * 5_000_000))
     data = bytearray(file.read_bytes())
     with zipfile.ZipFile(io.BytesIO(bytes(data))) as pack:
@@ -519,7 +517,7 @@ def test_a_file_that_is_larger_than_it_says_is_not_read_on(target: Path, tmp_pat
         Archive([target]).plan.port(file, NEW)
 
 
-def test_a_bomb_is_refused_before_it_is_read(
+def test_a_zip_bomb_is_refused_before_it_is_read(
     target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.line.pack.LARGE", 1_000_000)
@@ -532,7 +530,7 @@ def test_a_bomb_is_refused_before_it_is_read(
 @pytest.mark.parametrize(
     ("limit", "said"), [("MOST_FILES", "it has 2 files"), ("MOST_MANIFEST", "too large")]
 )
-def test_there_is_an_end_to_files_and_to_what_is_said_of_them(
+def test_the_number_of_files_and_the_manifest_size_are_limited(
     target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, said: str
 ) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE))
@@ -541,7 +539,7 @@ def test_there_is_an_end_to_files_and_to_what_is_said_of_them(
         Archive([target]).plan.port(file, NEW)
 
 
-def test_what_is_encrypted_is_refused(target: Path, tmp_path: Path) -> None:
+def test_an_encrypted_archive_is_refused(target: Path, tmp_path: Path) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE))
     data = bytearray(file.read_bytes())
     at = data.index(b"PK\x01\x02")
@@ -551,7 +549,7 @@ def test_what_is_encrypted_is_refused(target: Path, tmp_path: Path) -> None:
         Archive([target]).plan.port(file, NEW)
 
 
-def test_only_prompts_of_its_sessions_come(target: Path, tmp_path: Path) -> None:
+def test_only_prompts_of_packed_sessions_are_unpacked(target: Path, tmp_path: Path) -> None:
     typed = [json.dumps({"display": name, "sessionId": name}) for name in (SESSION, OTHER)]
     file = made(tmp_path / "s.zip", (OWN, LINE), ("history.jsonl", "\n".join(typed).encode()))
     brought(target, file)
@@ -561,12 +559,14 @@ def test_only_prompts_of_its_sessions_come(target: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "data", [b"", b"no archive", b"PK\x05\x06" + b"\0" * 18, b"PK\x03\x04" * 9]
 )
-def test_what_is_no_archive_is_told(target: Path, tmp_path: Path, data: bytes) -> None:
+def test_a_file_that_is_not_an_archive_is_reported(
+    target: Path, tmp_path: Path, data: bytes
+) -> None:
     with pytest.raises(Refused, match="refusing to open"):
         Archive([target]).plan.port(put(tmp_path / "s.zip", data), NEW)
 
 
-def test_a_file_that_is_not_there_is_told(target: Path, tmp_path: Path) -> None:
+def test_a_missing_archive_is_reported(target: Path, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no such file"):
         Archive([target]).plan.port(tmp_path / "nothing.zip", NEW)
 
@@ -584,7 +584,7 @@ def test_an_archive_that_changes_between_plan_and_edit_changes_nothing(
     assert Archive([target]).edits() == []
 
 
-def test_names_that_not_every_system_has_stay_behind(source: Path, tmp_path: Path) -> None:
+def test_names_some_systems_do_not_allow_are_left_out(source: Path, tmp_path: Path) -> None:
     put(log_of(source, OLD).with_suffix("") / "tool-results" / "a:b.txt", b"x")
     packing = Archive([source]).plan.pack(SESSION, tmp_path / "s.zip")
     assert any("left out" in note for note in packing.notes)
@@ -592,7 +592,7 @@ def test_names_that_not_every_system_has_stay_behind(source: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("root", gallery(), ids=named)
-def test_examples_come_and_go(root: Path, tmp_path: Path) -> None:
+def test_examples_are_packed_and_unpacked(root: Path, tmp_path: Path) -> None:
     config = rested(copied(root, tmp_path / "one"))
     other = tmp_path / "two"
     for session in [one for one in Archive([config]).sessions if one.file]:
@@ -610,7 +610,7 @@ PLACES = st.sampled_from([OLD, f"{OLD}/src", "/home/alicia", "/elsewhere", f"{OL
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(PLACES, TEXTS), min_size=1, max_size=5))
-def test_a_port_is_idempotent_and_there_and_back_is_what_it_was(
+def test_a_port_is_idempotent_and_reversible(
     told: list[tuple[str, str]],
 ) -> None:
     with TemporaryDirectory(dir=MEMORY) as name:

@@ -125,7 +125,7 @@ def full(config: Path, key: str = KEY) -> Path:
 
 
 @WAYS
-def test_a_key_is_gone_wherever_it_stood(tmp_path: Path, in_place: bool) -> None:
+def test_a_key_is_removed_everywhere(tmp_path: Path, in_place: bool) -> None:
     config = full(tmp_path)
     plan = done(config, in_place=in_place)
     assert KEY.encode() not in said(config, plan)
@@ -134,7 +134,7 @@ def test_a_key_is_gone_wherever_it_stood(tmp_path: Path, in_place: bool) -> None
 
 @settings(max_examples=12)
 @given(st.permutations(KEY.removeprefix("ghp_")).map("".join))
-def test_any_key_is_gone_wherever_it_stood(letters: str) -> None:
+def test_any_generated_key_is_removed_everywhere(letters: str) -> None:
     with TemporaryDirectory(dir=MEMORY) as folder:
         config = full(Path(folder), f"ghp_{letters}")
         plan = done(config, in_place=True)
@@ -142,7 +142,7 @@ def test_any_key_is_gone_wherever_it_stood(letters: str) -> None:
 
 
 @WAYS
-def test_the_plan_and_the_journal_do_not_tell_it(tmp_path: Path, in_place: bool) -> None:
+def test_plan_and_report_do_not_contain_the_key(tmp_path: Path, in_place: bool) -> None:
     config = full(tmp_path)
     plan = planned(config, in_place=in_place)
     assert KEY not in repr(build_plan_report(plan, plan.check()))
@@ -153,7 +153,7 @@ def test_the_plan_and_the_journal_do_not_tell_it(tmp_path: Path, in_place: bool)
 
 
 @WAYS
-def test_it_is_found_and_resumed_where_it_was(tmp_path: Path, in_place: bool) -> None:
+def test_a_redacted_session_is_still_found_and_resumed(tmp_path: Path, in_place: bool) -> None:
     config = full(tmp_path)
     before = context_of(Archive([config]).session(SESSION).path)
     plan = done(config, in_place=in_place)
@@ -165,7 +165,7 @@ def test_it_is_found_and_resumed_where_it_was(tmp_path: Path, in_place: bool) ->
     assert any("the working directory is kept" in note for note in plan.notes)
 
 
-def test_names_of_people_are_hidden_in_what_was_said(tmp_path: Path) -> None:
+def test_names_of_people_are_hidden_in_messages(tmp_path: Path) -> None:
     words = {"role": "user", "content": f"look at {HOME}/notes"}
     config = rested(root_with(tmp_path, user(A, message=words, cwd=CWD), answer(B, A, cwd=CWD)))
     done(config, in_place=True)
@@ -189,7 +189,7 @@ def test_a_line_with_nothing_to_hide_stays_byte_for_byte(tmp_path: Path) -> None
     assert (plan.count_lines("rewritten"), plan.count_lines("kept")) == (1, 1)
 
 
-def test_what_holds_nothing_is_left_alone(tmp_path: Path) -> None:
+def test_a_session_without_secrets_is_unchanged(tmp_path: Path) -> None:
     config = rested(root_with(tmp_path, user(A, cwd=CWD), answer(B, A, cwd=CWD)))
     plan = planned(config, in_place=True)
     assert plan.steps == ()
@@ -197,7 +197,9 @@ def test_what_holds_nothing_is_left_alone(tmp_path: Path) -> None:
 
 
 @WAYS
-def test_a_thought_that_told_it_goes_and_the_chain_holds(tmp_path: Path, in_place: bool) -> None:
+def test_thinking_with_a_secret_is_removed_and_the_chain_kept(
+    tmp_path: Path, in_place: bool
+) -> None:
     config = root_with(
         tmp_path,
         user(A, message={"role": "user", "content": f"GITHUB_TOKEN={KEY}"}),
@@ -220,7 +222,7 @@ def test_a_thought_that_told_it_goes_and_the_chain_holds(tmp_path: Path, in_plac
     assert any("thinking blocks" in note for note in plan.notes)
 
 
-def test_of_an_answer_with_more_only_the_thought_goes(tmp_path: Path) -> None:
+def test_only_the_thinking_of_a_longer_response_is_removed(tmp_path: Path) -> None:
     config = root_with(
         tmp_path,
         user(A, message={"role": "user", "content": f"GITHUB_TOKEN={KEY}"}),
@@ -231,7 +233,7 @@ def test_of_an_answer_with_more_only_the_thought_goes(tmp_path: Path) -> None:
     assert line["message"]["content"] == [{"type": "text", "text": "yes"}, thought("kept")]
 
 
-def test_what_is_no_text_stays_and_is_told(tmp_path: Path) -> None:
+def test_binary_files_are_kept_and_reported(tmp_path: Path) -> None:
     config = full(tmp_path)
     picture = put(
         config / "file-history" / SESSION / "fedcba9876543210@v1", b"\x89PNG\0" + KEY.encode()
@@ -242,7 +244,7 @@ def test_what_is_no_text_stays_and_is_told(tmp_path: Path) -> None:
     assert any("not text: 1 file" in note for note in plan.notes)
 
 
-def test_it_is_told_that_a_rewind_would_write_stand_ins(tmp_path: Path) -> None:
+def test_redacted_file_backups_are_noted(tmp_path: Path) -> None:
     assert any("rewind" in note for note in planned(full(tmp_path), in_place=True).notes)
     (tmp_path / "file-history" / SESSION / "0123456789abcdef@v1").write_bytes(b"nothing")
     assert not any("rewind" in note for note in planned(tmp_path, in_place=True).notes)
@@ -258,7 +260,7 @@ def test_prompts_of_other_sessions_stay_byte_for_byte(tmp_path: Path) -> None:
     assert json.loads(own)["project"] == CWD
 
 
-def test_what_other_sessions_tell_is_theirs(tmp_path: Path) -> None:
+def test_other_sessions_are_not_redacted(tmp_path: Path) -> None:
     config = full(tmp_path)
     theirs = json.dumps({"display": KEY, "project": CWD, "sessionId": "other"}).encode() + b"\n"
     with (config / "history.jsonl").open("ab") as file:
@@ -273,7 +275,7 @@ def test_what_other_sessions_tell_is_theirs(tmp_path: Path) -> None:
     assert other["firstPrompt"] == KEY
 
 
-def test_what_only_the_list_of_prompts_tells_is_hidden_in_the_session(tmp_path: Path) -> None:
+def test_a_secret_found_only_in_the_prompt_history_is_hidden_in_the_session(tmp_path: Path) -> None:
     value = "vQ7xLm2pRt9wZk4c"
     said = {"role": "user", "content": f"use {value} for it"}
     config = root_with(tmp_path, user(A, message=said, cwd=CWD), answer(B, A, cwd=CWD))
@@ -298,7 +300,7 @@ def test_a_copy_leaves_everything_else_alone(tmp_path: Path) -> None:
     assert tree(config) == before
 
 
-def test_undo_brings_back_what_was_hidden_until_it_is_forgotten(tmp_path: Path) -> None:
+def test_undo_restores_the_original_until_it_is_forgotten(tmp_path: Path) -> None:
     config = full(tmp_path)
     before = tree(config)
     plan = done(config, in_place=True)
@@ -311,7 +313,7 @@ def test_undo_brings_back_what_was_hidden_until_it_is_forgotten(tmp_path: Path) 
     assert KEY.encode() not in left
 
 
-def test_it_is_told_that_earlier_edits_have_kept_bytes_too(tmp_path: Path) -> None:
+def test_earlier_edits_that_keep_the_original_are_noted(tmp_path: Path) -> None:
     config = full(tmp_path)
     assert not any("earlier edit" in note for note in planned(config, in_place=True).notes)
     Archive([config]).plan.clone(SESSION).apply()  # of which the session itself has nothing
@@ -320,7 +322,7 @@ def test_it_is_told_that_earlier_edits_have_kept_bytes_too(tmp_path: Path) -> No
     assert any("from 1 earlier edit" in note for note in planned(config, in_place=True).notes)
 
 
-def test_a_live_session_is_redacted_in_place_by_force_alone(tmp_path: Path) -> None:
+def test_a_live_session_is_redacted_in_place_only_by_force(tmp_path: Path) -> None:
     config = full(tmp_path)
     os.utime(Archive([config]).session(SESSION).path)
     with pytest.raises(Refused, match="is live"):
@@ -328,7 +330,7 @@ def test_a_live_session_is_redacted_in_place_by_force_alone(tmp_path: Path) -> N
     planned(config).apply()
 
 
-def test_rules_of_ones_own_hold_too(tmp_path: Path) -> None:
+def test_rules_of_the_user_apply(tmp_path: Path) -> None:
     words = {"role": "user", "content": "about Bluebird"}
     config = rested(root_with(tmp_path, user(A, message=words), answer(B, A)))
     plan = planned(config, in_place=True, redactor=Redactor(Rules(words=("Bluebird",))))
@@ -343,7 +345,7 @@ def test_a_copy_may_have_another_title(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("root", gallery(), ids=named)
-def test_a_copy_of_an_example_says_what_the_example_says(root: Path, tmp_path: Path) -> None:
+def test_a_redacted_copy_of_an_example_sends_the_same(root: Path, tmp_path: Path) -> None:
     config = rested(copied(root, tmp_path))
     for session in editable(config):
         before = context_of(session.path)

@@ -81,7 +81,7 @@ def cut_short(path: Path) -> None:
         (cut_short, "has changed since"),
     ],
 )
-def test_a_session_that_changes_after_it_was_planned_is_left_alone(
+def test_a_session_changed_after_planning_is_not_edited(
     config: Path, planned: Callable[[Path], Plan], change: Callable[[Path], None], said: str
 ) -> None:
     plan = planned(config)
@@ -96,7 +96,7 @@ def test_a_session_that_changes_after_it_was_planned_is_left_alone(
 
 
 @pytest.mark.parametrize("change", [grown, Path.unlink, replaced])
-def test_a_session_that_changes_while_its_copy_is_written_is_left_alone(
+def test_a_session_changed_during_the_copy_is_not_edited(
     config: Path, change: Callable[[Path], None]
 ) -> None:
     def pieces() -> list[bytes]:
@@ -111,7 +111,7 @@ def test_a_session_that_changes_while_its_copy_is_written_is_left_alone(
     assert [path for path in config.rglob("*") if path.suffix == ".new"] == []
 
 
-def test_a_new_session_is_not_written_over_another(config: Path) -> None:
+def test_a_new_session_does_not_overwrite_another(config: Path) -> None:
     plan = new_session(config)
     put(log_of(config, NEW), b"mine\n")
     with pytest.raises(Refused, match="already exists"):
@@ -119,7 +119,7 @@ def test_a_new_session_is_not_written_over_another(config: Path) -> None:
     assert log_of(config, NEW).read_bytes() == b"mine\n"
 
 
-def test_a_file_that_comes_while_the_drafts_are_written_is_not_written_over(config: Path) -> None:
+def test_a_file_created_meanwhile_is_not_overwritten(config: Path) -> None:
     before = tree(config)
 
     def pieces() -> list[bytes]:
@@ -145,7 +145,7 @@ def ended_process() -> int:
 
 
 @pytest.mark.parametrize("planned", PLANS[1:])
-def test_a_session_that_a_client_runs_is_edited_only_by_force(
+def test_a_running_session_is_edited_only_by_force(
     config: Path, planned: Callable[[Path], Plan]
 ) -> None:
     running(config, os.getpid())
@@ -164,7 +164,7 @@ def test_a_session_that_a_client_runs_is_edited_only_by_force(
 
 
 @pytest.mark.parametrize("planned", PLANS[1:])
-def test_a_client_that_has_ended_or_runs_another_session_is_no_hindrance(
+def test_an_ended_client_or_another_session_does_not_block_edits(
     config: Path, planned: Callable[[Path], Plan]
 ) -> None:
     running(config, ended_process())
@@ -186,7 +186,7 @@ def test_a_session_counts_as_live_for_a_minute_after_its_last_line(
     assert journal.apply(plan, force=True).state == "done"
 
 
-def test_an_agent_that_still_writes_is_a_sign_of_life(config: Path) -> None:
+def test_a_writing_agent_means_the_session_is_live(config: Path) -> None:
     agent = log_of(config).with_suffix("") / "subagents" / "agent-a1.jsonl"
     os.utime(agent)
     step = removed(log_of(config).with_suffix("") / "tool-results" / "toolu_1.txt")
@@ -209,7 +209,7 @@ def test_a_client_may_know_a_session_by_another_name_than_its_file_has(config: P
 
 
 @pytest.mark.parametrize("operation", ["clone", "fork"])
-def test_a_plan_says_that_the_session_it_copies_is_live(tmp_path: Path, operation: str) -> None:
+def test_the_plan_of_a_copy_notes_a_live_source(tmp_path: Path, operation: str) -> None:
     drawing = draw('file work cwd=/home/dev/shop\nU1 "What?"\nA1< "That."')
     config = tmp_path / "config"
     drawing.write(config)
@@ -221,13 +221,13 @@ def test_a_plan_says_that_the_session_it_copies_is_live(tmp_path: Path, operatio
     assert note.startswith("the session is live: a running Claude Code has it open")
 
 
-def test_a_new_session_is_made_of_a_live_one(config: Path) -> None:
+def test_a_live_session_can_be_copied(config: Path) -> None:
     running(config, os.getpid())
     os.utime(log_of(config))
     assert new_session(config).apply().state == "done"
 
 
-def test_what_was_edited_a_moment_ago_is_not_live_by_that(config: Path) -> None:
+def test_an_edit_does_not_make_a_session_live(config: Path) -> None:
     before = tree(config)
     for _ in range(3):
         one_line(config).apply()
@@ -239,14 +239,14 @@ def test_what_was_edited_a_moment_ago_is_not_live_by_that(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_a_line_after_our_edit_is_a_sign_of_life_again(config: Path) -> None:
+def test_a_line_after_our_edit_means_the_session_is_live(config: Path) -> None:
     one_line(config).apply()
     grown(log_of(config))
     with pytest.raises(Refused, match="is live: a line was added"):
         one_line(config).apply()
 
 
-def test_a_file_that_changed_since_its_edit_is_brought_back_only_by_force(config: Path) -> None:
+def test_a_file_changed_since_its_edit_is_restored_only_by_force(config: Path) -> None:
     before = tree(config)
     edit = in_place(config).apply()
     put(log_of(config), b"mine\n")
@@ -260,7 +260,7 @@ def test_a_file_that_changed_since_its_edit_is_brought_back_only_by_force(config
     assert aside.read_bytes() == b"mine\n"
 
 
-def test_other_bytes_of_the_same_length_are_a_change(config: Path) -> None:
+def test_other_bytes_of_the_same_length_count_as_changed(config: Path) -> None:
     in_place(config).apply()
     put(log_of(config), b"nEw\n")
     with pytest.raises(Refused, match="has changed since the edit"):
@@ -268,7 +268,7 @@ def test_other_bytes_of_the_same_length_are_a_change(config: Path) -> None:
 
 
 @pytest.mark.parametrize(("planned", "is_back"), [(in_place, True), (one_line, False)])
-def test_a_file_that_has_gone_since_its_edit_is_said(
+def test_a_file_deleted_since_its_edit_is_reported(
     config: Path, planned: Callable[[Path], Plan], is_back: bool
 ) -> None:
     planned(config).apply()
@@ -279,7 +279,7 @@ def test_a_file_that_has_gone_since_its_edit_is_said(
     assert log_of(config).exists() == is_back
 
 
-def test_a_later_edit_that_is_undone_does_not_stand_in_the_way(config: Path) -> None:
+def test_a_later_edit_that_was_undone_does_not_block_undo(config: Path) -> None:
     first = in_place(config).apply()
     one_line(config).apply()
     Archive([config]).undo()
@@ -289,7 +289,7 @@ def test_a_later_edit_that_is_undone_does_not_stand_in_the_way(config: Path) -> 
     assert told.value.hints == ("`--force` undoes the edit anyway",)
 
 
-def test_a_new_session_that_went_on_is_taken_away_only_by_force(config: Path) -> None:
+def test_a_new_session_that_grew_is_removed_only_by_force(config: Path) -> None:
     before = tree(config)
     edit = new_session(config).apply()
     put(log_of(config, NEW), b"new\nmine\n")
@@ -309,7 +309,7 @@ def test_a_file_that_was_only_touched_counts_as_unchanged(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_of_a_session_that_went_on_force_takes_out_only_the_added_line(config: Path) -> None:
+def test_force_removes_only_the_added_line_of_a_session_that_grew(config: Path) -> None:
     path = log_of(config)
     one_line(config).apply()
     put(path, path.read_bytes() + b"theirs\n", mode=0o640, when=LONG_AGO + 7)
@@ -321,7 +321,7 @@ def test_of_a_session_that_went_on_force_takes_out_only_the_added_line(config: P
     assert path.stat().st_mtime_ns == LONG_AGO + 7
 
 
-def test_an_added_line_that_is_not_where_it_was_is_not_guessed(config: Path) -> None:
+def test_an_added_line_that_moved_is_not_removed(config: Path) -> None:
     one_line(config).apply()
     put(log_of(config), b"something else altogether\n")
     for force in (False, True):
@@ -330,7 +330,7 @@ def test_an_added_line_that_is_not_where_it_was_is_not_guessed(config: Path) -> 
     assert log_of(config).read_bytes() == b"something else altogether\n"
 
 
-def test_a_removed_session_is_not_brought_back_over_another(config: Path) -> None:
+def test_a_removed_session_is_not_restored_over_another(config: Path) -> None:
     edit = away(config).apply()
     put(log_of(config), b"mine\n")
     with pytest.raises(Refused, match="exists again"):
@@ -342,7 +342,7 @@ def test_a_removed_session_is_not_brought_back_over_another(config: Path) -> Non
 
 
 @pytest.mark.parametrize("planned", [in_place, away])
-def test_what_is_no_longer_in_the_journal_is_said(
+def test_a_missing_backup_in_the_journal_is_reported(
     config: Path, planned: Callable[[Path], Plan]
 ) -> None:
     edit = planned(config).apply()
@@ -356,7 +356,7 @@ def test_what_is_no_longer_in_the_journal_is_said(
 
 
 @pytest.mark.parametrize("planned", PLANS)
-def test_no_link_leads_an_edit_out_of_its_folder(
+def test_symlinks_do_not_lead_an_edit_out_of_its_folder(
     tmp_path: Path, planned: Callable[[Path], Plan]
 ) -> None:
     config = config_at(tmp_path / "config")
@@ -371,7 +371,7 @@ def test_no_link_leads_an_edit_out_of_its_folder(
 
 
 @pytest.mark.parametrize("planned", [in_place, one_line])
-def test_a_session_that_is_a_link_is_not_written_through(
+def test_a_session_that_is_a_symlink_is_not_written_through(
     tmp_path: Path, planned: Callable[[Path], Plan]
 ) -> None:
     config = config_at(tmp_path / "config")
@@ -385,7 +385,7 @@ def test_a_session_that_is_a_link_is_not_written_through(
     assert log_of(config).is_symlink()
 
 
-def test_a_link_that_is_removed_comes_back_and_what_it_leads_to_stays(tmp_path: Path) -> None:
+def test_a_removed_symlink_is_restored_and_its_target_unchanged(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     target = put(tmp_path / "elsewhere.txt", b"mine")
     link = log_of(config).with_suffix("") / "tool-results" / "link.txt"
@@ -398,7 +398,7 @@ def test_a_link_that_is_removed_comes_back_and_what_it_leads_to_stays(tmp_path: 
     assert (target.stat().st_mtime_ns, target.stat().st_mode & 0o777) == (LONG_AGO, 0o600)
 
 
-def test_a_folder_that_is_a_link_within_its_root_is_followed(config: Path) -> None:
+def test_a_symlinked_folder_within_its_root_is_followed(config: Path) -> None:
     (config / "projects" / "-home-me").rename(config / "projects" / "-home-you")
     (config / "projects" / "-home-me").symlink_to(config / "projects" / "-home-you")
     before = tree(config)
@@ -409,7 +409,7 @@ def test_a_folder_that_is_a_link_within_its_root_is_followed(config: Path) -> No
 
 
 @pytest.mark.parametrize("ours", [".plait", ".plait/journal"])
-def test_a_journal_that_is_a_link_is_not_written_to(tmp_path: Path, ours: str) -> None:
+def test_a_symlinked_journal_is_not_written_to(tmp_path: Path, ours: str) -> None:
     config = config_at(tmp_path / "config")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -433,7 +433,7 @@ def test_a_journal_that_is_a_link_is_not_written_to(tmp_path: Path, ours: str) -
         "",
     ],
 )
-def test_a_journal_that_names_another_place_is_not_followed(config: Path, place: str) -> None:
+def test_journal_paths_that_lead_elsewhere_are_not_followed(config: Path, place: str) -> None:
     outside = put(config.parent / "outside.jsonl", b"mine\n")
     edit = in_place(config).apply()
     entry = config / ".plait" / "journal" / edit.id / "entry.json"
@@ -447,7 +447,7 @@ def test_a_journal_that_names_another_place_is_not_followed(config: Path, place:
     assert new_session(config).apply().state == "done"
 
 
-def test_an_entry_that_lies_under_another_name_is_not_read(config: Path) -> None:
+def test_an_entry_under_another_id_is_not_read(config: Path) -> None:
     edit = in_place(config).apply()
     folder = config / ".plait" / "journal" / edit.id
     folder.rename(folder.with_name("20010101-000000-000000"))
@@ -456,7 +456,7 @@ def test_an_entry_that_lies_under_another_name_is_not_read(config: Path) -> None
         Archive([config]).undo("20010101-000000-000000")
 
 
-def test_an_entry_that_is_a_link_is_neither_read_nor_cleared_away(config: Path) -> None:
+def test_a_symlinked_entry_is_neither_read_nor_deleted(config: Path) -> None:
     edit = in_place(config).apply()
     folder = config / ".plait" / "journal" / edit.id
     elsewhere = config.parent / "elsewhere"
@@ -470,14 +470,14 @@ def test_an_entry_that_is_a_link_is_neither_read_nor_cleared_away(config: Path) 
     assert (mine / "file").read_bytes() == b"mine"
 
 
-def test_what_lies_in_the_journal_and_is_no_edit_is_left_alone(config: Path) -> None:
+def test_other_files_in_the_journal_are_left_alone(config: Path) -> None:
     mine = put(config / ".plait" / "journal" / "notes" / "mine.txt", b"mine")
     in_place(config).apply()
     assert mine.read_bytes() == b"mine"
     assert len(Archive([config]).edits()) == 1
 
 
-def test_a_folder_that_became_a_link_since_is_not_followed(tmp_path: Path) -> None:
+def test_a_folder_that_became_a_symlink_is_not_followed(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     in_place(config).apply()
     elsewhere = tmp_path / "elsewhere"
@@ -499,7 +499,7 @@ def test_a_plan_has_one_step_for_a_file(config: Path) -> None:
         plan_of(config, added(path, b"one\n"), added(path, b"two\n")).apply()
 
 
-def test_an_edit_that_was_cut_off_is_not_forgotten_and_one_that_was_not_is_not_finished(
+def test_only_complete_edits_are_forgotten_and_interrupted_ones_finished(
     config: Path,
 ) -> None:
     archive, edit = Archive([config]), in_place(config).apply()

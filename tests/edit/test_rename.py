@@ -33,7 +33,7 @@ def test_a_title_is_one_line_at_the_end(session: Session) -> None:
     assert plan.after.tokens == plan.before.tokens
 
 
-def test_a_title_beside_the_log_is_changed_too(session: Session) -> None:
+def test_a_title_in_a_side_file_is_changed_too(session: Session) -> None:
     assert session.archive
     beside = session.path.with_suffix("") / "custom-title.json"
     write(beside, {"customTitle": "old", "by": "client"})
@@ -43,7 +43,7 @@ def test_a_title_beside_the_log_is_changed_too(session: Session) -> None:
     assert json.loads(b"".join(step.content())) == {"customTitle": "new", "by": "client"}
 
 
-def test_a_last_line_without_an_end_is_ended_first(session: Session) -> None:
+def test_a_last_line_without_newline_is_ended_first(session: Session) -> None:
     assert session.archive
     session.path.write_bytes(session.path.read_bytes()[:-1])
     [step] = session.archive.plan.rename(session, "new").steps
@@ -51,7 +51,7 @@ def test_a_last_line_without_an_end_is_ended_first(session: Session) -> None:
     assert step.data.startswith(b'\n{"type"')
 
 
-def test_an_empty_log_needs_no_such_end(tmp_path: Path) -> None:
+def test_an_empty_log_gets_no_extra_newline(tmp_path: Path) -> None:
     root = root_with(tmp_path)
     [step] = Archive([root]).plan.rename(SESSION, "new").steps
     assert isinstance(step, Append)
@@ -59,7 +59,7 @@ def test_an_empty_log_needs_no_such_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("title", ["", " \n"])
-def test_a_title_of_no_words_is_refused(title: str, session: Session) -> None:
+def test_an_empty_title_is_refused(title: str, session: Session) -> None:
     assert session.archive
     with pytest.raises(UserError, match="the title is empty"):
         session.archive.plan.rename(session, title)
@@ -75,22 +75,20 @@ def test_a_title_of_no_words_is_refused(title: str, session: Session) -> None:
         (None, ""),
     ],
 )
-def test_a_tag_is_one_line_without_letters_that_nobody_sees(
-    word: str | None, said: str, session: Session
-) -> None:
+def test_a_tag_has_no_invisible_characters(word: str | None, said: str, session: Session) -> None:
     assert session.archive
     [step] = session.archive.plan.tag(session, word).steps
     assert isinstance(step, Append)
     assert json.loads(step.data) == {"type": "tag", "tag": said, "sessionId": SESSION}
 
 
-def test_a_tag_of_nothing_is_refused(session: Session) -> None:
+def test_an_empty_tag_is_refused(session: Session) -> None:
     assert session.archive
     with pytest.raises(UserError, match="the tag is empty"):
         session.archive.plan.tag(session, "\u200b ")
 
 
-def test_a_session_goes_with_all_that_belongs_to_it(session: Session, tmp_path: Path) -> None:
+def test_a_session_is_deleted_with_all_its_files(session: Session, tmp_path: Path) -> None:
     other = root_with(tmp_path, user(A), session=A)
     folder = session.path.with_suffix("")
     write(folder / "subagents" / "agent-a1.jsonl", user(B))
@@ -114,7 +112,7 @@ def test_a_session_goes_with_all_that_belongs_to_it(session: Session, tmp_path: 
     ]
 
 
-def test_a_deleted_session_can_be_brought_back(session: Session) -> None:
+def test_a_deleted_session_can_be_restored(session: Session) -> None:
     assert session.archive
     before = session.path.read_bytes()
     session.archive.plan.delete(session).apply(force=True)

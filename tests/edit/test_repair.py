@@ -33,7 +33,7 @@ FINE = {
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_a_session_that_is_fine_stays_byte_for_byte(tmp_path: Path, name: str) -> None:
+def test_a_healthy_session_stays_byte_for_byte(tmp_path: Path, name: str) -> None:
     found = mended(tmp_path, FINE[name])
     assert found.plan.steps == () and found.plan.notes == ("nothing to repair",)
     assert found.plan.unmended == () and found.plan.before == found.plan.after
@@ -83,7 +83,7 @@ LINKS = {
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_links_before_and_after(tmp_path: Path, name: str) -> None:
+def test_parents_before_and_after_repair(tmp_path: Path, name: str) -> None:
     text, expected = LINKS[name]
     found = mended(tmp_path, text)
     assert found.picture == expected
@@ -115,9 +115,7 @@ def test_a_passed_over_call_is_sent_again_with_a_result(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("time", [b"null", b'"soon"'])
-def test_a_result_that_is_made_has_a_time_where_its_call_has_none(
-    time: bytes, tmp_path: Path
-) -> None:
+def test_an_added_result_has_a_time_even_if_its_call_has_none(time: bytes, tmp_path: Path) -> None:
     def timeless(data: bytes) -> bytes:
         first, call, rest = data.split(b"\n", 2)
         return b"\n".join((first, re.sub(rb'(?<="timestamp":)"[^"]*"', time, call), rest))
@@ -128,7 +126,7 @@ def test_a_result_that_is_made_has_a_time_where_its_call_has_none(
     assert found.plan.check() == ()
 
 
-def test_two_records_of_one_uuid_are_two(tmp_path: Path) -> None:
+def test_different_records_with_one_uuid_are_both_kept(tmp_path: Path) -> None:
     text = 'U1 "one"\nA1<U1\n=U1\nU2<A1'
 
     def other(data: bytes) -> bytes:
@@ -154,7 +152,9 @@ def copied(data: bytes, more: str = "") -> bytes:
     return data + copy
 
 
-def test_a_copy_of_the_history_goes_and_what_follows_hangs_on_the_original(tmp_path: Path) -> None:
+def test_copied_history_is_removed_and_what_follows_attached_to_the_original(
+    tmp_path: Path,
+) -> None:
     last = draw(COPY).uuid_of("A2").encode()
 
     def tweak(data: bytes) -> bytes:
@@ -169,7 +169,7 @@ def test_a_copy_of_the_history_goes_and_what_follows_hangs_on_the_original(tmp_p
     assert len(found.texts) == len(set(found.texts))
 
 
-def test_a_copy_of_a_copy_goes_too(tmp_path: Path) -> None:
+def test_a_copy_of_copied_history_is_removed_too(tmp_path: Path) -> None:
     def tweak(data: bytes) -> bytes:
         second = copied(data)[len(data) :]
         third = re.sub(rb'([Uu]uid":")([0-9a-f]{8})', rb"\1ffffffff", data)
@@ -183,11 +183,11 @@ NOTE = '{"attachment": {"type": "hook_success", "content": "ok"}}'
 TWINS = f"U1\nH1<U1@+1s {NOTE}\nH2<U1@= {NOTE}\nA1<H2"
 
 
-def test_two_notes_that_are_equal_are_no_copies(tmp_path: Path) -> None:
+def test_equal_notes_are_not_copies(tmp_path: Path) -> None:
     assert not mended(tmp_path, TWINS).plan.steps
 
 
-def test_copies_of_two_notes_that_are_equal_are_copies_of_both(tmp_path: Path) -> None:
+def test_copies_of_equal_notes_match_both(tmp_path: Path) -> None:
     found = mended(tmp_path, TWINS, tweak=copied)
     assert found.changes == [("dropped", 4)] and found.picture == "U1 H1<U1 H2<U1 A1<H2"
 
@@ -203,7 +203,7 @@ BROKEN: dict[str, Callable[[bytes, bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_lines_are_lines_again(tmp_path: Path, name: str) -> None:
+def test_broken_lines_are_mended(tmp_path: Path, name: str) -> None:
     damage = BROKEN[name]
     whole = draw("U1 A1<U1 U2<A1").data
 
@@ -216,7 +216,7 @@ def test_lines_are_lines_again(tmp_path: Path, name: str) -> None:
     assert found.plan.unmended == () and found.plan.check() == ()
 
 
-def test_a_torn_prompt_keeps_its_words_and_its_place(tmp_path: Path) -> None:
+def test_a_truncated_prompt_keeps_its_text_and_position(tmp_path: Path) -> None:
     text = 'U1 "Where is it?"\nA1< "Here."\nU2< "Then fix it, please"\nA2< "Done."'
 
     def tweak(data: bytes) -> bytes:
@@ -230,7 +230,7 @@ def test_a_torn_prompt_keeps_its_words_and_its_place(tmp_path: Path) -> None:
     assert found.plan.check() == () and found.plan.unmended == ()
 
 
-def test_a_torn_answer_keeps_the_words_that_are_left(tmp_path: Path) -> None:
+def test_a_truncated_answer_keeps_the_remaining_text(tmp_path: Path) -> None:
     text = 'U1 "Where is it?"\nA1< "It is in the cellar."'
 
     def tweak(data: bytes) -> bytes:
@@ -241,13 +241,13 @@ def test_a_torn_answer_keeps_the_words_that_are_left(tmp_path: Path) -> None:
     assert found.after.endswith(b"}\n") and found.plan.check() == ()
 
 
-def test_a_torn_call_goes(tmp_path: Path) -> None:
+def test_a_truncated_call_is_removed(tmp_path: Path) -> None:
     text = 'U1\nA1< Bash(command="ls -la /home")'
     found = mended(tmp_path, text, tweak=lambda data: data[: data.index(b"-la") + 2])
     assert found.changes == [("dropped", 1)] and found.texts[0] == "prompt U1"
 
 
-def test_a_torn_result_keeps_what_it_tells(tmp_path: Path) -> None:
+def test_a_truncated_result_keeps_its_text(tmp_path: Path) -> None:
     text = 'U1\nA1< Bash(command="ls")\nR1< "one two three"\nA2<'
 
     def tweak(data: bytes) -> bytes:
@@ -259,18 +259,18 @@ def test_a_torn_result_keeps_what_it_tells(tmp_path: Path) -> None:
     assert "one two" in found.texts and found.picture == "U1 A1<U1 R1<A1 A2<R1"
 
 
-def test_what_nobody_can_tell_stays_and_is_said(tmp_path: Path) -> None:
+def test_unreadable_lines_are_kept_and_reported(tmp_path: Path) -> None:
     found = mended(tmp_path, 'U1\nraw "some words"\nA1<U1')
     assert found.plan.steps == ()
     assert [(one.code, one.line) for one in found.plan.unmended] == [("whole line", 2)]
 
 
-def test_a_torn_end_of_which_nobody_can_tell_gets_its_newline(tmp_path: Path) -> None:
+def test_an_unreadable_last_line_gets_its_newline(tmp_path: Path) -> None:
     found = mended(tmp_path, "U1 A1<U1", tweak=lambda data: data + b"some words")
     assert found.after == found.before + b"\n" and found.changes == [("rewritten", 1)]
 
 
-def test_a_torn_line_of_the_queue_stays(tmp_path: Path) -> None:
+def test_a_truncated_queue_line_is_kept(tmp_path: Path) -> None:
     line = b'{"type":"queue-operation","operation":"enqueue","content":"and then'
     found = mended(tmp_path, "U1 A1<U1", tweak=lambda data: data + line + b"\n")
     assert found.plan.steps == () and len(found.plan.unmended) == 1
@@ -293,7 +293,7 @@ def test_a_torn_line_of_the_queue_stays(tmp_path: Path) -> None:
         (b"[1,2", None),
     ],
 )
-def test_a_cut_object_is_closed_where_it_was_cut(
+def test_a_truncated_object_is_closed_where_it_was_cut(
     data: bytes, fields: dict[str, object] | None
 ) -> None:
     assert close_torn_object(data) == fields
@@ -305,7 +305,7 @@ LOST_RESULT = (
 )
 
 
-def test_a_result_without_its_call_is_told_in_words(tmp_path: Path) -> None:
+def test_a_result_without_its_call_becomes_text(tmp_path: Path) -> None:
     found = mended(tmp_path, LOST_RESULT)
     assert texts_of(context_of(found.before))[1] == "answer A2"
     told = "[Result of a tool call that is no longer in this session]\nforty-two"
@@ -314,7 +314,7 @@ def test_a_result_without_its_call_is_told_in_words(tmp_path: Path) -> None:
     assert meta.uuid == found.drawing.uuid_of("U2") and found.plan.check() == ()
 
 
-def test_a_second_compaction_of_the_same_history_goes(tmp_path: Path) -> None:
+def test_a_second_compaction_of_the_same_history_is_removed(tmp_path: Path) -> None:
     text = "U1 A1<U1\nB1 after A1\nC1<B1\nU2<C1\nA2<U2\nB2 after A1\nC2<B2"
     found = mended(tmp_path, text)
     assert found.picture == "U1 A1<U1 B1 C1<B1 U2<C1 A2<U2"
@@ -330,11 +330,11 @@ def test_a_second_compaction_of_the_same_history_goes(tmp_path: Path) -> None:
     ],
     ids=["the second is continued", "both are continued", "neither is continued"],
 )
-def test_a_second_compaction_that_is_continued_stays(tmp_path: Path, text: str) -> None:
+def test_a_second_compaction_that_was_continued_is_kept(tmp_path: Path, text: str) -> None:
     assert mended(tmp_path, text).plan.steps == ()
 
 
-def test_what_a_compaction_keeps_is_kept_without_what_is_gone(tmp_path: Path) -> None:
+def test_missing_records_are_removed_from_a_preserved_list(tmp_path: Path) -> None:
     text = 'U1 A1<U1 U2<A1 A2<U2\nB1 after A2 keep=["U2","A2"] anchor=C1\nC1<B1\nU3<C1'
     gone = draw(text).uuid_of("U2").encode()
 
@@ -347,7 +347,7 @@ def test_what_a_compaction_keeps_is_kept_without_what_is_gone(tmp_path: Path) ->
     assert "answer A2" in found.texts
 
 
-def test_a_compaction_without_facts_gets_them(tmp_path: Path) -> None:
+def test_a_compaction_without_metadata_gets_it(tmp_path: Path) -> None:
     found = mended(tmp_path, "U1 A1<U1\nB1 after A1 -compactMetadata\nC1<B1")
     assert found.changes == [("rewritten", 1)]
     assert b'"compactMetadata":{"trigger":"auto","preTokens":0}' in found.after
@@ -363,7 +363,7 @@ UNSIGNED = {"type": "thinking", "thinking": "so", "signature": ""}
 WORDS = {"type": "text", "text": "yes"}
 
 
-def test_a_thought_that_nobody_signed_goes(tmp_path: Path) -> None:
+def test_unsigned_thinking_is_removed(tmp_path: Path) -> None:
     text = f"U1\nA1<U1 {answer(UNSIGNED)}\nA2<A1 {answer(WORDS)}\nU2<A2"
     found = mended(tmp_path, text)
     assert '"thinking"' in found.before.decode() and "so" not in found.texts
@@ -372,7 +372,7 @@ def test_a_thought_that_nobody_signed_goes(tmp_path: Path) -> None:
     assert found.plan.check() == () and found.plan.unmended == ()
 
 
-def test_a_thought_that_stands_twice_in_an_answer_goes_once(tmp_path: Path) -> None:
+def test_repeated_thinking_is_removed_once(tmp_path: Path) -> None:
     text = f"U1\nA1<U1 {answer(SIGNED)}\nA2<A1 {answer(SIGNED, WORDS)}\nU2<A2"
     found = mended(tmp_path, text)
     assert found.after.count(b'"signature":"RXJ5"') == 1
@@ -387,11 +387,11 @@ def test_a_thought_that_stands_twice_in_an_answer_goes_once(tmp_path: Path) -> N
     ],
     ids=["signed", "of another maker"],
 )
-def test_a_thought_that_the_api_takes_stays(tmp_path: Path, text: str) -> None:
+def test_thinking_the_api_accepts_is_kept(tmp_path: Path, text: str) -> None:
     assert mended(tmp_path, text).plan.steps == ()
 
 
-def test_an_unsigned_thought_that_is_all_of_an_answer_is_left_to_the_client(tmp_path: Path) -> None:
+def test_unsigned_thinking_that_is_a_whole_answer_is_kept(tmp_path: Path) -> None:
     found = mended(tmp_path, f"U1\nA1<U1 {answer(UNSIGNED)}\nU2<A1")
     assert found.plan.steps == () and [one.code for one in found.plan.unmended] == [
         "signed thought"
@@ -412,20 +412,20 @@ def prompt(*blocks: Mapping[str, object]) -> str:
     return json.dumps({"message": {"role": "user", "content": list(blocks)}})
 
 
-def test_a_picture_is_called_what_it_is(tmp_path: Path) -> None:
+def test_an_image_gets_the_media_type_of_its_data(tmp_path: Path) -> None:
     found = mended(tmp_path, f"U1 {prompt(WORDS, picture(png(9), 'image/webp'))}\nA1<U1")
     assert b'"media_type":"image/png"' in found.after and found.texts[0] == "yes"
     assert png(9).encode() in found.after and found.plan.check() == ()
 
 
 @pytest.mark.parametrize("data", [png(9000), "", "broken!"])
-def test_a_picture_that_cannot_be_sent_becomes_a_note(tmp_path: Path, data: str) -> None:
+def test_a_rejected_image_becomes_a_note(tmp_path: Path, data: str) -> None:
     found = mended(tmp_path, f"U1 {prompt(WORDS, picture(data))}\nA1<U1")
     assert found.texts[0] == "yes" and found.texts[1].startswith("[Image removed: it is ")
     assert found.plan.check() == () and found.plan.unmended == ()
 
 
-def test_a_picture_in_a_result_too(tmp_path: Path) -> None:
+def test_a_rejected_image_in_a_result_becomes_a_note(tmp_path: Path) -> None:
     text = 'U1\nA1< Bash(command="x")\nR1<\nA2<R1'
     inner = json.dumps([picture(png(9000))], separators=(",", ":")).encode()
 
@@ -440,7 +440,7 @@ def test_a_picture_in_a_result_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("count", "width", "is_fine"), [(20, 2001, True), (21, 2000, True), (21, 2001, False)]
 )
-def test_of_many_pictures_none_may_be_wide(
+def test_oversized_images_are_replaced_if_there_are_many(
     tmp_path: Path, count: int, width: int, is_fine: bool
 ) -> None:
     pictures = [picture(png(9)) for _ in range(count - 1)]
@@ -454,35 +454,35 @@ def test_a_blank_prompt_says_that_it_is_empty(tmp_path: Path) -> None:
     assert found.texts == ["prompt U1", "answer A1", "(no content)", "answer A2"]
 
 
-def test_a_last_message_without_a_time_gets_that_before_it(tmp_path: Path) -> None:
+def test_a_last_message_without_a_time_gets_the_one_before(tmp_path: Path) -> None:
     found = mended(tmp_path, "U1\nA1<U1 -timestamp")
     assert not context_of(found.before).resumes and context_of(found.after).resumes
     first, last = records_of(found.after)
     assert last.timestamp == first.timestamp
 
 
-def test_where_no_record_has_a_time_it_is_that_of_the_file(tmp_path: Path) -> None:
+def test_without_any_time_the_file_time_is_used(tmp_path: Path) -> None:
     found = mended(tmp_path, "U1 -timestamp\nA1<U1 -timestamp")
     stamp = records_of(found.after)[-1].timestamp
     assert context_of(found.after).resumes and stamp and re.fullmatch(r"20.*\.\d{3}Z", stamp)
 
 
-def test_a_message_in_the_midst_may_have_no_time(tmp_path: Path) -> None:
+def test_other_messages_may_lack_a_time(tmp_path: Path) -> None:
     assert mended(tmp_path, "U1 -timestamp\nA1<U1").plan.steps == ()
 
 
-def test_a_pointer_to_a_sidechain_is_led_back(tmp_path: Path) -> None:
+def test_a_pointer_to_a_sidechain_is_corrected(tmp_path: Path) -> None:
     found = mended(tmp_path, "U1\nA1<U1\nU2<A1 side\nlast-prompt leaf U2")
     assert not context_of(found.before).resumes and found.chain == "U1 A1"
     assert found.changes == [("added", 1)] and found.plan.check() == ()
 
 
-def test_all_sidechain_cannot_be_mended_and_is_said(tmp_path: Path) -> None:
+def test_a_log_of_sidechains_only_is_reported(tmp_path: Path) -> None:
     found = mended(tmp_path, "U1!side A1<U1!side")
     assert found.plan.steps == () and [one.code for one in found.plan.unmended] == ["resumable"]
 
 
-def test_a_rung_that_would_lose_what_was_sent_is_not_taken(tmp_path: Path) -> None:
+def test_a_rule_that_would_lose_sent_messages_is_reverted(tmp_path: Path) -> None:
     text = (
         'U1\nA1< Bash(command="x") + Bash(command="y")\n'
         'U2<A1 {"message": {"role": "user", "content": [{"type": "tool_result", '
@@ -508,7 +508,7 @@ def test_a_new_session_holds_the_same_under_new_ids(tmp_path: Path) -> None:
     assert plan.after.lines == made.count(b"\n") and plan.after.bytes == len(made)
 
 
-def test_a_plan_can_be_applied_and_mends_for_good(tmp_path: Path) -> None:
+def test_a_repair_can_be_applied_and_leaves_nothing_to_repair(tmp_path: Path) -> None:
     drawing = draw("U1 A1<U1 U2<? A2<U2")
     (path,) = drawing.write(tmp_path)
     before = path.read_bytes()
@@ -525,6 +525,6 @@ def test_only_sessions_that_need_it_are_repaired(tmp_path: Path) -> None:
     assert len(plan.steps) == 1
 
 
-def test_every_rung_has_a_name_and_one_sentence() -> None:
+def test_every_repair_rule_has_a_name_and_one_sentence() -> None:
     assert len({rung.name for rung in REPAIR_RULES}) == len(REPAIR_RULES)
     assert all(rung.description and "." not in rung.description for rung in REPAIR_RULES)

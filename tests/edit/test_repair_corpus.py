@@ -57,7 +57,7 @@ def typed(draft: Draft) -> set[str]:
     return {record.text for record in draft.records if is_human_prompt(record)}
 
 
-def test_of_real_sessions_nothing_is_lost(shared: Path) -> None:
+def test_repairing_real_sessions_loses_nothing(shared: Path) -> None:
     every = sessions_in(shared / "corpus")
     plans = [judge(session) for session in Random(17).sample(every, SAMPLE)]
     assert len(plans) == SAMPLE
@@ -65,7 +65,7 @@ def test_of_real_sessions_nothing_is_lost(shared: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("folder", ["corpus", "client-sessions", "produced", "audit-cases"])
-def test_of_all_real_sessions_nothing_is_lost(shared: Path, folder: str) -> None:
+def test_repairing_all_real_sessions_loses_nothing(shared: Path, folder: str) -> None:
     plans = [judge(session) for session in sessions_in(shared / folder)]
     mended = [plan for plan in plans if plan.steps]
     reasons = Counter(change.reason for plan in mended for change in plan.changes)
@@ -81,7 +81,7 @@ def test_what_the_client_wrote_needs_no_repair(shared: Path, folder: str) -> Non
 CLASSES = ("D", "G", "P", "C", "E", "A18", "F02")
 
 
-def test_damaged_sessions_say_as_much_or_more(shared: Path) -> None:
+def test_repaired_sessions_send_as_much_or_more(shared: Path) -> None:
     cases = [one for one in sorted((shared / "resume-cases").iterdir()) if one.is_dir()]
     told: list[str] = []
     for case in cases:

@@ -198,7 +198,7 @@ HARMLESS: tuple[Damage, ...] = (
 
 
 @given(sessions)
-def test_a_good_session_stays_as_it_is(lines: list[bytes]) -> None:
+def test_a_valid_session_is_unchanged(lines: list[bytes]) -> None:
     data = b"".join(lines)
     draft = drafted(data)
     mend_draft(draft)
@@ -217,7 +217,7 @@ def test_what_can_be_recovered_is_sent_as_before_the_damage(
 
 
 @given(sessions, places)
-def test_a_lost_result_leaves_all_else_as_it_was(lines: list[bytes], place: int) -> None:
+def test_a_lost_result_changes_nothing_else(lines: list[bytes], place: int) -> None:
     results = [n for n, line in enumerate(lines) if b"tool_result" in line]
     if not results:
         return
@@ -231,7 +231,7 @@ def test_a_lost_result_leaves_all_else_as_it_was(lines: list[bytes], place: int)
 
 
 @given(sessions, st.integers(2, 400))
-def test_a_torn_end_loses_no_more_than_was_cut(lines: list[bytes], cut: int) -> None:
+def test_a_truncated_end_loses_only_what_was_cut(lines: list[bytes], cut: int) -> None:
     data = b"".join(lines)[:-cut]
     after = healed(data)
     assert list_sent_blocks(drafted(data)) <= list_sent_blocks(drafted(after))
@@ -239,7 +239,7 @@ def test_a_torn_end_loses_no_more_than_was_cut(lines: list[bytes], cut: int) -> 
 
 
 @given(generated.conversations)
-def test_of_any_log_nothing_is_lost_and_once_is_enough(archive: dict[str, list[Row]]) -> None:
+def test_repair_loses_nothing_and_is_idempotent_for_any_log(archive: dict[str, list[Row]]) -> None:
     ((path, rows),) = archive.items()
     data = b"\n".join(generated.lines_of(path, rows)) + b"\n"
     after = healed(data)
@@ -249,7 +249,7 @@ def test_of_any_log_nothing_is_lost_and_once_is_enough(archive: dict[str, list[R
 
 
 @given(generated.conversations)
-def test_of_any_log_a_plan_breaks_no_rule_anew(
+def test_repair_of_any_log_breaks_no_new_rule(
     tmp_path_factory: pytest.TempPathFactory, archive: dict[str, list[Row]]
 ) -> None:
     ((path, rows),) = archive.items()

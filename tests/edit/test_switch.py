@@ -36,7 +36,7 @@ def branches_of(session: Session) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("root", [*gallery(), *resume_cases()], ids=named)
-def test_a_session_goes_on_from_the_tip_of_the_branch_it_was_switched_to(
+def test_a_switched_session_continues_from_the_tip_of_the_branch(
     root: Path, tmp_path: Path
 ) -> None:
     for session in editable(copied(root, tmp_path)):
@@ -74,7 +74,7 @@ def switched(session: Session, branch: str) -> dict[str, object]:
     return found
 
 
-def test_a_plain_pointer_leads_to_a_branch_that_was_left(forked: Session) -> None:
+def test_a_plain_pointer_leads_to_an_abandoned_branch(forked: Session) -> None:
     assert switched(forked, D) == {
         "type": "last-prompt",
         "lastPrompt": f"prompt {C[:8]}",
@@ -83,7 +83,7 @@ def test_a_plain_pointer_leads_to_a_branch_that_was_left(forked: Session) -> Non
     }
 
 
-def test_only_an_explicit_one_leads_back_up(forked: Session) -> None:
+def test_only_an_explicit_pointer_leads_to_an_ancestor(forked: Session) -> None:
     assert switched(forked, B)["explicit"] is True
 
 
@@ -94,7 +94,7 @@ def test_a_long_prompt_is_quoted_as_the_client_does(tmp_path: Path) -> None:
     assert words == ("word " * 40) + "…"
 
 
-def test_where_it_goes_on_already_nothing_is_written(forked: Session) -> None:
+def test_switching_to_the_active_branch_writes_nothing(forked: Session) -> None:
     assert forked.archive
     plan = forked.archive.plan.switch(forked, E)
     assert plan.steps == ()
@@ -102,24 +102,24 @@ def test_where_it_goes_on_already_nothing_is_written(forked: Session) -> None:
     assert plan.before == plan.after
 
 
-def test_the_beginning_of_a_record_is_enough(forked: Session) -> None:
+def test_a_unique_prefix_of_a_record_id_is_enough(forked: Session) -> None:
     assert switched(forked, D[:8])["leafUuid"] == D
 
 
-def test_a_beginning_that_several_records_have_is_not(tmp_path: Path) -> None:
+def test_an_ambiguous_prefix_is_refused(tmp_path: Path) -> None:
     session = only(root_with(tmp_path, user(A), answer(B, A)))
     with pytest.raises(UserError, match="2 records start with '000000'"):
         switched(session, "000000")
 
 
-def test_what_no_branch_is_called_says_so(forked: Session) -> None:
+def test_an_unknown_branch_is_refused(forked: Session) -> None:
     with pytest.raises(UserError, match="no branch named 'zzz'"):
         switched(forked, "zzz")
     with pytest.raises(UserError, match="no branch named 'ffffffff'"):
         switched(forked, "ffffffff")
 
 
-def test_a_side_record_cannot_be_gone_on_from(tmp_path: Path) -> None:
+def test_a_session_cannot_continue_from_a_sidechain_record(tmp_path: Path) -> None:
     aside = user(C, B, isSidechain=True)
     session = only(root_with(tmp_path, user(A), answer(B, A), aside, user(E, B)))
     assert session.archive
@@ -130,7 +130,7 @@ def test_a_side_record_cannot_be_gone_on_from(tmp_path: Path) -> None:
     )
 
 
-def test_an_agent_is_no_branch(tmp_path: Path) -> None:
+def test_an_agent_is_not_a_branch(tmp_path: Path) -> None:
     root = copied(next(one for one in gallery() if one.name == "sub-agent"), tmp_path)
     [session] = editable(root)
     assert session.archive
@@ -138,7 +138,7 @@ def test_an_agent_is_no_branch(tmp_path: Path) -> None:
         session.archive.plan.switch(session, "2")
 
 
-def test_an_open_end_is_ended_first(forked: Session) -> None:
+def test_an_unterminated_last_line_is_ended_first(forked: Session) -> None:
     forked.path.write_bytes(forked.path.read_bytes()[:-1])
     plan = Archive([forked.path]).plan.switch(forked.path, D)
     plan.apply(force=True)

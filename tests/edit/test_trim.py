@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.edit.trimming import trimmed
 
 
-def test_a_call_takes_its_result_and_what_followed_hangs_on_what_was_before(
+def test_a_call_is_removed_with_its_result_and_its_children_move_up(
     tmp_path: Path,
 ) -> None:
     found = trimmed(
@@ -17,7 +17,7 @@ def test_a_call_takes_its_result_and_what_followed_hangs_on_what_was_before(
     assert found.texts == ["go", "done"]
 
 
-def test_of_parallel_calls_the_others_stay(tmp_path: Path) -> None:
+def test_other_parallel_calls_are_kept(tmp_path: Path) -> None:
     drawn = """
     U1 "go"
     T1< "looking" + Bash(command="ls") as one + Read(file_path="/x") as two

@@ -31,7 +31,7 @@ def said(role: str, *content: dict[str, Any]) -> str:
     return message(*content, role=role, **model, **usage)
 
 
-def test_a_call_among_words_goes_alone_and_the_stop_reason_stays(tmp_path: Path) -> None:
+def test_a_call_next_to_text_is_removed_alone_and_the_stop_reason_kept(tmp_path: Path) -> None:
     drawn = """
     U1 "go"
     A1< together think "hm" + "looking" + Bash(command="ls")
@@ -44,12 +44,12 @@ def test_a_call_among_words_goes_alone_and_the_stop_reason_stays(tmp_path: Path)
     assert found.record("A1").fields["message"]["stop_reason"] == "tool_use"
 
 
-def test_a_result_that_goes_takes_its_call(tmp_path: Path) -> None:
+def test_a_call_is_removed_with_its_removed_result(tmp_path: Path) -> None:
     drawn = 'U1 "go"\nT1< Bash(command="ls")\nR1< "a.py"\nA1< "done"'
     assert cut_out(tmp_path, drawn, ("R1", 0)).picture == "U1 A1<U1"
 
 
-def test_of_results_on_one_line_the_others_stay_with_their_view(tmp_path: Path) -> None:
+def test_other_results_on_a_line_are_kept_with_their_view(tmp_path: Path) -> None:
     results = said(
         "user",
         {"type": "tool_result", "tool_use_id": "$(call one)", "content": "1"},
@@ -67,7 +67,7 @@ def test_of_results_on_one_line_the_others_stay_with_their_view(tmp_path: Path) 
     assert found.texts[-2:] == ["2", "done"]
 
 
-def test_words_beside_a_result_stay_and_are_no_prompt(tmp_path: Path) -> None:
+def test_text_next_to_a_removed_result_stays_and_is_not_a_prompt(tmp_path: Path) -> None:
     results = said(
         "user",
         {"type": "tool_result", "tool_use_id": "$(call one)", "content": "1"},
@@ -88,14 +88,14 @@ def test_words_beside_a_result_stay_and_are_no_prompt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("thought", ['think "hm"', "redacted"])
-def test_a_line_of_a_thought_goes_and_the_chain_is_mended(tmp_path: Path, thought: str) -> None:
+def test_a_line_of_thinking_is_removed_and_the_chain_mended(tmp_path: Path, thought: str) -> None:
     drawn = f'U1 "go"\nA1< {thought} + "done"\nU2< "more"'
     found = cut_out(tmp_path, drawn, ("A1.1", 0))
     assert found.picture == "U1 A1<U1 U2<A1"
     assert found.texts == ["go", "done", "more", "No response requested."]
 
 
-def test_a_thought_beside_words_and_calls_leaves_them_byte_for_byte(tmp_path: Path) -> None:
+def test_removing_thinking_leaves_other_blocks_byte_for_byte(tmp_path: Path) -> None:
     drawn = 'U1 "go"\nA1< together think "hm" + "looking" + Bash(command="ls")\nR1< "a"\nA2< "ok"'
     found = cut_out(tmp_path, drawn, ("A1", 0))
     assert blocks(found, "A1") == ["text", "tool_use"]
@@ -106,7 +106,7 @@ def test_a_thought_beside_words_and_calls_leaves_them_byte_for_byte(tmp_path: Pa
     assert kept.startswith(noted)
 
 
-def test_the_thoughts_of_a_response_go_together(tmp_path: Path) -> None:
+def test_all_thinking_of_a_response_is_removed_together(tmp_path: Path) -> None:
     drawn = """
     U1 "go"
     A1< think "one" + "words" + think "two" + Bash(command="ls")
@@ -117,7 +117,7 @@ def test_the_thoughts_of_a_response_go_together(tmp_path: Path) -> None:
     assert found.picture == "U1 A1.2<U1 A1<A1.2 R1<A1 A2.1<R1 A2<A2.1"
 
 
-def test_a_thought_is_never_shortened(tmp_path: Path) -> None:
+def test_thinking_is_never_shortened(tmp_path: Path) -> None:
     found = cut_out(tmp_path, 'U1 "go"\nA1< think "hm" + "done"', ("A1.1", 0, "…"))
     assert not found.plan.steps
 
@@ -131,7 +131,7 @@ def test_a_thought_is_never_shortened(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("place", [0, 1])
-def test_what_the_provider_runs_goes_as_a_pair(
+def test_server_side_calls_are_removed_with_their_results(
     tmp_path: Path, call: str, result: str, place: int
 ) -> None:
     made = {"type": call, "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
@@ -141,27 +141,27 @@ def test_what_the_provider_runs_goes_as_a_pair(
     assert blocks(found, "A1") == ["text"]
 
 
-def test_what_only_the_provider_can_write_is_not_shortened(tmp_path: Path) -> None:
+def test_server_side_results_are_not_shortened(tmp_path: Path) -> None:
     made = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}
     given = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "x"}]}
     drawn = f'U1 "go"\nA1< "" {said("assistant", made, given)}'
     assert not cut_out(tmp_path, drawn, ("A1", 1, "short")).plan.steps
 
 
-def test_results_of_tools_of_servers_are_shortened(tmp_path: Path) -> None:
+def test_results_of_mcp_tools_are_shortened(tmp_path: Path) -> None:
     made = {"type": "mcp_tool_use", "id": "s1", "name": "log", "server_name": "git", "input": {}}
     given = {"type": "mcp_tool_result", "tool_use_id": "s1", "content": LONG}
     found = cut_out(tmp_path, f'U1 "go"\nA1< "" {said("assistant", made, given)}', ("A1", 1, "cut"))
     assert found.record("A1").fields["message"]["content"][1]["content"] == "cut"
 
 
-def test_a_picture_of_a_prompt_becomes_words_and_the_prompt_stays(tmp_path: Path) -> None:
+def test_an_image_in_a_prompt_becomes_text_and_the_prompt_is_kept(tmp_path: Path) -> None:
     found = cut_out(tmp_path, 'U1 "what is it?" image=a\nA1< "a cat"', ("U1", 1, "[a picture]"))
     assert blocks(found, "U1") == ["text", "text"]
     assert found.texts[:2] == ["what is it?", "[a picture]"]
 
 
-def test_a_picture_goes_from_a_prompt_but_never_all_of_a_prompt(tmp_path: Path) -> None:
+def test_removing_an_image_never_empties_a_prompt(tmp_path: Path) -> None:
     found = cut_out(tmp_path, 'U1 "what is it?" image=a\nA1< "a cat"', ("U1", 1))
     assert blocks(found, "U1") == ["text"]
     alone = said("user", {"type": "image", "source": {"type": "base64", "data": "AA=="}})
@@ -169,14 +169,14 @@ def test_a_picture_goes_from_a_prompt_but_never_all_of_a_prompt(tmp_path: Path) 
     assert blocks(kept, "U1") == ["text"] and "U1" in kept.picture
 
 
-def test_a_document_becomes_words(tmp_path: Path) -> None:
+def test_a_document_becomes_text(tmp_path: Path) -> None:
     paper = {"type": "document", "source": {"type": "base64", "data": "JVBERi0="}}
     drawn = f'U1 "x" {said("user", paper, {"type": "text", "text": "sum it up"})}\nA1< "ok"'
     found = cut_out(tmp_path, drawn, ("U1", 0, "[a document]"))
     assert blocks(found, "U1") == ["text", "text"]
 
 
-def test_a_picture_within_a_result_goes_and_its_words_stay(tmp_path: Path) -> None:
+def test_an_image_in_a_result_is_removed_and_its_text_kept(tmp_path: Path) -> None:
     parts = [{"type": "text", "text": "seen"}, {"type": "image", "source": {"data": "A" * 900}}]
     result = {"type": "tool_result", "tool_use_id": "$(call look)", "content": parts}
     drawn = f"""
@@ -243,7 +243,7 @@ def removed(found: Trimmed) -> list[str]:
     return [step.path.name for step in found.plan.steps if isinstance(step, Remove)]
 
 
-def test_an_output_that_nothing_names_any_more_goes(tmp_path: Path) -> None:
+def test_an_output_nothing_refers_to_is_removed(tmp_path: Path) -> None:
     drawn = OUTPUT.replace("{VIEW}", VIEW)
     assert removed(cut_out(tmp_path / "a", drawn, ("T1", 0))) == ["big1.txt"]
     assert removed(cut_out(tmp_path / "b", drawn, ("R1", 0, "[gone]"))) == ["big1.txt"]

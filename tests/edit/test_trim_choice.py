@@ -55,20 +55,20 @@ def left(found: Trimmed) -> str:
         ({}, "U1 T1 R1 T2 R2 A1 U2 T3 R3 A2 U3 T4 R4 A3"),
     ],
 )
-def test_calls_go_by_tool_size_and_turn(
+def test_calls_are_chosen_by_tool_size_and_turn(
     tmp_path: Path, wanted: dict[str, Any], picture: str
 ) -> None:
     assert left(trimmed(tmp_path, WORK, **wanted)) == picture
 
 
-def test_the_size_of_a_call_is_that_of_input_and_result_together(tmp_path: Path) -> None:
+def test_the_size_of_a_call_counts_input_and_result(tmp_path: Path) -> None:
     words = 'U1 "go"\nT1< Bash(command="xxxxx") as x\nR1< of x "yyyyy"\nA1< "so"\n'
     size = len('{"command":"xxxxx"}') + len("yyyyy")
     assert "T1" in left(trimmed(tmp_path / "a", words, larger_than=size))
     assert "T1" not in left(trimmed(tmp_path / "b", words, larger_than=size - 1))
 
 
-def test_a_call_is_named_by_its_id_or_how_that_begins(tmp_path: Path) -> None:
+def test_a_call_can_be_named_by_its_id_or_a_prefix(tmp_path: Path) -> None:
     whole = trimmed(tmp_path / "a", WORK)
     ls, make = (whole.record(name).block_heads[0].id or "" for name in ("T1", "T4"))
     assert left(trimmed(tmp_path / "b", WORK, calls=(ls,))) == (
@@ -80,12 +80,12 @@ def test_a_call_is_named_by_its_id_or_how_that_begins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "why"), [("toolu_", "4 calls start with"), ("nobody", "no call starts with")]
 )
-def test_a_call_that_is_not_meant_alone_is_refused(tmp_path: Path, name: str, why: str) -> None:
+def test_an_ambiguous_or_unknown_call_is_refused(tmp_path: Path, name: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
         trimmed(tmp_path, WORK, calls=(name,))
 
 
-def test_what_is_old_goes_and_what_has_no_time_stays(tmp_path: Path) -> None:
+def test_old_records_are_removed_and_those_without_time_kept(tmp_path: Path) -> None:
     found = trimmed(tmp_path / "a", WORK)
     times = {name: found.record(name).time for name in ("T3", "A3")}
     assert times["T3"] and times["A3"]
@@ -124,7 +124,7 @@ def test_a_result_is_cut_to_its_first_characters(tmp_path: Path) -> None:
     assert "T3" in left(found)
 
 
-def test_a_result_is_emptied_and_a_short_one_is_not(tmp_path: Path) -> None:
+def test_long_results_are_emptied_and_short_ones_are_not(tmp_path: Path) -> None:
     found = trimmed(tmp_path, WORK, tools=("*",), way="empty")
     assert result_of(found, "R1") == "a.py"
     assert result_of(found, "R4") == "[1,039 characters left out]"
@@ -140,7 +140,7 @@ A2< "again"
 """
 
 
-def test_a_text_stands_for_each_picture(tmp_path: Path) -> None:
+def test_a_text_replaces_each_image(tmp_path: Path) -> None:
     found = trimmed(tmp_path, PICTURED, images=True)
     assert b'"image"' not in found.after.replace(b'"type":"image"', b"")
     stands = "[image removed: image/png, 64 × 40]"
@@ -179,7 +179,9 @@ def kinds(found: Trimmed) -> str:
         ("snapshots", "file-history-snapshot"),
     ],
 )
-def test_what_is_never_sent_goes_by_its_kind(tmp_path: Path, kind: str, gone: str) -> None:
+def test_records_that_are_never_sent_are_removed_by_kind(
+    tmp_path: Path, kind: str, gone: str
+) -> None:
     before = trimmed(tmp_path / "a", NOT_SENT)
     found = trimmed(tmp_path / "b", NOT_SENT, **{kind: True})
     assert gone in kinds(before).split()
@@ -189,12 +191,12 @@ def test_what_is_never_sent_goes_by_its_kind(tmp_path: Path, kind: str, gone: st
     assert found.plan.break_even_turns is None
 
 
-def test_attachments_go_but_for_what_a_person_typed(tmp_path: Path) -> None:
+def test_attachments_are_removed_except_typed_prompts(tmp_path: Path) -> None:
     found = trimmed(tmp_path, NOT_SENT, attachments=True)
     assert "H1" not in found.picture and "H2" in found.picture
 
 
-def test_thoughts_go_and_words_beside_them_stay(tmp_path: Path) -> None:
+def test_thinking_is_removed_and_text_kept(tmp_path: Path) -> None:
     found = trimmed(tmp_path, NOT_SENT, thinking=True)
     assert b'"thinking"' not in found.after.replace(b"thinking_tokens", b"")
     assert found.texts[-1] == "done"
@@ -238,7 +240,7 @@ def reading(folder: Path, **given: str) -> str | None:
         ({"fate": '{"toolUseResult": {"type": "file_unchanged"}}'}, None),
     ],
 )
-def test_a_reading_is_stale_when_the_file_was_read_again_or_changed(
+def test_a_read_is_stale_if_the_file_was_read_again_or_changed(
     tmp_path: Path, given: dict[str, str], said: str | None
 ) -> None:
     assert reading(tmp_path, **given) == said
@@ -257,7 +259,7 @@ A2< "so"
 """
 
 
-def test_a_reminder_that_is_told_again_goes_wherever_it_stands(tmp_path: Path) -> None:
+def test_repeated_reminders_are_removed_everywhere(tmp_path: Path) -> None:
     found = trimmed(tmp_path, REMINDED, reminders=True)
     assert [block["text"] for block in content(found, "U1")] == ["one"]
     assert result_of(found, "R1") == "a.py"
@@ -281,12 +283,12 @@ def test_a_reminder_that_is_told_again_goes_wherever_it_stands(tmp_path: Path) -
         ("words", False, 5),
     ],
 )
-def test_what_stands_for_a_text_is_known_again(text: str, is_short: bool, characters: int) -> None:
+def test_replacement_texts_are_recognised(text: str, is_short: bool, characters: int) -> None:
     assert cuts.is_mark(text) is is_short
     assert cuts.count_original_characters(text) == characters
 
 
-def test_a_text_that_was_cut_is_not_cut_again_but_shorter() -> None:
+def test_a_shortened_text_is_only_cut_if_it_gets_shorter() -> None:
     once = cuts.cut_text("x" * 500, 100)
     assert once == "x" * 100 + "\n[400 characters left out]"
     assert cuts.cut_text(once, 100) == once
@@ -297,7 +299,7 @@ def test_a_text_that_was_cut_is_not_cut_again_but_shorter() -> None:
     )
 
 
-def test_the_long_texts_of_an_input_are_cut_however_deep() -> None:
+def test_long_texts_in_an_input_are_cut_at_any_depth() -> None:
     long = "x" * 401
     given = {"a": long, "b": [{"c": long}, 3], "d": "x" * 400}
     found = cuts.shorten_input(given)

@@ -49,7 +49,7 @@ def judge(session: Session, share: float, seed: int) -> int:
     return plan.count_lines("dropped")
 
 
-def test_of_real_sessions_all_else_is_sent(shared: Path) -> None:
+def test_trims_of_real_sessions_keep_everything_else(shared: Path) -> None:
     every = sessions_in(shared / "corpus")
     assert sum(judge(one, 0.2, seed) for seed, one in enumerate(Random(18).sample(every, SAMPLE)))
 
@@ -57,7 +57,9 @@ def test_of_real_sessions_all_else_is_sent(shared: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
 @pytest.mark.parametrize("folder", ["corpus", "client-sessions", "produced", "audit-cases"])
-def test_of_all_real_sessions_all_else_is_sent(shared: Path, folder: str, share: float) -> None:
+def test_trims_of_all_real_sessions_keep_everything_else(
+    shared: Path, folder: str, share: float
+) -> None:
     found = Counter(
         judge(one, share, seed) > 0 for seed, one in enumerate(sessions_in(shared / folder))
     )

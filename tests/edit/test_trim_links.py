@@ -23,7 +23,7 @@ PAIR = 'U1 "go"\nT1< Bash(command="ls") as ls\nR1< of ls "a.py"\n'
 OTHER = {"type": "hook_success", "toolUseID": "other"}
 
 
-def test_news_hooks_notices_and_bodies_of_a_call_go_with_it(tmp_path: Path) -> None:
+def test_progress_hooks_and_notices_of_a_call_are_removed_with_it(tmp_path: Path) -> None:
     drawn = f"""
     U1 "go"
     T1< Bash(command="ls") as ls
@@ -40,13 +40,13 @@ def test_news_hooks_notices_and_bodies_of_a_call_go_with_it(tmp_path: Path) -> N
     assert found.picture == "U1 H2<U1 A1<H2"
 
 
-def test_what_people_wrote_of_a_call_stays(tmp_path: Path) -> None:
+def test_what_users_wrote_about_a_call_is_kept(tmp_path: Path) -> None:
     words = "why <tool-use-id>$(call ls)</tool-use-id> failed?"
     drawn = f'{PAIR}A1< "done"\nU2< "<task-notification> {words}"\nA2< "so"'
     assert "U2" in cut_out(tmp_path, drawn, ("T1", 0)).picture
 
 
-def test_news_of_calls_that_stay_stay(tmp_path: Path) -> None:
+def test_progress_of_kept_calls_is_kept(tmp_path: Path) -> None:
     drawn = f"""
     {PAIR.replace(chr(10), chr(10) + "    ")}
     T2<R1 Bash(command="b") as b
@@ -57,7 +57,7 @@ def test_news_of_calls_that_stay_stay(tmp_path: Path) -> None:
     assert cut_out(tmp_path, drawn, ("T1", 0)).picture == "U1 T2<U1 P1<T2 R2<P1 A1<R2"
 
 
-def test_lists_of_calls_are_without_those_that_go(tmp_path: Path) -> None:
+def test_removed_calls_are_dropped_from_lists_of_calls(tmp_path: Path) -> None:
     one, other = ({"kind": "x", "toolUseId": f"$(call {name})"} for name in ("a", "b"))
     small = {"compactedToolIds": ["$(call a)", "$(call b)"], "trigger": "auto"}
     drawn = f"""
@@ -88,7 +88,7 @@ def test_lists_of_calls_are_without_those_that_go(tmp_path: Path) -> None:
         ("A1", "U1 A1.1<U1 R1<A1.1 A2<R1"),
     ],
 )
-def test_the_conversation_goes_on_below_a_result_that_stays(
+def test_the_conversation_continues_after_a_kept_result(
     tmp_path: Path, name: str, after: str
 ) -> None:
     drawn = """
@@ -102,7 +102,7 @@ def test_the_conversation_goes_on_below_a_result_that_stays(
     assert found.picture == after and found.texts[-1] == "done" and len(found.texts) == 4
 
 
-def test_older_results_hang_on_the_last_block_and_on_each_other(tmp_path: Path) -> None:
+def test_older_results_follow_the_last_block_and_each_other(tmp_path: Path) -> None:
     drawn = """
     file main version=2.1.29
     U1 "go"
@@ -119,7 +119,7 @@ def test_older_results_hang_on_the_last_block_and_on_each_other(tmp_path: Path) 
     assert second.picture == "U1 A1.1<U1 P1<A1.1 R1<P1 A2<R1"
 
 
-def test_words_of_a_response_beside_its_call_are_still_sent(tmp_path: Path) -> None:
+def test_text_next_to_a_removed_call_is_still_sent(tmp_path: Path) -> None:
     drawn = """
     U1 "go"
     T1< Bash(command="ls") as ls
@@ -131,7 +131,7 @@ def test_words_of_a_response_beside_its_call_are_still_sent(tmp_path: Path) -> N
     assert found.texts == ["go", "meanwhile", "done"]
 
 
-def test_a_note_below_a_parallel_result_is_put_back_on_the_way(tmp_path: Path) -> None:
+def test_a_note_after_a_parallel_result_is_put_back_on_the_chain(tmp_path: Path) -> None:
     drawn = """
     U1 "go"
     A1< Bash(command="1") as one + Bash(command="2") as two
@@ -144,7 +144,7 @@ def test_a_note_below_a_parallel_result_is_put_back_on_the_way(tmp_path: Path) -
     assert found.picture == "U1 H1<U1 A2<H1"
 
 
-def test_pointers_name_the_nearest_record_above(tmp_path: Path) -> None:
+def test_pointers_lead_to_the_nearest_kept_ancestor(tmp_path: Path) -> None:
     drawn = f"""
     {PAIR.replace(chr(10), chr(10) + "    ")}
     file-history-snapshot of T1 files={{"a.py": 1}} update
@@ -159,7 +159,7 @@ def test_pointers_name_the_nearest_record_above(tmp_path: Path) -> None:
     assert summary["leafUuid"] == pointer["leafUuid"] == prompt
 
 
-def test_a_delta_of_an_edit_that_goes_is_of_what_is_above(tmp_path: Path) -> None:
+def test_a_file_delta_of_a_removed_edit_moves_to_its_ancestor(tmp_path: Path) -> None:
     delta = {
         "type": "file-history-delta",
         "messageId": "$(uuid T1)",
@@ -174,7 +174,7 @@ def test_a_delta_of_an_edit_that_goes_is_of_what_is_above(tmp_path: Path) -> Non
     assert line["messageId"] == line["snapshotMessageId"] == found.drawing.uuids["U1"]
 
 
-def test_with_nothing_above_a_root_is_one_and_a_backup_goes(tmp_path: Path) -> None:
+def test_without_an_ancestor_a_child_becomes_a_root_and_a_backup_is_removed(tmp_path: Path) -> None:
     drawn = """
     H1 attachment date
     file-history-snapshot of H1 files={"a.py": 1}
@@ -200,7 +200,7 @@ A2< "yes"
 """
 
 
-def test_a_compaction_goes_on_from_and_keeps_what_stays(tmp_path: Path) -> None:
+def test_a_compaction_follows_and_preserves_only_kept_records(tmp_path: Path) -> None:
     drawn = BOUNDED.format(after="R1", keep='T1","R1","A1')
     found = cut_out(tmp_path, drawn, ("T1", 0))
     fields, uuids = found.record("B1").fields, found.drawing.uuids
@@ -210,12 +210,12 @@ def test_a_compaction_goes_on_from_and_keeps_what_stays(tmp_path: Path) -> None:
     assert "done" in found.texts
 
 
-def test_a_compaction_whose_kept_records_all_go_keeps_none(tmp_path: Path) -> None:
+def test_a_compaction_without_kept_preserved_records_preserves_none(tmp_path: Path) -> None:
     found = cut_out(tmp_path, BOUNDED.format(after="A1", keep='T1","R1'), ("T1", 0))
     assert "preservedMessages" not in found.record("B1").fields["compactMetadata"]
 
 
-def test_a_kept_stretch_ends_where_its_records_that_stay_end(tmp_path: Path) -> None:
+def test_a_preserved_segment_shrinks_to_its_kept_records(tmp_path: Path) -> None:
     segment = {"headUuid": "$(uuid T1)", "anchorUuid": "$(uuid C1)", "tailUuid": "$(uuid A1)"}
     facts = json.dumps({"compactMetadata": {"trigger": "auto", "preservedSegment": segment}})
     drawn = BOUNDED.format(after="A1", keep="A1").replace("anchor=C1", f"anchor=C1 {facts}")
@@ -224,7 +224,7 @@ def test_a_kept_stretch_ends_where_its_records_that_stay_end(tmp_path: Path) -> 
     assert kept["headUuid"] == kept["tailUuid"] == found.drawing.uuids["A1"]
 
 
-def test_another_branch_that_ends_later_does_not_come_back(tmp_path: Path) -> None:
+def test_a_later_abandoned_branch_does_not_become_active(tmp_path: Path) -> None:
     drawn = """
     U1 "go"
     A1< "done"
@@ -238,7 +238,7 @@ def test_another_branch_that_ends_later_does_not_come_back(tmp_path: Path) -> No
     assert found.records[-1].type == "last-prompt"
 
 
-def test_what_a_response_cost_is_said_by_a_line_that_stays(tmp_path: Path) -> None:
+def test_the_usage_of_a_response_moves_to_a_kept_line(tmp_path: Path) -> None:
     drawn = """
     file main version=2.1.29
     U1 "go"
@@ -252,7 +252,7 @@ def test_what_a_response_cost_is_said_by_a_line_that_stays(tmp_path: Path) -> No
     assert whole.record("A1.1").fields["message"]["usage"] == usage
 
 
-def test_how_a_response_ended_is_said_by_a_line_that_stays(tmp_path: Path) -> None:
+def test_the_stop_reason_of_a_response_moves_to_a_kept_line(tmp_path: Path) -> None:
     drawn = """
     file main version=2.1.29
     U1 "go"
@@ -296,7 +296,7 @@ def gone(found: Trimmed) -> set[str]:
     return {step.path.suffixes[-1] for step in found.plan.steps if isinstance(step, Remove)}
 
 
-def test_the_agent_of_a_call_goes_and_the_others_stay(tmp_path: Path) -> None:
+def test_the_agent_of_a_removed_call_is_removed_and_others_kept(tmp_path: Path) -> None:
     found = cut_out(tmp_path, AGENTS, ("T1", 0))
     names = [step.path.name for step in found.plan.steps if isinstance(step, Remove)]
     assert len(names) == 2 and gone(found) == {".jsonl", ".json"}
@@ -309,7 +309,7 @@ def test_the_agent_of_a_call_goes_and_the_others_stay(tmp_path: Path) -> None:
     assert sum(name.startswith("agent-") for name in logs) == 2
 
 
-def test_an_agent_that_hangs_on_what_went_hangs_on_what_is_above(tmp_path: Path) -> None:
+def test_an_agent_of_a_removed_record_is_attached_to_its_ancestor(tmp_path: Path) -> None:
     drawn = f"""
     {PAIR.replace(chr(10), chr(10) + "    ")}
     agent aside nometa
@@ -327,7 +327,7 @@ def test_an_agent_that_hangs_on_what_went_hangs_on_what_is_above(tmp_path: Path)
     assert records_of(copy.read_bytes())[0].parent_uuid == prompt.uuid
 
 
-def test_what_the_agents_of_1_0_wrote_into_the_log_goes_with_their_call(tmp_path: Path) -> None:
+def test_inline_agents_of_version_1_0_are_removed_with_their_call(tmp_path: Path) -> None:
     drawn = """
     U1 "go"
     T1< Task(prompt="look", description="d") as scout
@@ -352,7 +352,7 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
         'T1< Bash(command="ls") as it\nR1< of it error "no" {"userFeedback": "use rg"}',
     ],
 )
-def test_what_a_person_answered_to_a_call_stays(tmp_path: Path, pair: str) -> None:
+def test_results_answered_by_the_user_are_kept(tmp_path: Path, pair: str) -> None:
     found = cut_out(
         tmp_path, f'U1 "go"\n{pair}\nA1< "done"', ("T1", 0), ("R1", 0, "short"), ("R1", None)
     )
@@ -371,24 +371,24 @@ def test_what_a_person_answered_to_a_call_stays(tmp_path: Path, pair: str) -> No
         ('U1 "go"\nA1< "x"', "A1", 3),
     ],
 )
-def test_prompts_compactions_and_what_is_not_there_stay(
+def test_prompts_and_compactions_are_never_cut(
     tmp_path: Path, drawn: str, name: str, block: int | None
 ) -> None:
     assert not cut_out(tmp_path, drawn, (name, block)).plan.steps
 
 
-def test_what_is_left_of_a_session_can_be_resumed_or_it_is_refused(tmp_path: Path) -> None:
+def test_a_trim_that_prevents_resuming_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="could not resume what is left"):
         cut_out(tmp_path, 'A1 Bash(command="ls")', ("A1", 0))
 
 
-def test_cuts_that_are_not_made_are_counted(tmp_path: Path) -> None:
+def test_cuts_that_are_not_allowed_are_counted(tmp_path: Path) -> None:
     drawn = f'{PAIR}T2< AskUserQuestion(question="which?") as it\nR2< of it "red"\nA1< "done"'
     found = cut_out(tmp_path, drawn, ("T1", 0), ("T2", 0))
     assert any(note.startswith("1 cut is not made") for note in found.plan.notes)
 
 
-def test_a_session_is_told_to_be_live_and_as_it_was_once_undone(tmp_path: Path) -> None:
+def test_a_trim_of_a_live_session_is_noted_and_can_be_undone(tmp_path: Path) -> None:
     found = cut_out(tmp_path, AGENTS, ("T1", 0), ("T2", 0))
     edit = found.plan.apply(force=True)
     Archive([tmp_path]).undo(edit.id, force=True)
@@ -397,7 +397,7 @@ def test_a_session_is_told_to_be_live_and_as_it_was_once_undone(tmp_path: Path) 
     assert len(list(tmp_path.rglob("subagents/agent-*"))) == 4
 
 
-def test_the_bytes_around_a_block_that_goes_stay_as_they_are(tmp_path: Path) -> None:
+def test_bytes_around_a_removed_block_are_unchanged(tmp_path: Path) -> None:
     drawn = 'U1 "go"\nA1< together "looking" + Bash(command="ls") as ls\nR1< of ls "a"\nA2< "ok"'
     drawing = draw(drawn)
     (path, *_) = drawing.write(tmp_path)
@@ -411,7 +411,7 @@ def test_the_bytes_around_a_block_that_goes_stay_as_they_are(tmp_path: Path) -> 
     assert odd in after
 
 
-def test_a_line_whose_fields_are_written_oddly_is_encoded_anew() -> None:
+def test_a_line_in_an_unusual_form_is_encoded_again() -> None:
     line = b'{"toolUs\\u0065Result": "x", "message": {"content": [{"type": "a"}, {"type": "b"}]}}'
     found = splice_record(parse_record(line), {0: GONE}, {"toolUseResult": GONE})
     assert json.loads(found) == {"message": {"content": [{"type": "b"}]}}

@@ -88,11 +88,11 @@ WORDS = {"type": "text", "text": "Hello."}
         ),
     ],
 )
-def test_what_goes_is_told(before: Blocks, after: Blocks, told: list[str]) -> None:
+def test_losses_are_described(before: Blocks, after: Blocks, told: list[str]) -> None:
     assert list(describe_losses(sent(*before), sent(*after))) == told
 
 
-def test_a_picture_in_a_result_and_a_message_of_the_system_count_too() -> None:
+def test_images_in_results_and_system_messages_count_as_losses() -> None:
     shown = {"type": "tool_result", "tool_use_id": "a", "content": [PICTURE]}
     noted = {"type": "tool_result", "tool_use_id": "a", "content": "[picture]"}
     _, seen = describe_losses(sent(shown), sent(noted))

@@ -119,7 +119,7 @@ def check_figures(plan: Plan, before: SentLog, after: SentLog, preset: Preset) -
 @pytest.mark.parametrize(
     ("log", "preset"), in_turn(LOGS, NAMES, lambda log: f"{log.parent.name}/{log.stem[:8]}")
 )
-def test_a_preset_of_an_example_does_not_decay(log: Path, preset: Preset) -> None:
+def test_presets_are_idempotent_on_examples(log: Path, preset: Preset) -> None:
     check(log, preset)
 
 
@@ -127,9 +127,7 @@ def test_a_preset_of_an_example_does_not_decay(log: Path, preset: Preset) -> Non
 @pytest.mark.parametrize(
     "every", [pytest.param(13, id="a few"), pytest.param(1, id="all", marks=pytest.mark.long)]
 )
-def test_a_preset_of_a_real_session_does_not_decay(
-    shared: Path, preset: Preset, every: int
-) -> None:
+def test_presets_are_idempotent_on_real_sessions(shared: Path, preset: Preset, every: int) -> None:
     logs = sorted((shared / "corpus").rglob("*.jsonl"))
     own = [log for log in logs if "subagents" not in log.parts and log.stem[:6] != "agent-"]
     for log in own[::every]:
@@ -137,7 +135,7 @@ def test_a_preset_of_a_real_session_does_not_decay(
 
 
 @pytest.mark.parametrize("preset", NAMES)
-def test_a_preset_of_a_generated_session_does_not_decay(preset: Preset, tmp_path: Path) -> None:
+def test_presets_are_idempotent_on_generated_sessions(preset: Preset, tmp_path: Path) -> None:
     generate(tmp_path, 400_000, seed=7, files=3)
     for log in tmp_path.rglob("*.jsonl"):
         if "subagents" not in log.parts:
@@ -146,7 +144,7 @@ def test_a_preset_of_a_generated_session_does_not_decay(preset: Preset, tmp_path
 
 @given(conversations, st.sampled_from(NAMES))
 @settings(max_examples=25)
-def test_a_preset_of_any_shape_does_not_decay(
+def test_presets_are_idempotent_on_any_shape(
     archive: dict[str, list[dict[str, Any]]], preset: Preset
 ) -> None:
     [(path, rows)] = archive.items()
@@ -209,7 +207,7 @@ def test_the_least_valuable_goes_first(preset: Preset, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("preset", "share"), [("light", 0.85), ("standard", 0.60), ("heavy", 0.35), ("extreme", 0.15)]
 )
-def test_so_much_is_left_as_a_preset_says(preset: Preset, share: float, tmp_path: Path) -> None:
+def test_a_preset_leaves_its_share(preset: Preset, share: float, tmp_path: Path) -> None:
     found = long(tmp_path, preset=preset)
     before, after = sent(found.before), sent(found.after)
     assert after.weight <= share * before.weight
@@ -229,7 +227,7 @@ def test_a_preset_that_falls_short_says_so(tmp_path: Path) -> None:
     )
 
 
-def test_turns_that_are_left_alone_are_left_alone_whole(tmp_path: Path) -> None:
+def test_kept_turns_are_unchanged(tmp_path: Path) -> None:
     found = long(tmp_path, preset="extreme", except_last=8)
     assert not found.plan.steps
     assert long(tmp_path, preset="extreme", except_last=7).plan.steps
@@ -242,7 +240,7 @@ ONE_TURN = 'U1 "work on"\n' + "".join(
 
 
 @pytest.mark.parametrize(("preset", "answers"), [(name, PRESETS[name].answers) for name in NAMES])
-def test_of_a_long_turn_only_the_newest_answers_are_left_alone(
+def test_only_the_newest_answers_of_a_long_turn_are_kept(
     preset: Preset, answers: int, tmp_path: Path
 ) -> None:
     found = trimmed(tmp_path, ONE_TURN, preset=preset)
@@ -256,7 +254,7 @@ def is_whole(found: Trimmed, name: str) -> bool:
     return found.record(name).raw in found.before
 
 
-def test_reminders_go_before_anything_else(tmp_path: Path) -> None:
+def test_reminders_are_removed_first(tmp_path: Path) -> None:
     reminder = "<system-reminder>" + "mind the step " * 300 + "</system-reminder>"
     words = "".join(
         f'U{n}{"<" if n > 1 else ""} "prompt {n}" "{reminder}"\nA{n}< "answer"\n'
@@ -266,7 +264,7 @@ def test_reminders_go_before_anything_else(tmp_path: Path) -> None:
     assert list(told(found.plan)) == ["4 rewritten: repeated reminder"]
 
 
-def test_tools_that_were_loaded_stay_loaded(tmp_path: Path) -> None:
+def test_results_that_load_tools_are_kept(tmp_path: Path) -> None:
     reference = '{"type": "tool_reference", "tool_name": "mcp__x__y"}'
     loading = (
         'U1 "load"\nT1< ToolSearch(query="x") as find\n'
@@ -279,7 +277,7 @@ def test_tools_that_were_loaded_stay_loaded(tmp_path: Path) -> None:
     assert not trimmed(tmp_path / "b", loading, tools=("*",), way="empty").plan.steps
 
 
-def test_pictures_that_the_api_refuses_go_even_from_the_newest_turn(tmp_path: Path) -> None:
+def test_rejected_images_are_removed_even_from_the_newest_turn(tmp_path: Path) -> None:
     broken = (
         'block={"type": "image", "source": {"type": "base64", '
         '"media_type": "image/png", "data": "bm90IGEgcGljdHVyZQ=="}}'
@@ -290,7 +288,7 @@ def test_pictures_that_the_api_refuses_go_even_from_the_newest_turn(tmp_path: Pa
     assert list(told(found.plan)) == ["1 rewritten: image that the API rejects"]
 
 
-def test_of_more_pictures_than_the_api_takes_the_oldest_go_those_of_tools_first(
+def test_beyond_the_image_limit_the_oldest_are_removed_tools_first(
     tmp_path: Path,
 ) -> None:
     shown = "".join(f'U{n}< "look" image="p{n}"\nA{n}< "seen"\n' for n in range(2, MOST + 2))

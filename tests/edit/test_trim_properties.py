@@ -99,7 +99,7 @@ def _bare(data: bytes) -> bytes:
 
 
 @given(sessions, shares, seeds)
-def test_of_sessions_of_both_forms_all_else_is_sent(data: bytes, share: float, seed: int) -> None:
+def test_trims_of_both_formats_keep_everything_else(data: bytes, share: float, seed: int) -> None:
     with TemporaryDirectory(dir=MEMORY) as folder:
         judge(written(folder, data), share, seed)
 
@@ -127,9 +127,7 @@ def data_of(archive: Archived) -> bytes:
 
 
 @given(generated.conversations.map(whole), shares, seeds)
-def test_of_any_whole_log_what_people_typed_is_still_sent(
-    archive: Archived, share: float, seed: int
-) -> None:
+def test_trims_of_any_log_keep_all_prompts(archive: Archived, share: float, seed: int) -> None:
     data = data_of(archive)
     before = records_of(data)
     cuts = some_calls(before, share, seed)
@@ -144,7 +142,7 @@ def test_of_any_whole_log_what_people_typed_is_still_sent(
 
 
 @given(generated.conversations.map(unique), shares, seeds)
-def test_of_any_log_nothing_is_broken(archive: Archived, share: float, seed: int) -> None:
+def test_trims_of_any_log_break_no_rule(archive: Archived, share: float, seed: int) -> None:
     data = data_of(archive)
     before = records_of(data)
     cuts = some_calls(before, share, seed)
@@ -159,7 +157,9 @@ def test_of_any_log_nothing_is_broken(archive: Archived, share: float, seed: int
 
 
 @given(sessions, shares, seeds)
-def test_in_place_and_as_new_are_one_conversation(data: bytes, share: float, seed: int) -> None:
+def test_in_place_and_as_new_session_give_the_same_conversation(
+    data: bytes, share: float, seed: int
+) -> None:
     cuts = some_calls(records_of(data), share, seed)
     with TemporaryDirectory(dir=MEMORY) as folder:
         path = written(folder, data)
@@ -171,7 +171,7 @@ def test_in_place_and_as_new_are_one_conversation(data: bytes, share: float, see
 
 
 @given(sessions, shares, seeds)
-def test_undone_the_bytes_are_those_that_were(data: bytes, share: float, seed: int) -> None:
+def test_undo_restores_the_bytes(data: bytes, share: float, seed: int) -> None:
     cuts = some_calls(records_of(data), share, seed)
     with TemporaryDirectory(dir=MEMORY) as folder:
         path = written(folder, data)
@@ -186,7 +186,7 @@ def test_undone_the_bytes_are_those_that_were(data: bytes, share: float, seed: i
 
 
 @given(sessions, shares, seeds)
-def test_what_was_cut_is_not_cut_again(data: bytes, share: float, seed: int) -> None:
+def test_trims_are_idempotent(data: bytes, share: float, seed: int) -> None:
     before = records_of(data)
     cuts = some_calls(before, share, seed)
     gone = cut_ids(before, cuts)
@@ -235,7 +235,9 @@ ROOTS = [*gallery(), *sorted(path.parent for path in (EXAMPLES / "trims").glob("
 
 
 @pytest.mark.parametrize(("root", "share"), in_turn(ROOTS, [0.5, 1.0], lambda root: root.name))
-def test_of_the_gallery_all_else_is_sent(root: Path, share: float, tmp_path: Path) -> None:
+def test_trims_of_the_gallery_keep_everything_else(
+    root: Path, share: float, tmp_path: Path
+) -> None:
     home = copied(root, tmp_path)
     for session in Archive([home]).sessions:
         if session.file:
@@ -249,7 +251,7 @@ ODD = ("parallel-meta-prompt-in-file-order", "response-within-another")
 @pytest.mark.parametrize(
     ("path", "share"), in_turn(resume_cases(), [0.2, 0.5, 1.0], lambda path: path.parent.name)
 )
-def test_of_odd_sessions_all_else_is_sent(path: Path, share: float) -> None:
+def test_trims_of_odd_sessions_keep_everything_else(path: Path, share: float) -> None:
     before = records_of(path.read_bytes())
     cuts = some_calls(before, share, 7)
     plan = cut(path, cuts)

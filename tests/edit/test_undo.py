@@ -88,7 +88,7 @@ def tree_in(config: Path) -> Tree:
     }
 
 
-def test_times_of_folders_that_went_come_back(tmp_path: Path) -> None:
+def test_times_of_removed_folders_are_restored(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     folder = log_of(config).with_suffix("")
     os.utime(folder / "tool-results", ns=(5, 7))

@@ -25,7 +25,7 @@ SHAPES = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), max_size=3
 
 
 @given(SHAPES, st.integers(1, MAX_BLOCK))
-def test_blocks_are_the_bytes_however_they_come(data: bytes, most: int) -> None:
+def test_blocks_do_not_depend_on_how_the_bytes_arrive(data: bytes, most: int) -> None:
     parts = cut(data)
     assert b"".join(parts) == data
     assert cut(data, most=max(most, 4096)) == parts
@@ -48,14 +48,14 @@ def test_blocks_end_with_lines_and_are_neither_small_nor_large() -> None:
 
 
 @pytest.mark.parametrize("before", [b"x\n", lines(70, 90_000), b"y" * MAX_BLOCK + b"\n"])
-def test_lines_have_the_same_blocks_after_other_lines(before: bytes) -> None:
+def test_lines_form_the_same_blocks_after_other_lines(before: bytes) -> None:
     known = set(cut(LOG))
     new = [part for part in cut(before + LOG) if part not in known]
     assert sum(map(len, new)) <= len(before) + 3 * MAX_BLOCK_TARGET
 
 
 @pytest.mark.parametrize("count", [10, 144])
-def test_a_line_that_is_too_long_is_cut_and_stands_alone(count: int) -> None:
+def test_a_line_that_is_too_long_is_split_into_blocks_of_its_own(count: int) -> None:
     short, long = lines(count), b"z" * (3 * MAX_BLOCK) + b"\n"
     assert cut(short) == [short]
     parts = cut(short + long + short)

@@ -54,9 +54,7 @@ def test_a_session_is_restored_by_hand(config: Path, store: Store, tools: Path) 
         shutil.rmtree(Path(place).parent)
 
 
-def test_a_block_is_read_as_the_text_in_the_store_says(
-    config: Path, store: Store, tools: Path
-) -> None:
+def test_a_block_can_be_read_as_the_readme_says(config: Path, store: Store, tools: Path) -> None:
     store.keep(found(config))
     assert (store.folder / README_NAME).read_text(encoding="utf-8") == README_TEXT
     told = README_TEXT.split("A block, by hand:")[1].split("\n")[0]
@@ -66,7 +64,7 @@ def test_a_block_is_read_as_the_text_in_the_store_says(
         assert run(given, store, tools).split()[0] == line.sha256
 
 
-def test_all_blocks_of_a_pack_are_what_zstd_gives(config: Path, store: Store, tools: Path) -> None:
+def test_zstd_decompresses_all_blocks_of_a_pack(config: Path, store: Store, tools: Path) -> None:
     store.keep(found(config))
     done = subprocess.run(
         [str(tools / "zstd"), "-dc", str(store.packs.path(1))], capture_output=True, check=True
@@ -77,12 +75,14 @@ def test_all_blocks_of_a_pack_are_what_zstd_gives(config: Path, store: Store, to
     assert len(done.stdout) == sum(len(store.read(file)) for file in kept_files(store))
 
 
-def test_the_copy_of_the_journal_is_the_journal(config: Path, store: Store, tools: Path) -> None:
+def test_the_copy_of_the_journal_equals_the_journal(
+    config: Path, store: Store, tools: Path
+) -> None:
     store.keep(found(config))
     command = "zstd -dc journal.copy.zst"
     assert run(command, store, tools) == store.journal.path.read_text(encoding="utf-8")
 
 
-def test_the_text_in_the_store_has_the_commands_of_the_page() -> None:
+def test_the_readme_has_the_commands_of_the_documentation() -> None:
     told = README_TEXT.split('"path" in $1.\n\n')[1]
     assert "".join(line.removeprefix("    ") for line in told.splitlines(keepends=True)) == SCRIPT

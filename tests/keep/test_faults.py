@@ -145,7 +145,7 @@ def _used(store: Store) -> int:
     return sum(-(-size // 4096) * 4096 for size in sizes)
 
 
-def test_a_store_that_can_only_be_read_answers(disk: Path, tmp_path: Path) -> None:
+def test_a_read_only_store_can_be_read(disk: Path, tmp_path: Path) -> None:
     config, store = tmp_path / "claude", Store.open(disk / "keep")
     written(config / PROJECT / "one.jsonl", lines(50))
     store.keep(found(config))
@@ -154,7 +154,7 @@ def test_a_store_that_can_only_be_read_answers(disk: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_can_only_be_read_answers(tmp_path: Path) -> None:
+def test_a_read_only_folder_can_be_read(tmp_path: Path) -> None:
     config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
     written(config / PROJECT / "one.jsonl", lines(50))
     store.keep(found(config))
@@ -226,12 +226,12 @@ def check_the_rest_restores(copy: Store, expected: dict[str, bytes], *, damaged:
     assert {file.path for file in kept_files(copy)} == expected.keys()
 
 
-def test_a_flipped_byte_is_named_and_the_rest_restores(tmp_path: Path) -> None:
+def test_a_flipped_byte_is_reported_and_the_rest_restored(tmp_path: Path) -> None:
     flip_often(tmp_path, 12)
 
 
 @pytest.mark.long
-def test_many_flipped_bytes_are_named_and_stored_again(tmp_path: Path) -> None:
+def test_many_flipped_bytes_are_reported_and_stored_again(tmp_path: Path) -> None:
     blocks, healed = flip_often(tmp_path, 400)
     sys.stdout.write(f"{blocks} of {healed} flips damaged a block; all were stored again\n")
 
@@ -268,7 +268,7 @@ def test_a_damaged_file_is_left_out_or_lacks_lines(config: Path, store: Store) -
     ],
     ids="gone empty torn lying misnaming".split(),
 )
-def test_an_index_that_is_damaged_costs_nothing_and_is_made_anew(
+def test_a_damaged_index_loses_nothing_and_is_rebuilt(
     config: Path, store: Store, harm: Callable[[bytes], bytes | None]
 ) -> None:
     store.keep(found(config))
@@ -283,9 +283,7 @@ def test_an_index_that_is_damaged_costs_nothing_and_is_made_anew(
     assert store.verify() == ()
 
 
-def test_a_pack_that_misnames_its_blocks_is_named_and_its_index_believed(
-    config: Path, store: Store
-) -> None:
+def test_a_pack_with_wrong_names_is_reported_and_its_index_used(config: Path, store: Store) -> None:
     store.keep(found(config))
     expected, index = contents(store), store.packs.path(1, ".index").read_bytes()
     flipped(store.packs.path(1), 20)
@@ -296,7 +294,7 @@ def test_a_pack_that_misnames_its_blocks_is_named_and_its_index_believed(
     assert contents(store) == expected
 
 
-def test_a_copy_of_the_journal_that_is_damaged_is_made_anew(config: Path, store: Store) -> None:
+def test_a_damaged_copy_of_the_journal_is_rebuilt(config: Path, store: Store) -> None:
     store.keep(found(config))
     copy = store.journal.copy.path
     flipped(copy, copy.stat().st_size // 2)
@@ -307,7 +305,7 @@ def test_a_copy_of_the_journal_that_is_damaged_is_made_anew(config: Path, store:
 
 
 @pytest.mark.parametrize("left", [0, 30, -5])
-def test_a_copy_that_a_run_could_not_finish_is_no_damage(
+def test_an_unfinished_copy_is_not_reported_as_damage(
     config: Path, store: Store, left: int
 ) -> None:
     store.keep(found(config))
@@ -320,7 +318,7 @@ def test_a_copy_that_a_run_could_not_finish_is_no_damage(
     assert store.journal.copy.read() == store.journal.path.read_bytes()
 
 
-def test_a_frame_whose_checksum_alone_is_damaged_is_read(config: Path, store: Store) -> None:
+def test_a_frame_with_only_its_checksum_damaged_is_read(config: Path, store: Store) -> None:
     store.keep(found(config))
     expected = contents(store)
     place = next(iter(store.packs.places.values()))
@@ -328,7 +326,7 @@ def test_a_frame_whose_checksum_alone_is_damaged_is_read(config: Path, store: St
     assert contents(Store.open(store.folder)) == expected
 
 
-def test_a_pack_that_is_gone_is_stored_again(config: Path, store: Store) -> None:
+def test_the_blocks_of_a_lost_pack_are_stored_again(config: Path, store: Store) -> None:
     store.keep(found(config))
     expected = contents(store)
     store.packs.path(1).unlink()
@@ -340,7 +338,7 @@ def test_a_pack_that_is_gone_is_stored_again(config: Path, store: Store) -> None
     assert not (store.folder / "damaged.txt").exists()
 
 
-def test_runs_at_once_take_turns(tmp_path: Path) -> None:
+def test_simultaneous_runs_take_turns(tmp_path: Path) -> None:
     config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
     changed(config, random.Random(1))
     runs = [started(store, config) for _ in range(3)]
@@ -354,12 +352,12 @@ def test_runs_at_once_take_turns(tmp_path: Path) -> None:
     assert len(written_lines) == len(files_of(config))
 
 
-def test_one_who_does_not_wait_is_told(config: Path, store: Store) -> None:
+def test_a_run_that_does_not_wait_is_refused(config: Path, store: Store) -> None:
     with store.open_for_writing(), pytest.raises(PlaitError, match="another process is writing"):
         Store.open(store.folder).keep(found(config), wait=0.01)
 
 
-def test_readers_are_never_in_the_way_nor_hindered(tmp_path: Path) -> None:
+def test_readers_and_writers_do_not_block_each_other(tmp_path: Path) -> None:
     config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
     chance, faults, is_done = random.Random(2), list[BaseException](), threading.Event()
     changed(config, chance)
@@ -399,7 +397,7 @@ def test_a_pack_that_moves_under_a_reader_is_found_again(tmp_path: Path) -> None
     assert reader.read(stays) == lines(20)
 
 
-def test_a_system_that_writes_little_at_once_is_written_to_until_all_is_there(
+def test_short_writes_are_continued(
     config: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = os.write
@@ -410,7 +408,7 @@ def test_a_system_that_writes_little_at_once_is_written_to_until_all_is_there(
     assert store.verify() == ()
 
 
-def test_a_source_that_goes_before_it_is_read_is_named(config: Path, store: Store) -> None:
+def test_a_source_deleted_before_it_is_read_is_reported(config: Path, store: Store) -> None:
     log = config / PROJECT / "one.jsonl"
     sources = found(config)
     log.unlink()
@@ -420,7 +418,7 @@ def test_a_source_that_goes_before_it_is_read_is_named(config: Path, store: Stor
 
 
 @pytest.mark.parametrize("then", [lines(3), lines(4000), lines(400, 9), b""])
-def test_a_source_that_changes_between_look_and_reading_is_kept_as_it_was_read(
+def test_a_source_changed_before_reading_is_stored_as_read(
     config: Path, store: Store, then: bytes
 ) -> None:
     log = config / PROJECT / "one.jsonl"
@@ -431,7 +429,7 @@ def test_a_source_that_changes_between_look_and_reading_is_kept_as_it_was_read(
     assert store.keep(found(config)).files == 0
 
 
-def test_a_source_that_is_cut_and_written_while_it_is_read(tmp_path: Path) -> None:
+def test_a_source_truncated_while_it_is_read(tmp_path: Path) -> None:
     config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
     log = written(config / PROJECT / "one.jsonl", lines(20_000))
     is_done = threading.Event()
@@ -457,7 +455,7 @@ def test_a_source_that_is_cut_and_written_while_it_is_read(tmp_path: Path) -> No
     assert contents(store) == files_of(config)
 
 
-def test_a_source_that_was_written_to_while_it_was_read_is_read_again(
+def test_a_source_written_to_while_it_was_read_is_read_again(
     config: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As its time was set back, only what was asked after reading tells it."""
@@ -478,7 +476,9 @@ def test_a_source_that_was_written_to_while_it_was_read_is_read_again(
     assert contents(store)[f"{PROJECT}/one.jsonl"] == lines(101)
 
 
-def test_a_log_that_grew_while_its_pack_was_lost_is_whole_again(config: Path, store: Store) -> None:
+def test_a_log_that_grew_after_its_pack_was_lost_is_stored_completely(
+    config: Path, store: Store
+) -> None:
     store.keep(found(config))
     store.packs.path(1).unlink()
     written(config / PROJECT / "one.jsonl", lines(900))
@@ -493,7 +493,7 @@ def contents_of(store: Store, session: str) -> bytes:
     return store.read(log)
 
 
-def test_a_damaged_journal_is_mended_by_the_next_run(config: Path, store: Store) -> None:
+def test_a_damaged_journal_is_repaired_by_the_next_run(config: Path, store: Store) -> None:
     store.keep(found(config))
     expected = contents(store)
     flipped(store.journal.path, 700)
@@ -508,7 +508,7 @@ def test_a_damaged_journal_is_mended_by_the_next_run(config: Path, store: Store)
     assert expected.items() <= contents(store).items()
 
 
-def test_what_cannot_be_mended_stays_as_it_is(config: Path, store: Store) -> None:
+def test_an_irreparable_journal_is_unchanged(config: Path, store: Store) -> None:
     store.keep(found(config))
     store.journal.copy.path.unlink()
     flipped(store.journal.path, 700)
@@ -521,7 +521,7 @@ def test_what_cannot_be_mended_stays_as_it_is(config: Path, store: Store) -> Non
     assert contents(store).items() <= files_of(config).items()
 
 
-def test_what_a_run_left_unfinished_is_cleared_away(config: Path, store: Store) -> None:
+def test_leftovers_of_an_unfinished_run_are_removed(config: Path, store: Store) -> None:
     store.keep(found(config))
     left = ["000002.pack.new", "000002.index.new", "000003.index"]
     for name in left:
@@ -537,7 +537,7 @@ def test_what_a_run_left_unfinished_is_cleared_away(config: Path, store: Store) 
     assert expected.items() <= contents(store).items()
 
 
-def test_a_journal_that_says_the_same_often_is_shortened(store: Store, tmp_path: Path) -> None:
+def test_a_repetitive_journal_is_shortened(store: Store, tmp_path: Path) -> None:
     config = tmp_path / "claude"
     log = written(config / PROJECT / "one.jsonl", lines(10))
     with patch.object(journal, "SLACK", 2000):

@@ -31,7 +31,7 @@ def aged(tmp_path: Path) -> Path:
     return config
 
 
-def test_a_forgotten_session_gives_its_room_back(aged: Path, store: Store) -> None:
+def test_forgetting_a_session_frees_its_space(aged: Path, store: Store) -> None:
     store.keep(found(aged))
     before = store.size()
     freed = store.forget([store.session("middle")])
@@ -42,14 +42,14 @@ def test_a_forgotten_session_gives_its_room_back(aged: Path, store: Store) -> No
     assert store.verify() == ()
 
 
-def test_what_others_need_stays(aged: Path, store: Store) -> None:
+def test_blocks_other_sessions_need_are_kept(aged: Path, store: Store) -> None:
     store.keep(found(aged))
     store.forget([store.session("old")])
     expected = {path: data for path, data in files_of(aged).items() if "old" not in path}
     assert contents(Store.open(store.folder)) == expected
 
 
-def test_no_byte_of_it_is_left(aged: Path, store: Store) -> None:
+def test_nothing_of_a_forgotten_session_is_left(aged: Path, store: Store) -> None:
     store.keep(found(aged))
     blocks = {*store.session("middle").files[0].blocks}
     store.forget([store.session("middle")])
@@ -67,7 +67,9 @@ def test_all_can_be_forgotten(aged: Path, store: Store) -> None:
     assert store.size().bytes == 0
 
 
-def test_it_is_kept_again_only_when_it_changes_or_is_asked_for(aged: Path, store: Store) -> None:
+def test_a_forgotten_session_is_backed_up_again_only_if_changed_or_named(
+    aged: Path, store: Store
+) -> None:
     store.keep(found(aged))
     store.forget(store.sessions())
     assert store.keep(found(aged)).unchanged == 3
@@ -76,7 +78,7 @@ def test_it_is_kept_again_only_when_it_changes_or_is_asked_for(aged: Path, store
     assert store.keep(found(aged), again=True).sessions == ["middle", "old"]
 
 
-def test_a_session_that_is_gone_at_its_source_is_gone_for_good(aged: Path, store: Store) -> None:
+def test_a_forgotten_session_without_source_is_gone(aged: Path, store: Store) -> None:
     store.keep(found(aged))
     session = store.session("old")
     (aged / PROJECT / "old.jsonl").unlink()
@@ -109,7 +111,7 @@ def test_limits_take_the_oldest(aged: Path, store: Store, limits: Limits, gone: 
     assert store.verify() == ()
 
 
-def test_being_cut_off_between_journal_and_packs_loses_nothing(aged: Path, store: Store) -> None:
+def test_an_interruption_between_journal_and_packs_loses_nothing(aged: Path, store: Store) -> None:
     store.keep(found(aged))
     expected = {path: data for path, data in files_of(aged).items() if "middle" not in path}
     with (
@@ -125,7 +127,7 @@ def test_being_cut_off_between_journal_and_packs_loses_nothing(aged: Path, store
     assert [file.session for file in kept_files(store)] == ["new"]
 
 
-def test_a_block_in_two_packs_is_read_and_one_of_them_goes(aged: Path, store: Store) -> None:
+def test_a_block_in_two_packs_is_readable_and_one_copy_removed(aged: Path, store: Store) -> None:
     """Cut off after the new pack was written and before the old one went."""
     store.keep(found(aged))
     expected = contents(store)
@@ -143,7 +145,7 @@ def test_a_block_in_two_packs_is_read_and_one_of_them_goes(aged: Path, store: St
         assert tidying.find_wasteful_packs(store.packs, states) == {1}
 
 
-def test_many_small_packs_become_one(tmp_path: Path, store: Store) -> None:
+def test_many_small_packs_are_merged(tmp_path: Path, store: Store) -> None:
     config = tmp_path / "claude"
     for number in range(2 * tidying.MANY):
         written(config / PROJECT / f"{number:02}.jsonl", lines(5, number))
@@ -152,7 +154,7 @@ def test_many_small_packs_become_one(tmp_path: Path, store: Store) -> None:
     assert contents(store) == files_of(config)
 
 
-def test_packs_of_which_little_is_dead_are_left_alone(aged: Path, store: Store) -> None:
+def test_packs_with_few_unneeded_blocks_are_kept(aged: Path, store: Store) -> None:
     store.keep(found(aged))
     with store.open_for_writing() as states:
         states.files.pop(store.session("new").files[0].key)  # shared: nothing is dead
@@ -162,7 +164,7 @@ def test_packs_of_which_little_is_dead_are_left_alone(aged: Path, store: Store) 
         assert tidying.find_wasteful_packs(store.packs, states, 0.2) == {1}
 
 
-def test_no_room_to_put_packs_together_is_no_fault_of_the_run(tmp_path: Path, store: Store) -> None:
+def test_a_run_succeeds_without_space_to_merge_packs(tmp_path: Path, store: Store) -> None:
     config = tmp_path / "claude"
     with patch.object(tidying, "rewrite_packs", side_effect=OSError(28, "No space left on device")):
         for number in range(tidying.MANY + 1):
@@ -186,7 +188,7 @@ def test_a_damaged_pack_is_never_deleted(aged: Path, store: Store) -> None:
     assert pack.exists()
 
 
-def test_blocks_that_were_cut_larger_are_moved_too(aged: Path, store: Store) -> None:
+def test_larger_blocks_of_older_versions_are_moved(aged: Path, store: Store) -> None:
     store.keep(found(aged))
     expected = {path: data for path, data in files_of(aged).items() if "middle" not in path}
     with small_blocks():
@@ -194,9 +196,7 @@ def test_blocks_that_were_cut_larger_are_moved_too(aged: Path, store: Store) -> 
     assert contents(store) == expected
 
 
-def test_a_pack_with_the_number_of_one_that_went_is_not_taken_for_it(
-    aged: Path, store: Store
-) -> None:
+def test_a_reused_pack_number_is_noticed(aged: Path, store: Store) -> None:
     reader = Store.open(store.folder)
     for number in range(3):
         for path in (aged / PROJECT).iterdir():

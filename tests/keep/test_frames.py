@@ -40,12 +40,12 @@ def read_twice(store: Store) -> None:
         assert len(store.read(file)) == file.size
 
 
-def test_frames_that_fit_are_unpacked_once(tmp_path: Path, unpacked: list[int]) -> None:
+def test_cached_frames_are_decompressed_once(tmp_path: Path, unpacked: list[int]) -> None:
     read_twice(store_of_days(tmp_path, 3))
     assert len(unpacked) == 3
 
 
-def test_no_more_frames_are_held_than_may_be(
+def test_the_cache_of_frames_is_limited(
     tmp_path: Path, unpacked: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = store_of_days(tmp_path, 3)
@@ -55,7 +55,7 @@ def test_no_more_frames_are_held_than_may_be(
     assert sum(map(len, store.packs._plain.values())) == 2 * 400
 
 
-def test_one_frame_is_held_however_large(
+def test_one_frame_of_any_size_is_cached(
     tmp_path: Path, unpacked: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = store_of_days(tmp_path, 1)

@@ -110,18 +110,18 @@ def live_through(steps: list[Step]) -> None:
 
 @given(STEPS)
 @settings(max_examples=50)
-def test_bytes_in_are_bytes_out(steps: list[Step]) -> None:
+def test_stored_bytes_are_restored(steps: list[Step]) -> None:
     live_through(steps)
 
 
 @pytest.mark.long
 @given(STEPS)
 @settings(max_examples=2000)
-def test_bytes_in_are_bytes_out_in_many_histories(steps: list[Step]) -> None:
+def test_stored_bytes_are_restored_after_any_history(steps: list[Step]) -> None:
     live_through(steps)
 
 
-def test_real_logs_come_back_as_they_were(shared: Path, tmp_path: Path) -> None:
+def test_real_logs_are_restored(shared: Path, tmp_path: Path) -> None:
     for name in ("corpus", "client-sessions", "produced"):
         store = Store.open(tmp_path / name)
         sources = find_sources([make_root(shared / name)])
@@ -137,7 +137,7 @@ def test_real_logs_come_back_as_they_were(shared: Path, tmp_path: Path) -> None:
         assert store.keep(sources).files == 0
 
 
-def test_a_growing_archive_costs_little_twice(tmp_path: Path) -> None:
+def test_backing_up_a_growing_archive_again_is_cheap(tmp_path: Path) -> None:
     """Thirty days, each a run: as large as one run over the last day, and a few packs."""
     config, log = tmp_path / "claude", tmp_path / "claude" / PROJECT / "one.jsonl"
     store, once = Store.open(tmp_path / "keep"), Store.open(tmp_path / "once")

@@ -34,29 +34,29 @@ def states_of(*lines: KeptFile | Forgotten) -> JournalState:
     return states
 
 
-def test_a_line_is_what_it_was() -> None:
+def test_a_line_of_the_journal_decodes_to_its_value() -> None:
     for line in (ONE, GROWN, FORGET, replace(ONE, path='ü\n\\"', mark="incomplete")):
         assert decode_line(encode_line(line)[:-1]) == line
 
 
 @given(st.integers(0, len(encode_line(ONE)) - 2), st.integers(1, 255))
-def test_no_byte_of_a_line_can_change_unnoticed(place: int, by: int) -> None:
+def test_any_changed_byte_of_a_line_is_noticed(place: int, by: int) -> None:
     line = bytearray(encode_line(ONE)[:-1])
     line[place] ^= by
     assert decode_line(bytes(line)) is None
 
 
-def test_growth_takes_the_place_of_what_it_grew_from() -> None:
+def test_a_grown_state_replaces_the_earlier_one() -> None:
     assert states_of(ONE, GROWN).files[ONE.key] == [GROWN]
     assert states_of(ONE, ANEW).files[ONE.key] == [ONE, ANEW]
     assert states_of(ONE, replace(ONE, modified=6)).files[ONE.key] == [replace(ONE, modified=6)]
 
 
-def test_a_state_from_elsewhere_takes_its_place_in_time() -> None:
+def test_an_imported_state_is_ordered_by_time() -> None:
     assert states_of(ANEW, ONE).files[ONE.key] == [ONE, ANEW]
 
 
-def test_what_is_forgotten_goes_and_can_come_again() -> None:
+def test_a_forgotten_file_can_be_added_again() -> None:
     states = states_of(ONE, TWO, FORGET)
     assert [*states.files] == [TWO.key]
     assert states.forgotten == {ONE.key: FORGET}
@@ -64,7 +64,7 @@ def test_what_is_forgotten_goes_and_can_come_again() -> None:
     assert (states.files[ONE.key], states.forgotten) == ([ANEW], {})
 
 
-def test_a_line_that_was_cut_off_is_taken_away_by_the_next(tmp_path: Path) -> None:
+def test_a_truncated_line_is_removed_by_the_next_one(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.add([ONE], JournalState())
     with journal.path.open("ab") as file:
@@ -77,7 +77,7 @@ def test_a_line_that_was_cut_off_is_taken_away_by_the_next(tmp_path: Path) -> No
 
 
 @given(st.data())
-def test_a_damaged_journal_is_read_in_its_copy(data: st.DataObject) -> None:
+def test_a_damaged_journal_is_read_from_its_copy(data: st.DataObject) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +96,7 @@ def test_a_damaged_journal_is_read_in_its_copy(data: st.DataObject) -> None:
         assert (bool(found.damaged), found.lost) == (is_damaged, [])
 
 
-def test_a_journal_that_is_gone_is_read_in_its_copy(tmp_path: Path) -> None:
+def test_a_missing_journal_is_read_from_its_copy(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.add([ONE], states := JournalState())
     journal.add([TWO], states)
@@ -104,7 +104,7 @@ def test_a_journal_that_is_gone_is_read_in_its_copy(tmp_path: Path) -> None:
     assert journal.read().files == states.files
 
 
-def test_a_copy_that_lags_behind_or_is_torn_is_made_anew(tmp_path: Path) -> None:
+def test_a_stale_or_truncated_copy_is_rebuilt(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.add([ONE], states := JournalState())
     lagging = journal.copy.path.read_bytes()
@@ -115,7 +115,7 @@ def test_a_copy_that_lags_behind_or_is_torn_is_made_anew(tmp_path: Path) -> None
         assert journal.copy.read() == journal.path.read_bytes()
 
 
-def test_a_line_is_lost_only_where_its_copy_is_damaged_too(tmp_path: Path) -> None:
+def test_a_line_is_lost_only_if_its_copy_is_damaged_too(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.add([ONE], states := JournalState())
     journal.add([TWO], states)
@@ -127,7 +127,7 @@ def test_a_line_is_lost_only_where_its_copy_is_damaged_too(tmp_path: Path) -> No
     assert ([*found.iter_states()], found.damaged, found.lost) == ([TWO], [1], [1])
 
 
-def test_a_shortened_journal_says_the_same(tmp_path: Path) -> None:
+def test_a_shortened_journal_has_the_same_content(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.add([ONE, TWO, GROWN, ANEW], states := JournalState())
     before = journal.path.stat().st_size
@@ -137,7 +137,7 @@ def test_a_shortened_journal_says_the_same(tmp_path: Path) -> None:
     assert journal.copy.read() == journal.path.read_bytes()
 
 
-def test_a_journal_is_wordy_when_most_of_it_is_outlived() -> None:
+def test_a_journal_is_rewritten_when_most_of_it_is_outdated() -> None:
     states = states_of(ONE)
     states.complete_bytes = 10_000
     assert not states.is_wordy

@@ -27,7 +27,7 @@ def parcel(config: Path, store: Store, tmp_path: Path) -> Path:
     return tmp_path / "parcel"
 
 
-def test_what_is_packed_is_kept_on_the_other_machine(
+def test_packed_sessions_are_stored_on_the_other_machine(
     config: Path, store: Store, other: Store, parcel: Path, tmp_path: Path
 ) -> None:
     merged = other.unpack(parcel)
@@ -49,9 +49,7 @@ def test_unpacking_twice_changes_nothing(other: Store, store: Store, parcel: Pat
     assert files_of(store.folder) == before
 
 
-def test_a_session_from_elsewhere_is_restored_only_to_a_named_place(
-    other: Store, parcel: Path
-) -> None:
+def test_an_imported_session_is_restored_only_to_a_named_folder(other: Store, parcel: Path) -> None:
     other.unpack(parcel)
     assert all(one.is_foreign for one in other.sessions())
     with pytest.raises(UserError, match="came from another machine"):
@@ -66,7 +64,7 @@ def test_only_the_named_sessions_are_packed(store: Store, config: Path, tmp_path
     assert [one.session for one in other.sessions()] == ["two"]
 
 
-def test_growth_meets_what_was_unpacked(
+def test_local_growth_continues_an_unpacked_state(
     config: Path, store: Store, other: Store, parcel: Path, tmp_path: Path
 ) -> None:
     """An older parcel adds nothing to a newer store, and a newer one takes the older's place."""
@@ -82,7 +80,7 @@ def test_growth_meets_what_was_unpacked(
     assert other.unpack(parcel).files == 0
 
 
-def test_what_two_machines_wrote_differently_is_kept_twice(
+def test_diverged_states_of_two_machines_are_both_kept(
     config: Path, store: Store, other: Store, parcel: Path
 ) -> None:
     log = config / PROJECT / "one.jsonl"
@@ -95,7 +93,7 @@ def test_what_two_machines_wrote_differently_is_kept_twice(
     assert session.log and session.log.kept == max(file.kept for file in session.files)
 
 
-def test_earlier_states_travel_too(config: Path, store: Store, tmp_path: Path) -> None:
+def test_earlier_states_are_packed(config: Path, store: Store, tmp_path: Path) -> None:
     store.keep(found(config))
     written(config / PROJECT / "one.jsonl", b"anew\n")
     store.keep(found(config))
@@ -106,20 +104,20 @@ def test_earlier_states_travel_too(config: Path, store: Store, tmp_path: Path) -
     assert other.read(earlier) == lines(400)
 
 
-def test_a_file_that_is_there_is_not_written_over(store: Store, parcel: Path) -> None:
+def test_an_existing_file_is_not_overwritten(store: Store, parcel: Path) -> None:
     before = parcel.read_bytes()
     with pytest.raises(UserError, match="already exists"):
         store.pack(parcel)
     assert parcel.read_bytes() == before
 
 
-def test_nothing_cannot_be_packed(store: Store, tmp_path: Path) -> None:
+def test_packing_nothing_is_refused(store: Store, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nothing to pack"):
         store.pack(tmp_path / "parcel")
     assert [*tmp_path.glob("*parcel*")] == []
 
 
-def test_a_name_that_not_every_system_has_is_left_out(store: Store, tmp_path: Path) -> None:
+def test_names_some_systems_do_not_allow_are_left_out(store: Store, tmp_path: Path) -> None:
     odd, plain = "projects/p/a:b.jsonl", "projects/p/s.jsonl"
     store.put([NewFile("/r", path, "p", "s", b"{}\n") for path in (odd, plain)])
     assert store.pack(tmp_path / "parcel").left_out == (odd,)
@@ -197,7 +195,7 @@ def refused(other: Store, parcel: Path, match: str = "refusing to") -> None:
     assert files_of(other.folder) == before
 
 
-def test_a_parcel_that_is_right_is_taken(other: Store, tmp_path: Path) -> None:
+def test_a_valid_parcel_is_accepted(other: Store, tmp_path: Path) -> None:
     assert other.unpack(made(tmp_path, journal=encode_line(STATE))).files == 1
     assert [other.read(file) for file in kept_files(other)] == [b"{}\n"]
 
@@ -221,7 +219,7 @@ def _forgetting() -> bytes:
         encode_line(STATE).replace(b"p/s", b"p/t"),
     ],
 )
-def test_a_journal_that_is_damaged_or_forgets_is_refused(
+def test_a_damaged_or_forgetting_journal_is_refused(
     other: Store, tmp_path: Path, journal: bytes
 ) -> None:
     refused(other, made(tmp_path, journal=journal))
@@ -252,14 +250,14 @@ def _no_archive(parcel: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [_cut, _flipped, _with_another_file, _no_archive])
-def test_a_parcel_that_was_tampered_with_is_refused(
+def test_a_manipulated_parcel_is_refused(
     other: Store, parcel: Path, harm: Callable[[Path], None]
 ) -> None:
     harm(parcel)
     refused(other, parcel)
 
 
-def test_a_frame_that_swells_is_refused(other: Store, tmp_path: Path) -> None:
+def test_a_decompression_bomb_is_refused(other: Store, tmp_path: Path) -> None:
     """An index that speaks of more bytes than any frame has is not even unpacked."""
     parcel = made(tmp_path, journal=encode_line(STATE))
     lie = b'{"sha256":"%s","at":0,"size":%d,"frame":0,"packed":10}\n' % (
@@ -278,6 +276,6 @@ def test_a_frame_that_swells_is_refused(other: Store, tmp_path: Path) -> None:
     refused(other, bad, "is damaged")
 
 
-def test_no_file_at_all_is_said(other: Store, tmp_path: Path) -> None:
+def test_a_missing_parcel_is_reported(other: Store, tmp_path: Path) -> None:
     with pytest.raises(PlaitError, match="no such file"):
         other.unpack(tmp_path / "nothing")

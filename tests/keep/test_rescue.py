@@ -59,7 +59,7 @@ def _told(entry: dict[str, Any]) -> str:
             return f"{kind}: {entry.get('tag') or entry.get('customTitle') or entry['aiTitle']}"
 
 
-def test_all_that_is_left_of_a_session_stands_in_its_log_in_order(tmp_path: Path) -> None:
+def test_a_rescued_log_has_all_leftovers_in_order(tmp_path: Path) -> None:
     app = repository(
         tmp_path / "app",
         (7, "Fix the parser\n\nCo-Authored-By: Claude <noreply@anthropic.com>"),
@@ -102,7 +102,7 @@ def test_all_that_is_left_of_a_session_stands_in_its_log_in_order(tmp_path: Path
     ]
 
 
-def test_a_session_comes_with_its_files_below_the_folder_they_lay_in(tmp_path: Path) -> None:
+def test_a_rescued_session_is_in_its_original_project_folder(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("hello"))
     copy = backup(config, "/srv/app/a.py", 1, "1\n", 1)
     log, held = build_files(only(config), config)
@@ -114,28 +114,28 @@ def test_a_session_comes_with_its_files_below_the_folder_they_lay_in(tmp_path: P
     assert {log.mark, held.mark} == {"incomplete"}
 
 
-def test_the_same_traces_make_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_leftovers_give_the_same_bytes(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("hello"), typed("again", 1))
     assert build_files(only(config), config) == build_files(only(config), config)
 
 
-def test_a_session_whose_log_is_there_is_not_lost(tmp_path: Path) -> None:
+def test_a_session_with_a_log_is_not_lost(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("hello"), typed("other", session=OTHER))
     assert only(config, KnownSession(OTHER)).session == LOST
 
 
-def test_commands_and_an_environment_alone_are_no_session(tmp_path: Path) -> None:
+def test_commands_and_an_environment_alone_are_not_a_session(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("/clear"), typed("/exit", 1))
     (config / "session-env" / OTHER).mkdir(parents=True)
     assert lost(config) == LostSessions((), (LOST, OTHER))
 
 
-def test_a_path_is_no_command(tmp_path: Path) -> None:
+def test_a_path_is_not_a_command(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("/home/me/a.py is broken"))
     assert drawn(only(config), config)[1].endswith("/home/me/a.py is broken")
 
 
-def test_a_paste_is_read_from_where_the_client_keeps_it(tmp_path: Path) -> None:
+def test_a_paste_is_read_from_the_paste_cache(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("[Pasted text #1 +59 lines] what?", pasted=STORED))
     assert only(config).prompts[0].text == "[Pasted text #1 +59 lines] what?"
     assert only(config).prompts[0].missing_pastes == 1
@@ -146,7 +146,7 @@ def test_a_paste_is_read_from_where_the_client_keeps_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../secret", "7eb2/../x", ""])
-def test_the_name_of_a_paste_leads_nowhere_else(tmp_path: Path, name: str) -> None:
+def test_paste_names_cannot_lead_elsewhere(tmp_path: Path, name: str) -> None:
     pasted = {"1": {"id": 1, "type": "text", "contentHash": name}}
     config = remains(tmp_path, typed("[Pasted text #1] what?", pasted=pasted))
     (config / "paste-cache").mkdir()
@@ -154,7 +154,7 @@ def test_the_name_of_a_paste_leads_nowhere_else(tmp_path: Path, name: str) -> No
     assert only(config).prompts[0].text == "[Pasted text #1] what?"
 
 
-def test_prompts_without_a_session_are_one_until_four_hours_pass(tmp_path: Path) -> None:
+def test_unnamed_prompts_are_one_session_until_a_four_hour_pause(tmp_path: Path) -> None:
     nameless = [typed(f"p{minutes}", minutes, session=None) for minutes in (0, 239, 479, 800)]
     config = remains(tmp_path, *nameless, typed("elsewhere", session=None, directory="/b"))
     found = lost(config).sessions
@@ -168,7 +168,7 @@ def test_prompts_without_a_session_are_one_until_four_hours_pass(tmp_path: Path)
     assert found == lost(config).sessions
 
 
-def test_prompts_that_a_session_held_which_is_there_are_not_lost(tmp_path: Path) -> None:
+def test_prompts_of_existing_sessions_are_not_lost(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("a", session=None), typed("b", 600, session=None))
     known = KnownSession(OTHER, "/srv/app", at(-1), at(0) - AROUND)
     assert [prompt.text for prompt in only(config, known).prompts] == ["b"]
@@ -178,7 +178,7 @@ def test_prompts_that_a_session_held_which_is_there_are_not_lost(tmp_path: Path)
     assert len(lost(config, elsewhere).sessions) == 2
 
 
-def test_a_commit_is_of_the_session_that_typed_last(tmp_path: Path) -> None:
+def test_a_commit_belongs_to_the_session_of_the_last_prompt(tmp_path: Path) -> None:
     app = repository(tmp_path / "app", (60, "in time"), (62.1, "of the other"), (122.1, "too late"))
     place = str(app)
     config = remains(
@@ -193,14 +193,14 @@ def test_a_commit_is_of_the_session_that_typed_last(tmp_path: Path) -> None:
     assert mine.commits[0].why == "at the time"
 
 
-def test_a_commit_long_after_a_prompt_is_nobodys(tmp_path: Path) -> None:
+def test_a_commit_long_after_a_prompt_belongs_to_no_session(tmp_path: Path) -> None:
     app = repository(tmp_path / "app", (60, "in time"), (60.1, "too late"))
     place = str(app)
     config = remains(tmp_path, typed("a", directory=place), typed("b", 300, directory=place))
     assert [commit.subject for commit in only(config).commits] == ["in time"]
 
 
-def test_a_commit_that_names_another_session_is_that_ones(tmp_path: Path) -> None:
+def test_a_commit_belongs_to_the_session_it_names(tmp_path: Path) -> None:
     stray = "33333333-3333-4333-8333-333333333333"
     app = repository(tmp_path / "app", (1, f"theirs {OTHER}"), (2, f"a number {stray}"))
     place = str(app)
@@ -211,7 +211,7 @@ def test_a_commit_that_names_another_session_is_that_ones(tmp_path: Path) -> Non
     ]
 
 
-def test_a_time_before_all_clients_is_none(tmp_path: Path) -> None:
+def test_an_impossible_time_is_ignored(tmp_path: Path) -> None:
     line = typed("x") | {"timestamp": -1}
     left = find_leftovers(remains(tmp_path, line, typed("y") | {"timestamp": 0}))
     assert ([prompt.text for prompt in left.prompts], left.unread) == (["y"], 1)
@@ -221,7 +221,7 @@ def test_a_directory_that_is_gone_has_no_commits(tmp_path: Path) -> None:
     assert only(remains(tmp_path, typed("x", directory=str(tmp_path / "gone")))).commits == ()
 
 
-def test_the_files_of_a_session_tell_where_it_was_held(tmp_path: Path) -> None:
+def test_the_directory_is_inferred_from_backed_up_files(tmp_path: Path) -> None:
     app = repository(tmp_path / "app", (0, "start"))
     others = [typed("of another", session=OTHER, directory=str(one)) for one in (app, tmp_path)]
     config = remains(tmp_path, *others)
@@ -234,7 +234,7 @@ def test_the_files_of_a_session_tell_where_it_was_held(tmp_path: Path) -> None:
     assert "- the directory is unknown" in drawn(only(unknown, KnownSession(OTHER)), unknown)[0]
 
 
-def test_a_list_of_sessions_tells_what_nothing_else_does(tmp_path: Path) -> None:
+def test_a_session_list_fills_in_missing_facts(tmp_path: Path) -> None:
     config = remains(tmp_path)
     entry = {
         "sessionId": LOST,
@@ -266,7 +266,7 @@ def test_a_list_of_sessions_tells_what_nothing_else_does(tmp_path: Path) -> None
     ]
 
 
-def test_what_lies_beside_a_log_that_is_gone_tells_its_name_and_place(tmp_path: Path) -> None:
+def test_side_files_of_a_lost_log_give_its_id_and_project(tmp_path: Path) -> None:
     config = remains(tmp_path, typed("other", session=OTHER))
     folder = config / "projects" / "-srv-app" / LOST
     folder.mkdir(parents=True)
@@ -286,7 +286,7 @@ ENTRY = st.dictionaries(st.sampled_from(FIELDS), JSON | st.just("../../x") | st.
 
 
 @given(st.lists(ENTRY, max_size=5), st.binary(max_size=40))
-def test_no_list_of_prompts_is_an_error(
+def test_a_missing_prompt_history_is_not_an_error(
     tmp_path_factory: pytest.TempPathFactory, entries: list[dict[str, Any]], rest: bytes
 ) -> None:
     folder = tmp_path_factory.mktemp("rescue")
@@ -305,7 +305,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str
 
 
 @given(st.lists(WORDS, min_size=1, max_size=6))
-def test_every_prompt_stands_in_the_log(
+def test_a_rescued_log_has_every_prompt(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]
 ) -> None:
     folder = tmp_path_factory.mktemp("rescue")
@@ -317,7 +317,7 @@ def test_every_prompt_stands_in_the_log(
     assert [one["message"]["content"] for one in entries if one["type"] == "user"] == spoken
 
 
-def test_what_is_rescued_is_kept_and_marked(tmp_path: Path) -> None:
+def test_rescued_sessions_are_stored_and_marked(tmp_path: Path) -> None:
     config, store = remains(tmp_path, typed("hello")), Store.open(tmp_path / "keep")
     assert [
         one.session for one in rescue(store, find_leftovers(config), (), is_dry=True).sessions
@@ -330,7 +330,7 @@ def test_what_is_rescued_is_kept_and_marked(tmp_path: Path) -> None:
     assert (again.sessions, again.unchanged) == ((), 1)
 
 
-def test_what_was_rescued_gives_way_to_more_never_to_less(tmp_path: Path) -> None:
+def test_a_rescued_session_is_replaced_only_by_a_larger_one(tmp_path: Path) -> None:
     config, store = remains(tmp_path, typed("one"), typed("two", 1)), Store.open(tmp_path / "k")
     rescue(store, find_leftovers(config), ())
     remains(tmp_path, typed("two", 1))
@@ -342,7 +342,7 @@ def test_what_was_rescued_gives_way_to_more_never_to_less(tmp_path: Path) -> Non
     assert all(word in store.read(kept.log) for word in (b"one", b"two", b"three"))
 
 
-def test_a_session_that_is_kept_whole_is_not_rescued(tmp_path: Path) -> None:
+def test_a_completely_backed_up_session_is_not_rescued(tmp_path: Path) -> None:
     config, store = remains(tmp_path, typed("hello")), Store.open(tmp_path / "keep")
     log = NewFile(str(config), f"projects/-srv-app/{LOST}.jsonl", "-srv-app", LOST, b"{}\n")
     store.put([log])

@@ -56,11 +56,11 @@ def test_the_suite_of_the_sdk_passes() -> None:
     done(testing.run_session_store_conformance(lambda: SessionStore(tempfile.mkdtemp())))
 
 
-def test_the_front_door_has_it() -> None:
+def test_the_store_is_exported_by_the_package() -> None:
     assert plait.SessionStore is SessionStore
 
 
-def test_what_is_appended_lies_in_a_plain_file_and_is_packed_at_the_end(tmp_path: Path) -> None:
+def test_entries_are_in_a_plain_file_until_they_are_packed(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     done(store.append(MAIN, [entry("a", n=1.5), entry("b", text="ü\u2028")]))
     (name,) = live_files(tmp_path)
@@ -76,7 +76,7 @@ def test_what_is_appended_lies_in_a_plain_file_and_is_packed_at_the_end(tmp_path
     assert done(store.load(MAIN)) == [entry("a", n=1.5), entry("b", text="ü\u2028")]
 
 
-def test_a_batch_that_comes_again_is_there_once(tmp_path: Path) -> None:
+def test_a_repeated_batch_is_stored_once(tmp_path: Path) -> None:
     batch = [entry("a"), entry("b"), {"type": "tag", "tag": "x"}]
     done(SessionStore(tmp_path).append(MAIN, batch))
     store = SessionStore(tmp_path)
@@ -87,7 +87,7 @@ def test_a_batch_that_comes_again_is_there_once(tmp_path: Path) -> None:
     assert done(store.load(MAIN)) == [*batch, *other]
 
 
-def test_what_was_packed_goes_on_where_it_ended(tmp_path: Path) -> None:
+def test_a_packed_session_can_be_continued(tmp_path: Path) -> None:
     with SessionStore(tmp_path) as store:
         done(store.append(MAIN, [entry("a")]))
     with SessionStore(tmp_path) as store:
@@ -97,7 +97,7 @@ def test_what_was_packed_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert kept.earlier == ()
 
 
-def test_an_agent_is_told_beside_its_log_as_the_client_does(tmp_path: Path) -> None:
+def test_agent_metadata_is_stored_in_the_form_of_the_client(tmp_path: Path) -> None:
     with SessionStore(tmp_path) as store:
         done(store.append(MAIN, [entry("a")]))
         done(store.append(AGENT, [entry("b"), META]))
@@ -132,7 +132,7 @@ def client_session(config: Path) -> Path:
     return log
 
 
-def test_what_plait_keep_has_kept_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
+def test_sessions_backed_up_by_plait_can_be_loaded_and_continued(tmp_path: Path) -> None:
     log = client_session(tmp_path / "config")
     store = Store.open(tmp_path / "keep")
     store.keep(find_sources([make_root(tmp_path / "config")]))
@@ -152,7 +152,7 @@ def test_what_plait_keep_has_kept_is_loaded_and_gone_on_with(tmp_path: Path) -> 
     assert [file.path for one in store.sessions() for file in one.files] == []
 
 
-def test_a_delete_takes_a_session_and_leaves_the_others(tmp_path: Path) -> None:
+def test_deleting_a_session_leaves_the_others(tmp_path: Path) -> None:
     other = {**MAIN, "session_id": "other"}
     store = SessionStore(tmp_path)
     for key in (MAIN, AGENT, other):
@@ -170,7 +170,7 @@ def test_a_delete_takes_a_session_and_leaves_the_others(tmp_path: Path) -> None:
     assert len(kept_paths(tmp_path)) == 1
 
 
-def test_a_store_that_cannot_be_written_to_is_read(tmp_path: Path) -> None:
+def test_a_read_only_sdk_store_can_be_read(tmp_path: Path) -> None:
     with SessionStore(tmp_path) as store:
         done(store.append(MAIN, [entry("a")]))
     before = sorted(tmp_path.rglob("*"))
@@ -204,7 +204,7 @@ if sys.argv[2] == "killed":
 
 
 @pytest.mark.parametrize("name", ["ended", "killed"])
-def test_a_program_that_ends_leaves_nothing_that_is_not_kept(tmp_path: Path, name: str) -> None:
+def test_entries_are_packed_when_the_program_ends(tmp_path: Path, name: str) -> None:
     subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path), name])
     left = [f"projects/p/{name}.jsonl"]
     is_killed = name == "killed"
@@ -214,7 +214,7 @@ def test_a_program_that_ends_leaves_nothing_that_is_not_kept(tmp_path: Path, nam
     assert kept_paths(tmp_path) == left
 
 
-def test_several_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_simultaneous_writers_lose_nothing(tmp_path: Path) -> None:
     def write(writer: int) -> None:
         store = SessionStore(tmp_path)
         for number in range(12):
@@ -234,7 +234,7 @@ def test_several_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
     "key",
     [{}, {"project_key": "p"}, {"project_key": "", "session_id": "s"}, {**MAIN, "subpath": ""}],
 )
-def test_a_key_that_says_nothing_is_refused(tmp_path: Path, key: Entry) -> None:
+def test_an_empty_key_is_refused(tmp_path: Path, key: Entry) -> None:
     with pytest.raises(UserError, match="a key needs"):
         done(SessionStore(tmp_path).load(key))
 
@@ -249,7 +249,7 @@ PARTS = st.text(min_size=1, max_size=30)
 
 
 @given(st.text(max_size=30))
-def test_every_text_is_the_name_of_a_file_and_back(text: str) -> None:
+def test_every_text_can_be_a_file_name_and_is_decoded(text: str) -> None:
     name = name_of(text)
     assert "/" not in name
     assert is_plain_name(name) or name.startswith("-")
@@ -257,7 +257,7 @@ def test_every_text_is_the_name_of_a_file_and_back(text: str) -> None:
 
 
 @given(PARTS, PARTS, st.none() | PARTS)
-def test_a_path_leads_back_to_its_key(project: str, session: str, sub: str | None) -> None:
+def test_a_path_gives_its_key(project: str, session: str, sub: str | None) -> None:
     key = {"project_key": project, "session_id": session}
     stream = stream_of(key if sub is None else {**key, "subpath": sub})
     assert stream_at(stream.path) == stream

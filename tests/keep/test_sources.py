@@ -15,7 +15,7 @@ def told(sources: tuple[Source, ...]) -> dict[str, list[tuple[str, str]]]:
     return {one.session: [(file.path, file.kind) for file in one.files] for one in sources}
 
 
-def test_everything_beside_a_session_belongs_to_it(config: Path) -> None:
+def test_side_files_belong_to_their_session(config: Path) -> None:
     project = config / PROJECT / "one"
     written(project / "subagents" / "workflows" / "wf_1" / "journal.jsonl", b"{}\n")
     written(project / "subagents" / "workflows" / "wf_1" / "agent-c3.jsonl", b"{}\n")
@@ -44,12 +44,12 @@ def test_everything_beside_a_session_belongs_to_it(config: Path) -> None:
     assert {one.root for one in found(config)} == {str(config)}
 
 
-def test_what_is_left_of_a_session_whose_log_is_gone_is_its_own(config: Path) -> None:
+def test_side_files_without_a_log_are_a_session(config: Path) -> None:
     (config / PROJECT / "one.jsonl").unlink()
     assert len(told(found(config))["one"]) == 5
 
 
-def test_an_agent_of_nobody_stands_alone(config: Path) -> None:
+def test_an_agent_without_a_session_is_its_own_session(config: Path) -> None:
     written(config / PROJECT / "agent-d4.jsonl", b'{"text":"\\"sessionId\\":\\"one\\""}\n')
     written(config / PROJECT / "agent-d4.meta.json", b"{}")
     assert told(found(config))["agent-d4"] == [
@@ -58,7 +58,7 @@ def test_an_agent_of_nobody_stands_alone(config: Path) -> None:
     ]
 
 
-def test_other_files_of_a_project_are_nobodys(config: Path) -> None:
+def test_other_files_of_a_project_are_ignored(config: Path) -> None:
     before = told(found(config))
     written(config / PROJECT / "sessions-index.json", b"{}")
     written(config / PROJECT / "memory" / "MEMORY.md", b"#")
@@ -70,7 +70,7 @@ def test_other_files_of_a_project_are_nobodys(config: Path) -> None:
     assert told(found(config)) == before
 
 
-def test_a_log_that_a_link_leads_to_is_kept(config: Path, tmp_path: Path) -> None:
+def test_a_symlinked_log_is_backed_up(config: Path, tmp_path: Path) -> None:
     log = written(tmp_path / "elsewhere" / "far.jsonl", b"{}\n")
     (config / PROJECT / "far.jsonl").symlink_to(log)
     assert told(found(config))["far"] == [(f"{PROJECT}/far.jsonl", "session")]
@@ -86,18 +86,18 @@ def test_a_root_may_be_a_projects_folder_any_folder_or_one_file(config: Path) ->
     assert one.root == str(config / PROJECT)
 
 
-def test_two_roots_that_are_one_are_kept_once(config: Path) -> None:
+def test_a_root_given_twice_is_backed_up_once(config: Path) -> None:
     both = find_sources([make_root(config), make_root(config / "projects")])
     assert told(both) == told(found(config))
 
 
-def test_whose_an_agent_is_need_not_be_read_again(config: Path) -> None:
+def test_known_owners_of_agents_are_not_read_again(config: Path) -> None:
     agent = str(config / PROJECT / "agent-b2.jsonl")
     sources = find_sources([make_root(config)], owners={agent: "one"})
     assert (f"{PROJECT}/agent-b2.jsonl", "agent") in told(sources)["one"]
 
 
-def test_a_folder_that_cannot_be_looked_into_is_named(config: Path) -> None:
+def test_an_unreadable_folder_is_reported(config: Path) -> None:
     (config / PROJECT / "loop").symlink_to("loop")
     before = told(found(config))
     unread: list[Unread] = []

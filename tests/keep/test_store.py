@@ -13,7 +13,7 @@ from plait.store import KeptSession, NewFile, Progress, Store
 from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
 
 
-def test_a_session_comes_back_with_all_that_lay_beside_it(
+def test_a_session_is_restored_with_its_side_files(
     config: Path, store: Store, tmp_path: Path
 ) -> None:
     store.keep(found(config, backups=True))
@@ -29,7 +29,7 @@ def test_a_session_comes_back_with_all_that_lay_beside_it(
         assert was.stat().st_mtime_ns == now.stat().st_mtime_ns
 
 
-def test_backups_are_kept_only_when_asked_for(config: Path, store: Store) -> None:
+def test_file_backups_are_stored_only_on_request(config: Path, store: Store) -> None:
     store.keep(found(config))
     kinds = {file.kind for one in store.sessions() for file in one.files}
     assert kinds == {"session", "agent", "beside", "list"}
@@ -42,7 +42,7 @@ def test_a_second_run_has_nothing_to_do(config: Path, store: Store) -> None:
     assert (again.files, again.unchanged, again.stored_bytes) == (0, 8, 0)
 
 
-def test_a_session_is_found_by_the_beginning_of_its_name(config: Path, store: Store) -> None:
+def test_a_session_is_found_by_a_prefix_of_its_id(config: Path, store: Store) -> None:
     store.keep(found(config))
     assert store.session("on").session == "one"
     with pytest.raises(NoSuchSession):
@@ -51,7 +51,7 @@ def test_a_session_is_found_by_the_beginning_of_its_name(config: Path, store: St
         store.session("")
 
 
-def test_what_is_there_is_not_written_over(config: Path, store: Store) -> None:
+def test_an_existing_file_is_not_overwritten(config: Path, store: Store) -> None:
     store.keep(found(config))
     log = config / PROJECT / "one.jsonl"
     kept = log.read_bytes()
@@ -64,7 +64,7 @@ def test_what_is_there_is_not_written_over(config: Path, store: Store) -> None:
     assert restored.path.read_bytes() == kept
 
 
-def test_a_file_that_lies_nowhere_is_kept_with_its_mark(store: Store) -> None:
+def test_a_new_file_is_stored_with_its_mark(store: Store) -> None:
     file = NewFile("/r", "projects/p/s.jsonl", "p", "s", b"{}\n", mark="incomplete", modified=5)
     store.put([file])
     store.put([file])
@@ -77,14 +77,14 @@ def test_a_file_that_lies_nowhere_is_kept_with_its_mark(store: Store) -> None:
     assert len(store.journal.path.read_bytes().splitlines()) == 1
 
 
-def test_what_is_there_and_the_same_is_left_alone(config: Path, store: Store) -> None:
+def test_an_identical_existing_file_is_left_alone(config: Path, store: Store) -> None:
     store.keep(found(config))
     restored = store.restore(store.session("one"))
     assert (restored.files, len(restored.same)) == ((), 6)
     assert restored.path == config / PROJECT / "one.jsonl"
 
 
-def test_a_deleted_file_of_a_session_comes_back_alone(config: Path, store: Store) -> None:
+def test_only_a_deleted_file_is_restored(config: Path, store: Store) -> None:
     store.keep(found(config))
     agent = config / PROJECT / "one" / "subagents" / "agent-a1.jsonl"
     data = agent.read_bytes()
@@ -95,9 +95,7 @@ def test_a_deleted_file_of_a_session_comes_back_alone(config: Path, store: Store
     assert agent.read_bytes() == data
 
 
-def test_a_file_that_grew_is_one_state_and_one_that_was_written_anew_two(
-    config: Path, store: Store
-) -> None:
+def test_a_grown_file_has_one_state_and_a_rewritten_one_two(config: Path, store: Store) -> None:
     log = config / PROJECT / "one.jsonl"
     store.keep(found(config))
     written(log, lines(900))
@@ -110,9 +108,7 @@ def test_a_file_that_grew_is_one_state_and_one_that_was_written_anew_two(
     assert [store.read(file) for file in session.earlier] == [lines(900)]
 
 
-def test_a_file_that_was_only_touched_is_one_state_with_its_new_time(
-    config: Path, store: Store
-) -> None:
+def test_a_touched_file_has_one_state_with_its_new_time(config: Path, store: Store) -> None:
     store.keep(found(config))
     os.utime(config / PROJECT / "one.jsonl", (5, 5))
     done = store.keep(found(config))
@@ -121,7 +117,7 @@ def test_a_file_that_was_only_touched_is_one_state_with_its_new_time(
     assert session.log and session.log.modified == 5 * 10**9
 
 
-def test_what_two_files_share_is_stored_once(config: Path, store: Store) -> None:
+def test_shared_content_is_stored_once(config: Path, store: Store) -> None:
     store.keep(found(config))
     before = store.packs.stored_bytes()
     shared = (config / PROJECT / "one.jsonl").read_bytes()
@@ -131,7 +127,7 @@ def test_what_two_files_share_is_stored_once(config: Path, store: Store) -> None
     assert store.packs.stored_bytes() == before
 
 
-def test_a_plan_says_what_is_new_and_writes_nothing(config: Path, store: Store) -> None:
+def test_a_plan_lists_what_is_new_and_writes_nothing(config: Path, store: Store) -> None:
     planned = store.plan(found(config))
     assert (len(planned.new), planned.unchanged, len(planned.sessions)) == (8, 0, 2)
     assert planned.bytes == sum(map(len, files_of(config).values())) - len(b"old")
@@ -153,7 +149,7 @@ def test_progress_comes_before_each_file_and_at_the_end(config: Path, store: Sto
     assert {one.of_files for one in seen} == {8}
 
 
-def test_a_name_that_leads_elsewhere_is_never_written(store: Store, tmp_path: Path) -> None:
+def test_a_path_that_leads_elsewhere_is_never_written(store: Store, tmp_path: Path) -> None:
     for number, path in enumerate(("../out.jsonl", "/etc/x.jsonl", "a/../../b.jsonl")):
         store.put([NewFile("/r", path, "p", f"s{number}", b"{}\n")])
         with pytest.raises(Exception, match="it leads elsewhere"):
@@ -162,12 +158,12 @@ def test_a_name_that_leads_elsewhere_is_never_written(store: Store, tmp_path: Pa
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_a_file_where_the_store_should_be_is_a_mistake(tmp_path: Path) -> None:
+def test_a_store_that_is_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is not a folder"):
         Store.open(written(tmp_path / "file", b""))
 
 
-def test_an_empty_store_has_nothing(store: Store) -> None:
+def test_an_empty_store_has_no_sessions(store: Store) -> None:
     assert store.sessions() == ()
     assert store.verify() == ()
     assert store.size().stored_bytes == 0
@@ -187,7 +183,7 @@ def test_an_earlier_state_can_be_restored_too(config: Path, store: Store, tmp_pa
     assert store.restore(earlier, tmp_path / "to").path.read_bytes() == before
 
 
-def test_the_newest_state_is_the_one_that_was_kept_last(config: Path, store: Store) -> None:
+def test_the_newest_state_is_the_one_stored_last(config: Path, store: Store) -> None:
     store.keep(found(config))
     assert {file.kept for file in kept_files(store)} == {store.session("one").kept}
     assert contents(store) == {
@@ -195,7 +191,7 @@ def test_the_newest_state_is_the_one_that_was_kept_last(config: Path, store: Sto
     }
 
 
-def test_what_comes_while_it_is_restored_is_not_written_over(
+def test_a_file_created_during_a_restore_is_not_overwritten(
     config: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.keep(found(config))
@@ -214,7 +210,7 @@ def test_what_comes_while_it_is_restored_is_not_written_over(
     assert [*log.parent.glob(".*")] == []
 
 
-def test_a_link_in_the_way_is_in_the_way(config: Path, store: Store, tmp_path: Path) -> None:
+def test_a_symlink_is_not_overwritten(config: Path, store: Store, tmp_path: Path) -> None:
     store.keep(found(config))
     log = config / PROJECT / "one.jsonl"
     log.rename(tmp_path / "moved.jsonl")
@@ -223,9 +219,7 @@ def test_a_link_in_the_way_is_in_the_way(config: Path, store: Store, tmp_path: P
         store.restore(store.session("one"))
 
 
-def test_a_journal_that_names_other_blocks_is_not_believed(
-    config: Path, store: Store, tmp_path: Path
-) -> None:
+def test_a_journal_with_wrong_blocks_is_noticed(config: Path, store: Store, tmp_path: Path) -> None:
     store.keep(found(config))
     session = store.session("one")
     file = msgspec.structs.replace(session.files[0], sha256="0" * 64)
@@ -234,7 +228,7 @@ def test_a_journal_that_names_other_blocks_is_not_believed(
     assert (done.files, files_of(tmp_path / "to")) == ((), {})
 
 
-def test_a_put_file_that_grew_is_one_state_and_another_one_two(store: Store) -> None:
+def test_a_grown_new_file_has_one_state_and_a_different_one_two(store: Store) -> None:
     def put(data: bytes) -> list[bytes]:
         store.put([NewFile("/r", "projects/p/s.jsonl", "p", "s", data)])
         (session,) = store.sessions()
@@ -246,7 +240,7 @@ def test_a_put_file_that_grew_is_one_state_and_another_one_two(store: Store) -> 
     assert put(lines(3, 7)) == [lines(3), lines(1), lines(3, 7)]
 
 
-def test_another_state_is_never_given_for_one_that_is_lost(tmp_path: Path) -> None:
+def test_a_lost_state_is_never_replaced_by_another(tmp_path: Path) -> None:
     """A file was written anew, longer than it was, and the pack of its old state is gone."""
     store = Store.open(tmp_path)
     for data in (b"old\n" * 10, b"new\n" * 20):
@@ -257,7 +251,7 @@ def test_another_state_is_never_given_for_one_that_is_lost(tmp_path: Path) -> No
         Store.open(tmp_path).read(old)
 
 
-def test_what_another_run_kept_meanwhile_is_not_kept_again(
+def test_what_another_run_stored_meanwhile_is_not_stored_again(
     config: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one is done between our plan and our turn to write."""
@@ -273,7 +267,7 @@ def test_what_another_run_kept_meanwhile_is_not_kept_again(
     assert (ours.files, ours.unchanged, ours.bytes) == (0, 8, 0)
 
 
-def test_progress_is_told_within_a_large_file_and_while_it_is_restored(
+def test_progress_is_reported_within_a_large_file_and_during_restore(
     config: Path, store: Store, tmp_path: Path
 ) -> None:
     written(config / PROJECT / "large.jsonl", lines(40_000))

@@ -31,7 +31,7 @@ def test_a_line_of_a_crontab() -> None:
     )
 
 
-def test_the_line_does_in_a_shell_what_it_says(tmp_path: Path) -> None:
+def test_the_crontab_line_runs_in_a_shell(tmp_path: Path) -> None:
     program = tmp_path / "a b%c"
     program.write_text('#!/bin/sh\nprintf "%s|" "$PLAIT_ROOT" "$@"\n', encoding="utf-8")
     program.chmod(0o755)
@@ -41,13 +41,13 @@ def test_the_line_does_in_a_shell_what_it_says(tmp_path: Path) -> None:
     assert done.stdout == "/x $HOME|keep|it's|"
 
 
-def test_a_newer_command_takes_the_place_of_the_old() -> None:
+def test_a_newer_command_replaces_the_old_one() -> None:
     old = add_to_crontab(THEIRS, ["/old/plait", "keep"], {}) + "1 2 3 4 5 more\n"
     new = add_to_crontab(old, ["/new/plait", "keep"], {})
     assert new == old.replace("/old/", "/new/")
 
 
-def test_what_others_wrote_is_not_ours() -> None:
+def test_lines_of_others_are_not_ours() -> None:
     assert not has_line(THEIRS)
     assert remove_from_crontab(THEIRS) == THEIRS
 
@@ -59,7 +59,7 @@ CRONTAB = st.lists(LINE.filter(lambda line: not has_line(line))).map(
 
 
 @given(CRONTAB, CRONTAB)
-def test_a_crontab_comes_back_to_the_byte(before: str, later: str) -> None:
+def test_removing_our_line_restores_the_crontab(before: str, later: str) -> None:
     text = add_to_crontab(before, COMMAND, {})
     assert has_line(text)
     assert add_to_crontab(text, COMMAND, {}) == text
@@ -86,12 +86,12 @@ def test_the_units() -> None:
     assert not is_our_unit("[Unit]\n")
 
 
-def test_a_dollar_is_no_variable_of_systemd() -> None:
+def test_a_dollar_sign_is_escaped_for_systemd() -> None:
     assert 'ExecStart="/a$$b/plait"\n' in service_unit(["/a$b/plait"], {})
 
 
 @pytest.mark.parametrize("word", ["/a\nb", "/a\x00b", "/a\x1bb"])
-def test_what_is_no_line_is_refused(word: str) -> None:
+def test_control_characters_are_refused(word: str) -> None:
     with pytest.raises(UserError, match="control character"):
         add_to_crontab("", [word], {})
     with pytest.raises(UserError, match="control character"):
@@ -101,13 +101,13 @@ def test_what_is_no_line_is_refused(word: str) -> None:
 
 
 @given(st.lists(LINE.filter(bool), min_size=1, max_size=4))
-def test_every_word_arrives_through_cron_and_a_shell(words: list[str]) -> None:
+def test_every_word_survives_cron_and_a_shell(words: list[str]) -> None:
     line = add_to_crontab("", words, {})
     told = line.split(" ", 5)[5].replace("\\%", "%").removesuffix(" # plait keep\n")
     assert shlex.split(told) == words
 
 
-def test_two_tasks_do_not_know_each_other() -> None:
+def test_tasks_do_not_affect_each_other() -> None:
     both = add_to_crontab(
         add_to_crontab(THEIRS, COMMAND, {}), ["plait", "lake", "ship"], {}, SHIP_TASK
     )
