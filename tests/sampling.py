@@ -47,8 +47,7 @@ EVERY: dict[str, int] = {
     "test_compressing_loses_no_prompt_and_breaks_no_rule": 5,
     "tests/edit/test_fork.py::test_a_clone_of_the_active_part_is_sent_as_its_source_is": 5,
     "tests/edit/test_fork.py::test_a_fork_sends_what_the_client_sent_at_that_point": 5,
-    "tests/edit/test_switch.py::"
-    "test_a_switched_session_continues_from_the_tip_of_the_branch": 5,
+    "tests/edit/test_switch.py::test_a_switched_session_continues_from_the_tip_of_the_branch": 5,
     "tests/edit/test_trim_presets.py::test_presets_are_idempotent_on_examples": 5,
     "tests/edit/test_trim_properties.py::test_trims_of_odd_sessions_keep_everything_else": 5,
     "tests/write/test_resume.py::test_the_next_prompt_follows_what_the_client_would_send": 5,

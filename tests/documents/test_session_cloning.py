@@ -62,7 +62,7 @@ def clone(session: str, tmp_path: Path) -> dict[str, Record]:
     ],
     ids=["clone", "fork", "rename"],
 )
-def test_what_was_signed_is_what_was_thought(verb: Any, tmp_path: Path) -> None:
+def test_signed_thinking_is_unchanged(verb: Any, tmp_path: Path) -> None:
     path = carried_out(verb(Archive([root_with(tmp_path, *LINES)]).plan))
     [answer] = [record for record in read(path) if record.type == "assistant"]
     assert answer.fields["message"]["content"] == [THOUGHT, CALL]
@@ -79,7 +79,7 @@ def test_every_line_that_has_a_session_has_the_new_one(
 
 
 # checklist: F47
-def test_every_record_is_new_and_stands_where_it_stood(clone: dict[str, Record]) -> None:
+def test_every_record_has_a_new_id_at_the_same_place(clone: dict[str, Record]) -> None:
     uuids = [clone[name].uuid for name in ("prompt", "answer", "result")]
     assert len(set(uuids)) == 3
     assert not {PROMPT, ANSWER, RESULT} & set(uuids)
@@ -91,12 +91,12 @@ def test_every_record_is_new_and_stands_where_it_stood(clone: dict[str, Record])
 
 
 # checklist: F48
-def test_a_queued_prompt_is_of_the_clone(session: str, clone: dict[str, Record]) -> None:
+def test_a_queued_prompt_gets_the_new_session_id(session: str, clone: dict[str, Record]) -> None:
     assert clone["queue"].fields == {**LINES[1], "sessionId": session}
 
 
 # checklist: F49
-def test_a_snapshot_is_of_the_clones_prompt(clone: dict[str, Record]) -> None:
+def test_a_snapshot_refers_to_the_prompt_of_the_clone(clone: dict[str, Record]) -> None:
     fields = clone["snapshot"].fields
     assert fields["messageId"] == fields["snapshot"]["messageId"] == clone["prompt"].uuid
 

@@ -58,7 +58,7 @@ def found(tmp_path: Path) -> Compressed:
 
 
 # checklist: F59
-def test_what_people_typed_is_kept_as_it_is(found: Compressed) -> None:
+def test_prompts_are_unchanged(found: Compressed) -> None:
     drawn = {line.name: line.record for line in found.drawing.files[0].lines}
     for name in ("U1", "U2", "U3"):
         assert found.record(name).fields["message"] == (drawn[name] or {})["message"]
@@ -68,7 +68,7 @@ def test_what_people_typed_is_kept_as_it_is(found: Compressed) -> None:
 
 
 # checklist: F60
-def test_a_summary_stands_for_what_was_answered(found: Compressed) -> None:
+def test_a_summary_replaces_the_answers(found: Compressed) -> None:
     assert [role for role, _ in found.messages] == ["user", "assistant"] * 3
     assert "There are two files." in found.answers
     for name in ("A1.1", "A1.2", "A1", "A2", "A3", "A4"):
@@ -80,9 +80,7 @@ def test_a_summary_stands_for_what_was_answered(found: Compressed) -> None:
 
 
 # checklist: F61
-def test_calls_are_told_without_their_results_or_not_at_all(
-    found: Compressed, tmp_path: Path
-) -> None:
+def test_calls_are_listed_without_results_or_left_out(found: Compressed, tmp_path: Path) -> None:
     assert "Bash ls -l" in found.answers and "Bash rm b.py" in found.answers
     assert "tool_use" not in found.answers and b'"tool_result"' not in found.data
     without = Compressed(tmp_path / "other", calls="none")

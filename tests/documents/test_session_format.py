@@ -69,7 +69,7 @@ STREAMED = [
 
 
 # checklist: F37, F38
-def test_of_a_streamed_message_the_final_entry_is_used() -> None:
+def test_the_final_entry_of_a_streamed_message_is_used() -> None:
     assert deduplicate_messages([user("u1", "go"), *STREAMED]) == {
         "msg_1": DeduplicatedMessage(
             id="msg_1",
@@ -211,7 +211,7 @@ def test_how_turns_are_detected(
 
 
 # checklist: F34, F35
-def test_calls_are_paired_and_orphans_are_left() -> None:
+def test_calls_are_paired_and_orphans_listed() -> None:
     found = pair_tool_calls(
         [
             assistant("a1", TEXT, call("t1"), call("t2", "Grep")),
@@ -237,7 +237,7 @@ def test_calls_are_paired_and_orphans_are_left() -> None:
     assert found.strays == (StrayResult("t3", "r2"), StrayResult("t2", "r3"))
 
 
-def test_of_two_waiting_calls_with_one_id_the_later_counts() -> None:
+def test_the_later_of_two_open_calls_with_one_id_counts() -> None:
     entries = [assistant("a1", call("t1")), assistant("a2", call("t1", "Edit")), result("r", "t1")]
     found = pair_tool_calls(entries)
     assert [(one.name, one.call_uuid) for one in found.matches] == [("Edit", "a2")]
@@ -262,7 +262,7 @@ def test_calls_and_results_are_counted(entries: list[Record], is_equal: bool) ->
 
 
 # checklist: F39, S28
-def test_what_the_client_made_up_is_filtered_out() -> None:
+def test_synthetic_messages_are_filtered_out() -> None:
     message = {
         "model": "<synthetic>",
         "stop_reason": "stop_sequence",
@@ -274,7 +274,7 @@ def test_what_the_client_made_up_is_filtered_out() -> None:
     assert list(without_synthetic([spoken, made_up, *STREAMED])) == [spoken, *STREAMED]
 
 
-def test_hostile_entries_are_passed_over() -> None:
+def test_hostile_entries_are_skipped() -> None:
     odd = [
         record(type="user"),
         record(type="user", message=[]),

@@ -112,7 +112,7 @@ def test_the_parent_chain_is_one_line(tmp_path: Path, lines: list[dict[str, Any]
 
 
 # checklist: F3, P35
-def test_the_chain_decides_not_the_place_in_the_file(tmp_path: Path) -> None:
+def test_the_chain_decides_and_not_the_position_in_the_file(tmp_path: Path) -> None:
     turned = [CHAIN[0], CHAIN[6], *CHAIN[1:6]]
     graph = archive(tmp_path, *turned).graph(SESSION)
     (trunk,) = graph.lines.values()
@@ -423,7 +423,7 @@ def as_the_appendix_has_it(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 # checklist: P119
-def test_where_the_client_does_otherwise_than_the_appendix(tmp_path: Path) -> None:
+def test_differences_between_client_and_appendix(tmp_path: Path) -> None:
     summary = {"type": "summary", "summary": "A title", "leafUuid": "G"}
     lines = [*CHAIN, summary]
     sent = archive(tmp_path, *lines).context(SESSION)
@@ -435,7 +435,7 @@ def test_where_the_client_does_otherwise_than_the_appendix(tmp_path: Path) -> No
     ]
 
 
-def test_what_the_appendix_could_not_read_is_passed_over(tmp_path: Path) -> None:
+def test_messages_the_appendix_cannot_read_are_skipped(tmp_path: Path) -> None:
     odd: list[Record] = [
         parse_record(b'{"type":"user"}'),
         parse_record(b'{"message":{"role":"user","content":"no type"}}'),

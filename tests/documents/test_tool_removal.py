@@ -70,7 +70,7 @@ def test_calls_are_chosen_block_by_block(tmp_path: Path) -> None:
 
 
 # checklist: F52
-def test_a_block_goes_or_the_whole_record_where_nothing_else_is_in_it(tmp_path: Path) -> None:
+def test_a_block_is_removed_or_the_whole_record_if_empty(tmp_path: Path) -> None:
     found = trimmed(tmp_path, CALLS, tools=("Glob", "Read"))
     assert kinds(found, "A1") == ["thinking", "text", "tool_use"]
     assert found.record("A1").fields["message"]["stop_reason"] == "tool_use"
@@ -79,7 +79,7 @@ def test_a_block_goes_or_the_whole_record_where_nothing_else_is_in_it(tmp_path: 
 
 # checklist: F53
 @pytest.mark.parametrize("tools", [("Glob",), ("Read",), ("*",)])
-def test_a_result_goes_with_its_call(tools: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_result_is_removed_with_its_call(tools: tuple[str, ...], tmp_path: Path) -> None:
     found = trimmed(tmp_path, CALLS, tools=tools)
     assert ids(found, "tool_result", "tool_use_id") == ids(found, "tool_use", "id")
     left = [record for record in found.records if "toolUseResult" in record.fields]
@@ -87,7 +87,7 @@ def test_a_result_goes_with_its_call(tools: tuple[str, ...], tmp_path: Path) -> 
 
 
 # checklist: F54
-def test_what_is_next_follows_the_nearest_record_that_remains(tmp_path: Path) -> None:
+def test_children_follow_the_nearest_kept_ancestor(tmp_path: Path) -> None:
     found = trimmed(tmp_path, CALLS, tools=("*",))
     assert found.picture == "U1 A1<U1 A3<A1"
     pointer = found.records[-1].fields
@@ -95,7 +95,7 @@ def test_what_is_next_follows_the_nearest_record_that_remains(tmp_path: Path) ->
 
 
 # checklist: F55
-def test_snapshots_of_removed_calls_are_of_records_that_remain(tmp_path: Path) -> None:
+def test_snapshots_of_removed_calls_refer_to_kept_records(tmp_path: Path) -> None:
     text = """
         U1 "Write two files."
         file-history-snapshot of U1
@@ -118,7 +118,7 @@ def test_snapshots_of_removed_calls_are_of_records_that_remain(tmp_path: Path) -
 
 
 # checklist: F56
-def test_thoughts_go_from_what_was_said(tmp_path: Path) -> None:
+def test_thinking_is_removed(tmp_path: Path) -> None:
     found = trimmed(tmp_path, THOUGHTS, thinking=True)
     assert b"thinking" not in b"".join(
         json.dumps(blocks_of(record.fields)).encode() for record in found.records
@@ -127,7 +127,7 @@ def test_thoughts_go_from_what_was_said(tmp_path: Path) -> None:
 
 
 # checklist: F57
-def test_words_and_calls_stay_when_thoughts_go(tmp_path: Path) -> None:
+def test_text_and_calls_are_kept_when_thinking_is_removed(tmp_path: Path) -> None:
     found = trimmed(tmp_path, THOUGHTS, thinking=True)
     whole = trimmed(tmp_path / "whole", THOUGHTS)
     for name in ("A1", "A2"):
@@ -144,7 +144,7 @@ def test_it_is_noted_that_usage_no_longer_matches(tmp_path: Path) -> None:
 
 
 # checklist: F58
-def test_what_was_spent_is_counted_once_whatever_was_trimmed(tmp_path: Path) -> None:
+def test_usage_is_counted_once_after_any_trim(tmp_path: Path) -> None:
     drawing = trimmed(tmp_path, THOUGHTS).drawing
     archive = Archive([tmp_path])
     before = [(row.total.tokens, row.total.responses) for row in archive.usage("monthly").rows]

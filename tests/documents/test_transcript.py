@@ -199,7 +199,7 @@ def test_the_role_is_the_type_else_the_role_of_the_message(
         ({}, None),
     ],
 )
-def test_the_time_at_the_top_goes_first_and_must_be_a_string(
+def test_the_time_of_the_line_wins_and_must_be_a_string(
     fields: dict[str, Any], time: datetime | None
 ) -> None:
     assert timestamp_of_message(record(**fields)) == time
@@ -220,9 +220,7 @@ def test_the_time_at_the_top_goes_first_and_must_be_a_string(
         ({}, None),
     ],
 )
-def test_nested_content_goes_before_that_of_the_line(
-    fields: dict[str, Any], content: object
-) -> None:
+def test_nested_content_wins_over_that_of_the_line(fields: dict[str, Any], content: object) -> None:
     assert get_message_content(record(**fields)) == content
 
 
@@ -256,7 +254,7 @@ def test_calls_are_matched_with_their_results() -> None:
     assert (three.output, three.time, three.result) == ("file data", None, second)
 
 
-def test_an_empty_output_is_told_from_none() -> None:
+def test_an_empty_output_differs_from_none() -> None:
     empty = record(type="user", content=[{"type": "tool_result", "tool_use_id": "t1"}])
     (found,) = match_tool_results([ToolUse("t1", "Read")], [empty])
     assert (found.output, found.result) == (None, empty)
@@ -287,9 +285,7 @@ def test_hostile_messages_are_grouped_all_the_same() -> None:
 
 # checklist: T22, T55
 @given(st.text(sorted(LETTERS), max_size=30), st.data())
-def test_reading_on_where_it_stopped_gives_the_same_turns(
-    letters: str, data: st.DataObject
-) -> None:
+def test_grouping_can_continue_where_it_stopped(letters: str, data: st.DataObject) -> None:
     messages = messages_of(letters)
     whole = group_turns(messages)
     assert whole.consumed <= len(messages)

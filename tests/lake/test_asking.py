@@ -30,16 +30,14 @@ def rows(sql: str, lake: SmallLake = LAKE, **values: object) -> list[tuple[objec
     return list(asked.query(sql, values).rows())
 
 
-def test_rows_that_hold_no_more_are_not_seen() -> None:
+def test_outdated_rows_are_not_visible() -> None:
     """Session b was built anew, c is not there yet: the rows of 9 and of c are nobody's."""
     assert rows("SELECT sum(cost_usd), sum(output), count(*) FROM responses") == [(3.0, 12, 2)]
 
 
 @settings(max_examples=20)
 @given(st.sets(st.integers(1, 6)), st.lists(st.integers(1, 6), max_size=12))
-def test_a_row_is_seen_where_its_build_is_among_the_sessions(
-    held: set[int], built: list[int]
-) -> None:
+def test_a_row_is_visible_if_its_build_is_in_sessions(held: set[int], built: list[int]) -> None:
     lake = SmallLake(
         sessions=[{"session": "a", "build": one} for one in held],
         turns=[{"session": "a", "build": one} for one in built],
@@ -48,13 +46,13 @@ def test_a_row_is_seen_where_its_build_is_among_the_sessions(
     assert found == [(one,) for one in sorted(built) if one in held]
 
 
-def test_only_tables_that_are_named_are_opened_and_the_sessions_first() -> None:
+def test_only_used_tables_are_opened_sessions_first() -> None:
     lake = SmallLake()
     rows("SELECT count(*) FROM Responses JOIN turns USING (build)", lake)
     assert lake.opened == ["sessions", "turns", "responses"]
 
 
-def test_all_tables_are_there_where_none_is_named() -> None:
+def test_all_tables_are_available_if_none_is_named() -> None:
     found = {name for (name,) in rows("SHOW TABLES") if not str(name).startswith("stored ")}
     assert found == set(LAKE.tables)
 
@@ -66,7 +64,7 @@ def test_statements_before_the_last_are_run_and_undone() -> None:
         assert list(made.rows()) == [(5,)]
 
 
-def test_one_asking_answers_many_threads_and_after_what_was_wrong() -> None:
+def test_one_engine_serves_many_threads_and_survives_errors() -> None:
     asked = open_query_engine(LAKE)
 
     def ask(number: int) -> list[tuple[object, ...]]:
@@ -80,18 +78,18 @@ def test_one_asking_answers_many_threads_and_after_what_was_wrong() -> None:
         assert list(threads.map(ask, range(12))) == [[(12 + one,)] for one in range(12)]
 
 
-def test_an_answer_is_the_same_as_it_is_worked_out_and_whole() -> None:
+def test_a_streamed_answer_equals_the_complete_one() -> None:
     sql = "SELECT session, output FROM responses ORDER BY 1"
     assert list(open_query_engine(LAKE).stream(sql).rows()) == rows(sql) == [("a", 5), ("b", 7)]
 
 
-def test_sums_of_whole_numbers_are_whole_numbers_and_names_are_unlike() -> None:
+def test_integer_sums_stay_integers_and_names_are_unique() -> None:
     answer = open_query_engine(LAKE).query("SELECT sum(output) AS n, count(*) AS n FROM responses")
     assert answer.columns == ("n", "n_2")
     assert [str(field.type) for field in answer.schema] == ["int64", "int64"]
 
 
-def test_values_stand_for_parameters() -> None:
+def test_parameters_are_bound() -> None:
     assert rows("SELECT sum(output) FROM responses WHERE output > $than", than=5) == [(7,)]
 
 
@@ -116,7 +114,7 @@ REACHING = (
 
 
 @pytest.mark.parametrize("sql", REACHING)
-def test_a_question_reaches_the_tables_alone(
+def test_a_query_can_only_read_the_tables(
     sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither a file nor an address, nor a setting, nor a variable of this program."""
@@ -130,7 +128,7 @@ def test_a_question_reaches_the_tables_alone(
     assert [*tmp_path.iterdir()] == [file] and secret_frame.num_rows == 2
 
 
-def test_a_file_that_is_reached_for_is_not_named_as_if_it_could_be() -> None:
+def test_the_error_does_not_suggest_reading_files() -> None:
     with pytest.raises(UserError, match="a query can only read the tables of the lake"):
         rows("SELECT * FROM read_csv('/etc/passwd')")
 
@@ -157,7 +155,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("sql", WRONG)
-def test_what_cannot_be_asked_is_said(sql: str) -> None:
+def test_invalid_queries_are_refused(sql: str) -> None:
     with pytest.raises(UserError) as refused:
         rows(sql)
     message, hint = WRONG[sql]
@@ -165,17 +163,17 @@ def test_what_cannot_be_asked_is_said(sql: str) -> None:
     assert "\n" not in refused.value.message
 
 
-def test_a_lake_of_counts_says_that_it_has_no_words() -> None:
+def test_a_counts_lake_says_that_it_has_no_text() -> None:
     with pytest.raises(UserError, match="this lake has no table 'text'") as refused:
         rows("SELECT * FROM text", SmallLake("counts"))
     assert refused.value.hints[0].startswith("a lake with the profile `counts` has sessions, ")
 
 
-def test_a_type_that_is_called_as_a_table_is_one() -> None:
+def test_a_type_named_like_a_table_works() -> None:
     assert rows("SELECT 4::text", SmallLake("counts")) == [("4",)]
 
 
-def test_what_memory_does_not_hold_goes_to_a_folder_that_goes_with_the_answer() -> None:
+def test_large_queries_spill_to_a_folder_that_is_removed() -> None:
     answer: QueryResult | None = open_query_engine(LAKE).stream(
         "SELECT current_setting('temp_directory')"
     )

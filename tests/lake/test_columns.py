@@ -27,7 +27,7 @@ STAMPS = (
 
 
 @given(st.lists(st.sampled_from(STAMPS) | st.datetimes().map("{:%Y-%m-%dT%H:%M:%S.123Z}".format)))
-def test_times_are_the_moments_that_they_name(stamps: list[str | None]) -> None:
+def test_times_are_parsed(stamps: list[str | None]) -> None:
     assert make_array(stamps, TIME).to_pylist() == [parse_time(one) for one in stamps]
 
 
@@ -47,7 +47,7 @@ def test_a_time_in_the_usual_form_is_read_to_the_millisecond() -> None:
         (None, None),
     ],
 )
-def test_half_of_a_pair_is_replaced(given: str | None, kept: str | None) -> None:
+def test_a_lone_surrogate_is_replaced(given: str | None, kept: str | None) -> None:
     assert make_array([given, "x"], pa.string()).to_pylist() == [kept, "x"]
 
 
@@ -62,13 +62,11 @@ def test_half_of_a_pair_is_replaced(given: str | None, kept: str | None) -> None
         (7, 7),
     ],
 )
-def test_a_number_without_end_is_the_largest_that_there_is(
-    given: int | None, kept: int | None
-) -> None:
+def test_a_huge_integer_becomes_the_largest_one(given: int | None, kept: int | None) -> None:
     assert make_array([given, 10**20], pa.int64()).to_pylist() == [kept, 2**63 - 1]
 
 
-def test_rows_begin_with_whose_they_are() -> None:
+def test_rows_begin_with_the_common_columns() -> None:
     owner = RowOwner(7, "here", "s\udc80", "-home", "2026-11")
     columns: dict[str, list[Any]] = {
         "code": ["cycle", "order"],

@@ -196,7 +196,7 @@ def test_no_word_of_examples_is_in_a_lake_of_counts(gallery: Path, tmp_path: Pat
     assert shared_words(units_under(gallery, 1), gallery, tmp_path / "lake") == {}
 
 
-def test_what_a_lake_knows_of_kinship_says_no_word(gallery: Path, tmp_path: Path) -> None:
+def test_links_of_sessions_contain_no_text(gallery: Path, tmp_path: Path) -> None:
     manner = BuildOptions(Labels("here"), "counts", key=KEY)
     Archive([gallery / "workflow"], jobs=1).lake.ship(str(tmp_path), manner)
     kin = Lake(str(tmp_path)).read_links("here")
@@ -207,7 +207,7 @@ def test_what_a_lake_knows_of_kinship_says_no_word(gallery: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("profile", ["full", pytest.param("redacted", marks=pytest.mark.long)])
-def test_what_is_looked_for_is_found_where_it_stands(
+def test_the_search_of_this_test_finds_words(
     gallery: Path, tmp_path: Path, profile: Profile
 ) -> None:
     """Words that are let through are found, in columns and in files."""

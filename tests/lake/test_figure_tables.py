@@ -76,7 +76,7 @@ branch - 1 prompt True True 2 1 1 -
 """
 
 
-def test_turns_have_what_was_done_in_them(talk: Lake) -> None:
+def test_rows_of_turns(talk: Lake) -> None:
     columns = "branch_kind agent_type turn opener typed begins responses calls failed first_edit_ms"
     assert told(talk, "turns", columns) == TURNS.strip()
     assert told(talk, "turns", "counts") == "-\nTrue\nTrue\n-\nTrue"  # an agent's are no person's
@@ -93,12 +93,12 @@ branch - 1 Bash failed 1000.0 11 True True
 """
 
 
-def test_calls_have_their_outcomes_and_the_last_before_a_rewind_is_told(talk: Lake) -> None:
+def test_rows_of_calls_mark_the_last_one_before_a_rewind(talk: Lake) -> None:
     columns = "branch_kind agent_type turn tool outcome took_ms result_bytes before_rewind counts"
     assert told(talk, "tool_calls", columns) == CALLS.strip()
 
 
-def test_files_have_what_was_done_to_them(talk: Lake) -> None:
+def test_rows_of_files(talk: Lake) -> None:
     columns = "turn path action outcome added removed counts"
     assert told(talk, "files", columns) == (
         "1 /home/dev/shop/cart.py read ok - - True\n1 /home/dev/shop/cart.py edited ok 1 1 True"
@@ -118,7 +118,7 @@ RESPONSES = """
 """
 
 
-def test_responses_have_what_they_took_and_where_they_stand(talk: Lake) -> None:
+def test_rows_of_responses(talk: Lake) -> None:
     columns = "turn kind agent_type output cache_write_5m cache_read abandoned"
     assert told(talk, "responses", columns) == RESPONSES.strip()
     standing = {row["uuid"]: (row["branch"], row["turn"]) for row in talk["tool_calls"]}
@@ -129,7 +129,7 @@ def test_responses_have_what_they_took_and_where_they_stand(talk: Lake) -> None:
         )
 
 
-def test_waste_is_told_by_the_response_that_paid(talk: Lake) -> None:
+def test_rows_of_waste_name_the_response_that_paid(talk: Lake) -> None:
     assert (
         told(talk, "waste", "kind entrypoint least_usd") == "abandoned - -\n" * 2 + "startup cli -"
     )
@@ -146,14 +146,14 @@ output active Read 1 1\tdef total(): return 0
 """
 
 
-def test_words_are_those_that_a_search_finds(talk: Lake) -> None:
+def test_rows_of_text_equal_the_passages_of_search(talk: Lake) -> None:
     begin: Lake = {"text": talk["text"][:5]}
     assert told(begin, "text", "kind state tool turn text") == TEXT.strip()
     known = {row["uuid"] for row in talk["records"]}
     assert all(row["uuid"] in known for row in talk["text"][1:])
 
 
-def test_every_row_says_whose_it_is(talk: Lake) -> None:
+def test_every_row_names_its_session(talk: Lake) -> None:
     for table in ("turns", "responses", "waste", "tool_calls", "files", "text"):
         whose = {tuple(row.values())[:5] for row in talk[table]}
         assert whose == {tuple(talk["sessions"][0].values())[:5]}
@@ -168,7 +168,7 @@ A2< "four"
 """
 
 
-def test_what_was_written_again_is_told_with_its_cause(tmp_path: Path) -> None:
+def test_resent_tokens_have_their_cause(tmp_path: Path) -> None:
     draw(AGAIN).write(tmp_path)
     first, second = made(tmp_path)["responses"]
     assert (first["again"], first["cause"], first["again_usd"]) == (0, None, None)
@@ -197,7 +197,7 @@ I1<
 """
 
 
-def test_only_what_went_well_has_changed_a_file(tmp_path: Path) -> None:
+def test_only_successful_calls_count_as_file_changes(tmp_path: Path) -> None:
     draw(FAILED).write(tmp_path)
     lake = made(tmp_path)
     assert told(lake, "files", "action outcome counts") == "edited failed -\ncreated ok True"
@@ -216,7 +216,7 @@ also tool-results/b1.txt
 """
 
 
-def test_an_output_beside_the_log_is_read_where_nothing_is_hidden(tmp_path: Path) -> None:
+def test_outputs_in_side_files_are_read_unless_redacted(tmp_path: Path) -> None:
     kept = {"persistedOutputPath": "/x/tool-results/b1.txt", "persistedOutputSize": 4711}
     draw(BESIDE.replace("$KEPT", json.dumps(kept))).write(tmp_path)
     lake = made(tmp_path)
@@ -226,7 +226,7 @@ def test_an_output_beside_the_log_is_read_where_nothing_is_hidden(tmp_path: Path
     assert not any("the words of" in row["text"] for row in hidden["text"].to_pylist())
 
 
-def test_an_agent_that_is_called_by_a_name_is_not_where_names_are_hidden(tmp_path: Path) -> None:
+def test_named_agents_are_hidden_in_counts(tmp_path: Path) -> None:
     draw(TALK).write(tmp_path)
     (log,) = tmp_path.rglob("agent-*.jsonl")
     log.rename(log.with_name("agent-ann@acme-shop.com.jsonl"))
@@ -245,7 +245,7 @@ A2< "z" {"uuid": null, "requestId": null}
 """
 
 
-def test_a_response_that_nothing_names_is_known_by_its_line(tmp_path: Path) -> None:
+def test_a_response_without_id_is_identified_by_its_line(tmp_path: Path) -> None:
     for path in draw(UNNAMED).write(tmp_path):
         lines = [json.loads(line) for line in path.read_bytes().splitlines()]
         for line in lines:

@@ -163,7 +163,7 @@ def _prompt(uuid: str, time: str) -> bytes:
     return json.dumps(fields | {"message": {"role": "user", "content": uuid}}).encode() + b"\n"
 
 
-def test_a_rewind_stands_on_a_branch_that_does_not_go_on(gallery: Path) -> None:
+def test_a_rewind_is_on_an_inactive_branch(gallery: Path) -> None:
     lake = lake_of(Archive([gallery / "rewind"]))
     records = _rows(lake["records"], "branch_kind", "live", "rung", "edge")
     assert {row[:2] for row in records} == {("trunk", True), ("branch", False)}
@@ -177,7 +177,7 @@ def test_a_fork_that_two_rules_explain_names_both(tmp_path: Path) -> None:
     assert [folded for _, folded in found if folded] == ["retracted"]
 
 
-def test_what_stands_beside_the_chain_has_a_branch_and_no_uuid(tmp_path: Path) -> None:
+def test_records_off_the_chain_have_a_branch_and_no_uuid(tmp_path: Path) -> None:
     note = b'{"type":"mode","mode":"plan","sessionId":"s"}\n'
     prompt = b'{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"x"}}'
     written(tmp_path / "p" / "s.jsonl", note + prompt + b"\n" + note)
@@ -202,7 +202,7 @@ def test_findings_name_files_from_the_root_on(tmp_path: Path) -> None:
     assert any("'p/a.jsonl'" in sentence for *_, sentence in found)
 
 
-def test_a_file_is_read_as_far_as_it_was_when_it_was_found(tmp_path: Path) -> None:
+def test_a_file_is_read_up_to_its_size_when_found(tmp_path: Path) -> None:
     written(tmp_path / "p" / "s.jsonl", b'{"type":"mode","mode":"plan"}\n{"type"')
     archive = Archive([tmp_path])
     assert archive.sessions
@@ -213,7 +213,7 @@ def test_a_file_is_read_as_far_as_it_was_when_it_was_found(tmp_path: Path) -> No
     assert _rows(lake["logs"], "lines", "records", "broken", "log_bytes") == [(2, 1, 1, 37)]
 
 
-def test_a_file_that_has_gone_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "p" / "s.jsonl"
     written(path, b'{"type":"mode"}\n')
     (unit,) = units_of(Archive([tmp_path]))

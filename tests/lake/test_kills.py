@@ -125,7 +125,7 @@ def whole(state: dict[str, int]) -> dict[str, list[tuple[str, str, int]]]:
 
 @settings(max_examples=3)
 @given(STEPS)
-def test_a_killed_writer_leaves_what_was_or_what_should_be(steps: list[Step]) -> None:
+def test_a_killed_writer_leaves_the_old_or_the_new_state(steps: list[Step]) -> None:
     with TemporaryDirectory() as folder:
         check(steps, Path(folder))
 
@@ -133,7 +133,7 @@ def test_a_killed_writer_leaves_what_was_or_what_should_be(steps: list[Step]) ->
 @pytest.mark.long
 @settings(max_examples=150)
 @given(STEPS)
-def test_a_killed_writer_leaves_what_was_or_what_should_be_thoroughly(steps: list[Step]) -> None:
+def test_killed_writers_leave_the_old_or_the_new_state(steps: list[Step]) -> None:
     with TemporaryDirectory() as folder:
         check(steps, Path(folder))
 

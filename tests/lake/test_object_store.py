@@ -100,7 +100,7 @@ def test_two_builders_at_once_leave_one_set_of_each_session(store: ObjectStore, 
     assert desk.holds(("a", 11), *own) or desk.holds(("a", 21), *own)
 
 
-def test_who_comes_second_in_making_a_table_goes_on(
+def test_the_second_creator_of_a_table_continues(
     store: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = DeltaTable.create
@@ -113,7 +113,7 @@ def test_who_comes_second_in_making_a_table_goes_on(
     assert held(Lake.create(store.new_url(), "counts", store.options)) == everywhere()
 
 
-def test_an_upload_that_broke_off_is_not_seen(store: ObjectStore, desk: Desk) -> None:
+def test_an_interrupted_upload_is_not_visible(store: ObjectStore, desk: Desk) -> None:
     desk.lake.commit([desk.build(("a", 1))])
     key = desk.lake.url.removeprefix("s3://team") + "/turns/month=2026-11/half.parquet"
     begun = store.ask("POST", f"{key}?uploads").decode()
@@ -122,7 +122,7 @@ def test_an_upload_that_broke_off_is_not_seen(store: ObjectStore, desk: Desk) ->
     assert desk.holds(("a", 1))
 
 
-def test_a_file_that_did_not_come_whole_is_not_taken(store: ObjectStore, desk: Desk) -> None:
+def test_an_incomplete_file_is_not_committed(store: ObjectStore, desk: Desk) -> None:
     written = desk.build(("a", 1))
     key = desk.lake.url.removeprefix("s3://team") + "/turns/" + written.files["turns"][0].path
     for method in ("PUT", "DELETE"):
@@ -132,7 +132,7 @@ def test_a_file_that_did_not_come_whole_is_not_taken(store: ObjectStore, desk: D
     assert desk.holds()
 
 
-def test_where_nobody_may_write_files_nothing_changes(store: ObjectStore, desk: Desk) -> None:
+def test_without_write_permission_nothing_changes(store: ObjectStore, desk: Desk) -> None:
     with (
         store.denied("s3:PutObject", f"{desk.lake.url}/turns"),
         pytest.raises(SourceError, match=f"no permission to write to '{desk.lake.url}'") as caught,
@@ -143,7 +143,9 @@ def test_where_nobody_may_write_files_nothing_changes(store: ObjectStore, desk: 
     assert desk.holds()
 
 
-def test_where_nobody_may_commit_what_held_holds(store: ObjectStore, desk: Desk) -> None:
+def test_without_commit_permission_the_old_rows_stay_current(
+    store: ObjectStore, desk: Desk
+) -> None:
     desk.lake.commit([desk.build(("a", 1))])
     written = desk.build(("a", 2), ("b", 3))
     for table in ("turns", "sessions"):
@@ -157,7 +159,7 @@ def test_where_nobody_may_commit_what_held_holds(store: ObjectStore, desk: Desk)
     assert desk.holds(("a", 2), ("b", 3))
 
 
-def test_who_may_not_read_a_table_reads_the_others(store: ObjectStore, desk: Desk) -> None:
+def test_an_unreadable_table_does_not_affect_others(store: ObjectStore, desk: Desk) -> None:
     url = desk.lake.url
     with store.denied("s3:GetObject", f"{url}/findings"):
         with pytest.raises(SourceError, match=f"no permission to read findings in '{url}'"):
@@ -165,7 +167,7 @@ def test_who_may_not_read_a_table_reads_the_others(store: ObjectStore, desk: Des
         assert desk.holds()
 
 
-def test_where_nobody_may_read_it_is_said(store: ObjectStore, lake: Lake) -> None:
+def test_missing_read_permission_is_reported(store: ObjectStore, lake: Lake) -> None:
     with (
         store.denied("s3:GetObject", lake.url),
         pytest.raises(SourceError, match=f"no permission to read '{lake.url}'"),
@@ -173,18 +175,18 @@ def test_where_nobody_may_read_it_is_said(store: ObjectStore, lake: Lake) -> Non
         Lake(lake.url, store.options)
 
 
-def test_options_may_be_called_as_delta_lets_them(store: ObjectStore, lake: Lake) -> None:
+def test_options_may_have_the_names_of_delta(store: ObjectStore, lake: Lake) -> None:
     plain = {name.removeprefix("AWS_").lower(): value for name, value in store.options.items()}
     assert Lake(lake.url, plain).read_builds("nobody").num_rows == 0
 
 
-def test_where_no_lake_is_it_says_so(store: ObjectStore) -> None:
+def test_a_missing_lake_is_reported(store: ObjectStore) -> None:
     url = store.new_url()
     with pytest.raises(UserError, match=f"no lake at '{url}'"):
         Lake(url, store.options)
 
 
-def test_where_no_bucket_is_it_says_so(store: ObjectStore) -> None:
+def test_a_missing_bucket_is_reported(store: ObjectStore) -> None:
     told = "could not read 's3://nobody/lake': no bucket named 'nobody'"
     with pytest.raises(SourceError, match=told) as caught:
         Lake("s3://nobody/lake", store.options)
@@ -199,7 +201,7 @@ def test_where_no_bucket_is_it_says_so(store: ObjectStore) -> None:
         ("the disk is full", ""),
     ],
 )
-def test_where_nothing_answers_it_says_so(reason: str, told: str) -> None:
+def test_an_unreachable_store_is_reported(reason: str, told: str) -> None:
     with (
         pytest.raises(SourceError) as caught,
         saying(Location("s3://team/lake"), "read"),
@@ -210,7 +212,7 @@ def test_where_nothing_answers_it_says_so(reason: str, told: str) -> None:
 
 
 @pytest.mark.long
-def test_what_is_tidied_is_the_same_in_fewer_objects(store: ObjectStore, desk: Desk) -> None:
+def test_tidying_keeps_the_rows_in_fewer_objects(store: ObjectStore, desk: Desk) -> None:
     for number in range(2):
         desk.lake.commit([desk.build(("a", number), (f"s{number}", 10 + number))])
     desk.build(("lost", 99))
@@ -223,7 +225,7 @@ def test_what_is_tidied_is_the_same_in_fewer_objects(store: ObjectStore, desk: D
     assert sorted(one.partition("/")[0] for one in kept) == sorted(NAMES)
 
 
-def test_what_is_new_is_shipped_there(tmp_path: Path, store: ObjectStore) -> None:
+def test_new_sessions_are_shipped(tmp_path: Path, store: ObjectStore) -> None:
     log(tmp_path, "one").write_bytes(lines("one", 0, 3))
     lakes, url = Archive([tmp_path], jobs=1).lake, store.new_url()
     manner = BuildOptions(Labels("desk"), "counts", key=b"k" * 32)

@@ -58,25 +58,25 @@ def test_who_sees_how_much(case: tuple[str, str, str, str]) -> None:
     assert POLICY.level(name, SessionOwner(*whose)) == LEVELS[case]
 
 
-def test_everything_is_everything() -> None:
+def test_everything_includes_all_sessions() -> None:
     policy = parse_policy("[people.root]\n[[see]]\nwho=['root']\nof=['everything']", "p")
     assert policy.level("root", SessionOwner("", "", "")) == "sessions"
 
 
-def test_any_project_is_a_project() -> None:
+def test_a_project_pattern_needs_a_project() -> None:
     policy = parse_policy("[people.ann]\n[[see]]\nwho=['ann']\nof=['project:*']", "p")
     assert policy.level("ann", SessionOwner("bob", "", "shop")) == "sessions"
     assert policy.level("ann", SessionOwner("bob", "core", "")) is None
 
 
-def test_a_key_is_known_by_its_digest_alone() -> None:
+def test_keys_are_compared_by_their_digest() -> None:
     assert POLICY.find_person("ann-key") == "ann" and POLICY.find_person(" ANN-KEY\n") == "ann"
     assert POLICY.find_person("bob-key") == "bob"
     for wrong in ("", "eve", hash_key("ann-key"), "ann", "ann-key2"):
         assert POLICY.find_person(wrong) is None
 
 
-def test_without_a_word_nobody_sees_what_is_not_theirs() -> None:
+def test_without_rules_people_see_only_their_own_sessions() -> None:
     assert Policy().level("ann", SessionOwner("ann", "", "")) is None
     assert parse_policy("[people.ann]", "p").level("ann", SessionOwner("bob", "", "")) is None
 
@@ -101,7 +101,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_wrong_with_a_policy_is_said(text: str) -> None:
+def test_problems_of_a_policy_are_reported(text: str) -> None:
     with pytest.raises(ConfigError) as refused:
         parse_policy(text, "policy.toml")
     assert refused.value.message.startswith("the policy in 'policy.toml' is not valid: ")
@@ -110,7 +110,7 @@ def test_what_is_wrong_with_a_policy_is_said(text: str) -> None:
     assert "[[see]]" in (ROOT / example.split()[0]).read_text(encoding="utf-8")
 
 
-def test_a_policy_that_is_not_there_or_no_text(tmp_path: Path) -> None:
+def test_a_missing_or_binary_policy_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file"):
         read_policy(tmp_path / "none.toml")
     (tmp_path / "odd.toml").write_bytes(b"\xff\xfe")
@@ -118,7 +118,7 @@ def test_a_policy_that_is_not_there_or_no_text(tmp_path: Path) -> None:
         read_policy(tmp_path / "odd.toml")
 
 
-def test_a_policy_that_changes_is_read_again_and_a_wrong_one_lets_nobody_in(tmp_path: Path) -> None:
+def test_a_changed_policy_is_reloaded_and_an_invalid_one_denies_all(tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     file.write_text(TEXT)
     policy = PolicyFile(file)

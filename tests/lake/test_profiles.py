@@ -36,7 +36,7 @@ def of(name: str, /, key: bytes = KEY, **told: Any) -> dict[str, object]:
     return {one: row[one] for one in told}
 
 
-def test_names_have_stand_ins_what_was_said_is_gone_and_figures_stay() -> None:
+def test_counts_replace_names_remove_text_and_keep_figures() -> None:
     row = of("sessions", title="fix it", directory="/home/ann/site", log_bytes=12, session=UUID)
     assert row == {
         "title": None,
@@ -69,7 +69,7 @@ def test_names_have_stand_ins_what_was_said_is_gone_and_figures_stay() -> None:
         ("sessions", "month", "none", "never"),
     ],
 )
-def test_words_that_everybody_knows_stay(table: str, column: str, known: str, given_: str) -> None:
+def test_public_words_are_kept(table: str, column: str, known: str, given_: str) -> None:
     assert of(table, KEY, **{column: known}) == {column: known}
     assert STAND_IN.fullmatch(str(of(table, KEY, **{column: given_})[column]))
 
@@ -94,7 +94,7 @@ def test_words_that_everybody_knows_stay(table: str, column: str, known: str, gi
         (f"pay-ann@{UUID}", f"id-…@{UUID}"),
     ],
 )
-def test_ids_stay_where_they_look_like_ids(id_: str, told: str) -> None:
+def test_values_that_look_like_ids_are_kept(id_: str, told: str) -> None:
     assert re.sub(r"(?<=id-)[0-9a-f]{16}", "…", mask_id(KEY, id_)) == told
 
 
@@ -103,14 +103,14 @@ def test_an_id_is_the_same_in_all_columns() -> None:
     assert len(set(row.values())) == 1
 
 
-def test_a_column_of_ids_is_looked_at_wholly() -> None:
+def test_every_value_of_an_id_column_is_checked() -> None:
     table = pa.concat_tables([one_row("records", uuid=one) for one in (UUID, None, "", "ann")])
     found = reduce_to_counts({"records": table}, KEY)["records"].column("uuid").to_pylist()
     assert found == [UUID, None, "", mask_id(KEY, "ann")]
     assert found[-1] != "ann"
 
 
-def test_stand_ins_need_the_key_and_tell_columns_apart() -> None:
+def test_pseudonyms_depend_on_key_and_column() -> None:
     named = of("sessions", project="x", directory="x", git_branch="x")
     assert len(set(named.values())) == 3
     other = of("sessions", key=b"o" * 32, project="x", directory="x", git_branch="x")
@@ -124,7 +124,7 @@ def test_counts_have_the_tables_and_columns_of_the_schema() -> None:
     assert all(table.schema == arrow_schema(name) for name, table in found.items())
 
 
-def test_every_word_that_a_log_chooses_is_looked_at() -> None:
+def test_every_column_with_free_text_is_masked() -> None:
     """A text column that is left alone is one of these: Plait or whoever ships chose its words."""
     plain = {
         f"{table.name}.{one.name}"
@@ -167,9 +167,7 @@ TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.sampled_from(["path", "uuid", "project"]))
-def test_equal_names_have_equal_stand_ins_and_others_have_others(
-    texts: list[str], column: str
-) -> None:
+def test_equal_names_have_equal_pseudonyms_and_others_differ(texts: list[str], column: str) -> None:
     rows = pa.concat_tables([one_row("files", **{column: one}) for one in texts])
     found = reduce_to_counts({"files": rows}, KEY)["files"].column(column).to_pylist()
     pairs = set(zip(texts, found, strict=True))
@@ -177,7 +175,7 @@ def test_equal_names_have_equal_stand_ins_and_others_have_others(
     assert all(one == two or one not in two or len(one) < 3 for one, two in pairs)
 
 
-def test_a_model_of_a_gateway_is_known_by_its_words() -> None:
+def test_a_gateway_model_is_recognised_by_its_words() -> None:
     assert is_public_model("claude-opus-4-1@20250805")
     assert is_public_model("claude-sonnet-4-5[1m]")
     assert not is_public_model("ann")
@@ -214,7 +212,7 @@ def test_redacted_lines_hold_no_secret_and_are_still_records(tmp_path: Path) -> 
     assert found["records"].column("length").to_pylist() == [len(data[0]), len(data[3])]
 
 
-def test_nothing_of_a_redacted_session_is_told_elsewhere(tmp_path: Path) -> None:
+def test_a_redacted_session_leaks_nowhere(tmp_path: Path) -> None:
     tables = build_tables(unit_of(tmp_path, "redacted"), Prices())
     for name, table in tables.items():
         assert b"annabel" not in repr(table.to_pylist()).encode(), name
@@ -254,5 +252,5 @@ def test_counts_are_made_of_sessions(tmp_path: Path) -> None:
     assert row["session"] == mask_id(KEY, "s")
 
 
-def test_a_key_is_not_told(tmp_path: Path) -> None:
+def test_a_key_is_not_shown(tmp_path: Path) -> None:
     assert "kkkk" not in repr(unit_of(tmp_path, "counts"))

@@ -18,7 +18,7 @@ def minutes(count: float) -> datetime:
     return DAY + timedelta(minutes=count)
 
 
-def test_what_two_sources_brought_is_told_and_what_one_holds_is_not() -> None:
+def test_totals_over_several_sources() -> None:
     lake = SmallLake(
         sessions=[{"session": "a", "source": "one"}, {"session": "b", "source": "two"}],
         responses=[
@@ -99,7 +99,7 @@ def test_cost_by_project_model_and_person() -> None:
     assert money("cost", by="team") == [("core", 6.0)]
 
 
-def test_cost_tells_tokens_and_what_has_no_price() -> None:
+def test_cost_has_tokens_and_unpriced_responses() -> None:
     assert answer("cost", by="project", project="site") == [("Site", 2, 2, 20, 4, 0, 2.0, 1)]
 
 
@@ -139,7 +139,7 @@ def test_sessions_that_cost_most() -> None:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_every_question_answers_whatever_it_is_told(name: str) -> None:
+def test_every_saved_query_runs_with_any_values(name: str) -> None:
     """Alone, with each of its choices, and over no rows at all."""
     question = KNOWN[name]
     assert question.asks
@@ -151,7 +151,7 @@ def test_every_question_answers_whatever_it_is_told(name: str) -> None:
         assert list(NOTHING.query(question.sql, values).rows()) == []
 
 
-def test_words_are_values_never_sql() -> None:
+def test_parameter_values_are_never_sql() -> None:
     assert money("cost", project="shop' OR true --") == []
 
 
@@ -164,14 +164,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("name", "parameter", "value"), WRONG)
-def test_a_parameter_that_is_not_right(name: str, parameter: str, value: str) -> None:
+def test_invalid_parameters_are_refused(name: str, parameter: str, value: str) -> None:
     with pytest.raises(UserError) as refused:
         KNOWN[name].parse_values({parameter: value}, said)
     message, hint = WRONG[name, parameter, value]
     assert refused.value.message == message and refused.value.hints[0].startswith(hint)
 
 
-def test_a_question_that_nobody_has() -> None:
+def test_an_unknown_query_is_refused() -> None:
     with pytest.raises(UserError, match="no query named 'costs'") as refused:
         find_saved_query("costs", KNOWN)
     assert refused.value.hints == ("did you mean 'cost'?",)
@@ -190,7 +190,7 @@ sql = "SELECT 1 AS one"
 """
 
 
-def test_own_questions_come_after_and_go_before(tmp_path: Path) -> None:
+def test_own_queries_override_built_in_ones(tmp_path: Path) -> None:
     file = tmp_path / "questions.toml"
     file.write_text(MINE)
     known = load_saved_queries(file)
@@ -201,7 +201,7 @@ def test_own_questions_come_after_and_go_before(tmp_path: Path) -> None:
     assert list(ASKING.query(own.sql, own.parse_values({"who": "bob"}, said)).rows()) == [(2,)]
 
 
-def test_no_file_means_no_questions_of_ones_own(tmp_path: Path) -> None:
+def test_a_missing_file_means_no_own_queries(tmp_path: Path) -> None:
     assert load_saved_queries(tmp_path / "none.toml") == KNOWN
 
 
@@ -220,7 +220,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_what_is_wrong_with_ones_own_is_said(text: str, tmp_path: Path) -> None:
+def test_problems_of_own_queries_are_reported(text: str, tmp_path: Path) -> None:
     file = tmp_path / "questions.toml"
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ConfigError) as refused:

@@ -45,13 +45,13 @@ def deaths(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     yield told
 
 
-def test_what_a_worker_makes_goes_back_in_bytes(deaths: list[int]) -> None:
+def test_worker_results_are_pickled(deaths: list[int]) -> None:
     row = _worked("ahoy")
     assert (row["name"], row["deaths"]) == ("ahoy", 0)
     assert pickle.loads(row["found"]) == "AHOY"
 
 
-def test_what_fails_is_told_with_its_reason(deaths: list[int]) -> None:
+def test_failures_have_a_reason(deaths: list[int]) -> None:
     found = pickle.loads(_worked("hush")["found"])
     assert found == Failure(Word("hush"), "ValueError: not so loud")
 
@@ -63,7 +63,9 @@ def test_what_fails_is_told_with_its_reason(deaths: list[int]) -> None:
         (3, Failure(Word("ahoy"), "3 workers crashed while reading it", killed_worker=True)),
     ],
 )
-def test_what_is_deadly_is_given_up(deaths: list[int], died: int, found: object) -> None:
+def test_an_item_that_kills_workers_is_given_up(
+    deaths: list[int], died: int, found: object
+) -> None:
     deaths[0] = died
     row = _worked("ahoy", patience=3)
     assert (row["deaths"], pickle.loads(row["found"])) == (died, found)
@@ -74,7 +76,7 @@ def test_nothing_to_do_needs_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None
     assert [*RayEngine("127.0.0.1:1").each(shouted, [])] == []
 
 
-def test_an_address_where_nobody_listens_is_told_at_once() -> None:
+def test_an_unreachable_cluster_is_reported_at_once() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with pytest.raises(UserError) as told:
@@ -84,14 +86,14 @@ def test_an_address_where_nobody_listens_is_told_at_once() -> None:
     assert told.value.hints == ("`ray start --head` starts one, and prints its address",)
 
 
-def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match="Ray is not installed") as told:
         RayEngine()
     assert told.value.hints == ("`pip install 'plait[lake,ray]'`",)
 
 
-def test_ray_without_its_data_is_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_without_ray_data_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray.data", None)
     with pytest.raises(MissingExtra, match="Ray is not installed"):
         next(RayEngine().each(shouted, [Word("ahoy")]))
@@ -128,7 +130,7 @@ class Slow:
         ("host:1", 1, "no Ray cluster responds at 'host:1': the current node timed out"),
     ],
 )
-def test_a_cluster_of_our_own_is_begun_again(
+def test_starting_a_local_cluster_is_retried(
     address: str | None, in_vain: int, said: str | None
 ) -> None:
     slow = Slow(in_vain)
@@ -188,14 +190,14 @@ class Question:
         return self.node
 
 
-def test_machines_with_this_plait_may_work() -> None:
+def test_machines_with_the_same_version_are_accepted() -> None:
     machines = Machines(__version__, __version__)
     engine._check_machines(machines)
     assert machines.asked == [0, 1]
 
 
 @pytest.mark.parametrize("version", ["0.0.1", "none"])
-def test_a_machine_with_another_plait_is_named(version: str) -> None:
+def test_a_machine_with_another_version_is_refused(version: str) -> None:
     with pytest.raises(UserError) as told:
         engine._check_machines(Machines(__version__, version))
     assert told.value.message == f"machine '10.0.0.1' has Plait {version}, not {__version__}"

@@ -62,14 +62,14 @@ def _check_lines(read: OpenUnit, raw: pa.Table) -> None:
 
 
 @pytest.mark.parametrize("every", [50, pytest.param(1, marks=pytest.mark.long)])
-def test_nothing_to_hide_of_real_logs_is_in_a_redacted_lake(shared: Path, every: int) -> None:
+def test_a_redacted_lake_of_real_logs_has_no_secrets(shared: Path, every: int) -> None:
     units = list(units_of(Archive([shared / "corpus"]), "redacted"))[::every]
     found = [places_left(one) for one in units]
     assert [places for places, _ in found if places] == []
     assert sum(count for _, count in found) > 4
 
 
-def test_nothing_to_hide_of_examples_is_in_a_redacted_lake(gallery: Path) -> None:
+def test_a_redacted_lake_of_examples_has_no_secrets(gallery: Path) -> None:
     units = list(units_of(Archive([gallery / "redacted"]), "redacted"))
     found = [places_left(one) for one in units]
     assert [places for places, _ in found if places] == []

@@ -67,6 +67,6 @@ def test_files_of_other_months_and_buildings_are_not_opened(lake: Lake) -> None:
         assert f"month={MONTHS[0]}" in left.path
 
 
-def test_what_is_asked_of_a_lake_on_a_disk(lake: Lake) -> None:
+def test_requests_of_a_lake_on_disk(lake: Lake) -> None:
     sql = "SELECT sum(cost_usd), max(s.person) FROM responses r JOIN sessions s USING (build)"
     assert list(open_query_engine(lake).query(sql).rows()) == [(4.0, "two")]

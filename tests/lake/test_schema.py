@@ -6,13 +6,13 @@ from plait.lake.schema import COMMON_COLUMNS, TABLES, arrow_schema, tables_for_p
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_table_says_whose_its_rows_are(name: str) -> None:
+def test_every_table_has_the_common_columns(name: str) -> None:
     names = arrow_schema(name).names
     assert names[: len(COMMON_COLUMNS)] == [one.name for one in COMMON_COLUMNS]
     assert len(names) == len(set(names))
 
 
-def test_counts_have_no_table_of_words() -> None:
+def test_counts_have_no_text_table() -> None:
     assert {one.name for one in tables_for_profile("full")} - {
         one.name for one in tables_for_profile("counts")
     } == {

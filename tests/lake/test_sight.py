@@ -78,14 +78,14 @@ def column(sight: RestrictedQueryEngine, table: str, name: str = "session") -> l
     return [row[0] for row in rows]
 
 
-def test_rows_of_sessions_that_are_seen() -> None:
+def test_rows_of_visible_sessions() -> None:
     """Ann sees her own, and those of the shop; Bob his own."""
     for table in ("sessions", "responses", "turns", "tool_calls", "findings"):
         assert column(ANN, table) == ["a", "b"]
         assert column(BOB, table) == ["b", "c"]
 
 
-def test_words_are_seen_where_the_policy_says_so() -> None:
+def test_text_is_visible_where_the_policy_allows() -> None:
     assert column(ANN, "text", "text") == ["a apricot"]
     assert column(ANN, "raw", "data") == [b"apricot"]
     assert column(ANN, "sessions", "title") == ["apricot", None]
@@ -93,27 +93,27 @@ def test_words_are_seen_where_the_policy_says_so() -> None:
     assert column(BOB, "text", "text") == ["a banana", "a cherry"]
 
 
-def test_a_family_is_not_called_by_a_session_that_is_not_seen() -> None:
+def test_a_family_is_not_named_after_a_hidden_session() -> None:
     assert column(ANN, "sessions", "family") == ["a", "a"]
     assert column(BOB, "sessions", "family") == ["b", "c"]
 
 
-def test_the_rest_is_whole_months_of_several_people() -> None:
+def test_hidden_totals_are_complete_months_of_several_people() -> None:
     """In September c of Bob and d of Cat; in October Cat alone, of whom nothing is told."""
     assert list(ANN.hidden_totals(NOW)) == [HiddenMonth("2026-09", 2, 2, 2, 20, 3.0)]
 
 
-def test_the_month_that_goes_on_is_not_told() -> None:
+def test_the_current_month_is_left_out() -> None:
     during = datetime(2026, 9, 30, tzinfo=UTC)
     assert list(ANN.hidden_totals(during)) == []
 
 
-def test_sessions_of_nobody_are_people_by_where_they_come_from() -> None:
+def test_sessions_without_a_person_count_by_source() -> None:
     lake = lake_of(("a", "", "x", "2026-09"), ("b", "", "x", "2026-09"))
     assert list(RestrictedQueryEngine(lake, POLICY, "ann").hidden_totals(NOW)) == []
 
 
-def test_who_is_not_in_the_policy_sees_nothing_but_counts_of_many() -> None:
+def test_unknown_people_see_only_totals_of_many() -> None:
     nobody = RestrictedQueryEngine(LAKE, POLICY, "mallory")
     assert column(nobody, "sessions") == [] and column(nobody, "text") == []
     assert [one.people for one in nobody.hidden_totals(NOW)] == [3]
@@ -127,7 +127,7 @@ SESSIONS = st.lists(
 
 @settings(max_examples=15)
 @given(SESSIONS, st.sampled_from(PEOPLE), st.integers(2, 3))
-def test_what_is_seen_and_the_rest_are_all_and_the_rest_is_of_several(
+def test_visible_and_hidden_sessions_add_up(
     whose: list[tuple[str, str]], name: str, fewest: int
 ) -> None:
     """What is not told of the rest is of too few people; nothing is in both."""
@@ -147,7 +147,7 @@ def test_what_is_seen_and_the_rest_are_all_and_the_rest_is_of_several(
     assert [(one.people, one.sessions) for one in sight.hidden_totals(NOW)] == expected
 
 
-def test_lists_and_sums_are_of_what_is_seen() -> None:
+def test_lists_and_sums_cover_visible_sessions() -> None:
     total, rows = list_sessions(ANN, person=None, project=None, start=0, limit=10)
     assert (total, [(row["session"], row["title"], row["cost_usd"]) for row in rows]) == (
         2,
@@ -158,12 +158,12 @@ def test_lists_and_sums_are_of_what_is_seen() -> None:
     assert sum_usage(ANN, person="cat", project=None, since=None)["responses"] == 0
 
 
-def test_a_list_goes_on_where_it_ended() -> None:
+def test_a_list_continues_on_the_next_page() -> None:
     total, rows = list_sessions(ANN, person=None, project=None, start=1, limit=1)
     assert (total, [row["session"] for row in rows]) == (2, ["b"])
 
 
-def test_a_session_that_is_not_seen_is_as_one_that_is_not_there() -> None:
+def test_a_hidden_session_looks_like_a_missing_one() -> None:
     for session in ("c", "d", "nowhere", "' OR true --"):
         assert find_session(ANN, "home", session) is None
         assert list_passages(ANN, "home", session, "active", limit=10) == []
@@ -174,14 +174,14 @@ def test_a_session_that_is_not_seen_is_as_one_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize("word", SECRETS.values())
-def test_a_search_finds_only_words_that_are_seen(word: str) -> None:
+def test_search_finds_only_visible_text(word: str) -> None:
     total, rows = search_passages(ANN, [word.upper()], limit=5)
     assert (total, [row["session"] for row in rows]) == (
         (1, ["a"]) if word == "apricot" else (0, [])
     )
 
 
-def test_all_words_are_looked_for_and_mean_themselves() -> None:
+def test_search_matches_all_words_literally() -> None:
     assert search_passages(BOB, ["a", "BAN"], limit=5)[0] == 1
     assert search_passages(BOB, ["banana", "cherry"], limit=5)[0] == 0
     assert search_passages(BOB, ["%"], limit=5)[0] == search_passages(BOB, ["_"], limit=5)[0] == 0
@@ -189,7 +189,7 @@ def test_all_words_are_looked_for_and_mean_themselves() -> None:
     assert search_passages(BOB, [], limit=5) == (0, [])
 
 
-def test_a_lake_of_counts_has_no_words_to_look_for() -> None:
+def test_a_counts_lake_has_no_text_to_search() -> None:
     lake = LAKE
     counts = SmallLake("counts")
     counts.tables = {**lake.tables}
@@ -199,7 +199,7 @@ def test_a_lake_of_counts_has_no_words_to_look_for() -> None:
     assert told is not None and told["states"] == []
 
 
-def test_what_is_seen_follows_the_policy_at_once_and_the_lake_soon() -> None:
+def test_visibility_follows_the_policy_at_once_and_the_lake_soon() -> None:
     clock, policy, lake = [0.0], [POLICY], lake_of(("a", "ann", "home", "2026-09"))
     served = ServedLake(lake, lambda: policy[0], lambda: clock[0])
     assert column(_sight(served), "sessions") == ["a"]
@@ -217,7 +217,7 @@ def _sight(served: ServedLake) -> RestrictedQueryEngine:
     return found
 
 
-def test_the_owner_sees_all_where_there_is_no_policy_and_nothing_where_there_is() -> None:
+def test_without_a_policy_the_owner_sees_everything() -> None:
     whole = ServedLake(LAKE).engine_for(OWNER)
     assert list(whole.query("SELECT count(*) FROM text").rows()) == [(5,)]
     assert list(ServedLake(LAKE).hidden_totals(OWNER)) == []

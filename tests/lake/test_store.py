@@ -28,14 +28,14 @@ def lake(tmp_path: Path) -> Lake:
     return Lake.create(str(tmp_path / "lake"), "full")
 
 
-def test_what_is_written_is_seen_by_nobody_until_it_is_committed(lake: Lake) -> None:
+def test_written_rows_are_invisible_until_the_commit(lake: Lake) -> None:
     written = lake.write(tables(("s1", 1), names=TABLES))
     assert held(lake, TABLES) == everywhere(names=TABLES)
     lake.commit([written])
     assert held(lake, TABLES) == everywhere(("desk", "s1", 1), names=TABLES)
 
 
-def test_a_session_that_is_built_again_takes_the_place_of_what_it_was(lake: Lake) -> None:
+def test_a_rebuilt_session_replaces_its_rows(lake: Lake) -> None:
     lake.commit([lake.write(tables(("s1", 1), ("s2", 2)))])
     lake.commit([lake.write(tables(("s2", 3), month="2026-10")), lake.write(tables(("s3", 4)))])
     assert held(lake) == everywhere(("desk", "s1", 1), ("desk", "s2", 3), ("desk", "s3", 4))
@@ -48,12 +48,12 @@ def test_the_same_id_of_another_source_is_another_session(lake: Lake) -> None:
     assert lake.read_builds("lap")["build"].to_pylist() == [2]
 
 
-def test_of_one_session_twice_in_a_commit_the_last_holds(lake: Lake) -> None:
+def test_the_last_of_two_rows_of_a_session_in_a_commit_wins(lake: Lake) -> None:
     lake.commit([lake.write(tables(("s1", 1))), lake.write(tables(("s1", 2)))])
     assert held(lake) == everywhere(("desk", "s1", 2))
 
 
-def test_of_one_id_in_two_folders_both_hold(lake: Lake) -> None:
+def test_the_same_id_in_two_folders_gives_two_rows(lake: Lake) -> None:
     lake.commit([lake.write(tables(("s1", 1)))])
     lake.commit([lake.write(tables(("s1", 2), ("s1", 3)))])
     assert held(lake) == everywhere(("desk", "s1", 2), ("desk", "s1", 3))
@@ -67,13 +67,13 @@ def test_a_commit_again_changes_nothing(lake: Lake) -> None:
     assert held(lake) == everywhere(("desk", "s1", 1))
 
 
-def test_what_is_forgotten_holds_no_more(lake: Lake) -> None:
+def test_forgotten_sessions_are_not_current(lake: Lake) -> None:
     lake.commit([lake.write(tables(("s1", 1), ("s2", 2)))])
     lake.forget([("desk", "s1"), ("lap", "s2")])
     assert held(lake) == everywhere(("desk", "s2", 2))
 
 
-def test_columns_come_back_as_the_schema_has_them(lake: Lake) -> None:
+def test_columns_have_the_types_of_the_schema(lake: Lake) -> None:
     given = tables(("s1", 1), names=TABLES)
     lake.commit([lake.write(given)])
     for name, rows in given.items():
@@ -81,7 +81,7 @@ def test_columns_come_back_as_the_schema_has_them(lake: Lake) -> None:
         assert lake.dataset(name).schema.equals(arrow_schema(name))
 
 
-def test_any_column_can_be_asked_for_by_those_who_read_delta(lake: Lake) -> None:
+def test_delta_readers_can_read_every_column(lake: Lake) -> None:
     """What is said of a file in the log of its table must not hide its rows."""
     given = tables(("s1", 1), names=("sessions", "raw"))
     lake.commit([lake.write(given)])
@@ -90,7 +90,7 @@ def test_any_column_can_be_asked_for_by_those_who_read_delta(lake: Lake) -> None
         assert found.count_rows(filter=pc.field(column) == given["raw"][column][0]) == 1, column
 
 
-def test_kin_is_kept_by_session(lake: Lake) -> None:
+def test_links_are_stored_by_session(lake: Lake) -> None:
     def rows(*given: tuple[str, str, str, list[int]]) -> pa.Table:
         names = ("source", "session", "fingerprint", "ties")
         return pa.table(dict(zip(names, map(list, zip(*given, strict=True)), strict=True)))
@@ -103,7 +103,7 @@ def test_kin_is_kept_by_session(lake: Lake) -> None:
     assert lake.read_links("nobody").num_rows == 0
 
 
-def test_a_lake_of_counts_has_no_words(tmp_path: Path) -> None:
+def test_a_counts_lake_has_no_text(tmp_path: Path) -> None:
     lake = Lake.create(str(tmp_path), "counts")
     assert not {"raw", "text"} & set(lake.tables)
     with pytest.raises(UserError, match="a lake with the profile 'counts' has no table 'text'"):
@@ -132,7 +132,7 @@ def test_several_who_make_a_lake_at_once_make_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reach", [0, 1, 5, 8])
-def test_a_lake_that_was_not_finished_is_none_and_can_be_finished(
+def test_an_unfinished_lake_counts_as_missing_and_can_be_completed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reach: int
 ) -> None:
     real, made = DeltaTable.create, list[object]()
@@ -151,7 +151,7 @@ def test_a_lake_that_was_not_finished_is_none_and_can_be_finished(
     assert held(Lake.create(str(tmp_path), "counts")) == everywhere()
 
 
-def test_a_table_that_another_one_made_meanwhile_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_table_created_meanwhile_is_kept(tmp_path: Path) -> None:
     table = open_table(parse_location(str(tmp_path)), "turns")
     table.create({"plait.profile": "counts"})
     (first,) = tmp_path.glob("turns/_delta_log/*")
@@ -161,7 +161,7 @@ def test_a_table_that_another_one_made_meanwhile_stays_as_it_is(tmp_path: Path) 
     assert [one.name for one in (tmp_path / "turns").iterdir()] == ["_delta_log"]
 
 
-def test_where_a_lake_lies_is_said_nowhere_in_it(tmp_path: Path) -> None:
+def test_a_lake_does_not_contain_its_location(tmp_path: Path) -> None:
     lake = Lake.create(str(tmp_path / "of-ann" / "lake"), "counts")
     lake.commit([lake.write(tables(("s1", 1)))])
     lake.tidy(timedelta(0))
@@ -170,7 +170,7 @@ def test_where_a_lake_lies_is_said_nowhere_in_it(tmp_path: Path) -> None:
     assert [one for one in held if b"of-ann" in one.read_bytes()] == []
 
 
-def test_a_lake_of_another_edition_is_not_written_to(
+def test_a_lake_of_another_version_is_not_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Lake.create(str(tmp_path), "counts")
@@ -188,13 +188,13 @@ def test_a_lake_of_another_edition_is_not_written_to(
         ("s3:///lake", "'s3:///lake' has no bucket"),
     ],
 )
-def test_where_no_lake_is_it_says_so(tmp_path: Path, url: str, said: str) -> None:
+def test_a_missing_lake_is_reported(tmp_path: Path, url: str, said: str) -> None:
     with pytest.raises(UserError) as caught:
         Lake(url.format(tmp_path))
     assert caught.value.message == said.format(tmp_path)
 
 
-def test_a_file_where_the_lake_should_be_is_said(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_lake_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(
         SourceError, match=r"could not create a lake at '.*file': file exists$"
@@ -211,7 +211,7 @@ def test_a_folder_of_any_name_can_be_a_lake(tmp_path: Path) -> None:
     assert Path(url).is_dir()
 
 
-def test_a_lake_goes_to_a_worker_and_its_files_come_back(lake: Lake) -> None:
+def test_a_pickled_lake_writes_files(lake: Lake) -> None:
     there = pickle.loads(pickle.dumps(lake))
     written = pickle.loads(pickle.dumps(there.write(tables(("s1", 1)))))
     lake.commit([written])
@@ -221,7 +221,7 @@ def test_a_lake_goes_to_a_worker_and_its_files_come_back(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "lost"])
-def test_a_file_that_did_not_come_whole_is_not_taken(lake: Lake, damage: str) -> None:
+def test_an_incomplete_file_is_not_committed(lake: Lake, damage: str) -> None:
     written = lake.write(tables(("s1", 1)))
     file = Path(lake.url, "turns", written.files["turns"][0].path)
     if damage == "cut":
@@ -233,7 +233,7 @@ def test_a_file_that_did_not_come_whole_is_not_taken(lake: Lake, damage: str) ->
     assert held(lake) == everywhere()
 
 
-def test_what_waited_too_long_is_not_taken(lake: Lake) -> None:
+def test_rows_written_too_long_ago_are_not_committed(lake: Lake) -> None:
     """Somebody may have tidied it away, or is about to."""
     written = lake.write(tables(("s1", 1)))
     late = replace(written.files["turns"][0], modified=1)
@@ -242,9 +242,7 @@ def test_what_waited_too_long_is_not_taken(lake: Lake) -> None:
     assert held(lake) == everywhere()
 
 
-def test_where_others_write_all_the_time_it_is_said(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_constant_conflicts_are_reported(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise CommitFailedError("0")
 
@@ -255,7 +253,7 @@ def test_where_others_write_all_the_time_it_is_said(
         lake.commit([written])
 
 
-def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "deltalake", None)
     monkeypatch.delitem(sys.modules, "plait.lake.location")
     with pytest.raises(MissingExtra, match="a lake needs pyarrow and deltalake") as caught:

@@ -74,7 +74,7 @@ def near(value: Any) -> Any:
     return round(value, 9) if isinstance(value, float) else value or 0
 
 
-def test_sums_of_the_guide_are_what_the_rest_tells(gallery: Path, told: list[Rows]) -> None:
+def test_sums_of_the_guide_equal_the_commands(gallery: Path, told: list[Rows]) -> None:
     asking = QueryEngine(lake_of(Archive([gallery])).__getitem__)
     sums = SUM.findall(GUIDE.read_text(encoding="utf-8"))
     assert len(sums) == len(told)

@@ -62,7 +62,7 @@ def before_first(kind: type, name: str, deed: Callable[[], object]) -> Iterator[
         yield
 
 
-def test_small_files_become_one_and_what_does_not_hold_goes(lake: Lake) -> None:
+def test_small_files_are_joined_and_outdated_rows_dropped(lake: Lake) -> None:
     build(lake, ("a", 1), ("b", 2))
     build(lake, ("a", 3))
     build(lake, ("c", 4), month="2026-10")
@@ -76,14 +76,14 @@ def test_small_files_become_one_and_what_does_not_hold_goes(lake: Lake) -> None:
     assert lake.tidy(NOW) == TidyResult()
 
 
-def test_rows_of_which_nothing_holds_leave_no_file(lake: Lake) -> None:
+def test_files_with_only_outdated_rows_are_removed(lake: Lake) -> None:
     build(lake, ("a", 1))
     lake.forget([("desk", "a")])
     assert lake.tidy(NOW) == TidyResult(joined=2, made=0, rows=2, deleted=3)
     assert files(lake) == (set(), set())
 
 
-def test_what_is_young_is_left_alone(lake: Lake) -> None:
+def test_young_files_are_left_alone(lake: Lake) -> None:
     """Whoever wrote it may be about to commit it."""
     build(lake, ("a", 1))
     build(lake, ("a", 2))
@@ -95,7 +95,7 @@ def test_what_is_young_is_left_alone(lake: Lake) -> None:
     assert held(lake) == holding(("a", 2), ("b", 3))
 
 
-def test_files_that_are_joined_stay_for_those_who_read_them(lake: Lake) -> None:
+def test_joined_files_stay_for_current_readers(lake: Lake) -> None:
     build_long_ago(lake, ("a", 1))
     build_long_ago(lake, ("b", 2))
     reading = lake.dataset("turns")
@@ -107,7 +107,7 @@ def test_files_that_are_joined_stay_for_those_who_read_them(lake: Lake) -> None:
     assert not files(lake)[0] & (there - known)
 
 
-def test_files_grow_to_a_size_and_no_further(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_joined_files_have_a_maximum_size(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = [build(lake, (f"s{number}", number)).files["turns"][0].size for number in range(5)]
     monkeypatch.setattr("plait.lake.store.MAX_FILE_BYTES", 2 * max(sizes) + 1)
     lake.tidy(NOW)
@@ -115,7 +115,9 @@ def test_files_grow_to_a_size_and_no_further(lake: Lake, monkeypatch: pytest.Mon
     assert held(lake) == holding(*((f"s{number}", number) for number in range(5)))
 
 
-def test_what_has_half_the_size_is_left_alone(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_half_the_maximum_are_left_alone(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """But not where something in it does not hold."""
     large = build(lake, *((f"l{number}", number) for number in range(1000)))
     small = build(lake, ("s", 1000))
@@ -133,7 +135,7 @@ def _paths(lake: Lake) -> set[str]:
     return {one.path for one in lake.dataset("turns").get_fragments()}
 
 
-def test_rows_keep_their_order_however_few_are_held_at_a_time(
+def test_rows_keep_their_order_with_small_batches(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(4):
@@ -144,7 +146,7 @@ def test_rows_keep_their_order_however_few_are_held_at_a_time(
     assert lake.dataset("turns").to_table(["session"])["session"].to_pylist() == before
 
 
-def test_what_sessions_share_is_tidied_too(lake: Lake) -> None:
+def test_links_are_tidied_too(lake: Lake) -> None:
     for number in range(2):
         rows = {"source": ["a b", "c"], "session": [f"s{number}", "t"]}
         ties = pa.array([[number], [7]], pa.list_(pa.int64()))
@@ -157,7 +159,7 @@ def test_what_sessions_share_is_tidied_too(lake: Lake) -> None:
     assert lake.read_links("c")["ties"].to_pylist() == [[7]]
 
 
-def test_of_two_who_tidy_one_does_it(lake: Lake) -> None:
+def test_only_one_of_two_tidy_runs_succeeds(lake: Lake) -> None:
     build(lake, ("a", 1), ("b", 2))
     build(lake, ("a", 3))
     other = Lake(lake.url)
@@ -168,7 +170,7 @@ def test_of_two_who_tidy_one_does_it(lake: Lake) -> None:
     assert lake.dataset("turns").count_rows() == 2
 
 
-def test_who_writes_while_it_is_tidied_loses_nothing(lake: Lake) -> None:
+def test_writing_during_a_tidy_loses_nothing(lake: Lake) -> None:
     build_long_ago(lake, ("a", 1))
     build_long_ago(lake, ("b", 2))
     other = Lake(lake.url)
@@ -177,7 +179,7 @@ def test_who_writes_while_it_is_tidied_loses_nothing(lake: Lake) -> None:
     assert held(lake) == holding(("a", 1), ("b", 2), ("c", 3))
 
 
-def test_who_writes_the_same_session_meanwhile_comes_first(lake: Lake) -> None:
+def test_a_session_written_during_a_tidy_wins(lake: Lake) -> None:
     """The second reads again what it replaces: none of both is there twice."""
     build(lake, ("a", 1))
     other = Lake(lake.url)
@@ -187,7 +189,7 @@ def test_who_writes_the_same_session_meanwhile_comes_first(lake: Lake) -> None:
     assert held(lake) == holding(("a", 2), ("b", 3), ("c", 5))
 
 
-def test_two_who_bring_the_same_new_session_leave_one(lake: Lake) -> None:
+def test_two_writers_of_a_new_session_leave_one_row(lake: Lake) -> None:
     """Nothing that the second takes out tells it of the first: its version must be the next."""
     other = Lake(lake.url)
     written = lake.write(tables(("a", 1)))

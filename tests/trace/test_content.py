@@ -33,14 +33,14 @@ def one(value: Span, **options: Any) -> Span:
     return found
 
 
-def test_a_long_text_is_cut_and_says_by_how_much() -> None:
+def test_a_long_text_is_cut_and_the_length_noted() -> None:
     assert truncate("abcdef", 4) == "abcd… (cut, 2 more)"
     assert truncate("abcd", 4) == "abcd"
     found = one(span(output="x" * 1000), limit=300)
     assert found.output == "x" * 300 + "… (cut, 700 more)"
 
 
-def test_long_texts_within_a_value_are_cut_and_its_shape_stays() -> None:
+def test_long_texts_within_a_value_are_cut_and_its_shape_kept() -> None:
     given_ = {"file_path": "/a", "content": "y" * 5000, "n": 3, "edits": [{"old": "z" * 5000}]}
     found = one(span(input=given_), limit=2000).input
     assert (found["file_path"], found["n"]) == ("/a", 3)
@@ -56,14 +56,14 @@ def test_many_short_parts_become_the_beginning_of_their_json() -> None:
     assert found.endswith(" more)")
 
 
-def test_thinking_goes_out_only_when_asked() -> None:
+def test_thinking_is_sent_only_on_request() -> None:
     assert one(span(thinking="hm")).thinking is None
     assert one(span(thinking="hm" * 500), has_thinking=True, limit=100).thinking == truncate(
         "hm" * 500, 100
     )
 
 
-def test_without_content_only_names_times_and_figures_are_left() -> None:
+def test_without_content_only_names_times_and_figures_are_sent() -> None:
     secret = "the words"
     full = span(
         input={"command": secret},
@@ -88,7 +88,7 @@ JSON = st.recursive(
 
 
 @given(JSON, st.integers(min_value=200, max_value=2000))
-def test_whatever_the_value_it_is_within_the_limit(value: Any, limit: int) -> None:
+def test_any_value_is_shortened_to_the_limit(value: Any, limit: int) -> None:
     found = shorten(value, limit)
     if value is None or isinstance(value, int):
         assert found == value
@@ -97,13 +97,13 @@ def test_whatever_the_value_it_is_within_the_limit(value: Any, limit: int) -> No
 
 
 @given(st.text(st.characters()))
-def test_whatever_the_text_it_can_be_written(text: str) -> None:
+def test_any_text_can_be_encoded(text: str) -> None:
     encode_text(text).encode()
     assert "\0" not in encode_text(text)
     assert json.loads(encode_json({"text": text})) == {"text": text}
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\0b", "\udfff\ud800"])
-def test_what_no_server_takes_is_replaced(text: str) -> None:
+def test_characters_no_server_accepts_are_replaced(text: str) -> None:
     assert encode_text(text).encode()
     assert "\0" not in encode_text(text)

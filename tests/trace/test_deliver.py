@@ -52,7 +52,7 @@ def test_langfuse_gets_its_path_and_its_keys() -> None:
     assert request["headers"]["authorization"] == "Basic cGstMTpzay0y"
 
 
-def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_used_for_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
     with Receiver() as receiver:
@@ -69,7 +69,7 @@ def test_a_netrc_file_does_not_replace_the_keys(
     assert receiver.requests[0]["headers"]["authorization"] == "Basic cGstMTpzay0y"
 
 
-def test_when_nobody_listens_everything_waits(tmp_path: Path) -> None:
+def test_without_a_server_everything_waits(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add([*many(3), made(9)])
     done = flush(spool, nobody())
@@ -80,7 +80,7 @@ def test_when_nobody_listens_everything_waits(tmp_path: Path) -> None:
     assert spool.count() == 0
 
 
-def test_a_target_that_fails_is_asked_no_more() -> None:
+def test_a_failed_target_is_not_asked_again() -> None:
     with Receiver(lambda _: Answer(503)) as receiver:
         done = deliver([many(3), many(2)], target_of(receiver))
     assert done == DeliveryResult(waiting=5, reason="503 Service Unavailable")
@@ -92,7 +92,7 @@ def test_a_target_that_fails_is_asked_no_more() -> None:
     [Answer(500), Answer(503), Answer(429), Answer(408), Answer(is_dying=True, status=500)],
     ids=["500", "503", "429", "408", "dies"],
 )
-def test_trouble_that_passes_is_tried_again(tmp_path: Path, answer: Answer) -> None:
+def test_transient_errors_are_retried(tmp_path: Path, answer: Answer) -> None:
     troubles = [answer, answer]
 
     def choose(_: list[WireSpan]) -> Answer | None:
@@ -112,7 +112,7 @@ def test_trouble_that_passes_is_tried_again(tmp_path: Path, answer: Answer) -> N
     assert len(receiver.requests) == 3  # the SDK does not try again on its own
 
 
-def test_a_server_that_dies_after_it_took_the_batch_gets_it_again_under_the_same_ids(
+def test_a_batch_without_a_reply_is_sent_again_under_the_same_ids(
     tmp_path: Path,
 ) -> None:
     deaths = [Answer(is_dying=True)]
@@ -125,7 +125,7 @@ def test_a_server_that_dies_after_it_took_the_batch_gets_it_again_under_the_same
     assert set(receiver.arrivals.values()) == {2}
 
 
-def test_a_slow_server_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -> None:
+def test_a_slow_server_hits_the_timeout(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add(many(1))
     with Receiver(lambda _: Answer(500, delay=1.0)) as receiver:
@@ -133,7 +133,7 @@ def test_a_slow_server_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -
     assert (done.waiting, done.reason) == (1, "no response in time")
 
 
-def test_a_server_that_dawdles_is_not_waited_for_either() -> None:
+def test_a_trickling_server_hits_the_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         Thread(target=dawdle, args=(server,), daemon=True).start()
         target = Target(url=f"http://127.0.0.1:{server.getsockname()[1]}", timeout=0.3)
@@ -157,7 +157,7 @@ def test_one_connection_serves_several_batches() -> None:
         assert len({request["peer"] for request in receiver.requests}) == 1
 
 
-def test_a_batch_that_is_too_large_goes_in_halves(tmp_path: Path) -> None:
+def test_a_batch_that_is_too_large_is_sent_in_halves(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add(many(7))
     with Receiver(lambda spans: Answer(413) if len(spans) > 2 else None) as receiver:
@@ -183,7 +183,7 @@ def test_a_span_that_is_too_large_alone_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 302])
-def test_what_the_server_does_not_want_is_not_offered_again(tmp_path: Path, status: int) -> None:
+def test_refused_spans_are_not_sent_again(tmp_path: Path, status: int) -> None:
     spool = Spool(tmp_path)
     spool.add(many(2))
     words = {"content-type": "text/plain"}
@@ -200,7 +200,7 @@ def test_what_the_server_does_not_want_is_not_offered_again(tmp_path: Path, stat
         assert flush(spool, target_of(receiver)).sent == 2
 
 
-def test_what_a_server_rejects_of_a_batch_is_told() -> None:
+def test_partly_rejected_batches_are_reported() -> None:
     with Receiver(lambda _: Answer(body=PARTIAL.SerializeToString())) as receiver:
         done = deliver([many(3)], target_of(receiver))
     assert (done.sent, done.refused, done.reason) == (2, 1, "1 spans rejected")
@@ -210,9 +210,7 @@ def test_what_a_server_rejects_of_a_batch_is_told() -> None:
     ("after", "least", "most"),
     [("100", 99, 101), ("Wed, 01 Jan 2020 00:00:00 GMT", 0.5, 1.5), ("soon", 0.5, 1.5)],
 )
-def test_a_server_says_how_long_it_wants_to_be_left_alone(
-    tmp_path: Path, after: str, least: float, most: float
-) -> None:
+def test_retry_after_is_respected(tmp_path: Path, after: str, least: float, most: float) -> None:
     spool = Spool(tmp_path)
     spool.add(many(1))
     with Receiver(lambda _: Answer(429, {"retry-after": after})) as receiver:

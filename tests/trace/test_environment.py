@@ -64,7 +64,7 @@ def test_a_missing_key_is_an_error_that_shows_no_key() -> None:
     assert "sk-secret" not in repr(LangfuseProject("http://x", "pk", "sk-secret"))
 
 
-def test_settings_of_claude_code_are_read_where_the_environment_is_silent(tmp_path: Path) -> None:
+def test_settings_of_claude_code_complete_the_environment(tmp_path: Path) -> None:
     config, project = tmp_path / "config", tmp_path / "shop"
     write_settings(config, "settings.json", {"env": {"TRACE_TO_LANGFUSE": "true", "A": "user"}})
     write_settings(project / ".claude", "settings.json", {"env": {"A": "shared", "B": "shared"}})
@@ -76,7 +76,7 @@ def test_settings_of_claude_code_are_read_where_the_environment_is_silent(tmp_pa
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"env": []}', ""])
-def test_odd_settings_say_nothing(tmp_path: Path, content: str) -> None:
+def test_odd_settings_are_ignored(tmp_path: Path, content: str) -> None:
     (tmp_path / "settings.json").write_text(content, encoding="utf-8")
     assert read_environment({}, tmp_path, None) == {}
 

@@ -87,7 +87,7 @@ def test_turn_after_turn_arrives_once(bench: Bench) -> None:
     assert set(receiver.arrivals.values()) == {1}
 
 
-def test_a_turn_without_a_note_of_its_end_is_sent_when_nothing_more_comes(bench: Bench) -> None:
+def test_a_turn_without_a_noted_end_is_sent_after_a_silence(bench: Bench) -> None:
     bench.log.turn("one", is_closed=False)
     bench.tell()
     with Receiver() as receiver:
@@ -96,7 +96,7 @@ def test_a_turn_without_a_note_of_its_end_is_sent_when_nothing_more_comes(bench:
     assert not bench.state().is_open
 
 
-def test_a_turn_whose_end_is_noted_after_the_hook_need_not_wait(bench: Bench) -> None:
+def test_a_turn_whose_end_is_noted_after_the_hook_is_sent_at_once(bench: Bench) -> None:
     bench.log.turn("one", is_closed=False)
     bench.tell()
     timer = threading.Timer(0.2, bench.log.closed)
@@ -109,7 +109,7 @@ def test_a_turn_whose_end_is_noted_after_the_hook_need_not_wait(bench: Bench) ->
     assert receiver.names() == ["Turn 1"]
 
 
-def test_a_model_that_is_sent_back_to_work_is_waited_for(bench: Bench) -> None:
+def test_a_continued_turn_is_waited_for(bench: Bench) -> None:
     bench.log.prompt("one")
     bench.log.answer("first try")
     bench.log.prompt("Stop hook feedback:\n- no", isMeta=True)
@@ -133,7 +133,7 @@ def test_a_model_that_is_sent_back_to_work_is_waited_for(bench: Bench) -> None:
         ("subagent-stop", {"agent_id": "a1"}, False),
     ],
 )
-def test_what_each_event_says_of_the_last_turn(
+def test_each_event_decides_about_the_last_turn(
     bench: Bench, event: str, more: dict[str, Any], is_sent: bool
 ) -> None:
     bench.log.turn("one", is_closed=False)
@@ -144,7 +144,7 @@ def test_what_each_event_says_of_the_last_turn(
 
 
 @pytest.mark.parametrize("event", ["stop", "session-end"])
-def test_a_turn_that_a_resumed_client_is_at_is_not_sent_half(bench: Bench, event: str) -> None:
+def test_a_turn_in_progress_is_not_sent_partly(bench: Bench, event: str) -> None:
     bench.log.turn("one", is_closed=False)
     bench.tell(event)
     bench.log.prompt("two, before any worker has started")
@@ -164,7 +164,7 @@ def test_a_turn_that_a_resumed_client_is_at_is_not_sent_half(bench: Bench, event
     assert set(receiver.arrivals.values()) == {1}
 
 
-def test_a_turn_that_was_cut_short_is_sent_after_a_silence(bench: Bench) -> None:
+def test_an_interrupted_turn_is_sent_after_a_silence(bench: Bench) -> None:
     bench.log.prompt("one")
     bench.log.call(command="sleep 60")
     bench.tell("session-end")
@@ -217,7 +217,7 @@ def _ask_again_and_again(bench: Bench, times: int) -> None:
         bench.tell("session-end")
 
 
-def test_a_log_is_as_long_as_it_was_at_the_event(bench: Bench) -> None:
+def test_a_job_knows_the_size_of_the_log_at_the_event(bench: Bench) -> None:
     bench.log.path = bench.log.path.with_name('quoted "\\ü".jsonl')
     bench.log.turn("one")
     size = bench.log.path.stat().st_size
@@ -231,11 +231,11 @@ def test_a_log_is_as_long_as_it_was_at_the_event(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "told", [b"{}", b'{"transcript_path": "/no/such/log"}', b'{"transcript_path": "\\', b""]
 )
-def test_without_a_log_nothing_is_said_of_its_length(bench: Bench, told: bytes) -> None:
+def test_a_job_without_a_log_has_no_size(bench: Bench, told: bytes) -> None:
     assert write_job(bench.folder, "stop", told).endswith("-stop.json")
 
 
-def test_a_session_that_ended_without_a_word_is_sent_in_the_end(bench: Bench) -> None:
+def test_a_session_that_ended_without_an_event_is_sent_eventually(bench: Bench) -> None:
     log = bench.log
     log.turn("one")
     log.prompt("two")
@@ -267,7 +267,7 @@ def test_broken_lines_are_logged(bench: Bench) -> None:
 
 
 # checklist: T58
-def test_a_session_that_was_left_without_a_hook_is_sent_first(bench: Bench) -> None:
+def test_a_previous_session_without_a_hook_is_sent_first(bench: Bench) -> None:
     before = Growing(bench.log.path.parent, OTHER)
     before.turn("plan it", is_closed=False)
     bench.log.aside(**before.record(type="user", message={"role": "user", "content": "do it"}))
@@ -287,7 +287,7 @@ def test_a_session_that_was_left_without_a_hook_is_sent_first(bench: Bench) -> N
 
 
 # checklist: T59
-def test_a_session_before_that_cannot_be_read_stops_nothing(bench: Bench) -> None:
+def test_an_unreadable_previous_session_does_not_stop_the_worker(bench: Bench) -> None:
     before = Growing(bench.log.path.parent, OTHER)
     before.turn("plan it")
     bench.log.aside(**before.record(type="user", message={"role": "user", "content": "do it"}))
@@ -318,7 +318,7 @@ def test_a_session_before_that_cannot_be_read_stops_nothing(bench: Bench) -> Non
         b'{"session_id": "x", "transcript_path": "/' + b"x" * 5000 + b'.jsonl"}',
     ],
 )
-def test_a_job_that_names_no_session_is_passed_over(bench: Bench, told: bytes) -> None:
+def test_a_job_without_a_session_is_skipped(bench: Bench, told: bytes) -> None:
     write_job(bench.folder, "stop", told)
     bench.log.turn("one")
     bench.tell()
@@ -332,7 +332,7 @@ DEEP = b'{"session_id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
 @pytest.mark.parametrize("told", [DEEP, b'{"transcript_path": "\\u002fx.jsonl", "x": ' + DEEP])
-def test_a_job_that_cannot_be_read_is_set_aside_and_named(bench: Bench, told: bytes) -> None:
+def test_an_unreadable_job_is_set_aside_and_reported(bench: Bench, told: bytes) -> None:
     left = write_job(bench.folder, "stop", told)
     bench.log.turn("one")
     bench.tell()
@@ -344,7 +344,7 @@ def test_a_job_that_cannot_be_read_is_set_aside_and_named(bench: Bench, told: by
     assert aside.job in bench.said
 
 
-def test_a_job_that_fails_is_set_aside_and_named(
+def test_a_failing_job_is_set_aside_and_reported(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(path: Path, session: str) -> None:
@@ -363,7 +363,7 @@ def test_a_job_that_fails_is_set_aside_and_named(
     assert aside.job.endswith("stop.json") or "stop" in aside.job
 
 
-def test_a_job_that_ends_the_worker_is_set_aside_in_the_end(
+def test_a_job_that_kills_the_worker_is_set_aside_eventually(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
@@ -388,7 +388,7 @@ def test_a_job_that_ends_the_worker_is_set_aside_in_the_end(
     assert aside.reason == f"crashed the worker {MAX_ATTEMPTS} times"
 
 
-def test_few_jobs_are_kept_aside(bench: Bench) -> None:
+def test_the_number_of_failed_jobs_is_limited(bench: Bench) -> None:
     for _ in range(MAX_FAILED + 5):
         write_job(bench.folder, "stop", b"{}")
     with Receiver() as receiver:
@@ -397,13 +397,13 @@ def test_few_jobs_are_kept_aside(bench: Bench) -> None:
     assert len(kept) == MAX_FAILED and kept == sorted(kept)
 
 
-def test_the_log_of_the_worker_stays_one_line_a_note(bench: Bench) -> None:
+def test_the_worker_log_has_one_line_per_note(bench: Bench) -> None:
     WorkerLog(bench.folder.parent).write("a\nb\x1b]0;x\x07 \u202e")
     (line,) = (bench.folder.parent / "hook.log").read_text(encoding="utf-8").splitlines()
     assert line.endswith("a�b�]0;x� �")
 
 
-def test_what_else_lies_among_the_jobs_stops_nothing(bench: Bench) -> None:
+def test_other_files_among_the_jobs_are_ignored(bench: Bench) -> None:
     pipe = bench.log.path.with_name("pipe.jsonl")
     os.mkfifo(pipe)  # whoever opens it waits for ever
     bench.tell(transcript_path=str(pipe))
@@ -416,7 +416,7 @@ def test_what_else_lies_among_the_jobs_stops_nothing(bench: Bench) -> None:
     assert receiver.names() == ["Turn 1"]
 
 
-def test_what_is_known_of_a_session_goes_some_time_after_its_log(bench: Bench) -> None:
+def test_the_state_of_a_deleted_log_is_pruned(bench: Bench) -> None:
     other = Growing(bench.log.path.parent, OTHER)
     other.turn("one")
     bench.log.turn("one")
@@ -434,7 +434,7 @@ def test_what_is_known_of_a_session_goes_some_time_after_its_log(bench: Bench) -
     assert {path.stem for path in (bench.folder / "sessions").iterdir()} == {OTHER}
 
 
-def test_a_log_that_is_not_there_is_noted(bench: Bench) -> None:
+def test_a_missing_log_is_noted(bench: Bench) -> None:
     bench.tell()
     with Receiver() as receiver:
         bench.work(receiver)
@@ -444,7 +444,7 @@ def test_a_log_that_is_not_there_is_noted(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("trouble", ["down", "500", "429", "slow", "dying"])
-def test_what_cannot_be_sent_is_sent_later(bench: Bench, trouble: str) -> None:
+def test_unsent_spans_are_sent_later(bench: Bench, trouble: str) -> None:
     answers = {
         "500": Answer(500),
         "429": Answer(429, {"retry-after": "1"}),
@@ -471,7 +471,7 @@ def test_what_cannot_be_sent_is_sent_later(bench: Bench, trouble: str) -> None:
     assert spool.count() == 0
 
 
-def test_what_is_refused_is_reported_and_not_tried_again(bench: Bench) -> None:
+def test_refused_spans_are_reported_and_not_retried(bench: Bench) -> None:
     bench.log.turn("one")
     bench.tell()
     with Receiver(lambda _: Answer(401)) as receiver:
@@ -515,7 +515,7 @@ def test_one_worker_at_a_time(bench: Bench) -> None:
         assert len(list_jobs(bench.folder)) == 1
 
 
-def test_a_job_that_comes_when_the_worker_is_about_to_end_is_done(
+def test_a_job_left_while_the_worker_ends_is_processed(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.log.turn("one")
@@ -536,7 +536,7 @@ def test_a_job_that_comes_when_the_worker_is_about_to_end_is_done(
     assert receiver.names() == ["Turn 1", "Turn 2"]
 
 
-def test_a_state_from_another_tool_is_gone_on_from(bench: Bench) -> None:
+def test_the_state_of_another_tool_is_continued(bench: Bench) -> None:
     for text in ("one", "two", "three"):
         bench.log.turn(text)
     save_state(bench.folder, SESSION, SessionState(10, 2, "2025-01-15T10:00:00Z"))
@@ -571,7 +571,7 @@ def test_secrets_reach_neither_the_target_nor_the_disk(bench: Bench) -> None:
     assert secret.encode() not in b"".join(s.SerializeToString() for s in receiver.spans.values())
 
 
-def test_a_secret_that_an_earlier_turn_told_is_known_in_later_ones(bench: Bench) -> None:
+def test_a_secret_of_an_earlier_turn_is_redacted_in_later_ones(bench: Bench) -> None:
     value = "correcthorsebattery77staple"
     bench.log.turn(f"DB_PASSWORD={value} is the password")
     manner = HookOptions(Content(), Redactor)
@@ -586,7 +586,7 @@ def test_a_secret_that_an_earlier_turn_told_is_known_in_later_ones(bench: Bench)
     assert value.encode() not in b"".join(s.SerializeToString() for s in receiver.spans.values())
 
 
-def test_what_nobody_foresaw_in_one_session_stops_no_other(
+def test_an_unexpected_error_in_one_session_stops_no_other(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def sometimes(path: Path, session: str, *args: Any, **more: Any) -> Any:

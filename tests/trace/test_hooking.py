@@ -116,7 +116,7 @@ def test_the_documented_flow(hook: Hook, tmp_path: Path) -> None:
 
 
 # checklist: T47, T48, T52
-def test_a_turn_that_is_not_answered_waits_and_is_read_again(hook: Hook, log: Growing) -> None:
+def test_an_unanswered_turn_waits_and_is_read_again(hook: Hook, log: Growing) -> None:
     log.turn("one")
     log.prompt("two")
     assert hook(log) == [("turn", "Turn 1"), *TURN]
@@ -130,7 +130,7 @@ def test_a_turn_that_is_not_answered_waits_and_is_read_again(hook: Hook, log: Gr
 
 
 # checklist: T45, T46
-def test_broken_lines_are_passed_over_and_counted(hook: Hook, log: Growing) -> None:
+def test_broken_lines_are_skipped_and_counted(hook: Hook, log: Growing) -> None:
     log.write(b"{broken\n\n")
     log.turn("one")
     log.write(b'{"type": "user", "mess\n')
@@ -147,7 +147,7 @@ def test_broken_lines_are_passed_over_and_counted(hook: Hook, log: Growing) -> N
     assert hook.last_line == 18
 
 
-def test_a_line_that_is_half_written_waits_for_its_end(hook: Hook, log: Growing) -> None:
+def test_a_half_written_line_is_waited_for(hook: Hook, log: Growing) -> None:
     log.prompt("one")
     log.answer("yes")
     end = log.line(log.record(type="system", subtype="turn_duration", durationMs=5))
@@ -171,7 +171,7 @@ def test_a_torn_prompt_does_not_end_the_turn_before_it(hook: Hook, log: Growing,
     assert hook(log)[0] == ("turn", "Turn 1")
 
 
-def test_what_ends_a_turn(hook: Hook, log: Growing) -> None:
+def test_events_that_end_a_turn(hook: Hook, log: Growing) -> None:
     log.turn("one", is_closed=False)
     assert hook(log) == []
     assert hook.last and hook.last.is_open and hook.last.is_at_rest
@@ -222,9 +222,7 @@ def ended(log: Growing, **more: Any) -> Inspection:
     return Inspection(is_over=True, idle_after=NEVER, abandoned_after=NEVER, until=size, **more)
 
 
-def test_the_end_of_a_session_says_nothing_of_a_turn_that_was_begun_since(
-    hook: Hook, log: Growing
-) -> None:
+def test_a_session_end_does_not_end_a_turn_begun_since(hook: Hook, log: Growing) -> None:
     log.turn("one", is_closed=False)
     end = ended(log)
     log.prompt("resumed before anybody has read that")
@@ -238,7 +236,7 @@ def test_the_end_of_a_session_says_nothing_of_a_turn_that_was_begun_since(
     assert hook(log, ended(log))[0] == ("turn", "Turn 2")
 
 
-def test_what_the_model_has_left_undone_waits_for_silence(hook: Hook, log: Growing) -> None:
+def test_unfinished_work_of_the_model_waits_for_silence(hook: Hook, log: Growing) -> None:
     log.prompt("one")
     log.call(command="sleep 60")
     end = ended(log)
@@ -248,7 +246,7 @@ def test_what_the_model_has_left_undone_waits_for_silence(hook: Hook, log: Growi
     assert hook(log, replace(end, is_silent=True))[0] == ("turn", "Turn 1")
 
 
-def test_notes_behind_the_end_of_a_session_wait(hook: Hook, log: Growing) -> None:
+def test_notes_after_the_end_of_a_session_wait(hook: Hook, log: Growing) -> None:
     log.turn("one", is_closed=False)
     end = ended(log)
     log.prompt("<command-name>/model</command-name>")
@@ -256,7 +254,7 @@ def test_notes_behind_the_end_of_a_session_wait(hook: Hook, log: Growing) -> Non
     assert hook(log, replace(end, is_silent=True)) == [("event", "Command")]
 
 
-def test_a_prompt_is_queued_until_the_log_says_what_it_became(hook: Hook, log: Growing) -> None:
+def test_a_queued_prompt_is_pending_until_the_log_resolves_it(hook: Hook, log: Growing) -> None:
     log.turn("one", is_closed=False)
     end = ended(log)
     queued(log, "two")
@@ -267,7 +265,7 @@ def test_a_prompt_is_queued_until_the_log_says_what_it_became(hook: Hook, log: G
     assert hook(log) == [("turn", "Turn 2"), *TURN]
 
 
-def test_two_that_were_queued_become_two_turns_and_nothing_else(hook: Hook, log: Growing) -> None:
+def test_two_queued_prompts_become_two_turns(hook: Hook, log: Growing) -> None:
     log.prompt("one")
     queued(log, "two")
     queued(log, "three")
@@ -280,9 +278,7 @@ def test_two_that_were_queued_become_two_turns_and_nothing_else(hook: Hook, log:
         assert hook(log) == [("turn", f"Turn {number}"), *TURN]
 
 
-def test_two_that_were_taken_out_at_once_are_written_one_after_the_other(
-    hook: Hook, log: Growing
-) -> None:
+def test_prompts_dequeued_together_are_resolved_one_by_one(hook: Hook, log: Growing) -> None:
     log.prompt("one")
     queued(log, "two")
     queued(log, "three")
@@ -299,7 +295,7 @@ def test_two_that_were_taken_out_at_once_are_written_one_after_the_other(
 
 
 @pytest.mark.parametrize("operation", ["remove", "popAll"])
-def test_one_that_was_taken_back_is_told_once_that_is_known(
+def test_a_retracted_prompt_is_sent_once_it_is_known(
     hook: Hook, log: Growing, operation: str
 ) -> None:
     log.prompt("one")
@@ -320,13 +316,13 @@ def test_one_that_was_taken_back_is_told_once_that_is_known(
     assert hook(log) == [("turn", "Turn 3"), *TURN]
 
 
-def test_one_that_was_left_is_told_with_the_end_of_the_session(hook: Hook, log: Growing) -> None:
+def test_a_prompt_left_in_the_queue_is_sent_at_session_end(hook: Hook, log: Growing) -> None:
     log.turn("one", is_closed=False)
     queued(log, "left behind")
     assert hook(log, ended(log))[-1] == ("event", "Queued prompt")
 
 
-def test_of_several_in_the_queue_the_one_that_is_named_goes() -> None:
+def test_the_named_prompt_is_dequeued() -> None:
     first, second = ({"content": text} for text in ("first", "second"))
     times = ("2026-11-02T09:00:01Z", "2026-11-02T09:00:02Z", "2026-11-02T09:00:03Z")
     lines: list[dict[str, Any]] = [
@@ -360,7 +356,7 @@ def queued(log: Growing, text: str | None = None, operation: str = "enqueue") ->
     log.aside(type=QUEUE, operation=operation, timestamp=stamp, sessionId=log.session, **content)
 
 
-def test_what_another_client_is_still_at_is_left_to_it(hook: Hook, log: Growing) -> None:
+def test_the_open_turn_of_another_client_is_left_to_it(hook: Hook, log: Growing) -> None:
     log.turn("one")
     log.prompt("two")
     call = log.call(command="sleep 4")
@@ -390,7 +386,7 @@ def turns_in(found: list[tuple[str, str]]) -> list[str]:
     return [name for kind, name in found if kind == "turn"]
 
 
-def test_a_turn_that_goes_on_after_it_was_sent_is_sent_on(hook: Hook, log: Growing) -> None:
+def test_a_turn_that_continues_after_sending_is_sent_further(hook: Hook, log: Growing) -> None:
     log.prompt("one")
     log.answer("done")
     assert hook(log, OVER) == [("turn", "Turn 1"), ("generation", "claude-opus-5-5")]
@@ -405,9 +401,7 @@ def test_a_turn_that_goes_on_after_it_was_sent_is_sent_on(hook: Hook, log: Growi
     assert len(traces_) == 2
 
 
-def test_what_follows_a_turn_waits_until_it_is_clear_where_it_belongs(
-    hook: Hook, log: Growing
-) -> None:
+def test_items_after_a_turn_wait_until_their_turn_is_known(hook: Hook, log: Growing) -> None:
     log.turn("one")
     assert hook(log)[0] == ("turn", "Turn 1")
     log.prompt("<command-name>/model</command-name>")
@@ -432,7 +426,7 @@ def test_a_rewind_is_noticed_and_nothing_is_sent_twice(hook: Hook, log: Growing)
     assert hook.turn_count == 4
 
 
-def test_a_prompt_that_was_replaced_counts_for_nothing(hook: Hook, log: Growing) -> None:
+def test_a_replaced_prompt_is_ignored(hook: Hook, log: Growing) -> None:
     log.turn("one")
     tip = log.tip
     log.prompt("stopped before any answer")
@@ -444,7 +438,7 @@ def test_a_prompt_that_was_replaced_counts_for_nothing(hook: Hook, log: Growing)
     assert not hook.was_whole()
 
 
-def test_a_rewind_into_a_turn_that_is_not_done_waits_for_it(hook: Hook, log: Growing) -> None:
+def test_a_rewind_into_an_open_turn_waits_for_it(hook: Hook, log: Growing) -> None:
     log.turn("one")
     tip = log.tip
     log.turn("two")
@@ -462,7 +456,7 @@ def test_a_rewind_into_a_turn_that_is_not_done_waits_for_it(hook: Hook, log: Gro
     assert hook(log) == [("turn", "Turn 2"), *TURN]
 
 
-def test_a_fork_sends_what_is_its_own(hook: Hook, log: Growing) -> None:
+def test_a_fork_sends_only_its_own_spans(hook: Hook, log: Growing) -> None:
     log.turn("one")
     log.turn("two")
     hook(log)
@@ -479,7 +473,7 @@ def test_a_fork_sends_what_is_its_own(hook: Hook, log: Growing) -> None:
     assert [name for kind, name in hook(fork) if kind == "turn"] == ["Turn 1", "Turn 2", "Turn 3"]
 
 
-def test_a_compaction_goes_on_straight(hook: Hook, log: Growing) -> None:
+def test_a_compaction_continues_linearly(hook: Hook, log: Growing) -> None:
     log.turn("one")
     hook(log)
     last, log.tip = log.tip, None
@@ -499,7 +493,7 @@ def test_a_compaction_goes_on_straight(hook: Hook, log: Growing) -> None:
 
 
 @pytest.mark.parametrize("change", ["shorter", "longer", "replaced"])
-def test_a_file_that_was_written_anew_is_noticed(hook: Hook, log: Growing, change: str) -> None:
+def test_a_rewritten_file_is_noticed(hook: Hook, log: Growing, change: str) -> None:
     for text in ("one", "two", "three"):
         log.turn(text)
     hook(log)
@@ -519,7 +513,7 @@ def test_a_file_that_was_written_anew_is_noticed(hook: Hook, log: Growing, chang
     ]
 
 
-def test_what_another_tool_has_sent_is_not_sent_again(hook: Hook, log: Growing) -> None:
+def test_spans_sent_by_another_tool_are_not_sent_again(hook: Hook, log: Growing) -> None:
     log.turn("one")
     log.turn("two")
     log.turn("three")
@@ -599,7 +593,7 @@ class TestAgents:
 
 
 # checklist: T56
-def test_a_normal_session_goes_on_from_none(log: Growing) -> None:
+def test_a_normal_session_continues_no_other(log: Growing) -> None:
     log.aside(type="file-history-snapshot", messageId="x", snapshot={})
     log.turn("one")
     assert find_previous_session(log.path, log.session) is None
@@ -607,7 +601,7 @@ def test_a_normal_session_goes_on_from_none(log: Growing) -> None:
 
 # checklist: T57
 @pytest.mark.parametrize("has_file", [True, False])
-def test_a_session_that_goes_on_names_the_one_before_on_line_1(
+def test_a_continued_session_names_its_predecessor_on_line_1(
     tmp_path: Path, has_file: bool
 ) -> None:
     before, log = Growing(tmp_path, OTHER), Growing(tmp_path)
@@ -620,12 +614,12 @@ def test_a_session_that_goes_on_names_the_one_before_on_line_1(
 
 
 @pytest.mark.parametrize("named", ["../../etc/passwd", "a/b", "..", "", "\0", "x" * 400])
-def test_an_odd_name_on_line_1_leads_nowhere(log: Growing, named: str) -> None:
+def test_an_odd_session_id_on_line_1_is_ignored(log: Growing, named: str) -> None:
     log.aside(type="user", sessionId=named)
     assert find_previous_session(log.path, log.session) is None
 
 
-def test_no_log_is_no_error_here(tmp_path: Path) -> None:
+def test_a_missing_log_is_not_an_error(tmp_path: Path) -> None:
     assert find_previous_session(tmp_path / "none.jsonl", SESSION) is None
 
 
@@ -637,7 +631,7 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.randoms(use_true_random=False))
-def test_state_is_as_the_document_has_it(
+def test_the_state_has_the_documented_fields(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[str], chance: random.Random
 ) -> None:
     folder = tmp_path_factory.mktemp("grown")
@@ -721,7 +715,7 @@ def straight_logs(shared: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("share", [pytest.param(15), pytest.param(1, marks=pytest.mark.long)])
-def test_real_logs_that_grow_are_sent_once_and_whole(
+def test_growing_real_logs_are_sent_once_and_completely(
     shared: Path, tmp_path: Path, share: int
 ) -> None:
     found = straight_logs(shared)[::share]

@@ -78,7 +78,7 @@ def test_installing_twice_changes_nothing(tmp_path: Path) -> None:
     assert not plan_install(path, "plait").is_change
 
 
-def test_the_hook_that_claude_code_tells_of_must_be_asked_for(tmp_path: Path) -> None:
+def test_the_visible_hook_is_installed_only_on_request(tmp_path: Path) -> None:
     path = settings(tmp_path)
     usual = ["Stop", "SessionEnd", "SubagentStop"]
     for text in (None, "{}\n"):
@@ -92,7 +92,7 @@ def test_the_hook_that_claude_code_tells_of_must_be_asked_for(tmp_path: Path) ->
     assert list_installed_hooks(path)["PreCompact"] == "/new/plait hook pre-compact"
 
 
-def test_a_plait_elsewhere_is_brought_up_to_date(tmp_path: Path) -> None:
+def test_hooks_of_another_installation_are_updated(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path, "'/old place/bin/plait'")
     carry_out(path, "/new/bin/plait")
@@ -103,7 +103,7 @@ def test_a_plait_elsewhere_is_brought_up_to_date(tmp_path: Path) -> None:
     assert len(stops) == 3
 
 
-def test_hooks_that_stand_twice_stand_once_after(tmp_path: Path) -> None:
+def test_duplicate_hooks_are_merged(tmp_path: Path) -> None:
     ours = {"type": "command", "command": "plait hook stop"}
     theirs = {"type": "command", "command": "say done"}
     path = settings(tmp_path, {"hooks": {"Stop": [{"hooks": [ours, theirs]}, {"hooks": [ours]}]}})
@@ -127,7 +127,7 @@ def test_hooks_that_stand_twice_stand_once_after(tmp_path: Path) -> None:
         ("echo plait", False),
     ],
 )
-def test_ours_are_known_wherever_plait_lies(tmp_path: Path, command: str, is_ours: bool) -> None:
+def test_our_hooks_are_recognised_at_any_path(tmp_path: Path, command: str, is_ours: bool) -> None:
     entry = {"hooks": [{"type": "command", "command": command}]}
     path = settings(tmp_path, {"hooks": {"Stop": [entry]}})
     assert bool(list_installed_hooks(path)) is is_ours
@@ -152,7 +152,7 @@ def test_settings_that_are_broken_are_left_alone(tmp_path: Path, text: str, says
     assert path.read_text(encoding="utf-8") == text
 
 
-def test_odd_entries_among_hooks_are_passed_over(tmp_path: Path) -> None:
+def test_odd_entries_among_hooks_are_ignored(tmp_path: Path) -> None:
     odd: dict[str, Any] = {"Stop": ["?", {"hooks": "?"}, {"hooks": ["?", {"command": 3}]}]}
     path = settings(tmp_path, {"hooks": odd})
     carry_out(path)
@@ -160,14 +160,14 @@ def test_odd_entries_among_hooks_are_passed_over(tmp_path: Path) -> None:
     assert json.loads(path.read_text(encoding="utf-8")) == {"hooks": odd}
 
 
-def test_an_empty_file_is_as_good_as_none(tmp_path: Path) -> None:
+def test_an_empty_settings_file_counts_as_none(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text("", encoding="utf-8")
     carry_out(path)
     assert len(list_installed_hooks(path)) == len(EVENTS)
 
 
-def test_settings_that_changed_meanwhile_are_not_written_over(tmp_path: Path) -> None:
+def test_settings_changed_meanwhile_are_not_overwritten(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     plan = plan_install(path, "plait")
     path.write_text("{}", encoding="utf-8")
@@ -176,7 +176,7 @@ def test_settings_that_changed_meanwhile_are_not_written_over(tmp_path: Path) ->
     assert path.read_text(encoding="utf-8") == "{}"
 
 
-def test_a_link_stays_a_link_and_rights_stay_rights(tmp_path: Path) -> None:
+def test_symlinks_and_permissions_are_kept(tmp_path: Path) -> None:
     real = settings(tmp_path, THEIRS)
     real.chmod(0o640)
     link = tmp_path / "link.json"
@@ -187,7 +187,7 @@ def test_a_link_stays_a_link_and_rights_stay_rights(tmp_path: Path) -> None:
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-def test_others_who_send_traces_are_named(tmp_path: Path) -> None:
+def test_other_tracing_hooks_are_reported(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path)
     assert list_other_tracing_hooks(path) == ["node cc-langfuse.js"]
@@ -212,7 +212,7 @@ FILES = [
 
 
 @pytest.mark.parametrize("text", FILES)
-def test_uninstalling_gives_back_the_very_bytes(tmp_path: Path, text: str | None) -> None:
+def test_uninstalling_restores_the_bytes(tmp_path: Path, text: str | None) -> None:
     path = tmp_path / "settings.json"
     if text is not None:
         path.write_bytes(text.encode())
@@ -226,7 +226,7 @@ def test_uninstalling_gives_back_the_very_bytes(tmp_path: Path, text: str | None
     assert (path.read_bytes().decode() if path.exists() else None) == text
 
 
-def test_what_others_add_between_ours_stays(tmp_path: Path) -> None:
+def test_entries_others_added_are_kept(tmp_path: Path) -> None:
     path = settings(tmp_path, {"model": "opus"})
     carry_out(path)
     value = json.loads(path.read_text(encoding="utf-8"))
@@ -239,14 +239,14 @@ def test_what_others_add_between_ours_stays(tmp_path: Path) -> None:
     assert left == {"model": "opus", "hooks": {"Stop": [{"hooks": [theirs]}] * 2}}
 
 
-def test_ours_go_wherever_somebody_has_put_them(tmp_path: Path) -> None:
+def test_our_hooks_are_removed_wherever_they_are(tmp_path: Path) -> None:
     ours = {"hooks": [{"type": "command", "command": "plait hook stop"}]}
     path = settings(tmp_path, {"model": "opus", "hooks": {"Notification": [ours]}})
     write_settings(plan_uninstall(path), path.with_name("backup.json"))
     assert json.loads(path.read_text(encoding="utf-8")) == {"model": "opus"}
 
 
-def test_a_file_that_nobody_may_write_is_left_alone(tmp_path: Path) -> None:
+def test_a_read_only_settings_file_is_left_alone(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     path.chmod(0o444)
     with pytest.raises(UserError, match="read-only"):
@@ -275,7 +275,7 @@ any_settings = st.dictionaries(st.text(max_size=3), values, max_size=3).flatmap(
 @given(
     any_settings, st.sampled_from([None, 0, 1, 2, "\t"]), st.booleans(), st.sampled_from(["", "\n"])
 )
-def test_whatever_the_settings_uninstalling_gives_them_back(
+def test_uninstalling_restores_any_settings(
     value: dict[str, Any], indent: int | str | None, is_windows: bool, end: str
 ) -> None:
     text = json.dumps(value, indent=indent) + end
@@ -292,7 +292,7 @@ def test_whatever_the_settings_uninstalling_gives_them_back(
 
 
 @pytest.mark.parametrize("depth", [200, 900, 3000, 200_000])
-def test_settings_that_are_nested_deeply_are_told_or_kept(tmp_path: Path, depth: int) -> None:
+def test_deeply_nested_settings_are_refused_or_kept(tmp_path: Path, depth: int) -> None:
     path = settings(tmp_path)
     text = '{"odd": ' + "[" * depth + "]" * depth + "}"
     path.write_text(text)
@@ -305,7 +305,7 @@ def test_settings_that_are_nested_deeply_are_told_or_kept(tmp_path: Path, depth:
     assert path.read_text() == text
 
 
-def test_a_pipe_in_the_place_of_settings_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_pipe_instead_of_settings_does_not_block(tmp_path: Path) -> None:
     path = settings(tmp_path)
     os.mkfifo(path)
     with pytest.raises(SourceError, match="not a regular file"):

@@ -58,12 +58,12 @@ def test_a_file_holds_all_spans(tmp_path: Path, name: str) -> None:
         write_spans(path, found, convention="both")
 
 
-def test_nothing_to_write_is_a_whole_file(tmp_path: Path) -> None:
+def test_a_file_without_spans_is_valid(tmp_path: Path) -> None:
     write_spans(tmp_path / "none.json", [], convention="both")
     assert json.loads((tmp_path / "none.json").read_bytes()) == {"resourceSpans": []}
 
 
-def test_what_fails_half_way_leaves_no_file(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
     def failing() -> Iterator[list[Span]]:
         yield traced(SESSION)[0]
         raise RuntimeError("no more")

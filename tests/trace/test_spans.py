@@ -247,7 +247,7 @@ def test_a_workflow_lasts_from_its_first_agent_to_its_last(gallery: Path) -> Non
     assert seconds(run)[1] > seconds(found[0][0])[1], "in the background, after its turn"
 
 
-def test_hooks_stand_beside_their_call() -> None:
+def test_hooks_are_children_of_their_call() -> None:
     found = traced(
         f"""
 {START}
@@ -286,7 +286,7 @@ def test_nothing_ends_later_than_the_log(gallery: Path) -> None:
             assert max(ends) <= datetime.fromisoformat(last).timestamp() * SECOND + SECOND, folder
 
 
-def test_cost_is_that_of_the_response() -> None:
+def test_a_span_has_the_cost_of_its_response() -> None:
     (spans,) = traced(f'{START}\nU1 "go"\nA1< "Done."')
     generation = spans[1]
     assert generation.tokens is not None
@@ -318,7 +318,7 @@ def test_a_copied_turn_is_its_owner_s_whoever_is_asked_for(gallery: Path) -> Non
     assert [spans[0].session for spans in alone] == [forked.id]
 
 
-def test_agents_that_no_call_names_stand_where_they_ran(tmp_path: Path) -> None:
+def test_agents_without_a_call_are_placed_where_they_ran(tmp_path: Path) -> None:
     found = traced(
         f"""
 {START}
@@ -383,7 +383,7 @@ def conversation(name: str, calls: list[ToolCall]) -> Conversation:
     return Conversation(name, kind, "s", "", None, (turn,), (response,), ())
 
 
-def test_the_gallery_keeps_its_promises(gallery: Path) -> None:
+def test_spans_of_the_gallery_keep_the_promises(gallery: Path) -> None:
     sessions = Archive([gallery]).sessions
     found = list(traces(sessions))
     assert len(found) > 20
@@ -393,7 +393,7 @@ def test_the_gallery_keeps_its_promises(gallery: Path) -> None:
 
 
 @given(archives)
-def test_whatever_the_records_the_spans_keep_their_promises(
+def test_spans_of_any_records_keep_the_promises(
     archive: dict[str, list[dict[str, Any]]],
 ) -> None:
     keep_their_promises(archive)
@@ -401,7 +401,7 @@ def test_whatever_the_records_the_spans_keep_their_promises(
 
 @pytest.mark.long
 @given(archives)
-def test_whatever_the_records_the_spans_keep_their_promises_thoroughly(
+def test_spans_of_many_records_keep_the_promises(
     archive: dict[str, list[dict[str, Any]]],
 ) -> None:
     keep_their_promises(archive)

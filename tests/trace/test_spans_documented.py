@@ -184,7 +184,7 @@ def timely(number: int, second: int) -> list[dict[str, Any]]:
 
 
 # checklist: T50
-def test_a_turn_without_times_stands_where_its_neighbours_say(tmp_path: Path) -> None:
+def test_a_turn_without_times_is_placed_by_its_neighbours(tmp_path: Path) -> None:
     found = traced_lines(tmp_path, *timely(1, 0), *timeless(2), *timely(3, 20))
     assert [one[0].near for one in found] == [None, ns(1), None], "where the one before ended"
     assert (found[1][0].start, found[1][0].end) == (None, None)
@@ -194,7 +194,7 @@ def test_a_turn_without_times_stands_where_its_neighbours_say(tmp_path: Path) ->
 
 
 # checklist: T50
-def test_a_log_without_times_is_as_old_as_its_file(tmp_path: Path) -> None:
+def test_a_log_without_times_has_the_time_of_its_file(tmp_path: Path) -> None:
     for found in traced_lines(tmp_path, *timeless(1), *timeless(2)):
         assert found[0].near == int((tmp_path / "sess1.jsonl").stat().st_mtime * 1e9)
 
@@ -217,7 +217,7 @@ def test_a_prompt_without_an_answer_makes_no_trace(tmp_path: Path) -> None:
 
 
 # checklist: T45, T53
-def test_a_broken_line_is_passed_over(tmp_path: Path) -> None:
+def test_a_broken_line_is_skipped(tmp_path: Path) -> None:
     broken = traced_lines(tmp_path, EXAMPLE[0], "{not json", *EXAMPLE[1:], "]")
     assert picture(broken) == picture(traced_lines(tmp_path, *EXAMPLE))
 

@@ -33,7 +33,7 @@ def only(*notes: ClientNote) -> HookRun:
     return run
 
 
-def test_an_attachment_tells_what_a_hook_ran_printed_and_returned() -> None:
+def test_an_attachment_gives_command_output_and_exit_code_of_a_hook() -> None:
     run = only(
         attached("hook_success", hookEvent="PostToolUse", hookName="PostToolUse:Edit",
                  toolUseID="t1", command="lint", stdout="fine\n", exitCode=0, durationMs=12)
@@ -57,17 +57,17 @@ def test_an_attachment_tells_what_a_hook_ran_printed_and_returned() -> None:
         (attached("hook_additional_context", content=["a", "b"]), "DEFAULT", ""),
     ],
 )
-def test_what_a_hook_objects_to_is_its_status(note: ClientNote, level: str, status: str) -> None:
+def test_the_objection_of_a_hook_is_its_status(note: ClientNote, level: str, status: str) -> None:
     run = only(note)
     assert (run.level, run.status) == (level, status)
 
 
-def test_the_client_s_own_callbacks_are_no_hooks() -> None:
+def test_internal_callbacks_are_not_hooks() -> None:
     assert not list(find_hook_runs([progress("PostToolUse", "callback")]))
     assert only(progress("PreToolUse", "guard")).call == "t1"
 
 
-def test_the_end_of_a_turn_is_told_by_the_note_that_says_the_most() -> None:
+def test_the_most_detailed_note_of_a_stop_hook_wins() -> None:
     stop = attached("hook_success", hookEvent="Stop", command="c", durationMs=3)
     assert [run.command for run in find_hook_runs([progress("Stop", "a"), summary("b"), stop])] == [
         "c"
@@ -83,6 +83,6 @@ def test_the_end_of_a_turn_is_told_by_the_note_that_says_the_most() -> None:
     "value", [None, [], {"attachment": 3}, {"hookInfos": {"x": 1}}, {"data": []}]
 )
 @pytest.mark.parametrize("subtype", ["hook_success", "hook_progress", "stop_hook_summary"])
-def test_odd_notes_are_no_trouble(subtype: str, value: Any) -> None:
+def test_odd_notes_are_accepted(subtype: str, value: Any) -> None:
     for run in find_hook_runs([ClientNote(kind="x", subtype=subtype, value=value)]):
         assert run.name

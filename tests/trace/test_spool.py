@@ -16,7 +16,7 @@ def waiting(spool: Spool) -> list[str]:
     return [name for _, batch in spool.batches() for name in ids(batch.spans)]
 
 
-def test_what_is_put_in_comes_out_in_order(tmp_path: Path) -> None:
+def test_batches_come_out_in_order(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     first, second = many(3), [made(7), made(5)]
     assert spool.add(first)
@@ -31,32 +31,32 @@ def test_an_empty_spool_is_no_error(tmp_path: Path) -> None:
     assert (waiting(spool), spool.count(), spool.size()) == ([], 0, 0)
 
 
-def test_many_spans_become_batches_that_a_server_takes(tmp_path: Path) -> None:
+def test_many_spans_are_split_into_accepted_batches(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add(many(spool_module.MAX_BATCH_SPANS + 1))
     assert [len(batch.spans) for _, batch in spool.batches()] == [spool_module.MAX_BATCH_SPANS, 1]
 
 
-def test_long_spans_become_batches_that_a_server_takes(tmp_path: Path) -> None:
+def test_long_spans_are_split_into_accepted_batches(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add(many(5, output="x" * (spool_module.MAX_BATCH_BYTES // 2)))
     assert [len(batch.spans) for _, batch in spool.batches()] == [1] * 5
 
 
-def test_a_full_spool_takes_no_more_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_full_spool_refuses_spans_and_loses_nothing(tmp_path: Path) -> None:
     spool = Spool(tmp_path, max_bytes=2000)
     assert spool.add(many(3))
     assert not spool.add(many(50))
     assert waiting(spool) == ids(many(3))
 
 
-def test_an_empty_spool_takes_even_what_is_larger_than_it(tmp_path: Path) -> None:
+def test_an_empty_spool_accepts_a_batch_above_its_limit(tmp_path: Path) -> None:
     spool = Spool(tmp_path, max_bytes=10)
     assert spool.add(many(2))
     assert not spool.add([made(3)])
 
 
-def test_halves_keep_the_turn_of_the_whole(tmp_path: Path) -> None:
+def test_halves_keep_their_place_in_the_order(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add(many(5))
     spool.add([made(9)])
@@ -70,7 +70,7 @@ def test_halves_keep_the_turn_of_the_whole(tmp_path: Path) -> None:
     assert spool.count() == 6
 
 
-def test_what_was_refused_is_set_aside_with_its_reason(tmp_path: Path) -> None:
+def test_refused_batches_are_kept_with_their_reason(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add(many(2))
     path, batch = next(spool.batches())
@@ -84,14 +84,14 @@ def test_what_was_refused_is_set_aside_with_its_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".00000-1-0000.1.batch.9.new", "00000.1.batch.tmp", "notes.txt"])
-def test_what_is_still_being_written_is_not_there_yet(tmp_path: Path, name: str) -> None:
+def test_unfinished_batches_are_not_listed(tmp_path: Path, name: str) -> None:
     spool = Spool(tmp_path)
     spool.add([made(1)])
     (spool.waiting / name).write_bytes(b"half of it")
     assert waiting(spool) == [made(1).id]
 
 
-def test_a_batch_that_cannot_be_read_is_in_nobodys_way(tmp_path: Path) -> None:
+def test_an_unreadable_batch_does_not_block_others(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add([made(1)])
     (spool.waiting / "00000000000000000001-1-0000.3.batch").write_bytes(b"\xc1 nonsense")
@@ -106,13 +106,13 @@ def test_a_batch_that_cannot_be_read_is_in_nobodys_way(tmp_path: Path) -> None:
         max_leaves=8,
     )
 )
-def test_whatever_a_log_holds_can_wait(value: object) -> None:
+def test_spans_of_any_log_can_be_stored(value: object) -> None:
     [(part, data)] = spool_module.split_into_batches([made(1, input=value)])
     assert msgspec.msgpack.decode(data, type=spool_module.Batch).spans == part
     assert part[0].id == made(1).id
 
 
-def test_nobody_else_can_read_what_waits(tmp_path: Path) -> None:
+def test_waiting_batches_are_private(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "trace")
     spool.add([made(1)])
     [path] = spool.waiting.iterdir()

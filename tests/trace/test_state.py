@@ -32,18 +32,18 @@ def test_the_state_has_the_documented_form(tmp_path: Path) -> None:
     assert read_states(tmp_path) == {"s1": STATE}
 
 
-def test_noting_one_session_leaves_the_others(tmp_path: Path) -> None:
+def test_saving_one_session_keeps_the_others(tmp_path: Path) -> None:
     save_state(tmp_path, "s1", STATE)
     save_state(tmp_path, "s2", SessionState(1))
     assert read_states(tmp_path) == {"s1": STATE, "s2": SessionState(1)}
 
 
-def test_nothing_was_sent_where_there_is_no_state(tmp_path: Path) -> None:
+def test_without_state_nothing_was_sent(tmp_path: Path) -> None:
     assert read_states(tmp_path / "none") == {}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"s1": 3}', '{"s1": {"last_line": "x"}}'])
-def test_a_state_that_cannot_be_read_is_none(text: str) -> None:
+def test_an_unreadable_state_counts_as_none(text: str) -> None:
     assert parse_states(text.encode()) == {}
 
 
@@ -88,7 +88,7 @@ def test_a_journal_keeps_ids(tmp_path: Path) -> None:
     assert journal.read_sent() == {"00000000000000aa", "00000000000000bb", "00000000000000cc"}
 
 
-def test_an_id_that_a_crash_cut_is_none_and_spoils_none(tmp_path: Path) -> None:
+def test_a_truncated_id_is_ignored(tmp_path: Path) -> None:
     journal = SessionJournal(tmp_path, "s1")
     journal.add_sent(["00000000000000aa"])
     with (tmp_path / "sessions" / "s1.sent").open("ab") as file:
@@ -98,7 +98,7 @@ def test_an_id_that_a_crash_cut_is_none_and_spoils_none(tmp_path: Path) -> None:
     assert journal.read_sent() == {"00000000000000aa", "00000000000000bb"}
 
 
-def test_agents_that_stopped_are_kept(tmp_path: Path) -> None:
+def test_stopped_agents_are_saved(tmp_path: Path) -> None:
     journal = SessionJournal(tmp_path, "s1")
     assert journal.read_stopped() == set()
     journal.add_stopped("a1")
@@ -117,7 +117,7 @@ def progress_at(path: Path, offset: int) -> Progress:
     return Progress(str(path), 1, 1, offset, read_mark(path, offset), 1, [], {}, [], b"")
 
 
-def test_a_log_that_grew_goes_on_and_one_that_was_written_anew_does_not(tmp_path: Path) -> None:
+def test_progress_continues_in_a_grown_log_and_not_in_a_rewritten_one(tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     path.write_bytes(b"one\ntwo\nthree\n")
     progress = progress_at(path, 8)
@@ -132,7 +132,7 @@ def test_a_log_that_grew_goes_on_and_one_that_was_written_anew_does_not(tmp_path
     assert not is_same_log(progress, path)
 
 
-def test_progress_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+def test_unreadable_progress_counts_as_none(tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     path.write_bytes(b"one\n")
     journal = SessionJournal(tmp_path, "s1")

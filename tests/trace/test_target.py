@@ -22,7 +22,7 @@ def test_an_address_without_a_path_means_the_usual_one(endpoint: str, url: str) 
 @pytest.mark.parametrize(
     "endpoint", ["localhost:4318", "ftp://x", "http://", "http://[::1", "http://x:port/", ""]
 )
-def test_what_is_no_address_is_said_to_be_none(endpoint: str) -> None:
+def test_an_invalid_address_is_refused(endpoint: str) -> None:
     with pytest.raises(ConfigError, match="is not an address"):
         otlp_target(endpoint)
 
@@ -55,7 +55,7 @@ def test_loopback_is_known(url: str, is_loopback: bool) -> None:
     assert otlp_target(url).is_loopback is is_loopback
 
 
-def test_headers_are_a_list() -> None:
+def test_headers_are_parsed() -> None:
     assert parse_headers("a=b, x-key = c=d,") == {"a": "b", "x-key": "c=d"}
     assert parse_headers("") == {}
     with pytest.raises(ConfigError) as caught:

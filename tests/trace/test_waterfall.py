@@ -30,7 +30,7 @@ TREE = [
 ]
 
 
-def test_children_stand_below_their_parent_in_the_order_of_time() -> None:
+def test_children_follow_their_parent_by_time() -> None:
     drawn = [f"{row.rails}{row.span.name}" for row in build_waterfall(TREE)]
     assert drawn == ["R", "├ f", "├ a", "│ └ b", "├ e", "└ c", "  └ d"]
 
@@ -69,7 +69,7 @@ def test_tokens_and_cost_include_what_is_within() -> None:
     }
 
 
-def test_what_has_no_times_stands_where_its_parent_begins() -> None:
+def test_spans_without_times_begin_with_their_parent() -> None:
     rows = by_name([piece("R", None, 10, 20), piece("a", "R", None, None)])
     assert (rows["a"].left, rows["a"].right, rows["a"].duration) == (0, 0, None)
 
@@ -79,7 +79,7 @@ def test_a_turn_that_took_no_time_has_the_scale_of_its_spans() -> None:
     assert (rows["b"].left, rows["b"].right) == (0.5, 1)
 
 
-def test_only_hooks_without_news_are_quiet() -> None:
+def test_only_hooks_without_output_are_quiet() -> None:
     spans = [
         piece("R", None, 0, 9, kind="turn"),
         piece("a", "R", 1, 1, kind="hook"),
@@ -94,7 +94,7 @@ def by_name(spans: list[Span]) -> dict[str, WaterfallRow]:
     return {row.span.name: row for row in build_waterfall(spans)}
 
 
-def test_a_chain_of_ten_thousand_is_no_trouble() -> None:
+def test_a_chain_of_ten_thousand_spans_is_drawn() -> None:
     chain = [
         span(id=f"{n:016x}", parent=f"{n - 1:016x}" if n > 1 else None, start=0, end=9)
         for n in range(1, 10_001)
@@ -123,6 +123,6 @@ def test_every_span_has_one_row_within_the_scale(given_: list[tuple[int, Any, An
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_span_whose_parent_is_not_there_is_not_lost(count: int) -> None:
+def test_a_span_without_its_parent_is_not_lost(count: int) -> None:
     spans = [piece("R", None, 0, 9), piece("a", "z", 1, 2)][:count]
     assert len(build_waterfall(spans)) == count

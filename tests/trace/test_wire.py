@@ -72,7 +72,7 @@ def test_every_span_arrives_as_it_is() -> None:
 
 
 # checklist: T26, T27, T28, T29, T30, T36, T38, T39, T40
-def test_langfuse_is_told_by_its_own_names() -> None:
+def test_langfuse_gets_its_own_attribute_names() -> None:
     found = traced(SESSION)
     got = sent(found, "langfuse")
     by_name = {(one.kind, one.name): got[one.id]["attributes"] for spans in found for one in spans}
@@ -193,7 +193,7 @@ def test_opentelemetry_names_agents_and_tools() -> None:
 
 
 # checklist: T35, T50
-def test_a_span_without_times_begins_with_the_one_that_it_is_within() -> None:
+def test_a_span_without_times_begins_with_its_parent() -> None:
     root = span(id="00000000000000aa", kind="turn", start=5, end=9)
     inner = span(id="00000000000000bb", parent=root.id)
     other = span(id="00000000000000cc", trace="0" * 31 + "2", kind="turn")
@@ -204,7 +204,7 @@ def test_a_span_without_times_begins_with_the_one_that_it_is_within() -> None:
     }
 
 
-def test_a_root_without_a_start_begins_with_the_first_that_is_within_it() -> None:
+def test_a_root_without_a_start_begins_with_its_first_child() -> None:
     root = span(id="00000000000000aa", kind="turn", end=9)
     inner = span(id="00000000000000bb", parent=root.id, start=3, end=7)
     moment = span(id="00000000000000cc", parent=root.id, end=8)
@@ -214,7 +214,7 @@ def test_a_root_without_a_start_begins_with_the_first_that_is_within_it() -> Non
 
 
 # checklist: T50
-def test_a_trace_without_any_time_goes_out_as_of_now() -> None:
+def test_a_trace_without_any_time_is_sent_with_the_current_time() -> None:
     before = time.time_ns()
     root = span(id="00000000000000aa", kind="turn")
     (sent, inner) = sdk_spans([root, span(id="00000000000000bb", parent=root.id)])
@@ -237,7 +237,7 @@ def test_every_value_can_be_written() -> None:
         assert got["name"] == "a�?"
 
 
-def test_a_tool_that_called_itself_ten_thousand_times_is_no_trouble() -> None:
+def test_ten_thousand_nested_spans_are_encoded() -> None:
     spans = [
         span(id=f"{n:016x}", parent=f"{n - 1:016x}" if n > 1 else None) for n in range(1, 10_001)
     ]

@@ -42,7 +42,7 @@ def test_a_prompt_is_preceded_by_a_snapshot_that_names_it(tmp_path: Path) -> Non
 
 
 # checklist: P76
-def test_a_file_is_kept_before_it_changes_and_again_at_the_next_prompt(tmp_path: Path) -> None:
+def test_a_file_is_backed_up_before_a_change_and_at_the_next_prompt(tmp_path: Path) -> None:
     session = begun(tmp_path)
     file, folder = tmp_path / "app" / "a.txt", tmp_path / "config" / "file-history"
     file.write_text("one")
@@ -88,7 +88,7 @@ def test_a_backup_names_the_call_that_it_was_made_for(tmp_path: Path) -> None:
     assert named == [*response.messages, response.messages[1]]
 
 
-def test_a_file_that_stays_as_it_is_is_kept_once(tmp_path: Path) -> None:
+def test_an_unchanged_file_is_backed_up_once(tmp_path: Path) -> None:
     session = begun(tmp_path)
     (tmp_path / "app" / "a.txt").write_text("one")
     session.prompt("x")
@@ -101,7 +101,7 @@ def test_a_file_that_stays_as_it_is_is_kept_once(tmp_path: Path) -> None:
     assert len({json.dumps(one["snapshot"]["trackedFileBackups"]) for one in found[2:]}) == 1
 
 
-def test_a_file_that_is_not_there_yet_has_no_copy(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_backup(tmp_path: Path) -> None:
     session = begun(tmp_path)
     session.prompt("x")
     session.before_change(tmp_path / "elsewhere" / "new.txt")
@@ -142,7 +142,7 @@ def test_the_older_version_keeps_the_text_itself(tmp_path: Path) -> None:
     assert not (tmp_path / "config" / "file-history").exists()
 
 
-def test_a_session_that_goes_on_knows_what_it_kept(tmp_path: Path) -> None:
+def test_a_resumed_session_knows_its_backups(tmp_path: Path) -> None:
     session = begun(tmp_path)
     (tmp_path / "app" / "a.txt").write_text("one")
     session.prompt("x")
@@ -159,7 +159,7 @@ def test_a_session_that_goes_on_knows_what_it_kept(tmp_path: Path) -> None:
     assert told(session)[-1]["snapshot"]["trackedFileBackups"]["a.txt"] == backup
 
 
-def test_without_snapshots_and_before_a_prompt_nothing_is_kept(tmp_path: Path) -> None:
+def test_without_snapshots_or_a_prompt_nothing_is_backed_up(tmp_path: Path) -> None:
     session = begun(tmp_path)
     session.before_change("a.txt")
     assert not session.path.exists()
@@ -169,7 +169,7 @@ def test_without_snapshots_and_before_a_prompt_nothing_is_kept(tmp_path: Path) -
     assert [json.loads(line)["type"] for line in bare.path.read_bytes().splitlines()] == ["user"]
 
 
-def test_two_writers_of_one_session_keep_apart_what_they_keep(tmp_path: Path) -> None:
+def test_backups_of_two_writers_do_not_collide(tmp_path: Path) -> None:
     first = begun(tmp_path)
     file, folder = tmp_path / "app" / "a.txt", tmp_path / "config" / "file-history"
     first.prompt("change it")

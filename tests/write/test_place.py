@@ -35,9 +35,7 @@ def test_a_new_session_has_a_random_uuid_of_version_4(tmp_path: Path) -> None:
 
 # checklist: P69
 @pytest.mark.parametrize("inside", ["", "projects"])
-def test_the_file_lies_in_the_folder_of_its_project_for_its_owner_alone(
-    tmp_path: Path, inside: str
-) -> None:
+def test_the_log_is_private_and_in_its_project_folder(tmp_path: Path, inside: str) -> None:
     session = plait.SessionWriter.new(tmp_path / ".claude" / inside, cwd="/tmp/app", session="s-1")
     assert not session.path.exists()
     session.prompt("x")
@@ -61,7 +59,7 @@ def test_the_folder_is_named_by_the_real_path_of_the_directory(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "-x", "x.jsonl", "x" * 129, "a b"])
-def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
+def test_a_path_is_refused_as_an_id(tmp_path: Path, name: str) -> None:
     if name:
         with pytest.raises(UserError, match="is not a session id"):
             plait.SessionWriter.new(tmp_path, cwd="/tmp/app", session=name)
@@ -123,7 +121,7 @@ def test_directory_branch_and_version_are_noted_as_they_change(tmp_path: Path) -
         ("475f9bf7ea55c8a29b65b1d0ead9adc740fb012f\n", "HEAD"),
     ],
 )
-def test_the_branch_is_the_one_that_git_is_on(tmp_path: Path, head: str, branch: str) -> None:
+def test_the_branch_is_read_from_git(tmp_path: Path, head: str, branch: str) -> None:
     (tmp_path / "app" / ".git").mkdir(parents=True)
     (tmp_path / "app" / ".git" / "HEAD").write_text(head)
     (tmp_path / "app" / "sub").mkdir()
@@ -135,7 +133,7 @@ def test_the_branch_is_the_one_that_git_is_on(tmp_path: Path, head: str, branch:
         assert session.setting.git_branch == branch
 
 
-def test_outside_of_git_each_version_says_what_it_says(tmp_path: Path) -> None:
+def test_outside_of_git_the_branch_depends_on_the_version(tmp_path: Path) -> None:
     assert read_git_branch(tmp_path) is None
     newer = plait.SessionWriter.new(tmp_path, cwd=tmp_path)
     older = plait.SessionWriter.new(tmp_path, cwd=tmp_path, version="2.1.29")
@@ -160,7 +158,7 @@ def test_times_are_iso_8601_in_utc_to_the_millisecond(moment: datetime, text: st
     assert IdSource(clock=lambda: moment).time() == text
 
 
-def test_unless_told_otherwise_it_is_now() -> None:
+def test_the_default_time_is_now() -> None:
     before = datetime.now(UTC)
     assert before <= utc_now() <= datetime.now(UTC)
 

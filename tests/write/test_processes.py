@@ -57,7 +57,7 @@ def ready(job: "subprocess.Popen[bytes]") -> None:
     assert job.stdout and job.stdout.readline() == b"ready\n"
 
 
-def test_each_of_several_processes_goes_on_from_its_own_last_line(tmp_path: Path) -> None:
+def test_each_process_continues_from_its_own_last_line(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         session.prompt("begin")
         root = session.answer("begun").messages[-1]

@@ -125,7 +125,7 @@ def as_told(turn: Asked) -> tuple[Any, ...]:
 
 
 @given(scripts, st.sampled_from(VERSIONS))
-def test_a_session_is_read_back_as_what_it_was(script: list[Asked], version: Version) -> None:
+def test_a_written_session_is_read_back(script: list[Asked], version: Version) -> None:
     with TemporaryDirectory() as folder:
         with plait.SessionWriter.new(
             folder,
@@ -185,9 +185,7 @@ def _expected(script: Sequence[Asked]) -> list[Any]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", STORIES)
-def test_every_line_of_a_story_is_known_and_accounted_for(
-    tmp_path: Path, name: str, version: Version
-) -> None:
+def test_every_written_line_is_recognised(tmp_path: Path, name: str, version: Version) -> None:
     with writer(tmp_path, version) as session:
         STORIES[name](session)
     account = LogCounts()
@@ -205,7 +203,7 @@ def test_every_line_of_a_story_is_known_and_accounted_for(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_compaction_is_one_and_no_rewind(tmp_path: Path, version: Version) -> None:
+def test_a_compaction_is_not_taken_for_a_rewind(tmp_path: Path, version: Version) -> None:
     with writer(tmp_path, version) as session:
         compacted(session)
     archive = plait.Archive([tmp_path])
@@ -222,7 +220,7 @@ def test_a_compaction_is_one_and_no_rewind(tmp_path: Path, version: Version) -> 
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_agents_are_found_by_the_calls_that_sent_them_out(tmp_path: Path, version: Version) -> None:
+def test_agents_are_found_by_their_calls(tmp_path: Path, version: Version) -> None:
     with writer(tmp_path, version) as session:
         sent_out(session)
     told = plait.Archive([tmp_path]).session(session.session).conversations
@@ -232,7 +230,7 @@ def test_agents_are_found_by_the_calls_that_sent_them_out(tmp_path: Path, versio
 
 
 # checklist: P72
-def test_the_six_lines_of_the_description_are_written_so(tmp_path: Path) -> None:
+def test_the_six_lines_of_the_description_are_reproduced(tmp_path: Path) -> None:
     with plait.SessionWriter.new(
         tmp_path,
         cwd="/home/user/project",

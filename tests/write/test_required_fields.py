@@ -153,7 +153,7 @@ def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.parametrize("kind", REQUIRED)
-def test_no_line_goes_without_a_field_it_needs(
+def test_no_required_field_is_missing(
     told: tuple[Version, list[dict[str, Any]]], kind: str
 ) -> None:
     version, entries = told

@@ -61,7 +61,7 @@ def told(messages: list[tuple[str, list[dict[str, Any]]]]) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_what_one_writer_began_another_goes_on_with(tmp_path: Path, name: str) -> None:
+def test_another_writer_can_continue_a_session(tmp_path: Path, name: str) -> None:
     with writer(tmp_path) as session:
         STORIES[name](session)
     with plait.SessionWriter.resume(session.path) as later:
@@ -82,7 +82,7 @@ def test_what_one_writer_began_another_goes_on_with(tmp_path: Path, name: str) -
     assert later.setting.model == session.setting.model
 
 
-def test_turns_and_messages_are_counted_on(tmp_path: Path) -> None:
+def test_counts_of_turns_and_messages_continue(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         plain(session)
         tools(session)
@@ -95,7 +95,7 @@ def test_turns_and_messages_are_counted_on(tmp_path: Path) -> None:
     assert ended["messageCount"] == 6 + 11 + 2
 
 
-def test_expansions_summaries_and_results_are_no_prompts(tmp_path: Path) -> None:
+def test_expansions_summaries_and_results_are_not_prompts(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         tools(session)
         session.expansion("added")
@@ -106,7 +106,7 @@ def test_expansions_summaries_and_results_are_no_prompts(tmp_path: Path) -> None
     assert asked["turnPosition"]["turnIndex"] == 2
 
 
-def test_a_rewind_of_a_session_that_goes_on_knows_its_messages(tmp_path: Path) -> None:
+def test_a_resumed_session_can_be_rewound(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         rewound(session)
     records = [record for record in read(session.path) if record.uuid]
@@ -120,7 +120,7 @@ def test_a_rewind_of_a_session_that_goes_on_knows_its_messages(tmp_path: Path) -
     assert entries[-2]["parentUuid"] == records[1].uuid
 
 
-def test_calls_that_wait_can_still_be_answered(tmp_path: Path) -> None:
+def test_open_calls_can_still_be_answered(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     with session.response() as response:
@@ -133,7 +133,7 @@ def test_calls_that_wait_can_still_be_answered(tmp_path: Path) -> None:
     assert entry["parentUuid"] == response.messages[1] == entry["sourceToolAssistantUUID"]
 
 
-def test_calls_that_were_cut_off_are_answered_as_the_client_answers_them(tmp_path: Path) -> None:
+def test_interrupted_calls_are_answered_like_the_client_does(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     with session.response() as response:
@@ -156,7 +156,7 @@ def test_calls_that_were_cut_off_are_answered_as_the_client_answers_them(tmp_pat
     assert again["parentUuid"] == asked["uuid"], "only what another left is closed"
 
 
-def test_what_is_answered_or_taken_back_before_the_prompt_is_not_closed(tmp_path: Path) -> None:
+def test_calls_answered_or_rewound_before_the_prompt_are_not_closed(tmp_path: Path) -> None:
     session = writer(tmp_path)
     asked = session.prompt("x")
     later = plait.SessionWriter.resume(session.path)
@@ -168,7 +168,7 @@ def test_what_is_answered_or_taken_back_before_the_prompt_is_not_closed(tmp_path
     assert b"No response requested." not in session.path.read_bytes()
 
 
-def test_an_interruption_names_the_response_that_another_wrote(tmp_path: Path) -> None:
+def test_an_interruption_names_the_response_of_another_writer(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         interrupted(session)
     later = plait.SessionWriter.resume(session.path)
@@ -177,7 +177,7 @@ def test_an_interruption_names_the_response_that_another_wrote(tmp_path: Path) -
     assert entries[-1]["interruptedMessageId"] == entries[-3]["message"]["id"]
 
 
-def test_a_line_that_a_crash_tore_is_ended_first(tmp_path: Path) -> None:
+def test_a_truncated_line_is_ended_first(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         plain(session)
     whole = session.path.read_bytes()
@@ -199,7 +199,7 @@ def test_preserved_messages_are_found_again(tmp_path: Path) -> None:
     assert "Two." in said and "One." not in said
 
 
-def test_what_is_not_said_is_told_or_asked_for(tmp_path: Path) -> None:
+def test_missing_settings_have_defaults_or_are_required(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     with pytest.raises(SourceError, match="no such file"):
         plait.SessionWriter.resume(path, cwd="/tmp/app")
@@ -214,7 +214,7 @@ def test_what_is_not_said_is_told_or_asked_for(tmp_path: Path) -> None:
     assert len(path.read_bytes().splitlines()) == 2, "no snapshots outside of the client's folders"
 
 
-def test_models_modes_and_branches_are_those_that_were_used_last(tmp_path: Path) -> None:
+def test_model_mode_and_branch_are_the_last_used(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         session.prompt("x")
         session.answer("y", model="claude-haiku")
@@ -245,7 +245,7 @@ def test_a_large_log_is_read_as_the_client_reads_it(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_pointer_that_leads_elsewhere_is_taken_back(tmp_path: Path, version: Version) -> None:
+def test_a_pointer_that_leads_elsewhere_is_cleared(tmp_path: Path, version: Version) -> None:
     session = writer(tmp_path)
     asked = session.prompt("x")
     with session.response() as response:
@@ -261,7 +261,7 @@ def test_a_pointer_that_leads_elsewhere_is_taken_back(tmp_path: Path, version: V
     assert session.path.read_bytes().count(b"last-prompt") == count == 2
 
 
-def test_a_pointer_beside_calls_that_were_cut_off_is_taken_back(tmp_path: Path) -> None:
+def test_a_pointer_next_to_interrupted_calls_is_cleared(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     with session.response() as response:
@@ -282,7 +282,7 @@ def index_of_next(path: Path, **options: Any) -> int:
     return int(told["turnPosition"]["turnIndex"])
 
 
-def test_only_what_a_person_asked_is_counted_as_a_turn(tmp_path: Path) -> None:
+def test_only_user_prompts_count_as_turns(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.setting.entrypoint = "sdk-cli"
     session.prompt("One")
@@ -293,7 +293,7 @@ def test_only_what_a_person_asked_is_counted_as_a_turn(tmp_path: Path) -> None:
     assert index_of_next(session.path) == 3
 
 
-def test_turns_are_counted_on_behind_a_compaction(tmp_path: Path) -> None:
+def test_turn_counts_continue_after_a_compaction(tmp_path: Path) -> None:
     session = writer(tmp_path)
     for number in range(4):
         session.prompt(f"{number}")

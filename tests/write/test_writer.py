@@ -42,7 +42,7 @@ def chain(path: Path) -> list[str]:
 
 
 # checklist: P75
-def test_results_hang_on_their_own_calls_and_the_answer_on_the_last_of_them(tmp_path: Path) -> None:
+def test_results_follow_their_calls_and_the_answer_the_last_result(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         tools(session)
     assert chain(session.path) == [
@@ -151,7 +151,7 @@ def test_a_block_is_written_once_the_next_begins_or_when_the_response_ends(tmp_p
         assert count(session) == 2
 
 
-def test_what_an_api_says_at_the_end_counts(tmp_path: Path) -> None:
+def test_the_final_usage_of_the_api_counts(tmp_path: Path) -> None:
     session = writer(tmp_path, "2.1.29")
     session.prompt("x")
     response = session.response(usage={"input_tokens": 3, "output_tokens": 1})
@@ -163,7 +163,7 @@ def test_what_an_api_says_at_the_end_counts(tmp_path: Path) -> None:
     assert (last["stop_reason"], last["stop_sequence"]) == ("stop_sequence", "!")
 
 
-def test_a_response_that_breaks_off_is_kept_without_an_end(tmp_path: Path) -> None:
+def test_an_interrupted_response_has_no_stop_reason(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     with pytest.raises(ZeroDivisionError), session.response() as response:
@@ -173,7 +173,7 @@ def test_a_response_that_breaks_off_is_kept_without_an_end(tmp_path: Path) -> No
     session.answer("whole")
 
 
-def test_results_say_what_the_model_and_what_the_client_is_told(tmp_path: Path) -> None:
+def test_results_have_a_version_for_the_model_and_one_for_the_client(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     with session.response() as response:
@@ -196,7 +196,7 @@ def test_results_say_what_the_model_and_what_the_client_is_told(tmp_path: Path) 
     assert results[3]["sandboxed"] is True
 
 
-def test_an_interruption_stops_the_answer_and_rejects_what_waits(tmp_path: Path) -> None:
+def test_an_interruption_ends_the_response_and_rejects_open_calls(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         interrupted(session)
     assert chain(session.path) == [
@@ -226,7 +226,7 @@ def test_an_interruption_stops_the_answer_and_rejects_what_waits(tmp_path: Path)
     assert rejected["toolUseResult"] == "User rejected tool use"
 
 
-def test_a_compaction_hangs_on_nothing_and_preserves_what_it_names(tmp_path: Path) -> None:
+def test_a_compaction_has_no_parent_and_preserves_messages(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         compacted(session)
     drawn = [line for line in chain(session.path) if "file-history" not in line]
@@ -263,7 +263,7 @@ def test_a_compaction_hangs_on_nothing_and_preserves_what_it_names(tmp_path: Pat
     assert summary["message"]["content"] == f"{CONTINUED}They counted."
 
 
-def test_a_compaction_of_the_older_version_sums_up_and_begins_anew(tmp_path: Path) -> None:
+def test_a_compaction_of_the_older_version_writes_a_summary_line(tmp_path: Path) -> None:
     with writer(tmp_path, "2.1.29") as session:
         compacted(session)
     drawn = [line for line in chain(session.path) if "file-history" not in line]
@@ -282,14 +282,14 @@ def test_a_compaction_of_the_older_version_sums_up_and_begins_anew(tmp_path: Pat
         session.compact("x", preserved=[session.tip or ""])
 
 
-def test_a_summary_that_says_what_it_is_is_not_introduced(tmp_path: Path) -> None:
+def test_a_complete_summary_gets_no_introduction(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     session.compact(f"{CONTINUED}All is well.")
     assert lines_of(session.path)[-1]["message"]["content"] == f"{CONTINUED}All is well."
 
 
-def test_what_was_taken_back_stays_as_a_branch(tmp_path: Path) -> None:
+def test_rewound_messages_stay_as_a_branch(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         rewound(session)
     drawn = [line for line in chain(session.path) if "file-history" not in line]
@@ -353,7 +353,7 @@ def test_agents_of_the_older_version_lie_beside_their_session(tmp_path: Path) ->
     assert all(re.fullmatch(r"agent-a[0-9a-f]{6}\.jsonl", name) for name in agents)
 
 
-def test_a_name_is_told_with_the_last_prompt_cut_short(tmp_path: Path) -> None:
+def test_the_last_prompt_is_shortened_in_the_pointer(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         session.prompt("word  \n" * 60)
     told = lines_of(session.path)[-1]
@@ -363,7 +363,7 @@ def test_a_name_is_told_with_the_last_prompt_cut_short(tmp_path: Path) -> None:
     assert lines_of(session.path)[-2]["type"] == "user"
 
 
-def test_what_makes_no_sense_is_refused_and_leaves_the_log_alone(tmp_path: Path) -> None:
+def test_invalid_calls_are_refused_and_write_nothing(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     response = session.response()
@@ -407,7 +407,7 @@ def test_a_call_is_answered_once(tmp_path: Path) -> None:
         session.result(call, "y")
 
 
-def test_progress_is_written_by_the_older_version_alone(tmp_path: Path) -> None:
+def test_only_the_older_version_writes_progress(tmp_path: Path) -> None:
     newer, older = writer(tmp_path, seed=1), writer(tmp_path, "2.1.29", seed=2)
     for session in (newer, older):
         session.prompt("x")
@@ -419,7 +419,7 @@ def test_progress_is_written_by_the_older_version_alone(tmp_path: Path) -> None:
     assert (told["toolUseID"], told["parentToolUseID"]) == ("p-0", "t")
 
 
-def test_a_session_that_is_there_is_not_begun_again(tmp_path: Path) -> None:
+def test_an_existing_session_is_not_created_again(tmp_path: Path) -> None:
     first = writer(tmp_path)
     second = writer(tmp_path)
     first.prompt("x")
@@ -435,7 +435,7 @@ def test_only_two_versions_are_written(tmp_path: Path) -> None:
         plait.SessionWriter.new(tmp_path, cwd="/tmp/app", version="1.0.0")  # type: ignore[arg-type]
 
 
-def test_a_line_that_could_not_be_written_is_not_gone_on_from(tmp_path: Path) -> None:
+def test_a_failed_line_is_not_continued_from(tmp_path: Path) -> None:
     session = writer(tmp_path)
     tip = session.prompt("x")
     session.path.chmod(0o600)
@@ -448,7 +448,7 @@ def test_a_line_that_could_not_be_written_is_not_gone_on_from(tmp_path: Path) ->
     assert lines_of(held)[-1]["uuid"] == tip
 
 
-def test_of_several_messages_that_are_preserved_the_first_and_the_last_are_named(
+def test_a_preserved_segment_names_its_first_and_last_message(
     tmp_path: Path,
 ) -> None:
     session = writer(tmp_path)
@@ -467,7 +467,7 @@ def test_of_several_messages_that_are_preserved_the_first_and_the_last_are_named
     ("version", "entrypoint", "is_told"),
     [("2.1.325", "cli", True), ("2.1.325", "sdk-cli", False), ("2.1.29", "cli", False)],
 )
-def test_what_a_turn_brings_about_names_its_process_in_the_terminal(
+def test_messages_of_a_turn_name_their_terminal_session(
     tmp_path: Path, version: Version, entrypoint: str, is_told: bool
 ) -> None:
     session = plait.SessionWriter.new(
@@ -506,7 +506,7 @@ PRINTED = "<local-command-stdout>Session renamed to: New</local-command-stdout>"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_command_on_a_screen_is_two_notes(tmp_path: Path, version: Version) -> None:
+def test_a_command_in_the_terminal_is_two_notes(tmp_path: Path, version: Version) -> None:
     session = writer(tmp_path, version)
     session.prompt("x")
     last = session.command(*RENAMED)
@@ -523,7 +523,7 @@ def test_a_command_on_a_screen_is_two_notes(tmp_path: Path, version: Version) ->
     assert "commandOutcome" not in printed
 
 
-def test_a_command_that_nobody_sees_stands_in_a_prompts_place(tmp_path: Path) -> None:
+def test_a_command_in_print_mode_takes_the_place_of_a_prompt(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.setting.entrypoint = "sdk-cli"
     session.prompt("x")
@@ -593,7 +593,7 @@ def test_a_boundary_is_a_note_where_the_client_says_so(
         assert ("session_id" in summary) == (entrypoint == "cli")
 
 
-def test_messages_are_counted_on_behind_a_compaction(tmp_path: Path) -> None:
+def test_message_counts_continue_after_a_compaction(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     session.answer("y")
