@@ -45,6 +45,7 @@ from plait.search.search import place_summary, update_if_stale
 from plait.sessions.names import resolve_conversation, shorten_name
 from plait.sessions.project_folders import read_indexed_project_folders
 from plait.usage.responses import count_responses
+from plait.usage.spending import is_in_period
 from plait.view.formats import (
     format_count,
     format_day,
@@ -123,12 +124,9 @@ class Recall:
         if not self.has_index:
 
             def is_wanted(session: "Session", hit: Hit) -> bool:
-                moment = parse_stamp(hit.time)
-                if name and self.archive.folding.project(session.project) != name:
-                    return False
-                if start and not (moment and moment >= start):
-                    return False
-                return not end or bool(moment and moment < end)
+                is_there = name in (None, self.archive.folding.project(session.project))
+                is_whenever = not (start or end)
+                return is_there and (is_whenever or is_in_period(parse_stamp(hit.time), start, end))
 
             hits, unread = scan_newest(self.archive, query, limit, excluded, is_wanted)
             if unread:

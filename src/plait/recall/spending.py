@@ -5,9 +5,9 @@ hundredth, and they are twenty times smaller than the responses.
 """
 
 from array import array
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,22 +38,18 @@ class Spending:
         sessions = archive.sessions if sessions is None else sessions
         project_of, get_cost = archive.folding.project, archive.prices.cost
         groups: dict[SpendingGroup, int] = {}
-        rows = []
+        self._times, self._costs = array("d"), array("d")
+        self._tokens, self._numbers = array("q"), array("l")
         for response in counted.responses:
             model, tokens, moment = response.model, response.tokens, response.time
             cost = get_cost(model, tokens, moment)
             project = project_of(response.project)
             group = SpendingGroup(project, model or "", response.session, cost is not None)
-            number = groups.setdefault(group, len(groups))
-            rows.append(
-                (moment.timestamp() if moment else UNTIMED, cost or 0.0, tokens.total, number)
-            )
-        rows.sort(key=lambda row: row[0])
+            self._times.append(moment.timestamp() if moment else UNTIMED)
+            self._costs.append(cost or 0.0)
+            self._tokens.append(tokens.total)
+            self._numbers.append(groups.setdefault(group, len(groups)))
         self.groups = list(groups)
-        self._times = array("d", (row[0] for row in rows))
-        self._costs = array("d", (row[1] for row in rows))
-        self._tokens = array("q", (row[2] for row in rows))
-        self._numbers = array("l", (row[3] for row in rows))
         self.sharing: dict[Path, set[Path]] = {}
         """The sessions that hold responses of others, each with all that must be counted with it."""
         owners = {file.path: session for session in sessions for file in session.files}
@@ -68,15 +64,15 @@ class Spending:
         self, start: datetime | None, end: datetime | None, project: str | None
     ) -> Mapping[SpendingGroup, tuple[float, int]]:
         """Return dollars and tokens by group, in a period and a project; without empty groups."""
-        # Responses without a time come first, and are in no period.
-        first = bisect_left(self._times, start.timestamp() if start else UNTIMED + 1)
-        first = first if start or end else 0
-        last = bisect_left(self._times, end.timestamp()) if end else len(self._times)
+        # Responses without a time are in no period.
+        first = start.timestamp() if start else UNTIMED + 1 if end else UNTIMED
+        last = end.timestamp() if end else inf
         dollars, tokens = [0.0] * len(self.groups), [0] * len(self.groups)
-        columns = (self._numbers, self._costs, self._tokens)
-        for number, cost, count in zip(*(column[first:last] for column in columns), strict=True):
-            dollars[number] += cost
-            tokens[number] += count
+        columns = zip(self._times, self._numbers, self._costs, self._tokens, strict=True)
+        for time, number, cost, count in columns:
+            if first <= time < last:
+                dollars[number] += cost
+                tokens[number] += count
         return {
             group: (cost, count)
             for group, cost, count in zip(self.groups, dollars, tokens, strict=True)
