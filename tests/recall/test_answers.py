@@ -5,9 +5,11 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plait.archive import Archive
@@ -28,7 +30,7 @@ from plait.recall.model import (
     fence,
     render,
 )
-from plait.recall.spending import Spending
+from plait.recall.spending import Spending, SpendingGroup
 from plait.recall.standup import Work, list_work, render_standup
 from plait.usage.responses import count_responses
 from plait.view.text import UNSAFE
@@ -239,11 +241,54 @@ def test_a_session_costs_the_same_among_those_it_shares_with_and_among_all(recal
 def test_spending_is_what_usage_says(recall: Recall) -> None:
     archive, since = recall.archive, datetime(2026, 10, 2, tzinfo=UTC)
     for start in (None, since):
-        groups = Spending(archive).sum(start, None, None)
+        groups = Spending(archive).sum(start, None, None, archive.folding.project)
         usage = archive.usage("session", since=start)
         assert sum(cost for cost, _ in groups.values()) == pytest.approx(usage.totals.total.cost)
         assert sum(count for _, count in groups.values()) == usage.totals.total.tokens.total
         assert {group.session for group in groups} == {row.key for row in usage}
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 999), st.integers(0, 999), st.integers(0, 4)), max_size=6))
+def test_spending_follows_sessions_that_change(
+    gallery: Path, changes: list[tuple[int, int, int]]
+) -> None:
+    with TemporaryDirectory() as folder:
+        root = Path(folder) / "logs"
+        copytree(gallery, root)
+        spending = Spending(Archive([root]))
+        for number, (first, second, way) in enumerate(changes):
+            logs = sorted(root.rglob("*.jsonl"))
+            log, other = logs[first % len(logs)], logs[second % len(logs)]
+            lines = other.read_bytes().splitlines(keepends=True)
+            if way == 0:
+                log.unlink()
+            elif way == 1:  # a fork
+                log.with_name(f"{number:08}-0000-4000-8000-000000000000.jsonl").write_bytes(
+                    b"".join(lines[: 1 + first % len(lines)])
+                )
+            elif way == 2:  # the same session somewhere else
+                (log.parent.parent / "elsewhere").mkdir(exist_ok=True)
+                (log.parent.parent / "elsewhere" / other.name).write_bytes(other.read_bytes())
+            elif way == 3:
+                log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-2]))
+            else:
+                with log.open("ab") as out:
+                    out.writelines(lines[first % len(lines) :])
+            if number % 2:
+                continue
+            archive = Archive([root])
+            assert spending.update(archive)
+            assert sum_rounded(spending) == sum_rounded(Spending(archive))
+            assert {k: v for k, v in spending.sharing.items() if len(v) > 1} == {
+                k: v for k, v in Spending(archive).sharing.items() if len(v) > 1
+            }
+
+
+def sum_rounded(spending: Spending) -> dict[SpendingGroup, tuple[float, int]]:
+    """Returns what was spent by group, dollars rounded: their order is not that of a count."""
+    groups = spending.sum(None, None, None, str)
+    return {group: (round(cost, 6), count) for group, (cost, count) in groups.items()}
 
 
 def test_what_became_of_a_turn_is_said(recall: Recall) -> None:

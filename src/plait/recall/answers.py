@@ -67,8 +67,6 @@ HANDLE = re.compile(
 )
 VIEWS = ("talk", "calls", "full", "raw")
 MOST_TURNS, MOST_SESSIONS = 50, 200
-COUNTED_SECONDS = 60.0
-"""How long sums are used again while sessions go on: one of them asks."""
 MOST_GROUPS = 8
 """Projects, models or sessions that a sum of costs names."""
 MOST_TURN_TEXT = 60_000
@@ -96,8 +94,7 @@ class Recall:
     """None where questions wait for the index to be brought up to date."""
     _notes: list[str] = field(default_factory=list)
     _is_updated: bool = False
-    _spending: tuple[int, float, Spending] | None = None
-    """What was spent, the state of the index that it was counted in, and when."""
+    _spending: Spending | None = None
 
     # ------------------------------------------------------------------ recall
 
@@ -452,7 +449,7 @@ class Recall:
             return self._explain_cost(opened)
         start, end = self._parse(since), self._parse(until)
         name = self.find_project(project or "*")
-        groups = self._count_spending().sum(start, end, name)
+        groups = self._count_spending().sum(start, end, name, self.archive.folding.project)
         if not groups:
             return self._answer("No token usage is recorded there", (), 'cost(since="30d")')
         items = []
@@ -480,20 +477,15 @@ class Recall:
         return self._answer(found, items, f'cost(session="{ordered[0][0][:8]}")')
 
     def _count_spending(self) -> Spending:
-        """Return what was spent; a count is used again for a while, and until the index changes."""
+        """Return what was spent: a count of everything, then of what has changed."""
         if not self.has_index:
             newest, older = choose_newest(self.archive)
             if older:
                 self._notes.append(f"{format_count(older, 'older session')} not counted yet")
             return Spending(self.archive, newest)
-        with self._open_index() as reader:
-            state = reader.generation
-        now, known = time.monotonic(), self._spending
-        if known is None or (known[0] != state and now - known[1] > COUNTED_SECONDS):
-            self._spending = known = state, now, Spending(self.archive)
-        elif known[0] != state:
-            self._notes.append("sums may lack the last minute")
-        return known[2]
+        if self._spending is None or not self._spending.update(self.archive):
+            self._spending = Spending(self.archive)
+        return self._spending
 
     def _explain_cost(self, session: "Session") -> Answer:
         from plait.insights.why import (
