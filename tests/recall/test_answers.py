@@ -386,6 +386,10 @@ def test_the_server_is_installed_and_removed_to_the_byte(
             'recall("rate limit", project="*") or sessions(text="rate limit")',
             "plait recall 'rate limit' --project '*' or plait ls",
         ),
+        (
+            'recall("limit", project="*", branches="all")',
+            "plait recall limit --project '*' --branches all",
+        ),
         ('about("src/app.py")', "plait about src/app.py"),
         ("sessions()", "plait ls"),
         ('cost(session="3f2a91bc")', "plait why 3f2a91bc"),

@@ -81,7 +81,8 @@ def format_command(call: re.Match[str]) -> str:
         is_session = call[0].startswith("cost(session")
         return shell_command("plait", "why", value) if is_session else "plait usage"
     if tool == "recall":
-        return shell_command("plait", "recall", value, "--project", "*")
+        branches = ("--branches", "all") if 'branches="all"' in call[0] else ()
+        return shell_command("plait", "recall", value, "--project", "*", *branches)
     return shell_command("plait", "about", value) if tool == "about" else "plait ls"
 
 
