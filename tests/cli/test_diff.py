@@ -90,7 +90,7 @@ def test_a_library_compares_as_the_command_does(gallery: Path) -> None:
         ),
         (
             ("2eb7e609",),
-            "error: this session has only one branch\nhint: it has no branches; `plait show",
+            "error: this session has only one branch\nhint: there is nothing to compare; `plait show",
         ),
         (("2eb7e609", "--branch", "1", "2"), "error: this session has only one branch\n"),
     ],

@@ -46,7 +46,7 @@ def test_letters_right_after_the_slash_are_searched_in_a_text(root: Path) -> Non
         await screen.type("l")
         assert len(screen.app.screen_stack) == 3
         await screen.press("enter")
-        await screen.wait_for("“llimi” is not here")
+        await screen.wait_for("no match for “llimi”")
 
     run_ui(root, scenario, query="project:shop try-redis")
 

@@ -85,7 +85,7 @@ def test_a_late_result_is_read_where_it_arrived() -> None:
     assert picture(talk(LATE)) == [
         "— 1",
         "prompt: go",
-        "Bash sleep 9 → answered below",
+        "Bash sleep 9 → result below",
         "answer: Meanwhile, a word.",
         "late Bash sleep 9 → 1 line",
         "| slept",

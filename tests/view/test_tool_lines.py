@@ -143,7 +143,7 @@ def test_a_call_is_one_line(call: ToolCall, line: str) -> None:
 
 def test_a_call_whose_result_stands_elsewhere_says_so() -> None:
     seen = CallView(called("Bash", {"command": "sleep"}, "slept"))
-    assert format_call_line(seen, has_result=False).result == "answered below"
+    assert format_call_line(seen, has_result=False).result == "result below"
     missing = CallView(called("Bash", {"command": "sleep"}, outcome="missing"))
     assert format_call_line(missing, has_result=False).result == "no result in the log"
 
@@ -262,7 +262,7 @@ def test_an_output_that_is_not_beside_the_log_is_said_to_be_gone() -> None:
     for is_lost, words in ((False, "is in"), (True, "is missing: no")):
         *_, last = CallBlocks(CallView(call, DIRECTORY, is_lost)).iter_all()
         assert last == OutputBlock(
-            lines=(f"(the whole output (9.0 KB) {words} tool-results/b.txt)",)
+            lines=(f"(the full output (9.0 KB) {words} tool-results/b.txt)",)
         )
 
 

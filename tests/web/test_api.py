@@ -163,7 +163,9 @@ def test_a_hit_names_its_session(examples: Bare) -> None:
         ("/nothing", 404, "page not found"),
     ],
 )
-def test_what_is_wrong_is_said(examples: Bare, path: str, wanted: int, words: str) -> None:
+def test_invalid_parameters_are_reported(
+    examples: Bare, path: str, wanted: int, words: str
+) -> None:
     answer = examples.get(f"{BASE}{path}")
     assert status(answer) == wanted
     told = json.loads(answer.partition(b"\r\n\r\n")[2])

@@ -155,7 +155,7 @@ def received(client: socket.socket, until: bytes) -> bytes:
     return found
 
 
-def test_a_listener_who_does_not_read_is_told_to_look_anew(hasty: Bare) -> None:
+def test_slow_listener_is_asked_to_reload(hasty: Bare) -> None:
     told = [events.Event("session", f"s{number}") for number in range(500)]
     with hasty.connect() as client:
         asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
@@ -176,7 +176,7 @@ def test_an_answer_may_take_longer_than_a_question(hasty: Bare) -> None:
         assert b'"late"' in received(client, b'"late"')
 
 
-def test_a_form_that_was_said_is_answered_and_the_connection_stays(hasty: Bare) -> None:
+def test_connection_stays_open_after_a_form(hasty: Bare) -> None:
     form = f"POST /enter HTTP/1.1\r\n{hasty.host}\r\nContent-Length: 8\r\n\r\nticket=x"
     with hasty.connect() as client:
         for _ in range(3):

@@ -123,7 +123,7 @@ def test_a_second_one_shows_the_first(home: Home) -> None:
         assert terminal.press_ctrl_c() == 0
 
 
-def test_where_a_port_is_taken_the_next_one_is_used(home: Home) -> None:
+def test_next_port_is_used_if_one_is_taken(home: Home) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -208,7 +208,7 @@ def test_open_without_a_browser_says_where_to_go(home: Home) -> None:
     assert re.search(r"key +[a-z2-7-]{27}", found.stderr)
 
 
-def test_open_runs_the_browser_that_is_named_with_a_file_that_tells_nothing(home: Home) -> None:
+def test_open_runs_the_chosen_browser_with_a_file_without_secrets(home: Home) -> None:
     seen = home.path / "seen"
     program = home.path / "look"
     program.write_text(f'#!/bin/sh\necho "$@" > {seen}\n')

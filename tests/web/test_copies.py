@@ -103,7 +103,7 @@ def branch_shown(page: Page) -> None:
     page.locator("details.call").first.wait_for()
 
 
-def test_an_output_is_copied_whole_from_its_closed_row(page: Page) -> None:
+def test_full_output_is_copied_from_a_closed_row(page: Page) -> None:
     branch_shown(page)
     row = page.locator("details.call").first
     row.locator("summary").hover()
@@ -112,7 +112,7 @@ def test_an_output_is_copied_whole_from_its_closed_row(page: Page) -> None:
     assert row.get_attribute("open") is None
 
 
-def test_an_output_is_copied_whole_from_an_open_row_by_keys(page: Page) -> None:
+def test_full_output_is_copied_from_an_open_row_by_keyboard(page: Page) -> None:
     branch_shown(page)
     page.locator("details.call > summary").first.press("Enter")
     tool = page.locator("details.call .tools button", has_text="Copy output")
@@ -171,7 +171,7 @@ def test_from_a_branch_the_command_says_what_goes_on_from_it(
     assert f"--at {record(talk, 2)}" in out
 
 
-def test_where_there_is_no_clipboard_the_old_way_is_taken(
+def test_copying_falls_back_without_a_clipboard_api(
     at: Served, talk: Drawing, reader: Reader
 ) -> None:
     page = reader(at, f"/s/{name_of(talk)}", permissions=["clipboard-read", "clipboard-write"])
@@ -184,16 +184,14 @@ def test_where_there_is_no_clipboard_the_old_way_is_taken(
     expect(field).to_have_value("Count the **boats**, please.")
 
 
-def test_where_nothing_can_be_copied_that_is_said(
-    at: Served, talk: Drawing, reader: Reader
-) -> None:
+def test_failed_copy_is_reported(at: Served, talk: Drawing, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(talk)}")
     page.evaluate(f"{WITHOUT}; document.execCommand = () => false")
     page.locator(".prompt .act[data-act=copy-text]").first.press("Enter")
     expect(page.locator(".found")).to_have_text("The browser did not allow copying.")
 
 
-def test_an_output_beside_the_log_is_copied_whole(tmp_path: Path, reader: Reader) -> None:
+def test_full_output_saved_next_to_the_log_is_copied(tmp_path: Path, reader: Reader) -> None:
     drawing = draw(TALK.replace("  | MANY", "  | short"))
     drawing.write(tmp_path)
     path = next(tmp_path.rglob("*.jsonl"))

@@ -82,7 +82,7 @@ def test_a_refusal_says_nothing_of_what_is_there(server: Bare) -> None:
         assert b"harbour" not in answer.lower()
 
 
-def test_a_program_is_told_in_its_own_language(server: Bare) -> None:
+def test_programs_get_errors_as_json(server: Bare) -> None:
     answer = server.say("GET /api/v1/sessions HTTP/1.1", server.host, "Accept: text/html")
     head, _, body = answer.partition(b"\r\n\r\n")
     assert b"www-authenticate: bearer" in head.lower()
@@ -110,7 +110,7 @@ def test_the_head_of_a_stream_does_not_listen(server: Bare) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/sessions", "/events"])
-def test_what_only_reads_refuses_to_be_told(server: Bare, path: str) -> None:
+def test_pages_refuse_other_methods(server: Bare, path: str) -> None:
     answer = server.get(path, method="DELETE")
     assert status(answer) == 405
     assert b"allow: " in answer.lower()

@@ -19,7 +19,7 @@ def desk(tmp_path: Path) -> Iterator[EditDesk]:
         yield one
 
 
-def test_a_plan_is_shown_done_and_taken_back(desk: EditDesk) -> None:
+def test_plan_is_shown_applied_and_undone(desk: EditDesk) -> None:
     before = desk.files
     planned = desk.planned(operation="rename", title="To the harbour")
     assert planned["report"]["applied"] is False
@@ -73,7 +73,7 @@ def test_a_session_that_is_written_to_is_refused_in_words(desk: EditDesk) -> Non
         {"operation": "compress", "until": "3", "calls_as": "none", "in_place": True},
     ],
 )
-def test_a_cut_is_planned_done_and_taken_back(desk: EditDesk, asks: dict[str, object]) -> None:
+def test_trim_is_planned_applied_and_undone(desk: EditDesk, asks: dict[str, object]) -> None:
     before = desk.files
     planned = desk.planned(**asks)
     assert planned["report"]["operation"] == asks["operation"]
@@ -87,7 +87,7 @@ def test_a_cut_is_planned_done_and_taken_back(desk: EditDesk, asks: dict[str, ob
     assert desk.files == before
 
 
-def test_what_fills_a_context_and_what_presets_would_leave_is_told(desk: EditDesk) -> None:
+def test_context_fills_and_preset_effects(desk: EditDesk) -> None:
     before = desk.files
     told = desk.at.json(f"/api/v1/sessions/{desk.name}/context")["context"]
     results = next(one for one in told["fills"] if one["kind"] == "results")
@@ -128,7 +128,9 @@ def test_a_clone_is_found_by_its_name(desk: EditDesk) -> None:
         ("rename", 400),
     ],
 )
-def test_what_cannot_be_planned_is_told(desk: EditDesk, asks: object, status: int) -> None:
+def test_impossible_plan_is_refused_with_a_reason(
+    desk: EditDesk, asks: object, status: int
+) -> None:
     before = desk.files
     found, told = desk.send(f"/api/v1/sessions/{desk.name}/plan", asks, **MEANT)
     assert (found, bool(told["error"])) == (status, True)

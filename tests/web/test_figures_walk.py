@@ -83,9 +83,7 @@ def test_rows_add_up_to_the_sum_above_them(at: Served, reader: Reader) -> None:
     assert faults(page) == []
 
 
-def test_one_of_several_figures_has_a_whole_page_that_is_renewed(
-    at: Served, reader: Reader
-) -> None:
+def test_page_behind_a_figure_is_refreshed(at: Served, reader: Reader) -> None:
     page = settled_in(reader(at, "/insights"))
     page.locator('a.fig[href*="part=output"]').first.click()
     expect(page.locator("h1")).to_contain_text("Output tokens")

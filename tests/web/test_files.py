@@ -78,7 +78,7 @@ def test_files_that_were_only_read_are_shown_when_asked_for(home: Scripted, tmp_
         assert "1 read" in said(at, "/files?fragment=1&read=1")
 
 
-def test_a_story_tells_every_session_and_turn(home: Scripted, at: Served) -> None:
+def test_file_history_has_every_session_and_turn(home: Scripted, at: Served) -> None:
     page = said(at, f"/files/story?path={home.top / 'src' / 'cart.py'}")
     assert "changed 4 times · read 3 times" in page
     assert page.count('class="of-session"') == 2
@@ -88,12 +88,12 @@ def test_a_story_tells_every_session_and_turn(home: Scripted, at: Served) -> Non
     assert "<b>cart</b>" not in page
 
 
-def test_a_story_of_nothing_is_said(at: Served) -> None:
+def test_file_history_of_an_untouched_path_is_empty(at: Served) -> None:
     assert "No session touched this file." in said(at, "/files/story?path=/no/such")
     assert at.ask("/files/story")[0] == 400
 
 
-def test_net_changes_stand_beside_each_patch(home: Scripted, at: Served) -> None:
+def test_net_change_is_shown_with_each_patch(home: Scripted, at: Served) -> None:
     name = first_of(home, at)
     by_file = said(at, f"/s/{name}/files")
     assert '<span class="plus">+3</span>' in by_file

@@ -80,7 +80,7 @@ def test_a_session_is_known_by_its_own_name_before_lists_show_it(library: LiveAr
     assert library.snapshot.facts_of(oldest).title == library.snapshot.archive.facts(oldest).title
 
 
-def test_an_index_that_is_behind_tells_of_what_has_not_changed(root: Path, tmp_path: Path) -> None:
+def test_outdated_index_still_serves_unchanged_sessions(root: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     update_index(Archive([root]), index)
     before = Archive([root])
@@ -124,7 +124,7 @@ class Listening:
         return list(dict.fromkeys(one.kind for one in self.events))
 
 
-def test_who_comes_is_told_what_starts_the_server_and_what_is_being_read() -> None:
+def test_first_events_give_the_start_command_and_the_progress() -> None:
     async def first(hub: Hub, count: int) -> list[bytes]:
         stream = hub.stream("one")
         return [await anext(stream) for _ in range(count)]
@@ -177,7 +177,7 @@ def test_while_another_process_makes_the_index_it_is_waited_for(library: LiveArc
     assert heard.kinds == ["reading", "index"]
 
 
-def test_where_no_index_can_be_written_that_is_said_and_the_logs_answer(
+def test_unwritable_index_is_reported_and_logs_are_read_instead(
     library: LiveArchive,
 ) -> None:
     heard = Listening()
@@ -191,7 +191,7 @@ def test_where_no_index_can_be_written_that_is_said_and_the_logs_answer(
     assert len(titles(library)) == 3
 
 
-def test_a_root_that_is_not_there_is_said_to_be_so_once(tmp_path: Path) -> None:
+def test_missing_root_is_reported_once(tmp_path: Path) -> None:
     heard, root = Listening(), tmp_path / "logs"
     library = LiveArchive((root,), tmp_path / "index")
     watcher = heard.watcher(library)
@@ -316,7 +316,7 @@ def test_a_server_in_the_background_says_nothing(
     assert capsys.readouterr().err == ""
 
 
-def test_a_port_that_is_taken_gives_way_to_the_next_and_at_last_to_any(
+def test_taken_port_falls_back_to_the_next_and_then_to_any(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with open_listener("127.0.0.1", 0) as first:
@@ -412,7 +412,9 @@ def test_every_page_says_what_is_being_read_and_is_filled_at_the_end(
             page.close()
 
 
-def test_who_is_not_let_in_is_told_what_to_type_and_led_on(root: Path, tmp_path: Path) -> None:
+def test_sign_in_page_names_the_command_and_continues_to_the_page(
+    root: Path, tmp_path: Path
+) -> None:
     with served(root, tmp_path / "index") as at:
         request = Request(f"{at.address}/sessions?flat=1", headers={"Accept": "text/html"})
         with pytest.raises(HTTPError) as caught:

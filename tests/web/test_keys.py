@@ -76,7 +76,7 @@ def test_the_key_may_be_typed_carelessly_and_again() -> None:
     assert keys.accepts(keys.key)
 
 
-def test_nothing_that_is_shown_tells_anything_else() -> None:
+def test_derived_keys_are_distinct_and_hide_the_secret() -> None:
     keys = Keys("secret")
     shown = {keys.cookie, keys.key, keys.prove("cookie"), keys.prove("x"), keys.create_ticket()}
     assert len(shown) == 5

@@ -152,7 +152,7 @@ def test_no_page_that_links_lead_to_says_what_is_hidden(
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_no_program_is_told_what_is_hidden(name: str, port: int) -> None:
+def test_api_reveals_nothing_hidden(name: str, port: int) -> None:
     who = Visitor(port, key=ANN if name == "ann" else BOB)
     found = "\n".join(who.page(f"/api/{path}") for path in API)
     assert [word for word in HIDDEN[name] if word in found] == []
@@ -168,7 +168,7 @@ def test_figures_are_of_what_is_seen(port: int) -> None:
     assert ann.json("questions/cost?by=person&person=cat")["rows"] == []
 
 
-def test_the_rest_is_told_of_several_together_and_of_one_never(port: int) -> None:
+def test_hidden_totals_are_given_only_for_several_people(port: int) -> None:
     """To Ann c of Bob and d of Cat; to Bob a of Ann and d of Cat; never one of them alone."""
     for key in (ANN, BOB):
         (rest,) = Visitor(port, key=key).json("usage")["rest"]
@@ -182,7 +182,7 @@ def test_the_rest_is_told_of_several_together_and_of_one_never(port: int) -> Non
         }
 
 
-def test_too_few_people_are_not_told_of(lake: Lake) -> None:
+def test_hidden_totals_omit_months_with_too_few_people(lake: Lake) -> None:
     few = parse_policy(TEXT.replace("fewest = 2", "fewest = 3"), "p")
     with lake_served(lake, lambda: few) as port:
         assert Visitor(port, key=ANN).json("usage")["rest"] == []
@@ -221,7 +221,7 @@ def test_a_session_without_its_words_says_so(people: dict[str, Visitor], port: i
 @pytest.mark.parametrize(
     ("word", "is_found"), [("apricot", True), ("banana", False), ("damson", False)]
 )
-def test_a_search_tells_nothing_of_words_that_are_hidden(
+def test_search_reveals_nothing_of_hidden_words(
     word: str, is_found: bool, port: int, people: dict[str, Visitor]
 ) -> None:
     found = Visitor(port, key=ANN).json(f"search?q={word}")
@@ -230,7 +230,7 @@ def test_a_search_tells_nothing_of_words_that_are_hidden(
     assert ("No passage visible to you contains" not in page) == is_found
 
 
-def test_a_search_for_a_hidden_word_answers_as_for_one_that_nobody_said(
+def test_search_for_a_hidden_word_equals_one_for_an_unknown_word(
     people: dict[str, Visitor],
 ) -> None:
     hidden, nobodys = (people["ann"].page(f"/search?q={word}") for word in ("damson", "nobody"))
@@ -264,7 +264,7 @@ def test_a_cookie_is_of_one_person_and_cannot_be_made_anothers(port: int) -> Non
     assert Visitor(port, cookie=f"{name}={value}").ask("/")[0] == 200
 
 
-def test_a_key_that_is_taken_away_lets_nobody_in_any_more(lake: Lake) -> None:
+def test_revoked_key_lets_nobody_in(lake: Lake) -> None:
     """Neither by the key nor by a cookie that was given for it; others stay."""
     now = [POLICY]
     with lake_served(lake, lambda: now[0]) as port:
@@ -296,7 +296,7 @@ SPYING = SavedQuery(
 BROKEN = SavedQuery(asks="nothing", sql="SELECT nothing FROM sessions")
 
 
-def test_errors_tell_nothing_of_the_lake(
+def test_errors_reveal_nothing_of_the_lake(
     lake: Lake, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An engine quotes the value that it could not read, a store the place that it lies in."""
@@ -344,7 +344,7 @@ ODD = (
 
 
 @pytest.mark.parametrize("path", ODD)
-def test_what_cannot_be_asked_is_said(path: str, port: int, people: dict[str, Visitor]) -> None:
+def test_invalid_request_is_reported(path: str, port: int, people: dict[str, Visitor]) -> None:
     who = Visitor(port, key=ANN) if path.startswith("/api/") else people["ann"]
     status, text, headers = who.ask(path)
     assert (status in (400, 404) and "error" in text.lower()) or "Plait" in text

@@ -64,7 +64,7 @@ def test_a_lake_is_served_to_who_the_policy_knows(
     assert "no server is running" in capsys.readouterr().err
 
 
-def test_a_key_is_made_once_and_its_digest_told(
+def test_new_key_is_printed_once_with_its_digest(
     home: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["serve", "--new-key", 'an"na']) == 0

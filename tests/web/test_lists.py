@@ -77,11 +77,11 @@ def test_nothing_in_a_page_runs_or_paints_by_itself(at: Served, path: str) -> No
 
 
 @pytest.mark.parametrize("path", FRAGMENTS)
-def test_a_part_is_no_whole_page(at: Served, path: str) -> None:
+def test_fragment_has_no_page_frame(at: Served, path: str) -> None:
     assert "<html" not in text_of(at, path)
 
 
-def test_home_tells_what_was_done_last_first(at: Served) -> None:
+def test_home_lists_the_newest_sessions_first(at: Served) -> None:
     found = titles(settled(at, "/"))
     assert "the shore" in found[:4]
     assert found.index("the shore") < found.index("the south gate") < found.index("the north gate")
@@ -101,7 +101,7 @@ def test_an_empty_archive_says_where_it_was_looked_for(empty: Served) -> None:
     assert "No matching sessions" in text_of(empty, "/side")
 
 
-def test_sessions_are_told_apart_by_project(at: Served) -> None:
+def test_sessions_are_grouped_by_project(at: Served) -> None:
     page = settled(at, "/sessions")
     plain = page.replace("<wbr>", "")
     assert plain.index(">/home/dev/shore</a>") < plain.index(">/home/dev/moor</a>")
@@ -160,7 +160,7 @@ def test_usage_counts_only_what_was_asked_for(at: Served, root: Path, tmp_path: 
     assert "No usage" in settled(at, "/usage?since=2020-01-01&until=2020-01-02")
 
 
-def test_what_no_log_holds_is_told_beside_the_cost(tmp_path: Path) -> None:
+def test_unlogged_cost_is_shown_with_the_cost(tmp_path: Path) -> None:
     root = tmp_path / "config"
     walk(root, *WALKS[0])
     (path,) = root.rglob("*.jsonl")
@@ -262,7 +262,7 @@ def test_the_palette_offers_places_sessions_and_words(at: Served) -> None:
     assert "Search" in text_of(at, "/palette?q=%22")
 
 
-def test_what_runs_and_what_will_go_is_told_at_home(tmp_path: Path) -> None:
+def test_home_shows_running_sessions_and_those_deleted_soon(tmp_path: Path) -> None:
     root = tmp_path / "config"
     for one in WALKS:
         walk(root, *one)

@@ -96,7 +96,7 @@ def test_a_bulk_rewrite_reaches_the_page_of_each_session(
     expect(page.get_by_text("Twice as far.")).to_have_count(1, timeout=PATIENCE * 1000)
 
 
-def test_who_is_told_of_too_much_looks_at_the_session_anew(
+def test_page_reloads_the_session_after_too_many_events(
     at: Served, config: Path, reader: Reader
 ) -> None:
     (session,) = (one for one in Archive([config]) if "south" in one.path.read_text())
@@ -106,7 +106,7 @@ def test_who_is_told_of_too_much_looks_at_the_session_anew(
         at.hub.publish([Event("again")])
 
 
-def test_a_folder_without_projects_is_taken_for_logs_only_where_it_never_had_any(
+def test_folder_without_projects_counts_as_logs_only_if_it_never_had_projects(
     config: Path, tmp_path: Path
 ) -> None:
     library = LiveArchive((config,), tmp_path / "index")
@@ -162,7 +162,7 @@ def test_all_files_are_looked_at_when_it_is_time_and_not_before(tmp_path: Path) 
     assert not look.has_changed()
 
 
-def test_a_server_that_goes_is_said_to_be_gone_and_what_it_tells_when_it_is_back_is_shown(
+def test_page_shows_a_lost_connection_and_catches_up_afterwards(
     config: Path, tmp_path: Path, forgiving: Reader
 ) -> None:
     update_index(Archive([config]), tmp_path / "index")

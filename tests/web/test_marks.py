@@ -31,7 +31,7 @@ def opener(desk: EditDesk, number: int = 1) -> str:
     return str(next(one["opener"]["uuid"] for one in turns if one["number"] == number))
 
 
-def test_a_star_is_set_and_taken_away(desk: EditDesk, tmp_path: Path) -> None:
+def test_star_is_set_and_removed(desk: EditDesk, tmp_path: Path) -> None:
     assert (marks(desk)["stars"], marks(desk)["is_read_only"]) == ([], False)
     status, told = desk.send(STAR, {"session": desk.name}, **MEANT)
     assert (status, told) == (200, {"session": desk.name, "on": True})
@@ -42,7 +42,7 @@ def test_a_star_is_set_and_taken_away(desk: EditDesk, tmp_path: Path) -> None:
     assert marks(desk)["stars"] == []
 
 
-def test_a_pin_is_set_placed_and_taken_away(desk: EditDesk, tmp_path: Path) -> None:
+def test_pin_is_set_located_and_removed(desk: EditDesk, tmp_path: Path) -> None:
     asks = {"session": desk.name, "uuid": opener(desk)}
     status, told = desk.send(PIN, asks, **MEANT)
     assert (status, told["turn"], told["on"]) == (200, 1, True)
@@ -62,7 +62,7 @@ def test_what_is_not_there_is_not_marked(desk: EditDesk, tmp_path: Path) -> None
     assert not (tmp_path / "stars.json").exists()
 
 
-def test_a_pin_of_what_is_gone_says_so_and_can_be_taken_away(desk: EditDesk) -> None:
+def test_pin_of_a_missing_turn_says_so_and_can_be_removed(desk: EditDesk) -> None:
     desk.send(STAR, {"session": desk.name}, **MEANT)
     desk.send(PIN, {"session": desk.name, "uuid": opener(desk, 2)}, **MEANT)
     lines = desk.path.read_bytes().splitlines(keepends=True)
@@ -105,7 +105,7 @@ def test_a_server_that_only_reads_marks_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "stars.json").exists()
 
 
-def test_a_file_that_cannot_be_read_is_said(desk: EditDesk, tmp_path: Path) -> None:
+def test_unreadable_star_file_is_reported(desk: EditDesk, tmp_path: Path) -> None:
     (tmp_path / "stars.json").write_text("{")
     status, _, body = desk.at.ask("/api/v1/marks")
     assert (status, b"is damaged" in body) == (503, True)

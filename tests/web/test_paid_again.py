@@ -62,7 +62,7 @@ def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]
         yield one
 
 
-def test_usage_of_a_session_tells_the_causes_of_the_command(
+def test_session_usage_shows_the_same_causes_as_the_command(
     at: Served, root: Path, tmp_path: Path
 ) -> None:
     page = settled(at, f"/s/{LATE}/usage")
@@ -103,7 +103,7 @@ def test_a_copy_says_that_it_is_counted_elsewhere(at: Served) -> None:
     assert "pause of 10 min" in pages[copies.index(False)]
 
 
-def test_a_cause_is_not_told_before_all_is_counted() -> None:
+def test_causes_appear_only_after_counting() -> None:
     drawn = render_paid_again(SessionHeader(name="s", title="s"), PaidRequests(is_counting=True), 4)
     assert "Counting …" in drawn
     assert "data-counting" in drawn
@@ -113,7 +113,7 @@ def test_a_cause_is_not_told_before_all_is_counted() -> None:
 @pytest.mark.parametrize(
     ("again", "words"), [(0, "again, as far as is known."), (9, "9 of the new")]
 )
-def test_what_cannot_be_told_is_said_to_be_unknown(again: int, words: str) -> None:
+def test_unknown_causes_are_reported(again: int, words: str) -> None:
     causes: dict[MissCause, CauseSum] = {"pause": CauseSum(1, again)} if again else {}
     totals = WhyTotals(requests=2, new=99, again=again, unknown=9, causes=causes)
     drawn = render_paid_again(SessionHeader(name="s", title="s"), PaidRequests(totals=totals), 2)
@@ -125,9 +125,7 @@ def test_what_cannot_be_told_is_said_to_be_unknown(again: int, words: str) -> No
     assert "<p>Nothing was paid again.</p>" in known
 
 
-def test_home_tells_what_this_week_could_have_been_saved(
-    at: Served, root: Path, tmp_path: Path
-) -> None:
+def test_home_shows_potential_savings_of_this_week(at: Served, root: Path, tmp_path: Path) -> None:
     page = settled(at, "/")
     since = f"{find_monday(datetime.now(UTC)):%Y-%m-%d}"
     found = told(root, tmp_path, "waste", "--since", since)
@@ -156,7 +154,7 @@ def test_waste_of_a_time_and_of_a_project(at: Served) -> None:
     assert "No avoidable spending" in settled(at, "/waste?range=all&project=nobody")
 
 
-def test_a_quiet_week_is_not_told_of(tmp_path: Path) -> None:
+def test_home_shows_no_savings_for_a_quiet_week(tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
     wasteful(START - 4 * WEEK).write(folder / f"{EARLY}.jsonl")

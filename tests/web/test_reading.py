@@ -78,7 +78,7 @@ def test_find_looks_through_what_is_not_loaded(at: Served, reader: Reader) -> No
     expect(page.locator(".say.target")).to_contain_text("Answer number 199.")
 
 
-def test_find_reaches_what_is_cut_and_what_agents_said(at: Served, reader: Reader) -> None:
+def test_find_reaches_truncated_text_and_agents(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}")
     page.fill("#find", "by the puffin")
     expect(page.locator(".found")).to_have_text("1 of 1")
@@ -130,9 +130,7 @@ def test_j_and_k_go_from_prompt_to_prompt(at: Served, reader: Reader) -> None:
     assert above and below and below["y"] >= above["y"] + above["height"] + 8
 
 
-def test_what_a_session_came_to_stands_beside_the_choice_of_branches(
-    at: Served, reader: Reader
-) -> None:
+def test_session_facts_are_next_to_the_branch_switch(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}", width=1440)
     expect(page.locator(".under .ways")).to_be_visible()
     expect(page.locator(".under .facts")).to_contain_text("$")

@@ -89,7 +89,7 @@ def agrees(log: Log, cut: int) -> int:
 
 
 @pytest.mark.parametrize("cut", [2, 5, 8, 11])
-def test_what_is_told_early_is_what_is_told_later(tmp_path: Path, cut: int) -> None:
+def test_early_growth_equals_the_later_full_rendering(tmp_path: Path, cut: int) -> None:
     assert agrees(Log(tmp_path, draw(STORY).data), cut) > 0
 
 

@@ -253,9 +253,7 @@ OVER = """() => {
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_the_outline_of_the_focus_is_whole_wherever_it_is(
-    at: Served, reader: Reader, width: int
-) -> None:
+def test_focus_outline_is_never_clipped(at: Served, reader: Reader, width: int) -> None:
     page = reader(at, f"/s/{QUIET.session}", width=width)
     for place in (f"/s/{QUIET.session}", f"/s/{QUIET.session}/usage", "/sessions"):
         page.goto(at.address + place)

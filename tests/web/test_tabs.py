@@ -59,7 +59,7 @@ def test_the_context_says_what_fills_the_window(at: Served, gallery: Path) -> No
     assert 'class="message user"' in message
 
 
-def test_files_are_told_by_file_and_by_turn(at: Served, gallery: Path) -> None:
+def test_files_are_listed_by_file_and_by_turn(at: Served, gallery: Path) -> None:
     name = Archive([gallery / "rich-tools"]).sessions[0].id
     by_file = page_of(at, f"/s/{name}/files")
     assert re.search(r"\d files? changed", by_file)
@@ -82,7 +82,7 @@ def test_raw_lines_can_be_chosen_by_type_and_number(at: Served) -> None:
     assert line == path.read_bytes().split(b"\n")[299]
 
 
-def test_a_file_can_be_taken_as_it_is(at: Served) -> None:
+def test_file_can_be_downloaded_unchanged(at: Served) -> None:
     name = name_of("ways")
     status, headers, body = at.ask(f"/s/{name}/raw/0/file")
     assert status == 200
@@ -159,7 +159,7 @@ def test_what_is_unfolded_is_fetched_once(at: Served, reader: Reader) -> None:
     assert len([url for url in asked if "/context/" in url]) == 1
 
 
-def test_what_cannot_be_fetched_is_told_and_tried_again(at: Served, reader: Reader) -> None:
+def test_failed_fetch_is_reported_and_retried(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of('ways')}/raw")
     page.evaluate(
         "() => { window.kept = fetch; fetch = () => Promise.reject(new Error('No answer.')) }"

@@ -376,11 +376,11 @@ def render_file_history_page(page: FileHistoryPage) -> str:
         groups.setdefault(session, []).append(touch)
     newest_first = sorted(groups.items(), key=lambda pair: pair[1][-1].time or "", reverse=True)
     rendered: list[str] = []
-    for name, touches in newest_first:
-        listed = page.sessions.get(name)
-        title = shorten(listed.display_title, LONGEST) if listed else name
-        rows = "".join(_render_listed_touch(name, *group) for group in _group_reads(touches))
-        url = esc(session_url(name, "files"))
+    for session, touches in newest_first:
+        listed = page.sessions.get(session)
+        title = shorten(listed.display_title, LONGEST) if listed else session
+        rows = "".join(_render_listed_touch(session, *group) for group in _group_reads(touches))
+        url = esc(session_url(session, "files"))
         rendered.append(
             f'<section class="of-session"><h2><a href="{url}">{esc(title)}</a></h2>'
             f'<ol class="touches">{rows}</ol></section>'

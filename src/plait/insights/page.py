@@ -382,7 +382,7 @@ def format_number(count: int) -> str:
 
 COURSE = (
     ("Rewinds", "rewinds", "conversations taken back to an earlier prompt"),
-    ("Prompts taken back", "retracted", "before they were answered"),
+    ("Retracted prompts", "retracted", "before they were answered"),
     ("Interruptions", "interruptions", "while Claude was working"),
     ("Compactions", "compactions", "of a full context"),
     ("Rejected calls", "rejected", "by you"),

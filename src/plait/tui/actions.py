@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 PLAN_WIDTH = 96
 PRESETS = {
-    "light": "leaves 85% of the messages; removes results of tools",
-    "standard": "leaves 60%; also results of agents and skills",
-    "heavy": "leaves 35%; also long inputs of calls",
-    "extreme": "leaves 15%; also calls",
+    "light": "leaves 85% of the messages; removes tool results",
+    "standard": "leaves 60%; also agent and skill results",
+    "heavy": "leaves 35%; also long tool inputs",
+    "extreme": "leaves 15%; also tool calls",
 }
 
 
@@ -155,7 +155,7 @@ class Actions:
                 preset = find_preset(name, custom)
                 self._edit(row, lambda archive: archive.plan.trim(row.session.path, preset), "Trim")
 
-        options = [(name, PRESETS.get(name, "a preset of yours")) for name in names]
+        options = [(name, PRESETS.get(name, "your own preset")) for name in names]
         self.ui.push_screen(ChoiceDialog(f"Trim {short(row)}", options), plan)
 
     def rename(self, row: Row) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from plait.conversation.costs import Totals
-    from plait.conversation.model import Conversation, Conversations, Turn
+    from plait.conversation.model import Conversation, Conversations
     from plait.conversation.prices import Prices
 
 WIDTH = 100
@@ -159,14 +159,6 @@ class RenderedConversation:
         return next(before, self.turns[0] if self.turns else None)
 
 
-def list_branches(found: "Conversations") -> tuple[str, ...]:
-    """Return the conversations of people, the active one first."""
-    others = (
-        name for name, line in found.by_line.items() if line.kind in ("branch", "trunk", "foreign")
-    )
-    return tuple(dict.fromkeys([found.main, *others]))
-
-
 def render_conversation(
     request: Request,
     session: Session,
@@ -194,14 +186,19 @@ def render_conversation(
     turns = []
     for turn in shown.turns:
         is_full = turn.number in unfolded
-        turns.append(_place_turn(turn, output.written.lines))
+        records = [item.uuid for item in turn.items if item.uuid]
+        last = records[-1] if records else None
+        turns.append(RenderedTurn(output.written.lines, turn.number, last, frozenset(records)))
         printer.beyond = "wrap" if is_full else "cut"
         printer.print((full if is_full else folded).iter_blocks(shown, [turn]))
     if printer.before is None:
-        output.print("nothing was said here", style="dim")
+        output.print("no messages", style="dim")
     label = "" if name == found.main else describe_conversation(shown)
+    spoken = ("branch", "trunk", "foreign")
+    others = (key for key, line in found.by_line.items() if line.kind in spoken)
+    branches = tuple(dict.fromkeys([found.main, *others]))
     return RenderedConversation(
-        session, name, label, list_branches(found), output.lines(), tuple(turns), unfolded
+        session, name, label, branches, output.lines(), tuple(turns), unfolded
     )
 
 
@@ -210,11 +207,6 @@ def _sum_with_agents(found: "Conversations", shown: "Conversation", prices: "Pri
 
     agents = [found.by_line[name] for name in list_descendant_agents(found, shown.id)]
     return sum_conversations([shown, *(a for a in agents if a.kind == "agent")], prices)
-
-
-def _place_turn(turn: "Turn", line: int) -> RenderedTurn:
-    records = [item.uuid for item in turn.items if item.uuid]
-    return RenderedTurn(line, turn.number, records[-1] if records else None, frozenset(records))
 
 
 def render_preview(request: Request, session: Session, width: int) -> list[str]:

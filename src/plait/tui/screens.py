@@ -370,7 +370,7 @@ class TextScreen(PlaitScreen, inherit_bindings=False):
             return
         number, count = self.view.go_to_match(step), len(self.view.matches)
         words = clean(self.view.words, 30)
-        self.found = f"“{words}”: {number} of {count}" if number else f"“{words}” is not here"
+        self.found = f"“{words}”: {number} of {count}" if number else f"no match for “{words}”"
         self.show_place()
 
     def show_place(self) -> None:

@@ -506,7 +506,7 @@ def format_call_line(view: CallView, *, has_result: bool = True) -> CallLine:
     line = get_tool_view(call.name).line(view)
     code = call.result.exit_code if call.result else None
     if not has_result:
-        result = OUTCOME_WORDS["missing"] if call.answered_by is None else "answered below"
+        result = OUTCOME_WORDS["missing"] if call.answered_by is None else "result below"
     elif code and call.outcome == "failed":
         result = f"exit {code}"
     elif code and call.outcome == "ok":

@@ -56,7 +56,7 @@ def compare_branches(
         line for line, left in conversations.by_line.items() if left.kind in SPOKEN and left.turns
     ]
     if len(branches) < 2:
-        hint = f"it has no branches; `plait show {conversations.session[:8]}` reads it"
+        hint = f"there is nothing to compare; `plait show {conversations.session[:8]}` prints it"
         raise UserError("this session has only one branch", hint)
     left = first or conversations.main
     right = second or next(line for line in reversed(branches) if line != left)

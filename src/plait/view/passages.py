@@ -255,8 +255,8 @@ DETACHED_RESULTS: dict[ResultOrigin, str] = {
 CONTEXT_LABELS: dict[UserMessageKind, str] = {
     "command": "message sent while it ran",
     "teammate": "summary",
-    "peer": "text around it",
-    "notice": "text sent with it",
+    "peer": "surrounding text",
+    "notice": "sent with it",
 }
 
 

@@ -387,7 +387,7 @@ class CallBlocks:
             size = result.persisted.size
             large = f" ({format_bytes(size)})" if size is not None else ""
             verb = "is missing: no" if self.view.is_output_missing else "is in"
-            text = f"(the whole output{large} {verb} tool-results/{result.persisted.name})"
+            text = f"(the full output{large} {verb} tool-results/{result.persisted.name})"
             yield OutputBlock(lines=(text,))
 
     @property

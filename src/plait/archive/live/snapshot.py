@@ -20,7 +20,6 @@ from plait.files.touched import TouchedPath
 from plait.index.catalogue import (
     CATALOGUE,
     Catalogue,
-    ListedTurn,
     SessionSize,
     TouchRow,
     load_prompted_turns,
@@ -226,7 +225,15 @@ class Snapshot:
         chosen = {catalogue_key(self.names[name].path): name for name in found}
         with self._catalogue() as catalogue:
             turns = load_turns_by_time(catalogue, chosen) if catalogue else {}
-        return {chosen[key]: _draw_small_graph(begun) for key, begun in turns.items()}
+        graphs = {}
+        for key, started in turns.items():
+            sides = (
+                (turn.dag, get_side(turn.kind, is_abandoned=turn.state == "abandoned"))
+                for turn in started
+            )
+            small_turns = (SmallTurn(line, side) for line, side in sides if side)
+            graphs[chosen[key]] = render_small_graph(small_turns)
+        return graphs
 
     def touched_files(self) -> list[TouchedPath]:
         """Return all paths that sessions touched."""
@@ -294,7 +301,7 @@ class Snapshot:
             session
             for session in self.archive.sessions
             if self.is_in_project(session, project)
-            and (since is None or _is_written_since(session, since))
+            and (since is None or any(file.modified >= since.timestamp() for file in session.files))
         ]
         with self.archive as archive:
             from plait.insights.waste import CountedWaste, find_session_waste, sum_waste
@@ -353,15 +360,3 @@ class Snapshot:
             is_partly_priced=bool(total and total.unpriced),
             parent=parents.get(facts.session),
         )
-
-
-def _is_written_since(session: Session, since: datetime) -> bool:
-    return any(file.modified >= since.timestamp() for file in session.files)
-
-
-def _draw_small_graph(turns: Iterable[ListedTurn]) -> str:
-    sides = (
-        (listed_turn.dag, get_side(listed_turn.kind, is_abandoned=listed_turn.state == "abandoned"))
-        for listed_turn in turns
-    )
-    return render_small_graph(SmallTurn(line, side) for line, side in sides if side)

@@ -469,7 +469,7 @@ def render_year_map(
             *divmod(number, 7),
             count,
             maximum,
-            _label_day(day, count, noun),
+            f"{format_weekday(day)}: {format_count(count, noun)}" if count else "",
             slice_of_day and slice_of_day(day),
         )
         for number, day in enumerate(days)
@@ -492,12 +492,6 @@ def render_days_table(counts: Mapping[date, int], noun: str, slice_of_day: DaySl
         for day, count in sorted(counts.items(), reverse=True)
     )
     return render_folded(render_table(("Day", f"{noun.capitalize()}s"), rows), "Days")
-
-
-def _label_day(day: date, count: int, noun: str) -> str:
-    if not count:  # most days of a year have no activity
-        return ""
-    return f"{format_weekday(day)}: {format_count(count, noun)}"
 
 
 def render_week_map(

@@ -452,9 +452,8 @@ class RecordLocator:
         )
         for conversation in lines:
             for turn_index, turn in enumerate(conversation.turns):
-                yield from (
-                    (conversation.id, turn_index, item) for item in _iter_unfolded(turn.items)
-                )
+                for item in _iter_unfolded(turn.items):
+                    yield conversation.id, turn_index, item
 
     def _rank_conversation(self, conversation: Conversation) -> tuple[bool, bool]:
         """Return a sort key: the active conversation first, then its branches, then agents."""

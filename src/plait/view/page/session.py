@@ -197,21 +197,11 @@ def render_outline(conversation: Conversation) -> str:
     return f"<ol>{items}</ol>"
 
 
-class SessionPreview(Struct, frozen=True):
-    """What is known of a session before it is read."""
-
-    name: str
-    """Its name in URLs."""
-    title: str
-    bytes: int
-
-
-def render_page_start(preview: SessionPreview) -> tuple[str, str]:
-    """Return what is sent at once, and the end of the page."""
-    size = format_bytes(preview.bytes)
-    waiting = f'<span class="waiting" role="status">Reading {size} …</span>'
-    opening = f"{render_header_start(preview.title)}{waiting}"
-    page = render_framed_page(preview.title, f"{opening}{CUT}", session=preview.name)
+def render_page_start(name: str, title: str, bytes_: int) -> tuple[str, str]:
+    """Return what is sent before a session is read, and the end of the page."""
+    waiting = f'<span class="waiting" role="status">Reading {format_bytes(bytes_)} …</span>'
+    opening = f"{render_header_start(title)}{waiting}"
+    page = render_framed_page(title, f"{opening}{CUT}", session=name)
     before, _, after = page.partition(CUT)
     return before, after
 

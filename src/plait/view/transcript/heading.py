@@ -1,7 +1,7 @@
 """Transcripts: one path through a session, its heading, and the index of many."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import add
 from typing import NamedTuple, TypeAlias
@@ -268,26 +268,23 @@ def iter_contents(transcript: Transcript, options: RenderOptions) -> Iterator[st
     turns = [turn for turn in transcript.conversation.turns if turn.number]
     if len(turns) < 2:
         return
-    lines = [
-        line for turn in turns for line in _iter_content_lines(turn, options, transcript.path_lines)
-    ]
+    lines = []
+    for turn in turns:
+        if not any(filter_items((item,), options) for item in turn.items):
+            continue
+        title = escape_phrase(shorten_clean(format_turn_title(turn), TITLE_LENGTH))
+        lines.append(f"- [{turn.number} · {title}](#{make_turn_anchor(turn)})")
+        for item in turn.items:
+            if isinstance(item, CompactionItem):
+                label = f"📦 {escape_phrase(format_compaction(item))}"
+                link = f"[{label}](#{make_anchor(item.uuid)})" if item.uuid else label
+                lines.append(f"  - {link}")
+            elif isinstance(item, BranchPoint) and item.to not in transcript.path_lines:
+                label = escape_phrase(shorten_clean(item.label or item.to, TITLE_LENGTH))
+                lines.append(f"  - ↳ {label}")
     yield f"<details>\n<summary>Contents: {format_count(len(turns), 'turn')}</summary>"
     yield "\n".join(lines)
     yield "</details>"
-
-
-def _iter_content_lines(
-    turn: Turn, options: RenderOptions, path_lines: Collection[str]
-) -> Iterator[str]:
-    if not any(filter_items((item,), options) for item in turn.items):
-        return
-    yield f"- [{turn.number} · {escape_phrase(shorten_clean(format_turn_title(turn), TITLE_LENGTH))}](#{make_turn_anchor(turn)})"
-    for item in turn.items:
-        if isinstance(item, CompactionItem):
-            label = f"📦 {escape_phrase(format_compaction(item))}"
-            yield f"  - [{label}](#{make_anchor(item.uuid)})" if item.uuid else f"  - {label}"
-        elif isinstance(item, BranchPoint) and item.to not in path_lines:
-            yield f"  - ↳ {escape_phrase(shorten_clean(item.label or item.to, TITLE_LENGTH))}"
 
 
 def make_turn_anchor(turn: Turn) -> str:

@@ -162,19 +162,19 @@ def conversation_to_json(
 def _to_json(conversation: Conversation, turns: Sequence[Turn]) -> dict[str, Any]:
     value = to_plain(conversation)
     numbers = {number for turn in turns for number in turn.responses}
-    value["turns"] = [_turn_to_json(turn) for turn in turns]
+    value["turns"] = [
+        {
+            **to_plain(turn),
+            "opener": turn.opener.uuid if turn.opener else None,
+            "asking_ms": turn.asking_ms,
+        }
+        for turn in turns
+    ]
     value["responses"] = [
         {"number": number, **to_plain(response)}
         for number, response in enumerate(conversation.responses)
         if number in numbers
     ]
-    return value
-
-
-def _turn_to_json(turn: Turn) -> dict[str, Any]:
-    value = to_plain(turn)
-    value["opener"] = turn.opener.uuid if turn.opener else None
-    value["asking_ms"] = turn.asking_ms
     return value
 
 

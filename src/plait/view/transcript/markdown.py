@@ -169,7 +169,7 @@ def render_late_result(
 ) -> str:
     """Render a result that arrived after the model had continued."""
     name = format_tool_name(answer.name or "a call")
-    note = "arrives here" if answer.origin == "own" else DETACHED_RESULTS[answer.origin]
+    note = "arrived here" if answer.origin == "own" else DETACHED_RESULTS[answer.origin]
     if is_simple:
         return f"* **{escape_phrase(name)}** → {note}, {answer.result.outcome}"
     summary = f"<b>Result of {escape_html_line(name)}</b> ({note})"
@@ -209,14 +209,14 @@ def _iter_result_blocks(tool: str, result: Result) -> Iterator[str]:
     if result.persisted:
         size = result.persisted.size
         large = f" ({format_bytes(size)})" if size is not None else ""
-        yield f"*the whole output{large} is in tool-results/{escape_phrase(result.persisted.name)}*"
+        yield f"*the full output{large} is in tool-results/{escape_phrase(result.persisted.name)}*"
     yield from iter_enclosure_blocks(result.enclosures)
 
 
 def _iter_detail_blocks(call: ToolCall) -> Iterator[str]:
     """Yield what only the client's own result record says."""
     for name, text in get_extra_text(call).items():
-        yield f"{_escape_label(name or 'beside it')}:"
+        yield f"{_escape_label(name or 'details')}:"
         yield fence_code(clean_text(text))
 
 
@@ -339,7 +339,7 @@ class MarkdownWriter:
                     name = f" of {escape_phrase(item.name)}" if item.name and is_full else ""
                     yield f"*notice{name}{status}:* {escape_phrase(item.text)}"
                     if item.output:
-                        yield fold_blocks("its result", [sanitize_markdown(item.output)])
+                        yield fold_blocks("Result", [sanitize_markdown(item.output)])
                 else:
                     name = " ".join(filter(None, (item.kind, item.name)))
                     blocks = (
@@ -374,7 +374,7 @@ class MarkdownWriter:
                 yield f"**📦 {escape_phrase(format_compaction(item))}**"
                 summary = self.stream.find_summary(self.conversation, item)
                 if summary and self.stream.options.depth != "all":
-                    yield fold_blocks("its summary", [sanitize_markdown(summary)])
+                    yield fold_blocks("Summary", [sanitize_markdown(summary)])
             case BranchPoint():
                 yield self._render_branch(item)
             case ClientNote():

@@ -107,7 +107,7 @@ class PlainWriter:
                         yield from self._iter_call(call, has_result=passage.has_result)
                     case LateResult() as answer:
                         note = (
-                            "arrives here"
+                            "arrived here"
                             if answer.origin == "own"
                             else DETACHED_RESULTS[answer.origin]
                         )
@@ -177,7 +177,7 @@ class PlainWriter:
             if piece.form == "value":
                 yield from self._iter_lines(f"{piece.name}: {piece.text}", 1)
             else:
-                yield from self._iter_lines(f"{piece.name or piece.language or 'given'}:", 1)
+                yield from self._iter_lines(f"{piece.name or piece.language or 'input'}:", 1)
                 yield from self._iter_lines(piece.text, 2)
         if has_result and call.result:
             yield from self._iter_lines("result:", 1)
@@ -190,14 +190,14 @@ class PlainWriter:
             yield from self._iter_lines(result.text.strip("\n"), 2)
         if result.persisted:
             yield from self._iter_lines(
-                f"(all of it is in tool-results/{result.persisted.name})", 2
+                f"(the full output is in tool-results/{result.persisted.name})", 2
             )
         yield from self._iter_enclosures(result.enclosures)
 
     def _iter_details(self, call: ToolCall) -> Iterator[str]:
         if self.stream.options.depth == "all":
             for name, text in get_extra_text(call).items():
-                yield from self._iter_lines(f"{name or 'beside it'}:", 1)
+                yield from self._iter_lines(f"{name or 'details'}:", 1)
                 yield from self._iter_lines(text, 2)
 
     def _iter_enclosures(self, enclosures: Iterable[Enclosure]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 
 from plait.archive import Facts, ProjectFolders
-from plait.archive.live import LiveArchive, Snapshot
+from plait.archive.live import LiveArchive
 from plait.conversation.costs import sum_conversations
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.session_counts import ArchiveFigures
@@ -153,17 +153,17 @@ def stats(library: LiveArchive, asked: model.Nothing) -> ArchiveFigures:
 def doctor(library: LiveArchive, asked: model.Nothing) -> model.Health:
     """Return the account of all lines and nodes, and the findings."""
     snapshot = library.snapshot
-    return library.cache.get_or_make("doctor", snapshot, partial(_examine, snapshot))
 
+    def examine() -> model.Health:
+        account = LogCounts()
+        for file in snapshot.archive.files:
+            try:
+                account.add_file(file.path)
+            except SourceError as error:  # deleted since it was listed
+                account.findings.append(Finding("unreadable", error.message))
+        return health(account, snapshot.archive.graph().account)
 
-def _examine(snapshot: Snapshot) -> model.Health:
-    account = LogCounts()
-    for file in snapshot.archive.files:
-        try:
-            account.add_file(file.path)
-        except SourceError as error:  # deleted since it was listed
-            account.findings.append(Finding("unreadable", error.message))
-    return health(account, snapshot.archive.graph().account)
+    return library.cache.get_or_make("doctor", snapshot, examine)
 
 
 def health(account: LogCounts, graph: GraphAccount) -> model.Health:

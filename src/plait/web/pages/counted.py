@@ -65,7 +65,7 @@ NAMES = {
     "rejected": "Rejected calls",
     "interruptions": "Interruptions",
     "rewinds": "Rewinds",
-    "retracted": "Prompts taken back",
+    "retracted": "Retracted prompts",
     "compactions": "Compactions",
     "queued": "Queued prompts",
     "commands": "Commands",

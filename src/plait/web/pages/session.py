@@ -18,7 +18,6 @@ from plait.view.page.column import ReadingColumn, is_index, list_prompts
 from plait.view.page.graph import render_rail
 from plait.view.page.markup import esc, icon, quote_url
 from plait.view.page.session import (
-    SessionPreview,
     render_facts,
     render_page_rest,
     render_page_start,
@@ -56,9 +55,7 @@ def iter_page(library: LiveArchive, name: str) -> Iterator[str]:
     session = library.snapshot.session(name)
     facts = library.snapshot.facts_of(session)
     title = shorten(facts.title or facts.first_prompt or session.id)
-    start, end = render_page_start(
-        SessionPreview(name, title, sum(file.size for file in session.files))
-    )
+    start, end = render_page_start(name, title, sum(file.size for file in session.files))
     yield start
     try:
         yield _get_body(library, name, session)

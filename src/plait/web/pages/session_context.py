@@ -11,7 +11,7 @@ from starlette.responses import Response
 from plait.edit.cuts import PRESET_NAMES
 from plait.insights.why import CAUSE_NAMES as CAUSES
 from plait.insights.xray import FillKind, XrayColumn
-from plait.view.context import Fill, FillItem, Omitted, Weighed
+from plait.view.context import Fill, FillItem, Weighed
 from plait.view.formats import format_count, format_tokens, join_dotted
 from plait.view.page.blocks import render_prose, render_typed_text
 from plait.view.page.charts import render_bar, render_legend, render_stacked_bar
@@ -168,7 +168,7 @@ def render_fills(head: SessionHeader, context: Weighed) -> str:
         "Your prompts always stay.</p>"
         f"{presets}{TRIM_SELECTION}{compress}"
         '<label class="whole"><input type="checkbox" name="in_place">'
-        "<span>change this session itself, not a copy of it</span></label></section>"
+        "<span>Change this session instead of making a copy</span></label></section>"
     )
     return (
         f'<form class="room" data-session="{esc(head.name)}" data-title="{esc(head.title)}">'
@@ -288,10 +288,22 @@ def render_context_body(
     )
     summary = f"<p>{join_dotted(measured, estimate, share)}</p>"
     window_html = f'<section class="filled">{summary}{bar}{legend}{note}</section>'
-    left_out = "".join(_render_reason(head, group) for group in context.left_out)
-    if left_out:
+    left_out = ""
+    if context.left_out:
         total = sum(group.count for group in context.left_out)
-        left_out = f"<h3>Left out: {format_count(total, 'record')}</h3>{left_out}"
+        left_out = f"<h3>Left out: {format_count(total, 'record')}</h3>"
+    for group in context.left_out:
+        items = "".join(
+            f'<li><a href="{esc(head.record_url(uuid))}">line {line}</a></li>'
+            for uuid, line in group.records
+        )
+        if rest := group.count - len(group.records):
+            items += f"<li>and {rest} more</li>"
+        left_out += (
+            f'<details class="omitted"><summary><b>{group.count}</b> × {esc(group.reason)} '
+            f'<span class="dim">{REASONS.get(group.reason, "")}</span></summary>'
+            f'<ul class="places-list">{items}</ul></details>'
+        )
     return (
         f"{refusal}{window_html}{render_xray(head, columns)}"
         f"{render_fills(head, context)}"
@@ -318,21 +330,6 @@ def _render_messages(head: SessionHeader, context: Weighed, start: int) -> str:
         details = render_fetched_details(f"{head.tab_url('context')}/{message.number}", summary)
         rows.append(f'<li id="message-{message.number}">{details}</li>')
     return f'<h3>Messages</h3>{pages}<ol class="messages">{"".join(rows)}</ol>{pages}'
-
-
-def _render_reason(head: SessionHeader, group: Omitted) -> str:
-    links = "".join(
-        f'<li><a href="{esc(head.record_url(uuid))}">line {line}</a></li>'
-        for uuid, line in group.records
-    )
-    rest = group.count - len(group.records)
-    rest_item = f"<li>and {rest} more</li>" if rest else ""
-    explanation = REASONS.get(group.reason, "")
-    return (
-        f'<details class="omitted"><summary><b>{group.count}</b> × {esc(group.reason)} '
-        f'<span class="dim">{explanation}</span></summary><ul class="places-list">{links}{rest_item}</ul>'
-        "</details>"
-    )
 
 
 def _render_block(role: str, block: Mapping[str, Any]) -> str:

@@ -202,13 +202,35 @@ def serve_branches(request: Request) -> Response:
 
 
 def serve_sidebar(request: Request) -> Response:
-    """Serve the sidebar of sessions, always including the current one."""
+    """Serve the sidebar of sessions, those that continue others below these.
+
+    The current session is always included.
+    """
     text, current = read_text(request, "q"), read_text(request, "here")
     found = filter_sessions(get_library(request).rows().sessions, SessionFilter(q=text))
     rest = [session for session in found[MAX_SIDEBAR:] if session.name == current]
-    sidebar = render_sidebar_list(
-        [*found[:MAX_SIDEBAR], *rest], current, datetime.now(UTC), text, len(found)
-    )
+    shown, now = [*found[:MAX_SIDEBAR], *rest], datetime.now(UTC)
+    items = []
+    for session, depth in nest_sessions(shown):
+        mark = ' aria-current="true"' if session.name == current else ""
+        css = f' class="d{min(depth, MAX_SIDEBAR_DEPTH)}"' if depth else ""
+        facts = [
+            esc(format_project(session.root)),
+            render_age(session.ended, now),
+            format_count_if_any(session.branches, "branch", "branches"),
+        ]
+        items.append(
+            f'<li{css} data-name="{esc(session.name)}"{mark}>'
+            f"{render_title_link(session, MAX_SIDEBAR_TITLE)}"
+            f'<div class="sub">{join_facts(facts)}</div></li>'
+        )
+    sidebar = '<p class="empty" role="status">No matching sessions.</p>'
+    if items:
+        sidebar = f'<ol class="tree">{"".join(items)}</ol>'
+    if len(found) > len(shown):
+        label = format_count(len(found) - len(shown), "more session")
+        url = esc(SessionFilter(q=text).url())
+        sidebar += f'<p class="onward"><a href="{url}">{label}</a></p>'
     if not is_fragment(request):
         sidebar = (
             '<div class="side-head"><input type="search" placeholder="Filter sessions" '
@@ -350,33 +372,6 @@ def render_subfolder_link(session: ListedSession) -> str:
         f'<a class="within" href="{url}" title="{esc(session.place)}">'
         f"{esc(session.short_subfolder)}</a>"
     )
-
-
-def render_sidebar_list(
-    rows: Sequence[ListedSession], current: str, now: datetime, text: str, count: int
-) -> str:
-    """Render the sessions of the sidebar, those that continue others below these."""
-    if not rows:
-        return '<p class="empty" role="status">No matching sessions.</p>'
-    items = []
-    for session, depth in nest_sessions(rows):
-        mark = ' aria-current="true"' if session.name == current else ""
-        css = f' class="d{min(depth, MAX_SIDEBAR_DEPTH)}"' if depth else ""
-        facts = [
-            esc(format_project(session.root)),
-            render_age(session.ended, now),
-            format_count_if_any(session.branches, "branch", "branches"),
-        ]
-        items.append(
-            f'<li{css} data-name="{esc(session.name)}"{mark}>'
-            f"{render_title_link(session, MAX_SIDEBAR_TITLE)}"
-            f'<div class="sub">{join_facts(facts)}</div></li>'
-        )
-    more = ""
-    if count > len(rows):
-        label = format_count(count - len(rows), "more session")
-        more = f'<p class="onward"><a href="{esc(SessionFilter(q=text).url())}">{label}</a></p>'
-    return f'<ol class="tree">{"".join(items)}</ol>{more}'
 
 
 def render_sessions_page(page: SessionListPage) -> str:

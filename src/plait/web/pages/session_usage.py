@@ -46,7 +46,7 @@ from plait.view.page.entries import render_time
 from plait.view.page.frame import SessionHeader, paginate, render_choice
 from plait.view.page.markup import esc, quote_url
 from plait.view.page.slices import render_uncounted
-from plait.view.text import shorten
+from plait.view.text import shorten, strip_markdown_marks
 from plait.web.responses import SessionRequest, read_number, tab_response
 
 AGENT_HEADS = ("Task", "Cost", "Time", "Responses", "Input", "Output", "Model", "Type", "View")
@@ -81,7 +81,8 @@ def _render_agents_table(head: SessionHeader, agents: Sequence[AgentCost]) -> st
             f"{esc(agent.type)}{note}",
             f'<a href="{timeline_url}">timeline</a>',
         )
-        title = f'<th scope="row"><a href="{url}">{esc(agent.prompt)}</a></th>'
+        task = strip_markdown_marks(shorten(agent.prompt))
+        title = f'<th scope="row"><a href="{url}">{esc(task)}</a></th>'
         rows.append(f"<tr>{title}{figures}{details}</tr>")
     foot = ""
     if len(agents) > 1:
@@ -263,6 +264,12 @@ def render_usage_body(
         rows.sort(key=lambda response: -(response.cost or 0))
     url = head.tab_url("usage")
     base = f"{url}?by=cost&" if by == "cost" else f"{url}?"
+    note = ""
+    if only != ALL_RESPONSES:
+        subject = format_model(only.model) or REQUESTER_NAMES.get(only.who, only.who)
+        spent = format_money(sum(response.cost or 0.0 for response in rows))
+        summary = f"{subject}: {format_count(len(rows), 'response')}, {spent}"
+        note = f'<p><span role="status">{esc(summary)}</span> <a href="{esc(url)}">Show all</a></p>'
     shown, pages = paginate("responses", rows, start, base, STEP)
     orders = [("By time", url, by != "cost"), ("By cost", f"{url}?by=cost", by == "cost")]
     causes = paid.causes
@@ -272,7 +279,7 @@ def render_usage_body(
     body = render_table(RESPONSE_HEADS, rows_html, "figures-table responses")
     responses = (
         f'<div class="lead-line" id="responses"><h3>Responses</h3>'
-        f"{_render_filter_note(rows, url, only)}{render_choice('Order', orders)}</div>{pages}"
+        f"{note}{render_choice('Order', orders)}</div>{pages}"
         f'<div class="scroll" tabindex="0">{body}</div>{pages}'
     )
     return (
@@ -383,16 +390,6 @@ def _render_window_chart(head: SessionHeader, responses: Iterable[ResponseCost])
 
 def _get_window_size(response: ResponseCost) -> int:
     return response.tokens.total_input + response.tokens.output
-
-
-def _render_filter_note(rows: Sequence[ResponseCost], url: str, only: ResponseFilter) -> str:
-    """Return which responses are listed if not all are, with their cost."""
-    if only == ALL_RESPONSES:
-        return ""
-    cost = format_money(sum(response.cost or 0.0 for response in rows))
-    name = format_model(only.model) or REQUESTER_NAMES.get(only.who, only.who)
-    summary = f"{name}: {format_count(len(rows), 'response')}, {cost}"
-    return f'<p><span role="status">{esc(summary)}</span> <a href="{esc(url)}">Show all</a></p>'
 
 
 def _render_response(head: SessionHeader, response: ResponseCost, cause: str) -> str:

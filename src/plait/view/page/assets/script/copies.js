@@ -21,7 +21,7 @@ const copyingOutput = {
   name: "copy-output",
   icon: "copy",
   label: "Copy output",
-  title: "Copy the whole output",
+  title: "Copy the full output",
   fits: (row) => hasLines() && row.matches("[data-out], .printed"),
   run: (row, button) => copy(getOutput(row), button, "Output copied"),
 };
