@@ -358,10 +358,13 @@ def test_what_to_type_works_where_one_stands(
     assert shell_command("plait") == "plait"
     assert expand_commands("`plait ls` lists them") == "`.venv/bin/plait ls` lists them"
     assert expand_commands("a plait is no command") == "a plait is no command"
-    assert expand_commands("`plait --help` tells", ["a b"]) == "`.venv/bin/plait --help` tells"
+    assert (
+        expand_commands("`plait --help` tells", ["--root", "a b"])
+        == "`.venv/bin/plait --help` tells"
+    )
     roots = " --root 'a b' --root c"
     for words, added in (("ls", roots), ("config", ""), ("ls --root x", "")):
-        typed = expand_commands(f"`plait {words}`", ["a b", "c"])
+        typed = expand_commands(f"`plait {words}`", ["--root", "a b", "--root", "c"])
         assert typed == f"`.venv/bin/plait {words}{added}`"
     (checkout / "elsewhere").mkdir()
     monkeypatch.chdir(checkout / "elsewhere")
