@@ -41,7 +41,7 @@ class Spending:
         """The sessions that hold responses of others, each with all that must be counted with it."""
         self._groups: dict[SpendingGroup, int] = {}
         self._times, self._costs = array("d"), array("d")
-        self._tokens, self._numbers, self._keys = array("q"), array("l"), array("q")
+        self._tokens, self._numbers, self._keys = array("q"), array("q"), array("q")
         chosen = archive.sessions if sessions is None else sessions
         self._counted = {session.path: (session.id, session.files) for session in chosen}
         """The id of each session, and its files when it was counted, with size and time."""
@@ -95,25 +95,18 @@ class Spending:
             found = {sessions_of_groups[number] for number, key in rows if key in keys}
             found |= {name for name, among in paths.items() if among & together}
             if found <= names:
-                self._remove(names, together)
+                kept = [sessions_of_groups[number] not in names for number in self._numbers]
+                for floats in (self._times, self._costs):
+                    floats[:] = array("d", compress(floats, kept))
+                for integers in (self._tokens, self._numbers, self._keys):
+                    integers[:] = array("q", compress(integers, kept))
+                for path in together:
+                    self.sharing.pop(path, None)
                 self._counted = now
                 self._add(archive, chosen, counted)
                 break
             names |= found
         return True
-
-    def _remove(self, names: set[str], paths: set[Path]) -> None:
-        sessions_of_groups = [group.session for group in self._groups]
-        kept = [sessions_of_groups[number] not in names for number in self._numbers]
-        self._times, self._costs = (
-            array("d", compress(column, kept)) for column in (self._times, self._costs)
-        )
-        self._tokens, self._keys = (
-            array("q", compress(column, kept)) for column in (self._tokens, self._keys)
-        )
-        self._numbers = array("l", compress(self._numbers, kept))
-        for path in paths:
-            self.sharing.pop(path, None)
 
     def sum(
         self,
