@@ -1,5 +1,6 @@
 """A brief of one session from its log alone, for whoever continues it."""
 
+import re
 from collections.abc import Iterator
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,15 @@ from plait.conversation.model import AssistantText, Conversation, ToolCall
 from plait.conversation.questions import last_lists, lists_of, plans_of, questions_of
 from plait.conversation.walk import iter_calls, iter_items
 from plait.errors import UserError
+from plait.recall.calls import (
+    is_failure,
+    list_changes,
+    list_tasks,
+    read_command,
+    read_last_line,
+)
 from plait.recall.model import clamp_budget, count_tokens, cut_to_tokens, fence, single_line
 from plait.recall.turns import COMMIT, read_commit_message
-from plait.record.codec import as_mapping, get_text
 from plait.view.formats import format_count
 from plait.view.summaries import format_prompt
 from plait.view.text import clean_text
@@ -20,6 +27,8 @@ from plait.view.text import clean_text
 if TYPE_CHECKING:
     from plait.recall.answers import Recall
 
+COMMAND = re.compile(r"/[\w:-]+(?: \S{0,40})?|")
+"""A prompt that only runs a command of the agent."""
 MOST_FILES, MOST_PROMPTS, MOST_ROWS = 30, 12, 8
 STARTERS = {
     "claude": "claude {}",
@@ -63,7 +72,13 @@ def build_handoff(recall: "Recall", name: str) -> Handoff:
         for turn in line.turns
         if turn.opener and turn.opener.is_typed
     ]
-    first = next((turn for turn in line.turns if turn.opener), None)
+    asked = [turn for turn in line.turns if turn.opener and turn.opener.is_typed]
+    first = next(
+        (turn for turn in asked if not COMMAND.fullmatch((turn.prompt or "").strip())), None
+    )
+    title = facts.title or ""
+    if COMMAND.fullmatch(title.strip()):  # a session that began with a command is named after it
+        title = single_line(format_prompt(first.prompt or "") if first else "", 80)
     answers = [
         (turn, item.text) for turn, item in iter_items(line) if isinstance(item, AssistantText)
     ]
@@ -73,21 +88,37 @@ def build_handoff(recall: "Recall", name: str) -> Handoff:
         for task in state.tasks
         if task.status != "completed"
     ]
-    changes = archive.session_files(session)
+    changes = archive.session_files(session) if session.origin is None else ()
+    files = [
+        f"{single_line(private(change.path), 200)} "
+        + (f"+{change.added} -{change.removed}" if change.is_known else "changed")
+        + (" (new)" if change.is_new else "")
+        for change in changes
+    ]
+    if session.origin is not None:
+        tasks = [
+            f"{single_line(private(task.text), 160)} ({task.status.replace('_', ' ') or 'open'})"
+            for task in list_tasks(line)
+            if task.status not in ("completed", "cancelled")
+        ]
+        files = [
+            f"{single_line(private(done.path), 200)} +{done.added} -{done.removed}"
+            + (" (new)" if done.is_new else "")
+            for done in list_changes(line)[::-1]
+        ]
     return Handoff(
         session=session.id,
-        title=private(facts.title or ""),
+        title=private(title),
         directory=facts.cwd or "",
         branch=facts.git_branch or "",
         goal=private(first.prompt or "") if first else "",
-        prompts=tuple(f"{text} ({short}:{number})" for number, text in prompts[1:]),
-        decisions=tuple(_iter_decisions(line, short, private)),
-        files=tuple(
-            f"{single_line(c.path, 200)} "
-            + (f"+{c.added} -{c.removed}" if c.is_known else "changed")
-            + (" (new)" if c.is_new else "")
-            for c in changes
+        prompts=tuple(
+            f"{text} ({short}:{number})"
+            for number, text in prompts
+            if not first or number > first.number
         ),
+        decisions=tuple(_iter_decisions(line, short, private)),
+        files=tuple(files),
         tasks=tuple(tasks),
         failing=tuple(_iter_failing(line, short, private)),
         last=private(answers[-1][1]) if answers else "",
@@ -104,7 +135,7 @@ def _iter_decisions(line: Conversation, short: str, private: Any) -> Iterator[st
         if plan.verdict == "accepted":
             yield f"plan accepted: {single_line(private(plan.text), 240)} ({short}:{plan.turn})"
     for turn, call in iter_calls(line):
-        command = get_text(as_mapping(call.input), "command") or ""
+        command = read_command(call)
         if COMMIT.search(command) and call.succeeded:
             message = single_line(private(read_commit_message(command)), 120)
             yield f"committed: {message} ({short}:{turn})"
@@ -114,13 +145,13 @@ def _iter_failing(line: Conversation, short: str, private: Any) -> Iterator[str]
     """Yield commands whose last run failed, with the end of what they printed."""
     last: dict[str, tuple[int, ToolCall]] = {}
     for turn, call in iter_calls(line):
-        if command := get_text(as_mapping(call.input), "command"):
+        if command := read_command(call):
             last.pop(command, None)
             last[command] = turn, call
     for command, (turn, call) in last.items():
-        if call.outcome == "failed":
+        if is_failure(call):
             text = private(call.result.text if call.result else "").strip()
-            end = single_line(text.rpartition("\n")[2], 160)
+            end = single_line(read_last_line(text), 160)
             yield f"{single_line(private(command), 160)} ({short}:{turn}): {end}"
 
 
