@@ -1,4 +1,4 @@
-"""The guide to the functions of the documents to what its examples print."""
+"""Examples of the guide to `plait.documents`."""
 
 import re
 import shutil

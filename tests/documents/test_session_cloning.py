@@ -1,4 +1,4 @@
-"""The description of cloning, rule by rule, to what a clone of a session holds."""
+"""Clones by the published description, rule by rule."""
 
 from pathlib import Path
 from typing import Any

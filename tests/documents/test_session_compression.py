@@ -1,4 +1,4 @@
-"""The description of compressing a session, rule by rule, to what it leaves."""
+"""Compression by the published description, rule by rule."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Entries to turns, pairs and messages as the format's first description has them."""
+"""Turns, pairs and messages by the first description of the format."""
 
 from __future__ import annotations
 

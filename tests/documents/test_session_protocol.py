@@ -1,4 +1,4 @@
-"""The write-up of the protocol, drawing by drawing and example by example, to what is read."""
+"""The description of the session protocol, example by example."""
 
 from __future__ import annotations
 

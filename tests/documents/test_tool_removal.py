@@ -1,4 +1,4 @@
-"""The description of removing tool calls and thoughts, rule by rule, to what a trim leaves."""
+"""Removal of tool calls and thinking by the published description, rule by rule."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Messages to turns as the tracer's document groups them: its example, its rules, its edges."""
+"""Turns of messages as the tracer's document groups them."""
 
 from __future__ import annotations
 

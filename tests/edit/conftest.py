@@ -1,4 +1,4 @@
-"""Where edits are tried that are many."""
+"""Fixtures for tests of edits."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sessions of the examples to plans that are carried out, and copies to what must be the same."""
+"""Applied plans of example sessions, and what copies must share."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Edits cut off on purpose: at each call that changes a file, or killed at some moment.
+"""Edits interrupted at each call that changes a file, or killed at any moment.
 
 Run as a program of its own, which forks: the edit runs in a child that dies, and the folder it
 leaves behind is looked at elsewhere.

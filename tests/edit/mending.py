@@ -1,4 +1,4 @@
-"""Drawn sessions to what a repair makes of them."""
+"""Repairs of drawn sessions."""
 
 from __future__ import annotations
 

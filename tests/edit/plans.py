@@ -1,4 +1,4 @@
-"""Plans drawn by hand, folders to try them in, and what such a folder holds."""
+"""Plans made by hand, and folders to apply them in."""
 
 import os
 from collections.abc import Sequence

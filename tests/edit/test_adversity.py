@@ -1,4 +1,4 @@
-"""Edits where the world is against them: no room, no leave to write, somebody else at work."""
+"""Edits under adverse conditions: full disks, missing permissions, other writers."""
 
 import os
 import resource

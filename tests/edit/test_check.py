@@ -1,4 +1,4 @@
-"""Sessions and plans to the rules for written sessions that they break."""
+"""Rules for written sessions: violations of sessions and plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Older turns become prompts and summaries behind a compaction; newer ones stay as they are."""
+"""Compression: older turns become prompts and summaries after a compaction."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A summariser is a command: what it reads, how it is bounded, how it is refused."""
+"""Summariser commands: their input, limits and errors."""
 
 import os
 import shlex

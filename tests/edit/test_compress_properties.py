@@ -1,4 +1,4 @@
-"""Whatever session is compressed: it resumes, prompts stay, nothing breaks, twice equals once."""
+"""Properties of the compression of any session."""
 
 import shutil
 from pathlib import Path

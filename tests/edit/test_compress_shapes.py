@@ -1,4 +1,4 @@
-"""Sessions of every shape that are compressed: what stays, what goes, where it goes on."""
+"""Compression of sessions of every shape."""
 
 import json
 from collections.abc import Callable

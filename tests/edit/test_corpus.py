@@ -1,4 +1,4 @@
-"""Real sessions to copies and forks of them: no rule is broken anew, nobody loses a word.
+"""Copies and forks of real sessions break no rule and lose nothing.
 
 Nothing is written where they lie: what a plan would write is looked at elsewhere.
 """

@@ -1,4 +1,4 @@
-"""Edits that were cut off anywhere: the old file or the new one, and a journal that goes on."""
+"""Interrupted edits: the old file or the new one, and a journal that can continue."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Sessions made by chance: copies of them are sent as they are, whatever their shape."""
+"""Copies of random sessions send the same messages."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

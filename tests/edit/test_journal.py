@@ -1,4 +1,4 @@
-"""Plans applied, remembered and undone, each kind of step by itself and all of them together."""
+"""The journal: each kind of step applied and undone, alone and together."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Sessions of a directory that lie where another directory's do, and all that names it."""
+"""Moving the sessions of a directory with everything that names it."""
 
 import json
 import os

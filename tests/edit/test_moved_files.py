@@ -1,4 +1,4 @@
-"""Files that an edit gives another name, and files of all sessions that others go on with."""
+"""Moved files and files shared by all sessions, in edits and undo."""
 
 import os
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What goes from a session is noted where it went, so that usage that follows is not believed."""
+"""Notes of removed tokens in trimmed sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went is noted where the answers that read it can be told from the others."""
+"""Where the notes of removed tokens are placed."""
 
 import json
 from pathlib import Path

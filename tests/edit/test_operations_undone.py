@@ -1,4 +1,4 @@
-"""Real operations on sessions of the gallery, in any order: each undo brings back one tree."""
+"""Edits of gallery sessions in any order: each undo restores the tree before."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Where a copy comes from, as other commands tell it."""
+"""The origin of copies in other commands."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Sessions in one file, and on another machine: with paths of that machine, nothing over."""
+"""Packing sessions and unpacking them on another machine."""
 
 import io
 import json

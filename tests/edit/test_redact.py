@@ -1,4 +1,4 @@
-"""Sessions without what should not be shared: in every copy of a text, as a copy or in place."""
+"""Redacting sessions, as a copy or in place."""
 
 import json
 import os

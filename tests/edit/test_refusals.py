@@ -1,4 +1,4 @@
-"""What an edit does not do: overtake a change, write to a live session, leave its folder."""
+"""Refused edits: changed files, live sessions, paths outside the folder."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Each kind of damage before and after: what a rung changes, and what it leaves alone."""
+"""Repair rules: each kind of damage before and after."""
 
 from __future__ import annotations
 

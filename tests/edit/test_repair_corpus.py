@@ -1,4 +1,4 @@
-"""Real sessions: what is wrong with them, and that mending them loses nothing."""
+"""Repairs of real sessions lose nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever was damaged: mending twice is mending once, nothing that was sent or typed is lost."""
+"""Properties of repairs of any damage."""
 
 from __future__ import annotations
 

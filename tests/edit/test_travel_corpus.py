@@ -1,4 +1,4 @@
-"""Real sessions that are redacted, moved and packed: no rule is broken anew, nothing is lost."""
+"""Redacting, moving and packing real sessions."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What goes from a session takes along all that is nothing without it."""
+"""Trims of drawn sessions."""
 
 from __future__ import annotations
 

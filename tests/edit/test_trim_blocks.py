@@ -1,4 +1,4 @@
-"""Every kind of block that can go or shrink, and what its line, its view and its file become."""
+"""Cuts of every kind of block: the line, the client's view and side files."""
 
 from __future__ import annotations
 

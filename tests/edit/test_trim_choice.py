@@ -1,4 +1,4 @@
-"""What goes from a session, by whoever asked for it: by call, tool, size, age, turn, by kind."""
+"""Choosing what to trim: by call, tool, size, age, turn and kind."""
 
 from __future__ import annotations
 

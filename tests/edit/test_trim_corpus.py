@@ -1,4 +1,4 @@
-"""Real sessions without some of their calls and all thoughts: the rest is sent as before."""
+"""Trims of real sessions: everything else is sent as before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes from a session takes along all that is nothing without it, and nothing names it."""
+"""Links after trims: companions, pointers and the chain."""
 
 from __future__ import annotations
 

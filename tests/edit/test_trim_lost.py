@@ -1,4 +1,4 @@
-"""What Claude will no longer know: what goes, what is only shorter, the largest by name."""
+"""Descriptions of what Claude will no longer know after a trim."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Presets leave so much as they say, the newest turns and all prompts, and do not decay."""
+"""Trim presets: shares, kept turns, idempotence."""
 
 from __future__ import annotations
 

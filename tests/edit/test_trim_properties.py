@@ -1,4 +1,4 @@
-"""Whatever goes from whichever session: what stays is sent, paired, pointed to, and undone."""
+"""Properties of trims of any session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Undo as a property: whatever was done, in whatever order, each undo brings back one tree."""
+"""Undo as a property: each undo restores the tree before its edit."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a trimmed session must send, told by what it sent before and by nothing that trims."""
+"""An oracle for trims: what a trimmed session must send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions by chance as clients write them, of both forms, with all that hangs on calls."""
+"""Random sessions as clients write them, in both formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawn sessions to what a trim makes of them."""
+"""Trims of drawn sessions."""
 
 from __future__ import annotations
 

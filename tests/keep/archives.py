@@ -1,4 +1,4 @@
-"""Small archives to keep, and what is in a store afterwards."""
+"""Small archives to back up, and the content of their store."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Configuration folders that the cleanup has been through, drawn for tests."""
+"""Configuration folders after the client's cleanup, drawn for tests."""
 
 import json
 import os

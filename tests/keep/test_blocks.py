@@ -1,4 +1,4 @@
-"""Bytes to blocks: nothing lost, ends at lines, the same wherever the lines stand."""
+"""Splitting bytes into blocks at line ends that do not depend on position."""
 
 from io import BytesIO
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A store to its files without Plait: the commands of the page, `zstd` and `sha256sum`."""
+"""Reading a store without Plait: the documented commands, `zstd` and `sha256sum`."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""What goes wrong while a store is written: nothing that was kept is lost, the next run completes.
+"""Faults while a store is written: nothing stored is lost.
 
 Killed, no room, a flipped byte, two at once, read-only, short writes, sources that change.
 """

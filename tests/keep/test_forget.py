@@ -1,4 +1,4 @@
-"""Sessions that go: the room comes back, the rest stays, they do not come again by themselves."""
+"""Forgetting sessions: space is freed, other sessions stay."""
 
 import os
 from pathlib import Path

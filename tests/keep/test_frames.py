@@ -1,4 +1,4 @@
-"""Frames at hand: each is unpacked once while they fit, and no more are held than may be."""
+"""The cache of decompressed frames."""
 
 from pathlib import Path
 

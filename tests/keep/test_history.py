@@ -1,4 +1,4 @@
-"""Whatever happens at the source, in any order: bytes in are bytes out, and nothing goes."""
+"""Backups after any history of the source restore its bytes."""
 
 import os
 import tempfile

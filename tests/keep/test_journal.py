@@ -1,4 +1,4 @@
-"""Lines of the journal: read back, torn, damaged, shortened."""
+"""Journal lines: decoding, truncation, damage, shortening."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""One file for another machine: what comes in, what does not, and what is refused."""
+"""Parcels for another machine: packing, unpacking, refusals."""
 
 import zipfile
 from collections.abc import Callable

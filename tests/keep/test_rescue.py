@@ -1,4 +1,4 @@
-"""What is left of a session to a log that says what it is: prompts, files, commits, doubts."""
+"""Rescuing sessions from what is left: prompts, files, commits."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Sessions of the SDK in a store: what was appended is loaded, whoever packs it and when."""
+"""SDK sessions in a store: appending, loading, packing, deleting."""
 
 import asyncio
 import json

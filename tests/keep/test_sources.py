@@ -1,4 +1,4 @@
-"""Roots to sessions with their files: what belongs to whom."""
+"""Which files below roots belong to which session."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sessions into a store and out of it: bytes, times, modes."""
+"""Backing up and restoring sessions: bytes, times, modes."""
 
 import os
 from dataclasses import replace

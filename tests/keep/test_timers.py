@@ -1,4 +1,4 @@
-"""A command that runs every hour: as cron and systemd read it, and gone again to the byte."""
+"""Hourly jobs in cron and systemd: installation, quoting, removal."""
 
 import shlex
 import subprocess

@@ -1,4 +1,4 @@
-"""Rows of a lake to what they add up to, and what the rest tells of the same archive."""
+"""Sums of a lake's rows, and the same figures from other commands."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable

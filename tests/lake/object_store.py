@@ -1,4 +1,4 @@
-"""An S3 server on loopback, in a process of its own, to lakes that lie in a bucket."""
+"""An S3 server on loopback for lakes in a bucket."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A folder to a Ray cluster on loopback: a head, and workers each with an address of its own.
+"""A Ray cluster on loopback: a head, and workers each with an address of its own.
 
     python -m tests.lake.ray_nodes FOLDER 2
 

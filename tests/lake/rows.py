@@ -1,4 +1,4 @@
-"""Sessions by their ids and buildings to rows of a lake, and a lake to what holds in it."""
+"""Small lakes of sessions with given builds, and their current rows."""
 
 from collections.abc import Iterable
 from pathlib import Path

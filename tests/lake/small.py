@@ -1,4 +1,4 @@
-"""Rows in a few words to tables of a lake, and those to one that can be asked."""
+"""Small lakes made of short row descriptions."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Questions in SQL: what holds is seen, and nothing but the tables is reached."""
+"""SQL queries: only current rows are visible and only tables readable."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

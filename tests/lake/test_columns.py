@@ -1,4 +1,4 @@
-"""Values of a log as columns: what Arrow cannot hold is made to fit, the rest is as it was."""
+"""Arrow columns made of values of a log."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Nothing of a prompt, a path or a name is in a lake of counts: every word of logs is looked for.
+"""Lakes of counts contain no word of a prompt, a path or a name.
 
 All words of all logs, whatever they stand in, with those of the folders and files that the logs
 lie in, are held against all words of a lake: those of its decoded columns, of what stands in its

@@ -1,4 +1,4 @@
-"""Rows of turns, responses, waste, calls, files and words: they add up to what the rest tells."""
+"""Rows of turns, responses, waste, calls, files and text add up to other commands."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Rows of the graph, the logs and their lines: the same that `doctor` counts, byte for byte."""
+"""Rows of graph, logs and lines equal what `doctor` counts."""
 
 import json
 from collections import Counter

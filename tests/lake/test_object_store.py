@@ -1,4 +1,4 @@
-"""A lake in an object store: several at once, uploads that break off, places that are closed."""
+"""Storage of a lake in an object store: concurrency, failed uploads, missing permissions."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

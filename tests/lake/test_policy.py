@@ -1,4 +1,4 @@
-"""Policies: who is let in, who sees how much of what, and what is wrong with one."""
+"""Access policies: sign-in, visibility, validation."""
 
 from pathlib import Path
 

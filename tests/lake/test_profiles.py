@@ -1,4 +1,4 @@
-"""What a profile lets out: figures as they were, names by stand-ins, nothing of what was said."""
+"""Profiles: figures stay, names become pseudonyms, text is removed."""
 
 import json
 import re

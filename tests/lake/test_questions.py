@@ -1,4 +1,4 @@
-"""Saved questions: what they answer over small tables, and what is wrong with one's own."""
+"""Saved queries: their answers over small tables, and validation of own queries."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Work that a Ray cluster does: who answers, and what is told of what dies."""
+"""Work on a Ray cluster: connecting, versions, crashed workers."""
 
 import pickle
 import socket

@@ -1,4 +1,4 @@
-"""A lake built by Ray while workers and machines are killed: equal to the one built here."""
+"""Lakes built by Ray while workers and machines are killed equal the one built locally."""
 
 import os
 import secrets

@@ -1,4 +1,4 @@
-"""Redacted lakes of real logs: what was found to hide stands nowhere, and lines are lines."""
+"""Redacted lakes of real logs contain nothing that was redacted."""
 
 import re
 from collections.abc import Iterator

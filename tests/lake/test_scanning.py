@@ -1,4 +1,4 @@
-"""Tables of a lake on a disk, asked of every column: no file is left out that answers."""
+"""Queries on every column of a lake on disk read all files they need."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""The tables of a lake: columns that every table has, and what counts alone may hold."""
+"""The schema of a lake."""
 
 import pytest
 

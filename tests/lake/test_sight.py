@@ -1,4 +1,4 @@
-"""What somebody sees of a lake: rows, words, and counts of the rest that tell of nobody."""
+"""What a person sees of a lake: rows, text, and totals of hidden sessions."""
 
 from datetime import UTC, datetime
 from typing import Any

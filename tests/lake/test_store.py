@@ -1,4 +1,4 @@
-"""A lake in a folder: what is written holds at once in all tables, or not at all."""
+"""Storage of a lake in a folder: commits are atomic over all tables."""
 
 import pickle
 import sys

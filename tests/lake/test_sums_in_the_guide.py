@@ -1,4 +1,4 @@
-"""The sums that the guide shows: asked of the gallery, they are what the rest tells of it."""
+"""Sums shown in the guide, computed over the gallery."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A lake that is tidied: the same rows in fewer files, and nothing lost that is not old."""
+"""Tidying a lake: the same rows in fewer files, and only outdated ones dropped."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

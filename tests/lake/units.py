@@ -1,4 +1,4 @@
-"""Sessions of an archive to what a lake takes in in one go, and to the rows of all of it."""
+"""Units and rows of the sessions of an archive."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""A small OTLP collector on loopback: takes requests as a real one does, and shows what came."""
+"""A small OTLP collector on loopback for tests."""
 
 from __future__ import annotations
 

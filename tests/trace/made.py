@@ -1,4 +1,4 @@
-"""Spans that are made up, for those who store and send them."""
+"""Made-up spans for tests of storing and sending."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Drawings and lines to traces, and traces back to pictures."""
+"""Traces of drawings and lines, and pictures of traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What spans promise, whatever they were made of."""
+"""Properties of all spans."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""Spans to those that may go out: cut, silent, and never broken."""
+"""Preparing spans for sending: cutting and removing content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans to a real receiver that is well, down, slow, in trouble, or picky."""
+"""Sending spans to a receiver that works, is down, slow or rejects them."""
 
 import socket
 import time

@@ -1,4 +1,4 @@
-"""The Langfuse project of a project's environment, as hooks `--from-environment` find it."""
+"""The Langfuse project that an environment names."""
 
 import json
 from pathlib import Path

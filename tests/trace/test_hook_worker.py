@@ -1,4 +1,4 @@
-"""Jobs to spans at a real receiver: every complete turn once, whatever else happens."""
+"""The hook worker with a real receiver: every complete turn arrives once."""
 
 import json
 import os

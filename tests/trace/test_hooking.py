@@ -1,4 +1,4 @@
-"""A log that grows to the spans that are new and final: each once, none too early."""
+"""New and final spans of a growing log: each exactly once, none too early."""
 
 import json
 import random

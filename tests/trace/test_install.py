@@ -1,4 +1,4 @@
-"""Claude Code's settings with our hooks, and without: nothing else is touched."""
+"""Installing and uninstalling hooks in Claude Code's settings: nothing else changes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""OTLP requests to the JSON of OTLP: ids in hexadecimal, kinds as numbers, files to look at."""
+"""OTLP requests as JSON, and files of spans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations to spans: what the tracer's document lacks, one picture a case."""
+"""Spans of conversations beyond the tracer's document, one picture per case."""
 
 from __future__ import annotations
 

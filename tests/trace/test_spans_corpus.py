@@ -1,4 +1,4 @@
-"""Real sessions to spans: every response and every call once, nothing lost and nothing made up."""
+"""Spans of real sessions: every response and every call exactly once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transcripts to traces as the tracer's document has them: its example, its tables, its edges."""
+"""Traces by the tracer's document: its example, tables and edge cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes of the client to the runs of hooks that they tell of, each once."""
+"""Hook runs reported by notes of the client, each once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans on disk: whole or not there, in order, and never more than there is room for."""
+"""The spool: complete batches, order, size limit."""
 
 from pathlib import Path
 

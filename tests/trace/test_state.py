@@ -1,4 +1,4 @@
-"""How far sessions were sent: the file, its writers, and the files of other tools."""
+"""The state of sent sessions: its file, concurrent writers, imports from other tools."""
 
 import json
 import multiprocessing

@@ -1,4 +1,4 @@
-"""Addresses and keys to targets."""
+"""Targets made from addresses and keys."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Spans to the rows of a waterfall: their order, their rails, their bars, their sums."""
+"""Waterfall rows: order, rails, bars, sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans over the wire: what a real collector decodes, field by field."""
+"""Spans as a real collector decodes them, field by field."""
 
 from __future__ import annotations
 

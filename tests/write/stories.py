@@ -1,4 +1,4 @@
-"""Sessions of many shapes, told to a writer: what the tests of the writer read back."""
+"""Scripts of sessions for the tests of the writer."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta

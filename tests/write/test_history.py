@@ -1,4 +1,4 @@
-"""Files that a session changes to backups and the lines that name them."""
+"""File backups of a session and the lines that name them."""
 
 import json
 from hashlib import sha256

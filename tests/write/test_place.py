@@ -1,4 +1,4 @@
-"""A new session to its id, its file, its name and what each of its messages notes."""
+"""Ids, files, names and the message context of new sessions."""
 
 import json
 import re

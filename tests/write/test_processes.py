@@ -1,4 +1,4 @@
-"""Several processes on one session, and processes that are killed: lines stay whole."""
+"""Several processes on one session, some killed: lines stay complete."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Scripts of turns to a session and back: the conversation, what is sent and what is counted."""
+"""Sessions written and read back: conversation, context, counts."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lines that are written here and lines that the client wrote: the same fields, in its order."""
+"""Written lines compared with lines of the client: the same fields in the same order."""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Every kind of line that is written to the fields that the published description requires."""
+"""Required fields of every kind of written line."""
 
 import json
 import re

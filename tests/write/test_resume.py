@@ -1,4 +1,4 @@
-"""A session that goes on: from where the client would go on, with all that it was given."""
+"""Resumed sessions: where they continue, and the settings they keep."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What happens in a session to its lines: parents, ends of responses, errors, what is refused."""
+"""Lines written by a session: parents, ends of responses, errors."""
 
 import json
 import re
