@@ -464,11 +464,11 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("said", "wanted"), TEXTS)
-def test_texts_change_only_at_the_borders_of_names(said: str, wanted: str) -> None:
-    directories = DirectoryMap((("/a/b", "/x"),), with_texts=True)
-    line = json.dumps({"content": said}).encode()
-    assert json.loads(directories.rewrite_record(parse_record(line)))["content"] == wanted
+def test_texts_change_only_at_the_borders_of_names() -> None:
+    for said, wanted in TEXTS:
+        directories = DirectoryMap((("/a/b", "/x"),), with_texts=True)
+        line = json.dumps({"content": said}).encode()
+        assert json.loads(directories.rewrite_record(parse_record(line)))["content"] == wanted
 
 
 def test_the_longest_matching_directory_wins() -> None:

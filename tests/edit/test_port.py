@@ -330,19 +330,16 @@ def test_a_windows_directory_is_mapped_to_another_system(tmp_path: Path, target:
     assert [one["cwd"] for one in fields(log_of(target, NEW))] == [f"{NEW}/src", NEW]
 
 
-@pytest.mark.parametrize(
-    ("directory", "wanted"),
-    [
+def test_the_home_folder_is_found_by_its_name() -> None:
+    for directory, wanted in [
         ("/home/a/b/c", "/home/a"),
         ("/home/a", "/home/a"),
         ("/Users/a/b", "/Users/a"),
         ("C:\\Users\\a\\b", "C:\\Users\\a"),
         ("/roots/a", None),
         ("/srv/a", None),
-    ],
-)
-def test_the_home_folder_is_found_by_its_name(directory: str, wanted: str | None) -> None:
-    assert find_user_home(directory, None) == wanted
+    ]:
+        assert find_user_home(directory, None) == wanted
 
 
 def test_the_home_is_otherwise_the_parent_of_the_usual_folder() -> None:

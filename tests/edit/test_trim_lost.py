@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from plait.edit.trim import describe_losses
 from plait.graph.client.entries import Context
 
@@ -37,9 +35,8 @@ THOUGHT = {"type": "thinking", "thinking": "Well.", "signature": "x"}
 WORDS = {"type": "text", "text": "Hello."}
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "told"),
-    [
+def test_losses_are_described() -> None:
+    for before, after, told in [
         (RESULTS, RESULTS, []),
         (
             RESULTS,
@@ -86,10 +83,8 @@ WORDS = {"type": "text", "text": "Hello."}
             ({"type": "tool_result", "tool_use_id": "a", "content": [PICTURE, WORDS]},),
             [],
         ),
-    ],
-)
-def test_losses_are_described(before: Blocks, after: Blocks, told: list[str]) -> None:
-    assert list(describe_losses(sent(*before), sent(*after))) == told
+    ]:
+        assert list(describe_losses(sent(*before), sent(*after))) == told
 
 
 def test_images_in_results_and_system_messages_count_as_losses() -> None:

@@ -154,13 +154,13 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("sql", WRONG)
-def test_invalid_queries_are_refused(sql: str) -> None:
-    with pytest.raises(UserError) as refused:
-        rows(sql)
-    message, hint = WRONG[sql]
-    assert refused.value.message.startswith(message) and refused.value.hints[0].startswith(hint)
-    assert "\n" not in refused.value.message
+def test_invalid_queries_are_refused() -> None:
+    for sql in WRONG:
+        with pytest.raises(UserError) as refused:
+            rows(sql)
+        message, hint = WRONG[sql]
+        assert refused.value.message.startswith(message) and refused.value.hints[0].startswith(hint)
+        assert "\n" not in refused.value.message
 
 
 def test_a_counts_lake_says_that_it_has_no_text() -> None:

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -173,12 +172,12 @@ def test_a_hidden_session_looks_like_a_missing_one() -> None:
     assert find_session(ANN, "elsewhere", "a") is None
 
 
-@pytest.mark.parametrize("word", SECRETS.values())
-def test_search_finds_only_visible_text(word: str) -> None:
-    total, rows = search_passages(ANN, [word.upper()], limit=5)
-    assert (total, [row["session"] for row in rows]) == (
-        (1, ["a"]) if word == "apricot" else (0, [])
-    )
+def test_search_finds_only_visible_text() -> None:
+    for word in SECRETS.values():
+        total, rows = search_passages(ANN, [word.upper()], limit=5)
+        assert (total, [row["session"] for row in rows]) == (
+            (1, ["a"]) if word == "apricot" else (0, [])
+        )
 
 
 def test_search_matches_all_words_literally() -> None:

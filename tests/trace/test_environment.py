@@ -24,9 +24,8 @@ def write_settings(folder: Path, name: str, content: Any) -> None:
     (folder / name).write_text(json.dumps(content), encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("variables", "project"),
-    [
+def test_variables_name_a_langfuse_project() -> None:
+    for variables, project in [
         ({}, None),
         (KEYS, None),
         ({"TRACE_TO_LANGFUSE": "false", **KEYS}, None),
@@ -49,12 +48,8 @@ def write_settings(folder: Path, name: str, content: Any) -> None:
             {"TRACE_TO_LANGFUSE": "true", **KEYS, "LANGFUSE_HOST": "http://x"},
             ("http://x", "pk", "sk"),
         ),
-    ],
-)
-def test_variables_name_a_langfuse_project(
-    variables: dict[str, str], project: tuple[str, str, str] | None
-) -> None:
-    assert find_langfuse_project(variables) == project
+    ]:
+        assert find_langfuse_project(variables) == project
 
 
 def test_a_missing_key_is_an_error_that_shows_no_key() -> None:
@@ -81,20 +76,15 @@ def test_odd_settings_are_ignored(tmp_path: Path, content: str) -> None:
     assert read_environment({}, tmp_path, None) == {}
 
 
-@pytest.mark.parametrize(
-    ("environment", "hook_input", "folder"),
-    [
+def test_the_project_is_where_claude_code_was_started() -> None:
+    for environment, hook_input, folder in [
         ({"CLAUDE_PROJECT_DIR": "/a"}, b'{"cwd": "/b"}', Path("/a")),
         ({}, b'{"cwd": "/b"}', Path("/b")),
         ({}, b'{"cwd": "b"}', None),
         ({}, b"[]", None),
         ({}, b"{", None),
-    ],
-)
-def test_the_project_is_where_claude_code_was_started(
-    environment: dict[str, str], hook_input: bytes, folder: Path | None
-) -> None:
-    assert find_project_folder(environment, hook_input) == folder
+    ]:
+        assert find_project_folder(environment, hook_input) == folder
 
 
 def test_each_langfuse_project_has_a_private_folder(tmp_path: Path) -> None:

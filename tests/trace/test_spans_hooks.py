@@ -43,9 +43,8 @@ def test_an_attachment_gives_command_output_and_exit_code_of_a_hook() -> None:
     assert (run.level, run.status) == ("DEFAULT", "")
 
 
-@pytest.mark.parametrize(
-    ("note", "level", "status"),
-    [
+def test_the_objection_of_a_hook_is_its_status() -> None:
+    for note, level, status in [
         (
             attached("hook_blocking_error", blockingError={"blockingError": "no tabs\nplease"}),
             "ERROR",
@@ -55,11 +54,9 @@ def test_an_attachment_gives_command_output_and_exit_code_of_a_hook() -> None:
         (attached("hook_cancelled"), "WARNING", "the hook failed"),
         (summary("notify", errors=("exit 2",)), "WARNING", "exit 2"),
         (attached("hook_additional_context", content=["a", "b"]), "DEFAULT", ""),
-    ],
-)
-def test_the_objection_of_a_hook_is_its_status(note: ClientNote, level: str, status: str) -> None:
-    run = only(note)
-    assert (run.level, run.status) == (level, status)
+    ]:
+        run = only(note)
+        assert (run.level, run.status) == (level, status)
 
 
 def test_internal_callbacks_are_not_hooks() -> None:
