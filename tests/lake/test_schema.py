@@ -1,6 +1,5 @@
 """The schema of a lake."""
 
-
 from plait.lake.schema import COMMON_COLUMNS, TABLES, arrow_schema, tables_for_profile
 
 
