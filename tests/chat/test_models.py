@@ -185,7 +185,7 @@ def test_a_rule_of_a_script_comes_first_and_goes_by_steps() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "is no script"),
+        ("", "is not a script"),
         ("[1]", "no 'answers'"),
         ('{"answers": 5}', "'answers' of a script is a list"),
         ('{"answers": ["x"]}', "needs 'text'"),

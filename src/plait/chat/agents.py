@@ -58,7 +58,6 @@ from plait.chat.turn import Turn
 from plait.chat.usage import Meter, count_tokens
 from plait.conversation.prices import Prices
 from plait.write import AgentWriter
-from plait.write.lines import IdSource
 from plait.write.transcript import TaskNotification
 
 HAND_BACK_HEADER = (
@@ -527,15 +526,6 @@ class AgentTask:
                 return f"{text} is running"
 
 
-def make_run_id(ids: IdSource) -> str:
-    """Return a run id as the client makes them, from the time and random characters."""
-    rest, letters = round(ids.moment().timestamp() * 1000), ""
-    while rest:
-        rest, digit = divmod(rest, len(BASE36))
-        letters = BASE36[digit] + letters
-    return f"{letters:0>9}-{ids.agent(8)[1:]}"
-
-
 NARROWING_MODES: tuple[Mode, ...] = ("plan", "dontAsk", "default")
 """Modes an agent may use although its session does not: they only forbid more."""
 
@@ -682,7 +672,11 @@ class AgentPool:
         output = folder / f"{run.id}.output"
         if not output.is_symlink():
             output.symlink_to(run.writer.path)
-        task = AgentTask(run, output, make_run_id(run.writer.ids), call)
+        ids, rest, letters = run.writer.ids, round(run.writer.ids.moment().timestamp() * 1000), ""
+        while rest:  # the client makes these ids from the time and random characters
+            rest, digit = divmod(rest, len(BASE36))
+            letters = BASE36[digit] + letters
+        task = AgentTask(run, output, f"{letters:0>9}-{ids.agent(8)[1:]}", call)
         self.tasks[run.id] = run.parent.place.background[run.id] = task
         if self.place:
             self.place.background[run.id] = task

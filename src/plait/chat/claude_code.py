@@ -33,7 +33,7 @@ from uuid import uuid4
 
 import msgspec
 
-from plait.chat.approval import Approver, Mode
+from plait.chat.approval import Approval, Approver, Mode
 from plait.chat.context import load_chain
 from plait.chat.events import (
     Compacted,
@@ -425,27 +425,6 @@ def build_proposal(tool: str, given: JsonMapping, place: Workplace) -> Proposal:
 
 def _get_title(tool: str, given: JsonMapping) -> str:
     return next((text for name in TITLE_ARGUMENTS if (text := get_text(given, name))), tool)
-
-
-async def answer_permission_request(
-    asker: Approver | None, request: JsonMapping, place: Workplace
-) -> dict[str, Any]:
-    """Ask for permission for a call; return the response to the client's `can_use_tool`."""
-    given = as_mapping(request.get("input"))
-    proposal = build_proposal(str(request.get("tool_name")), given, place)
-    if asker is None:
-        return {"behavior": "deny", "message": REJECTED, "interrupt": False}
-    answer = await asker.ask(proposal, str(request.get("tool_use_id")))
-    if not answer.is_allowed:
-        words = REJECTED_WITH_FEEDBACK.format(answer.feedback) if answer.feedback else REJECTED
-        return {"behavior": "deny", "message": words, "interrupt": answer.ends_turn}
-    meant = given if answer.arguments is None else answer.arguments
-    fields: dict[str, Any] = {"behavior": "allow", "updatedInput": dict(meant)}
-    if answer.is_for_session:
-        suggested = _get_blocks(request.get("permission_suggestions"))
-        rules = [item for item in suggested if item.get("type") == "addRules"] or suggested
-        fields["updatedPermissions"] = [{**rule, "destination": "session"} for rule in rules]
-    return fields
 
 
 ENDINGS: dict[str, Ending] = {
@@ -956,9 +935,21 @@ class ClaudeEngine:
     async def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
         if request.get("subtype") != "can_use_tool":
             raise UnsupportedRequest(f"nothing here answers '{request.get('subtype')}'")
-        response = await answer_permission_request(self.approver, request, self.place)
-        if response["behavior"] == "deny":
-            self._translator.denied.add(str(request.get("tool_use_id")))
+        given, call = as_mapping(request.get("input")), str(request.get("tool_use_id"))
+        proposal = build_proposal(str(request.get("tool_name")), given, self.place)
+        answer = Approval(is_allowed=False)
+        if self.approver is not None:
+            answer = await self.approver.ask(proposal, call)
+        if not answer.is_allowed:
+            self._translator.denied.add(call)
+            words = REJECTED_WITH_FEEDBACK.format(answer.feedback) if answer.feedback else REJECTED
+            return {"behavior": "deny", "message": words, "interrupt": answer.ends_turn}
+        meant = given if answer.arguments is None else answer.arguments
+        response: Json = {"behavior": "allow", "updatedInput": dict(meant)}
+        if answer.is_for_session:
+            suggested = _get_blocks(request.get("permission_suggestions"))
+            rules = [item for item in suggested if item.get("type") == "addRules"] or suggested
+            response["updatedPermissions"] = [{**rule, "destination": "session"} for rule in rules]
         return response
 
     async def _control(self, subtype: str, **request: Any) -> dict[str, Any]:

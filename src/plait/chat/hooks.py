@@ -258,7 +258,20 @@ async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str,
         with suppress(BrokenPipeError, ConnectionResetError):
             process.stdin.close()
 
-    readers = [asyncio.ensure_future(_read_output(process, stream)) for stream in (1, 2)]
+    async def read_output(stream: asyncio.StreamReader | None) -> bytes:
+        output, is_killed = bytearray(), False
+        with suppress(asyncio.CancelledError):
+            while stream and (chunk := await stream.read(CHUNK)):
+                output.extend(chunk[: max(MAX_HOOK_OUTPUT - len(output), 0)])
+                if len(output) >= MAX_HOOK_OUTPUT and not is_killed:
+                    # the rest is read all the same: some Python versions wait for a process until
+                    # its output was read to the end
+                    is_killed = True
+                    _kill(process)
+        return bytes(output)
+
+    streams = (process.stdout, process.stderr)
+    readers = [asyncio.ensure_future(read_output(stream)) for stream in streams]
     writer = asyncio.ensure_future(write_input())
     is_late = False
     try:
@@ -282,23 +295,6 @@ async def run_hook(hook: Hook, data: bytes, cwd: Path, environment: Mapping[str,
     code = process.returncode or 0
     code = 128 - code if code < 0 else code
     return HookRun(hook, code, texts[0], texts[1], _milliseconds_since(began), is_late)
-
-
-async def _read_output(process: Process, which: int) -> bytes:
-    """Return the output of a hook.
-
-    A hook that prints too much is killed, and the rest is read: some Python versions wait for a
-    process until its output was read to the end.
-    """
-    stream = process.stdout if which == 1 else process.stderr
-    heard, is_ended = bytearray(), False
-    with suppress(asyncio.CancelledError):
-        while stream and (chunk := await stream.read(CHUNK)):
-            heard += chunk[: max(MAX_HOOK_OUTPUT - len(heard), 0)]
-            if len(heard) >= MAX_HOOK_OUTPUT and not is_ended:
-                is_ended = True
-                _kill(process)
-    return bytes(heard)
 
 
 def _kill(process: Process) -> None:

@@ -401,7 +401,18 @@ class ScriptModel:
     @classmethod
     def from_file(cls, path: Path) -> "ScriptModel":
         """Return the model for a script file in JSON or TOML."""
-        return cls(_parse_file(path), name=f"script:{path.name}")
+        data = read_small(path)
+        if data is None:
+            raise UserError(f"cannot read a script at '{path}'")
+        try:
+            text = data.decode()
+            script = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        except ValueError as error:
+            hint = "a script is JSON, or TOML in a .toml file"
+            raise UserError(f"'{path}' is not a script: {error}", hint) from None
+        if not isinstance(script, dict):
+            raise UserError(f"'{path}' is not a script: it has no 'answers' and no 'rules'")
+        return cls(script, name=f"script:{path.name}")
 
     def _iter_answers(self) -> Iterator[Any]:
         yield from self._answers
@@ -416,14 +427,9 @@ class ScriptModel:
             yield piece
 
     def _choose_answer(self, messages: Sequence[Message]) -> Mapping[str, Any]:
-        ruled = self._find_rule_answer(messages)
-        if ruled is not None:
-            return ruled
-        answer: Mapping[str, Any] = self._answers.pop(0) if self._answers else self._otherwise
-        return answer
-
-    def _find_rule_answer(self, messages: Sequence[Message]) -> Mapping[str, Any] | None:
-        """Return the answer for this step from the first rule that matches the newest prompt."""
+        """Return the answer for this step from the first rule that matches the newest prompt, else
+        the next answer.
+        """
         step = 0
         for message in reversed(messages):
             if message["role"] != "user":  # texts of hooks and reminders are not prompts
@@ -435,8 +441,9 @@ class ScriptModel:
                     answers: list[Mapping[str, Any]] = rule["answers"]
                     return answers[min(step, len(answers) - 1)]
             if words and not holds_results(message):
-                return None
-        return None
+                break
+        answer: Mapping[str, Any] = self._answers.pop(0) if self._answers else self._otherwise
+        return answer
 
     def _build_reply(self, answer: Mapping[str, Any]) -> Reply:
         content = tuple(self._build_blocks(answer))
@@ -492,22 +499,6 @@ def _make_error(answer: Mapping[str, Any]) -> ModelError | None:
         retry_after=answer.get("retry_after"),
         may_retry=status in RETRYABLE_STATUSES or status >= 500,
     )
-
-
-def _parse_file(path: Path) -> Mapping[str, Any]:
-    data = read_small(path)
-    if data is None:
-        raise UserError(f"cannot read a script at '{path}'")
-    try:
-        text = data.decode()
-        found = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except ValueError as error:
-        raise UserError(
-            f"'{path}' is no script: {error}", "JSON, or TOML in a .toml file"
-        ) from None
-    if not isinstance(found, dict):
-        raise UserError(f"'{path}' is no script: it has no 'answers' and no 'rules'")
-    return found
 
 
 def _get_list(value: Any, name: str) -> list[Any]:
@@ -606,11 +597,11 @@ def _build_reply(lines: list[Record]) -> Reply:
     parts = [as_mapping(line.fields.get("message")) for line in lines]
     content: list[Block] = [block for line in lines for block in get_content_blocks(line)]
     reasons = [message.get("stop_reason") for message in parts if message.get("stop_reason")]
-    usage = max((as_mapping(message.get("usage")) for message in parts), key=_output_tokens)
+
+    def count_output(usage: Mapping[str, Any]) -> int:
+        count = usage.get("output_tokens")
+        return count if isinstance(count, int) else 0
+
+    usage = max((as_mapping(message.get("usage")) for message in parts), key=count_output)
     model = lines[-1].message.model if lines[-1].message else None
     return Reply(tuple(content), reasons[-1] if reasons else None, usage, model)
-
-
-def _output_tokens(usage: Mapping[str, Any]) -> int:
-    output = usage.get("output_tokens")
-    return output if isinstance(output, int) else 0

@@ -421,7 +421,12 @@ def save_rules(project: Path, rules: Sequence[str]) -> None:
         new = {"permissions": {"allow": [*rules]}}
         text, rules = json.dumps(new, indent=2, ensure_ascii=False) + "\n", ()
     for rule in rules:
-        settings = _parse_settings(path, text)
+        try:
+            settings = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"'{path}' is not JSON: {error}", "fix it first") from error
+        if not isinstance(settings, dict):
+            raise UserError(f"'{path}' has no settings", "it should be a JSON object")
         permissions = settings.get("permissions", {})
         allowed = permissions.get("allow", []) if isinstance(permissions, dict) else None
         if not isinstance(allowed, list):
@@ -441,13 +446,3 @@ def save_rules(project: Path, rules: Sequence[str]) -> None:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SourceError(f"cannot write '{path}': {reason}") from error
-
-
-def _parse_settings(path: Path, text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"'{path}' is not JSON: {error}", "fix it first") from error
-    if not isinstance(found, dict):
-        raise UserError(f"'{path}' has no settings", "it should be a JSON object")
-    return found

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from plait.chat.approval import Approval
 from plait.chat.console.archive import Row, SessionPicker
 from plait.chat.console.interactive import PermissionDialog
-from plait.chat.console.keyboard import FullView
+from plait.chat.console.keyboard import FullView, Keyboard
 from plait.chat.console.screen import EventRenderer, Screen
 from plait.chat.tools import Workplace, toolbox
 from plait.chat.tools.base import Proposal
@@ -31,23 +30,15 @@ EDIT = Proposal(
 )
 
 
-class Typed:
+class Typed(Keyboard):
     """A keyboard on which everything is typed already."""
-
-    is_live = False
 
     def __init__(self, *answers: str | None, text: str | None = None) -> None:
         self.answers = list(answers)
         self.text = text
 
-    def attached(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
     async def prompt(self) -> str | None:
         return None
-
-    def exclusive(self) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
 
     async def answer(self, question: str) -> str | None:
         return self.answers.pop(0)
@@ -55,17 +46,8 @@ class Typed:
     async def edit(self, text: str) -> str | None:
         return self.text
 
-    def type_ahead(self, take: Callable[[str], None]) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
-
     async def print_above(self, text: str) -> None:
         print(text, end="")
-
-    def redraw(self) -> None: ...
-
-    def restore_input(self, text: str) -> None: ...
-
-    def interrupt(self) -> None: ...
 
     async def pick(self, picking: SessionPicker) -> Row | None:
         return None

@@ -5,9 +5,9 @@ import os
 import signal
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import (
-    AbstractAsyncContextManager,
     AbstractContextManager,
     asynccontextmanager,
     contextmanager,
@@ -15,7 +15,7 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from plait.chat.console.archive import Row, SessionPicker
 from plait.cli.text import safe_line
@@ -113,62 +113,67 @@ class LiveState:
     """Sessions whose names begin with the text."""
 
 
-class Keyboard(Protocol):
-    """The source of prompts and answers."""
+class Keyboard(ABC):
+    """The source of prompts and answers; one that is not live has no input line to manage."""
 
-    is_live: bool
+    is_live = False
     """Whether it shows streaming text and allows typing ahead."""
 
-    def attached(self) -> AbstractContextManager[None]:
-        """Keep what is typed until it is read, while entered."""
-
+    @abstractmethod
     async def prompt(self) -> str | None:
         """Return the next prompt; None at the end of input."""
 
-    def exclusive(self) -> AbstractAsyncContextManager[None]:
-        """Use input for answers to questions, while entered."""
-
+    @abstractmethod
     async def answer(self, question: str) -> str | None:
         """Return the answer to a question; None if there is none."""
 
+    @abstractmethod
     async def edit(self, text: str) -> str | None:
         """Return a text as the user edited it; None if unchanged."""
 
-    def type_ahead(self, take: Callable[[str], None]) -> AbstractAsyncContextManager[None]:
-        """Accept input ahead of time, while entered."""
-
+    @abstractmethod
     async def print_above(self, text: str) -> None:
         """Print above the input line."""
 
-    def redraw(self) -> None:
-        """Redraw the live area."""
-
-    def restore_input(self, text: str) -> None:
-        """Put text back into the input line."""
-
-    def interrupt(self) -> None:
-        """Stop what is running, or exit."""
-
+    @abstractmethod
     async def pick(self, picker: SessionPicker) -> Row | None:
         """Return the session that the user picks; None if they cancel."""
 
+    @abstractmethod
     async def show(self, view: FullView) -> None:
         """Show something that may be long."""
 
+    def attached(self) -> AbstractContextManager[None]:
+        """Keep what is typed until it is read, while entered."""
+        return nullcontext()
 
-class PlainKeyboard:
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Use input for answers to questions, while entered."""
+        yield
+
+    @asynccontextmanager
+    async def type_ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
+        """Accept input ahead of time, while entered."""
+        yield
+
+    def redraw(self) -> None:  # noqa: B027
+        """Redraw the live area."""
+
+    def restore_input(self, text: str) -> None:  # noqa: B027
+        """Put text back into the input line."""
+
+    def interrupt(self) -> None:  # noqa: B027
+        """Stop what is running, or exit."""
+
+
+class PlainKeyboard(Keyboard):
     """A keyboard that reads lines of standard input: a pipe, a file or a plain terminal."""
-
-    is_live = False
 
     def __init__(self, *, descriptor: int = 0) -> None:
         self._descriptor = descriptor
         self._read = b""
         self._is_over = False
-
-    def attached(self) -> AbstractContextManager[None]:
-        """Do nothing: lines wait in the input."""
-        return nullcontext()
 
     async def prompt(self) -> str | None:
         """Return the next line with text; a backslash at the end continues it."""
@@ -185,11 +190,6 @@ class PlainKeyboard:
                 return text
             parts = []
         return "\n".join(parts) or None
-
-    @asynccontextmanager
-    async def exclusive(self) -> AsyncIterator[None]:
-        """Do nothing: questions are asked in order."""
-        yield
 
     async def answer(self, question: str) -> str | None:
         """Ask, and return the next line."""
@@ -211,24 +211,10 @@ class PlainKeyboard:
             lines.append(line)
         return None
 
-    @asynccontextmanager
-    async def type_ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
-        """Do nothing: lines wait in the input."""
-        yield
-
     async def print_above(self, text: str) -> None:
         """Print it."""
         sys.stdout.write(text)
         sys.stdout.flush()
-
-    def redraw(self) -> None:
-        """Do nothing: there is no live area."""
-
-    def restore_input(self, text: str) -> None:
-        """Do nothing: the line can be typed again."""
-
-    def interrupt(self) -> None:
-        """Do nothing: the signal does it."""
 
     async def pick(self, picker: SessionPicker) -> Row | None:
         """List the newest sessions and return the one whose number is typed."""

@@ -47,7 +47,13 @@ from prompt_toolkit.utils import get_term_environment_variable
 
 from plait.chat.console.archive import Row, SessionPicker
 from plait.chat.console.completion import ChatCompleter
-from plait.chat.console.keyboard import PROMPT_MARK, FullView, LiveState, replace_surrogates
+from plait.chat.console.keyboard import (
+    PROMPT_MARK,
+    FullView,
+    Keyboard,
+    LiveState,
+    replace_surrogates,
+)
 from plait.cli.text import safe, safe_line
 from plait.errors import PlaitError
 from plait.view.formats import format_count
@@ -491,7 +497,7 @@ class _KeyboardNeeded(Exception):
     """Something else needs the keyboard."""
 
 
-class TerminalKeyboard:
+class TerminalKeyboard(Keyboard):
     """A `Keyboard` with line editing, history, completion and typing ahead."""
 
     is_live = True

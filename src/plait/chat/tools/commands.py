@@ -97,20 +97,19 @@ def is_read_only(command: str) -> bool:
             case "printf":
                 is_reading = not any(word.startswith("-v") for word in words)
             case "sort":
-                is_reading = not any(map(_writes_elsewhere, words))
+                # options, possibly abbreviated, may name an output file or a program
+                names = [word.partition("=")[0] for word in words if word.startswith("-")]
+                is_reading = not any(
+                    any(long.startswith(name) for long in ("--output", "--compress-program"))
+                    if name.startswith("--")
+                    else "o" in name
+                    for name in names
+                )
             case _:
                 is_reading = program in READ_ONLY_PROGRAMS
         if not is_reading:
             return False
     return True
-
-
-def _writes_elsewhere(word: str) -> bool:
-    """Return whether an option of `sort`, possibly abbreviated, names a file or a program."""
-    name = word.partition("=")[0]
-    if name.startswith("--"):
-        return any(item.startswith(name) for item in ("--output", "--compress-program"))
-    return name.startswith("-") and "o" in name
 
 
 PREFIX_SUFFIX = ":*"
