@@ -199,8 +199,36 @@ class StdioServer:
         self.error = ""
         """What was wrong with its output."""
 
-    async def read(self, into: Any, parse: Any) -> None:
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[tuple[Any, Any, "StdioServer"]]:
+        """Yield its streams for the SDK; stop it in the end."""
+        import anyio
+
+        inward, text = anyio.create_memory_object_stream[Any](0)
+        outgoing, outward = anyio.create_memory_object_stream[Any](0)
+        work = [self._read(inward), self._write(outward), self._read_stderr()]
+        tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
+        try:
+            yield text, outgoing, self
+        finally:
+            await asyncio.shield(self._stop())
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for stream in (inward, text, outgoing, outward):
+                stream.close()
+
+    @property
+    def exit_reason(self) -> str:
+        """Why it exited, as far as known."""
+        lines = self.stderr_tail.decode(errors="replace").strip().splitlines()
+        return self.error or (lines[-1] if lines else "")
+
+    async def _read(self, into: Any) -> None:
         """Forward its messages until it exits or sends too much."""
+        from mcp.shared.message import SessionMessage
+        from mcp_types import jsonrpc_message_adapter
+
         assert self.process.stdout
         garbage = 0
         async with into:
@@ -213,15 +241,14 @@ class StdioServer:
                 if not line:
                     return
                 try:
-                    message = parse(line)
+                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
                     garbage += bool(line.strip())
                     continue
-                await into.send(message)
+                await into.send(SessionMessage(message))
             self.error = "it sent something that is not a message"
 
-    async def write(self, source: Any) -> None:
-        """Send it the client's messages."""
+    async def _write(self, source: Any) -> None:
         assert self.process.stdin
         with suppress(OSError):
             async for item in source:
@@ -229,13 +256,12 @@ class StdioServer:
                 self.process.stdin.write(line.encode() + b"\n")
                 await self.process.stdin.drain()
 
-    async def read_stderr(self) -> None:
-        """Keep the end of its error output."""
+    async def _read_stderr(self) -> None:
         assert self.process.stderr
         while data := await self.process.stderr.read(4096):
             self.stderr_tail = (self.stderr_tail + data)[-MAX_STDERR_KEPT:]
 
-    async def stop(self) -> None:
+    async def _stop(self) -> None:
         """Stop it and its process group: first by closing its input, then by force."""
         assert self.process.stdin
         self.process.stdin.close()
@@ -247,45 +273,6 @@ class StdioServer:
         self.process._transport.close()  # type: ignore[attr-defined]
         with suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), EXIT_TIMEOUT)
-
-
-@asynccontextmanager
-async def run_stdio_server(
-    server: Server, cwd: Path, environment: Mapping[str, str]
-) -> AsyncIterator[tuple[Any, Any, StdioServer]]:
-    """Run a server; yield the streams for the SDK."""
-    import anyio
-    from mcp.shared.message import SessionMessage
-    from mcp_types import jsonrpc_message_adapter
-
-    def parse(line: bytes) -> SessionMessage:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-
-    process = await asyncio.create_subprocess_exec(
-        server.command,
-        *server.arguments,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=cwd,
-        env={**environment, **server.environment},
-        start_new_session=True,
-        limit=MAX_LINE_BYTES,
-    )
-    pipe = StdioServer(process)
-    inward, text = anyio.create_memory_object_stream[Any](0)
-    outgoing, outward = anyio.create_memory_object_stream[Any](0)
-    work = [pipe.read(inward, parse), pipe.write(outward), pipe.read_stderr()]
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
-    try:
-        yield text, outgoing, pipe
-    finally:
-        await asyncio.shield(pipe.stop())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for stream in (inward, text, outgoing, outward):
-            stream.close()
 
 
 START_TIMEOUT = 30.0
@@ -402,7 +389,12 @@ class Connection:
 
     def _set_failed(self, error: BaseException) -> None:
         self.state = "failed" if not self._ready.is_set() else "ended"
-        self.error = self.error or _describe_error(error, self.server, self._start_timeout)
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        if isinstance(error, TimeoutError):
+            reason = f"not ready after {self._start_timeout:g} seconds"
+        elif isinstance(error, FileNotFoundError):
+            reason = f"command not found: '{self.server.command}'"
+        self.error = self.error or reason
 
     async def _run_session(self) -> None:
         async with self._open_streams() as (text, outgoing, pipe):
@@ -413,7 +405,7 @@ class Connection:
                     async with asyncio.timeout(self._start_timeout):
                         await self._initialize(session)
                 except Exception:
-                    self.error = _describe_exit(pipe)
+                    self.error = pipe.exit_reason if pipe else ""
                     raise
                 self._session, self.state = session, "ready"
                 self._ready.set()
@@ -446,13 +438,25 @@ class Connection:
         finally:
             left.cancel()
             gone.cancel()
-        self.error = _describe_exit(pipe)
+        self.error = pipe.exit_reason
 
     @asynccontextmanager
     async def _open_streams(self) -> AsyncIterator[tuple[Any, Any, Any]]:
+        """Reach the server; yield the streams for the SDK, and the process of a local one."""
         if self.server.command:
-            async with run_stdio_server(self.server, self._cwd, self._environment) as found:
-                yield found
+            process = await asyncio.create_subprocess_exec(
+                self.server.command,
+                *self.server.arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=self._cwd,
+                env={**self._environment, **self.server.environment},
+                start_new_session=True,
+                limit=MAX_LINE_BYTES,
+            )
+            async with StdioServer(process).run() as streams:
+                yield streams
             return
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
@@ -470,22 +474,6 @@ def check_installed() -> None:
         import mcp  # noqa: F401
     except ImportError:
         raise MissingExtra("MCP servers need the MCP SDK", "`pip install 'plait[agent]'`") from None
-
-
-def _describe_exit(pipe: Any) -> str:
-    """Return why a server exited, as far as known."""
-    if pipe is None:
-        return ""
-    lines = pipe.stderr_tail.decode(errors="replace").strip().splitlines()
-    return str(pipe.error or (lines[-1] if lines else ""))
-
-
-def _describe_error(error: BaseException, server: Server, seconds: float) -> str:
-    if isinstance(error, TimeoutError):
-        return f"not ready after {seconds:g} seconds"
-    if isinstance(error, FileNotFoundError):
-        return f"command not found: '{server.command}'"
-    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 MAX_RESULT_LENGTH = 100_000
@@ -562,7 +550,15 @@ class ResultConverter:
             case "text":
                 yield _make_text_block(str(part.get("text", "")))
             case "image":
-                yield from self._convert_image(part)
+                data = _decode_base64(part.get("data"))
+                kind = detect_media_type(data) if data else None
+                if data is None or kind is None:
+                    place = self._save_binary(part, "data")
+                    yield _make_text_block(f"[Image from {self.server}] {place}")
+                    return
+                source = {"type": "base64", "media_type": kind, "data": part["data"]}
+                yield {"type": "image", "source": source}
+                yield _make_text_block(f"[Image: source: {self._save_blob(data, kind)}]")
             case "audio":
                 yield _make_text_block(
                     f"[Audio from {self.server}] {self._save_binary(part, 'data')}"
@@ -572,25 +568,13 @@ class ResultConverter:
                 text = f"[Resource link: {part.get('name')}] {part.get('uri')}"
                 yield _make_text_block(f"{text} ({about})" if about else text)
             case "resource":
-                yield _make_text_block(self._describe_resource(part.get("resource") or {}))
+                resource = part.get("resource") or {}
+                head = f"[Resource from {self.server} at {resource.get('uri')}] "
+                is_text = "text" in resource
+                body = resource["text"] if is_text else self._save_binary(resource, "blob")
+                yield _make_text_block(f"{head}{body}")
             case kind:
                 yield _make_text_block(f"[{kind}] {json.dumps(part, ensure_ascii=False)}")
-
-    def _convert_image(self, part: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        data = _decode_base64(part.get("data"))
-        kind = detect_media_type(data) if data else None
-        if data is None or kind is None:
-            yield _make_text_block(f"[Image from {self.server}] {self._save_binary(part, 'data')}")
-            return
-        source = {"type": "base64", "media_type": kind, "data": part["data"]}
-        yield {"type": "image", "source": source}
-        yield _make_text_block(f"[Image: source: {self._save_blob(data, kind)}]")
-
-    def _describe_resource(self, resource: Mapping[str, Any]) -> str:
-        head = f"[Resource from {self.server} at {resource.get('uri')}] "
-        if "text" in resource:
-            return head + str(resource["text"])
-        return head + self._save_binary(resource, "blob")
 
     def _save_binary(self, part: Mapping[str, Any], name: str) -> str:
         kind = str(part.get("mimeType") or "application/octet-stream")

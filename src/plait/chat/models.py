@@ -39,6 +39,7 @@ from urllib.parse import urlsplit
 from plait.chat.model_info import ALIASES
 from plait.chat.responses import CONNECTION, CONNECTION_DROPPED
 from plait.chat.streaming import (
+    DELTA_TYPES,
     UNPARSED,
     Block,
     BlockDelta,
@@ -128,12 +129,7 @@ def _estimate_tokens(text: Sequence[Mapping[str, Any]]) -> int:
 Event: TypeAlias = Mapping[str, Any]
 OFFICIAL_URL = "https://api.anthropic.com"
 RETRYABLE_STATUSES = frozenset({408, 409, 429})
-DELTAS: dict[str, tuple[DeltaKind, str]] = {
-    "text_delta": ("text", "text"),
-    "thinking_delta": ("thinking", "thinking"),
-    "signature_delta": ("signature", "signature"),
-    "input_json_delta": ("input", "partial_json"),
-}
+DELTAS = {name: (kind, field) for kind, (name, field) in DELTA_TYPES.items()}
 STATUSES = {"rate_limit_error": 429, "api_error": 500, "overloaded_error": 529}
 """The HTTP status an error would have had before the stream began."""
 CONNECTION_REFUSED = "Connection refused — a firewall or proxy may be blocking it (ECONNREFUSED)"

@@ -7,6 +7,13 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 Block: TypeAlias = Mapping[str, Any]
 Message: TypeAlias = Mapping[str, Any]
 DeltaKind: TypeAlias = Literal["text", "thinking", "signature", "input"]
+DELTA_TYPES: dict[DeltaKind, tuple[str, str]] = {
+    "text": ("text_delta", "text"),
+    "thinking": ("thinking_delta", "thinking"),
+    "signature": ("signature_delta", "signature"),
+    "input": ("input_json_delta", "partial_json"),
+}
+"""The API's name for each kind of delta, and the field that contains it."""
 UNPARSED = "__unparsedToolInput"
 """The only argument of a call whose arguments are not JSON, as the client logs it."""
 

@@ -478,8 +478,11 @@ def test_a_cleared_session_begins_anew(
             ["--continue", "--session-id", "11111111-2222-4333-8444-555555555555"],
             "a resumed session keeps its ID",
         ),
-        (["--output-format", "json"], "formats other than text need print mode"),
-        (["--input-format", "stream-json"], "formats other than text need print mode"),
+        (["--output-format", "json"], "`--output-format` and `--input-format` need print mode"),
+        (
+            ["--input-format", "stream-json"],
+            "`--output-format` and `--input-format` need print mode",
+        ),
         (["-p", "--input-format", "stream-json"], "`--input-format stream-json` needs"),
         (["-p", "x", "--replay-user-messages"], "`--replay-user-messages` needs"),
         (["--continue"], "no session"),

@@ -83,8 +83,14 @@ def test_a_refusal_a_rewind_and_a_branch(
         (("--engine", "claude"), "'/nowhere/claude' is not a Claude Code executable"),
         (("--engine", "api"), "no API key"),
         ((), "no API key"),
-        (("-p", "--permission-prompt-tool", "stdio"), "`--permission-prompt-tool` needs a stream"),
-        (("-p", "--include-partial-messages"), "partial messages need a stream"),
+        (
+            ("-p", "--permission-prompt-tool", "stdio"),
+            "`--permission-prompt-tool` needs `--input-format stream-json`",
+        ),
+        (
+            ("-p", "--include-partial-messages"),
+            "`--include-partial-messages` needs `--output-format stream-json`",
+        ),
         (("-p", "--resume-session-at", "x"), "needs `-p` and `--resume`"),
     ],
 )

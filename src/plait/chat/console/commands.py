@@ -379,10 +379,6 @@ async def _clear(conversation: "Talk", rest: str) -> None:
     await conversation.say(f"started a new session; `plait chat --resume {old}` goes back")
 
 
-async def _compact(conversation: "Talk", rest: str) -> None:
-    await conversation.compact(rest)
-
-
 async def _exit(conversation: "Talk", rest: str) -> None:
     conversation.leave()
 
@@ -427,7 +423,12 @@ async def _mcp(client: Engine, rest: str) -> list[str]:
 COMMANDS = (
     Command("help", "", "list the commands", run=_help, is_read_only=True),
     Command("clear", "", "start a new session with an empty context", run=_clear),
-    Command("compact", "[focus]", "replace the conversation with a summary", run=_compact),
+    Command(
+        "compact",
+        "[focus]",
+        "replace the conversation with a summary",
+        run=lambda conversation, focus: conversation.compact(focus),
+    ),
     Command(
         "rewind", "[N] [what]", "go back to before a prompt, with or without files", run=rewind
     ),

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 from uuid import UUID
 
 from plait.chat.approval import Mode
@@ -18,7 +18,7 @@ REPLAY_PREFIX, SCRIPT_PREFIX = "replay:", "script:"
 EngineName: TypeAlias = Literal["api", "claude"]
 DEFAULT_MODEL = "claude-opus-5-5"
 INTERRUPTED_EXIT_CODE = 130
-MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +73,19 @@ def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptio
         raise UserError("`--demo` has its own session and model")
     is_stream = given["input_format"] == "stream-json"
     if not given["is_printed"] and (given["output_format"] != "text" or is_stream):
-        raise UserError("formats other than text need print mode", "add `-p`")
-    if is_stream and given["output_format"] != "stream-json":
-        raise UserError(
-            "`--input-format stream-json` needs `--output-format stream-json`",
-        )
-    if given["prompt_tool"] and not is_stream:
-        raise UserError("`--permission-prompt-tool` needs a stream", "`--input-format stream-json`")
-    if given["is_partial"] and given["output_format"] != "stream-json":
-        raise UserError("partial messages need a stream", "add `--output-format stream-json`")
-    if given["replays"] and not is_stream:
-        raise UserError("`--replay-user-messages` needs `--input-format stream-json`")
+        raise UserError("`--output-format` and `--input-format` need print mode", "add `-p`")
+    for option, is_given in (
+        ("--input-format stream-json", is_stream),
+        ("--include-partial-messages", given["is_partial"]),
+    ):
+        if is_given and given["output_format"] != "stream-json":
+            raise UserError(f"`{option}` needs `--output-format stream-json`")
+    for option, is_given in (
+        ("--permission-prompt-tool", given["prompt_tool"]),
+        ("--replay-user-messages", given["replays"]),
+    ):
+        if is_given and not is_stream:
+            raise UserError(f"`{option}` needs `--input-format stream-json`")
     parse_rules((*given["allowed"], *given["denied"]))  # raises before anything starts
     session: str | None = None
     if given["session_id"] is not None:
@@ -163,7 +165,7 @@ def _check_root(mode: Mode, settings: ChatSettings) -> None:
 
 def parse_mode(name: str) -> Mode:
     """Return the mode with this name; raise UserError with the valid names."""
-    for mode in MODES:
-        if name == mode:
-            return mode  # type: ignore[return-value]
+    mode = next((mode for mode in MODES if mode == name), None)
+    if mode:
+        return mode
     raise UserError(f"unknown permission mode '{name}'", f"there are {', '.join(MODES)}")

@@ -40,10 +40,10 @@ from plait.chat.events import (
 )
 from plait.chat.model_info import get_capacity
 from plait.chat.streaming import (
+    DELTA_TYPES,
     BlockDelta,
     BlockFinished,
     BlockStarted,
-    DeltaKind,
     Model,
     ResponseFinished,
     ResponseStarted,
@@ -244,12 +244,6 @@ def _build_message(line: Mapping[str, Any], message: Mapping[str, Any]) -> Json:
     }
 
 
-DELTA_TYPES: dict[DeltaKind, tuple[str, str]] = {
-    "text": ("text_delta", "text"),
-    "thinking": ("thinking_delta", "thinking"),
-    "signature": ("signature_delta", "signature"),
-    "input": ("input_json_delta", "partial_json"),
-}
 EMPTY_FIELDS = {"text": "", "thinking": "", "signature": "", "input": {}}
 
 

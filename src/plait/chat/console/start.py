@@ -232,6 +232,16 @@ def start_claude(
     executable = check_claude(place, settings.environment, settings.claude)
     old = find_session(request, given)
     where = {"ANTHROPIC_BASE_URL": choice.base_url} if choice.base_url else {}
+    words: list[str] = []
+    for name, value in (
+        ("--max-turns", choice.max_turns),
+        ("--max-budget-usd", choice.max_budget_usd),
+        ("--system-prompt", choice.system_prompt),
+        ("--append-system-prompt", choice.appended or None),
+        *(("--add-dir", other) for other in choice.others),
+    ):
+        words += [name, str(value)] if value is not None else []
+    words += ["--allowedTools", *choice.allowed] if choice.allowed else []
     start = ClaudeOptions(
         executable,
         request.settings.roots[0],
@@ -239,7 +249,7 @@ def start_claude(
         environment={**settings.environment, **where},
         model=choice.named_model,
         mode=choice.mode if choice.has_mode else None,
-        options=_build_options(choice),
+        options=tuple(words),
         denied=choice.denied,
         session=choice.session,
         title=choice.title,
@@ -265,20 +275,6 @@ def start_claude(
         return asyncio.run(run_interactive(request.output, opener, prompt))
     except asyncio.CancelledError:
         return INTERRUPTED_EXIT_CODE
-
-
-def _build_options(choice: ChatOptions) -> tuple[str, ...]:
-    words: list[str] = []
-    for name, value in (
-        ("--max-turns", choice.max_turns),
-        ("--max-budget-usd", choice.max_budget_usd),
-        ("--system-prompt", choice.system_prompt),
-        ("--append-system-prompt", choice.appended or None),
-    ):
-        words += [name, str(value)] if value is not None else []
-    for other in choice.others:
-        words += ["--add-dir", str(other)]
-    return (*words, *(("--allowedTools", *choice.allowed) if choice.allowed else ()))
 
 
 async def _pass_through(start: ClaudeOptions, prompt: str | None, given: Mapping[str, Any]) -> int:

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import (
     AbstractContextManager,
     asynccontextmanager,
@@ -152,12 +152,6 @@ def body_size() -> tuple[int, int]:
     """Return the columns and rows of the body."""
     size = shutil.get_terminal_size()
     return size.columns - 1, max(size.lines - FRAME_ROWS, 1)
-
-
-def format_coloured(lines: Iterable[str], style: str = "") -> StyleAndTextTuples:
-    """Return lines with only their harmless colour codes."""
-    text = "".join(f"{strip_except_colours(line)}\n" for line in lines)
-    return to_formatted_text(ANSI(text), style=style)
 
 
 def _complete(buffer: Buffer) -> None:
@@ -298,7 +292,8 @@ class Viewer:
         """Return the visible lines."""
         shown: StyleAndTextTuples = []
         for line in self.lines[self.top : self.top + body_size()[1]]:
-            shown += format_coloured([line], "class:found" if self._matches(line) else "")
+            text = ANSI(f"{strip_except_colours(line)}\n")
+            shown += to_formatted_text(text, style="class:found" if self._matches(line) else "")
         return shown
 
     def foot(self) -> str:
