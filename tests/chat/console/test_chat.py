@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import plait
-from plait.chat.console.command import chat_command
+from plait.chat.console.command import ChatArguments
 from plait.chat.console.options import parse_options
 from plait.cli.app import run
 from plait.settings import ChatSettings
@@ -553,9 +553,7 @@ def test_nothing_is_logged_where_no_request_can_be_sent(
 
 
 def test_a_short_model_name_is_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {str(option.name): None for option in chat_command.params}
-    given |= {"allowed": (), "denied": (), "others": (), "model": "Opus"}
-    given |= {"input_format": "text", "output_format": "text"}
+    given = ChatArguments(model="Opus", input_format="text", output_format="text")
     assert parse_options(given, ChatSettings(api_key="key")).model == "claude-opus-5-5"
 
 

@@ -1,162 +1,117 @@
 """The `plait chat` command and its options."""
 
-from typing import Any
+from pathlib import Path
+from typing import Literal
 
 import click
 
-from plait.cli.options import GroupedHelp, Request, combine_options, global_options
+from plait.cli.options import OptionGroup, Request, argument, command, option
 
 MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
-VERSIONS = ("2.1.325", "2.1.29")
-FORMS = ("text", "json", "stream-json")
 CHOSEN = "\0"
 """Stands for a session still to be picked; no real name looks like it."""
 
-session_options = combine_options(
-    click.option(
-        "--resume",
-        "-r",
+
+class ChatArguments(OptionGroup):
+    """The options of `plait chat` as given on the command line."""
+
+    # the session
+    resume: str | None = option(
+        *("--resume", "-r"),
         metavar="[SESSION]",
         is_flag=False,
         flag_value=CHOSEN,
         help="Resume this session; without a name, pick one.",
-    ),
-    click.option(
-        "--continue",
-        "-c",
-        "is_continued",
-        is_flag=True,
-        help="Resume the newest session of this directory.",
-    ),
-    click.option(
-        "--fork-session",
-        "is_fork",
-        is_flag=True,
-        help="Continue in a copy with its own session ID.",
-    ),
-    click.option(
+    )
+    is_continued: bool = option(
+        "--continue", "-c", help="Resume the newest session of this directory."
+    )
+    is_fork: bool = option("--fork-session", help="Continue in a copy with its own session ID.")
+    at: str | None = option(
         "--resume-session-at",
-        "at",
         metavar="MESSAGE",
         help="With `-p` and `--resume`: continue from this message.",
-    ),
-    click.option("--session-id", metavar="UUID", help="ID of the new session."),
-    click.option("--name", "-n", "title", metavar="TITLE", help="Title of the session."),
-)
-model_options = combine_options(
-    click.option(
+    )
+    session_id: str | None = option("--session-id", metavar="UUID", help="ID of the new session.")
+    title: str | None = option("--name", "-n", metavar="TITLE", help="Title of the session.")
+
+    # the model
+    model: str | None = option(
         "--model", metavar="MODEL", help="Model to use; also `replay:SESSION` or `script:FILE`."
-    ),
-    click.option(
-        "--engine",
-        type=click.Choice(("api", "claude")),
-        help="Run the session through the API or the installed Claude Code.",
-    ),
-    click.option("--base-url", metavar="URL", help="Base URL of the API."),
-    click.option(
+    )
+    engine: Literal["api", "claude"] | None = option(
+        "--engine", help="Run the session through the API or the installed Claude Code."
+    )
+    base_url: str | None = option("--base-url", metavar="URL", help="Base URL of the API.")
+    system_prompt: str | None = option(
         "--system-prompt", metavar="TEXT", help="System prompt to use in place of the default."
-    ),
-    click.option(
+    )
+    append_system_prompt: str | None = option(
         "--append-system-prompt", metavar="TEXT", help="Text to add to the system prompt."
-    ),
-    click.option(
-        "--max-turns",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Maximum number of responses per prompt.",
-    ),
-    click.option(
+    )
+    max_turns: int | None = option(
+        "--max-turns", least=1, help="Maximum number of responses per prompt."
+    )
+    max_budget_usd: float | None = option(
         "--max-budget-usd",
         type=click.FloatRange(min=0, min_open=True),
-        metavar="N",
         help="Stop when the session has cost this much.",
-    ),
-)
-tool_options = combine_options(
-    click.option(
-        "--permission-mode", type=click.Choice(MODES), help="Permission mode to start in."
-    ),
-    click.option(
-        "--allowed-tools",
-        "--allowedTools",
-        "allowed",
-        multiple=True,
+    )
+
+    # permissions
+    permission_mode: str | None = option(
+        "--permission-mode", choices=MODES, help="Permission mode to start in."
+    )
+    allowed: tuple[str, ...] = option(
+        *("--allowed-tools", "--allowedTools"),
         metavar="TOOLS",
         help="Tools allowed without asking, such as `Bash(git log:*),Edit`.",
-    ),
-    click.option(
-        "--disallowed-tools",
-        "--disallowedTools",
-        "denied",
-        multiple=True,
+    )
+    denied: tuple[str, ...] = option(
+        *("--disallowed-tools", "--disallowedTools"),
         metavar="TOOLS",
         help="Tools that are not available.",
-    ),
-    click.option(
+    )
+    others: tuple[Path, ...] = option(
         "--add-dir",
-        "others",
-        multiple=True,
         metavar="DIR",
-        type=click.Path(exists=True, file_okay=False, resolve_path=True),
+        type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
         help="Additional directory that tools may work in.",
-    ),
-)
-printing_options = combine_options(
-    click.option("--print", "-p", "is_printed", is_flag=True, help="Print the response and exit."),
-    click.option(
-        "--output-format",
-        type=click.Choice(FORMS),
-        default="text",
-        help="Output format, with `-p`.",
-    ),
-    click.option(
-        "--input-format",
-        type=click.Choice(("text", "stream-json")),
-        default="text",
-        help="Input format, with `-p`.",
-    ),
-    click.option(
-        "--include-partial-messages",
-        "is_partial",
-        is_flag=True,
-        help="Include partial messages as they stream in.",
-    ),
-    click.option(
-        "--permission-prompt-tool",
-        "prompt_tool",
-        type=click.Choice(("stdio",)),
-        help="Ask the calling program for permission.",
-    ),
-    click.option("--verbose", is_flag=True, help="Accepted for compatibility; has no effect."),
-    click.option(
-        "--replay-user-messages",
-        "replays",
-        is_flag=True,
-        help="Repeat the prompts of the input stream on the output.",
-    ),
-)
+    )
+
+    # for programs
+    is_printed: bool = option("--print", "-p", help="Print the response and exit.")
+    output_format: Literal["text", "json", "stream-json"] = option(
+        "--output-format", default="text", help="Output format, with `-p`."
+    )
+    input_format: Literal["text", "stream-json"] = option(
+        "--input-format", default="text", help="Input format, with `-p`."
+    )
+    is_partial: bool = option(
+        "--include-partial-messages", help="Include partial messages as they stream in."
+    )
+    prompt_tool: Literal["stdio"] | None = option(
+        "--permission-prompt-tool", help="Ask the calling program for permission."
+    )
+    verbose: bool = option("--verbose", help="Accepted for compatibility; has no effect.")
+    replays: bool = option(
+        "--replay-user-messages", help="Repeat the prompts of the input stream on the output."
+    )
+    log_version: Literal["2.1.325", "2.1.29"] | None = option(
+        "--log-version", help="Log format to write; the newest by default."
+    )
+    demo: bool = option(
+        "--demo", help="Try it without a key: a scripted model in a sample project."
+    )
 
 
-@click.command("chat", cls=GroupedHelp)
-@click.argument("prompt", required=False)
-@session_options
-@model_options
-@tool_options
-@printing_options
-@click.option(
-    "--log-version", type=click.Choice(VERSIONS), help="Log format to write; the newest by default."
-)
-@click.option(
-    "--demo", is_flag=True, help="Try it without a key: a scripted model in a sample project."
-)
-@global_options
-@click.pass_obj
-def chat_command(request: Request, /, prompt: str | None, **asked: Any) -> None:
+@command()
+def chat_command(request: Request, options: ChatArguments, prompt: str | None = argument()) -> None:
     """Chat with a model that can read, edit and run things here.
 
     Sessions are logged as Claude Code logs them and can be resumed in either. Without PROMPT, start an interactive session.
     """
     from plait.chat.console.start import start_chat
 
-    if code := start_chat(request, prompt, asked):
+    if code := start_chat(request, prompt, options):
         raise click.exceptions.Exit(code)

@@ -1,13 +1,13 @@
 """Chat options from the command line and settings, checked."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 from uuid import UUID
 
 from plait.chat.approval import Mode
+from plait.chat.console.command import ChatArguments
 from plait.chat.model_info import resolve_alias
 from plait.chat.rules import parse_rules
 from plait.errors import UserError
@@ -58,79 +58,79 @@ class ChatOptions:
         return {"max_turns": self.max_turns, "max_budget_usd": self.max_budget_usd}
 
 
-def parse_options(given: Mapping[str, Any], settings: ChatSettings) -> ChatOptions:
+def parse_options(given: ChatArguments, settings: ChatSettings) -> ChatOptions:
     """Return the chat options from the command line and settings; the command line wins."""
-    is_old = given["resume"] or given["is_continued"]
-    if given["resume"] and given["is_continued"]:
+    is_old = given.resume or given.is_continued
+    if given.resume and given.is_continued:
         raise UserError("use either `--resume` or `--continue`, not both")
-    if given["is_fork"] and not is_old:
+    if given.is_fork and not is_old:
         raise UserError("`--fork-session` needs a session", "add `--resume` or `--continue`")
-    if given["session_id"] and is_old and not given["is_fork"]:
+    if given.session_id and is_old and not given.is_fork:
         raise UserError("a resumed session keeps its ID", "`--fork-session` gives it a new one")
-    if given["at"] and not (given["resume"] and given["is_printed"]):
+    if given.at and not (given.resume and given.is_printed):
         raise UserError("`--resume-session-at` needs `-p` and `--resume`")
-    if given["demo"] and (is_old or given["model"]):
+    if given.demo and (is_old or given.model):
         raise UserError("`--demo` has its own session and model")
-    is_stream = given["input_format"] == "stream-json"
-    if not given["is_printed"] and (given["output_format"] != "text" or is_stream):
+    is_stream = given.input_format == "stream-json"
+    if not given.is_printed and (given.output_format != "text" or is_stream):
         raise UserError("`--output-format` and `--input-format` need print mode", "add `-p`")
     for option, is_given in (
         ("--input-format stream-json", is_stream),
-        ("--include-partial-messages", given["is_partial"]),
+        ("--include-partial-messages", given.is_partial),
     ):
-        if is_given and given["output_format"] != "stream-json":
+        if is_given and given.output_format != "stream-json":
             raise UserError(f"`{option}` needs `--output-format stream-json`")
     for option, is_given in (
-        ("--permission-prompt-tool", given["prompt_tool"]),
-        ("--replay-user-messages", given["replays"]),
+        ("--permission-prompt-tool", given.prompt_tool is not None),
+        ("--replay-user-messages", given.replays),
     ):
         if is_given and not is_stream:
             raise UserError(f"`{option}` needs `--input-format stream-json`")
-    parse_rules((*given["allowed"], *given["denied"]))  # raises before anything starts
+    parse_rules((*given.allowed, *given.denied))  # raises before anything starts
     session: str | None = None
-    if given["session_id"] is not None:
+    if given.session_id is not None:
         try:
-            session = str(UUID(given["session_id"]))
+            session = str(UUID(given.session_id))
         except ValueError:
             raise UserError(
-                f"'{given['session_id']}' is not a UUID",
+                f"'{given.session_id}' is not a UUID",
                 "leave `--session-id` out to get a new one",
             ) from None
     choice = ChatOptions(
-        model=resolve_alias(given["model"] or settings.model or DEFAULT_MODEL),
+        model=resolve_alias(given.model or settings.model or DEFAULT_MODEL),
         api_key=settings.api_key,
         key_from=settings.key_from,
-        base_url=given["base_url"] or settings.base_url,
-        mode=parse_mode(given["permission_mode"] or settings.permission_mode or "default"),
-        has_mode=bool(given["permission_mode"] or settings.permission_mode),
-        allowed=given["allowed"],
-        denied=given["denied"],
-        others=tuple(map(Path, given["others"])),
-        max_turns=given["max_turns"] or settings.max_turns,
-        max_budget_usd=given["max_budget_usd"] or settings.max_budget_usd,
-        system_prompt=given["system_prompt"],
-        appended=given["append_system_prompt"] or "",
-        version=given["log_version"] or NEWEST,
+        base_url=given.base_url or settings.base_url,
+        mode=parse_mode(given.permission_mode or settings.permission_mode or "default"),
+        has_mode=bool(given.permission_mode or settings.permission_mode),
+        allowed=given.allowed,
+        denied=given.denied,
+        others=given.others,
+        max_turns=given.max_turns or settings.max_turns,
+        max_budget_usd=given.max_budget_usd or settings.max_budget_usd,
+        system_prompt=given.system_prompt,
+        appended=given.append_system_prompt or "",
+        version=given.log_version or NEWEST,
         session=session,
-        title=given["title"],
-        is_printed=given["is_printed"],
-        named_model=given["model"] or settings.model,
+        title=given.title,
+        is_printed=given.is_printed,
+        named_model=given.model or settings.model,
     )
     _check_root(choice.mode, settings)
     # the API if a key is available, else the installed client
-    is_own = given["demo"] or not choice.asks_api
-    named = given["engine"] or (None if is_own else settings.engine)
+    is_own = given.demo or not choice.asks_api
+    named = given.engine or (None if is_own else settings.engine)
     if named == "claude":
         if is_own:
             raise UserError("Claude Code uses its own models", "leave `--engine claude` out")
-        if given["log_version"]:
+        if given.log_version:
             raise UserError(
                 "Claude Code writes the log in its own format", "leave `--log-version` out"
             )
         return replace(choice, engine="claude")
     if is_own or choice.api_key:
         return choice
-    if named is None and not given["log_version"]:
+    if named is None and not given.log_version:
         from plait.chat.claude_code import find_claude
 
         if find_claude(settings.environment, settings.claude):

@@ -8,7 +8,6 @@ out.
 import asyncio
 import signal
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ import click
 from plait.archive import Session
 from plait.chat.claude_code import ClaudeOptions, check_claude, find_claude
 from plait.chat.console.archive import ChatArchive
-from plait.chat.console.command import CHOSEN
+from plait.chat.console.command import CHOSEN, ChatArguments
 from plait.chat.console.keyboard import PlainKeyboard, replace_surrogates, stop_on_interrupt
 from plait.chat.console.openers import ApiOpener, ClaudeOpener
 from plait.chat.console.options import (
@@ -87,13 +86,13 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
     return found
 
 
-def start_chat(request: Request, prompt: str | None, given: Mapping[str, Any]) -> int:
+def start_chat(request: Request, prompt: str | None, given: ChatArguments) -> int:
     """Run a session; return the exit code."""
     choice = parse_options(given, request.settings.chat)
-    if not given["demo"]:
+    if not given.demo:
         check_log_folder(request.settings)
     prompt = replace_surrogates(prompt) if prompt else None
-    if given["demo"]:
+    if given.demo:
         opener = make_demo_opener(request, choice)
     elif choice.engine == "claude":
         return start_claude(request, choice, prompt, given)
@@ -130,12 +129,12 @@ def check_log_folder(settings: Settings) -> None:
         )
 
 
-def find_session(request: Request, given: Mapping[str, Any]) -> Session | None:
+def find_session(request: Request, given: ChatArguments) -> Session | None:
     """Return the session to resume, None for a new one; it is picked before anything else."""
-    if given["resume"] == CHOSEN:
+    if given.resume == CHOSEN:
         from plait.chat.console.interactive import make_keyboard
 
-        if given["is_printed"]:
+        if given.is_printed:
             raise UserError("`--resume` needs a session name with `-p`", "name it")
         settings = request.settings
         picker = ChatArchive(request, settings.directory).make_picker()
@@ -144,12 +143,12 @@ def find_session(request: Request, given: Mapping[str, Any]) -> Session | None:
         if row is None:
             raise click.exceptions.Exit(0)
         return request.archive.session_at(row.facts.path)
-    if given["resume"]:
-        return request.session(given["resume"])
-    return request.session(".") if given["is_continued"] else None
+    if given.resume:
+        return request.session(given.resume)
+    return request.session(".") if given.is_continued else None
 
 
-def _make_opener(request: Request, choice: ChatOptions, given: Mapping[str, Any]) -> ApiOpener:
+def _make_opener(request: Request, choice: ChatOptions, given: ChatArguments) -> ApiOpener:
     settings, old = request.settings, find_session(request, given)
     directory = find_directory(request, old)
     client_settings = load_trusted_settings(request, choice, directory)
@@ -174,8 +173,8 @@ def _make_opener(request: Request, choice: ChatOptions, given: Mapping[str, Any]
         environment=settings.chat.environment,
         allowed_secrets=settings.chat.let_through,
         resumed_path=old.path if old else None,
-        is_fork=given["is_fork"],
-        at=given["at"],
+        is_fork=given.is_fork,
+        at=given.at,
         recent=lambda: past.render_last_turn(old) if old else (),
     )
 
@@ -199,21 +198,19 @@ def find_directory(request: Request, old: Session | None) -> Path:
     return place
 
 
-async def _run_print_mode(opener: ApiOpener, prompt: str | None, given: Mapping[str, Any]) -> int:
+async def _run_print_mode(opener: ApiOpener, prompt: str | None, given: ChatArguments) -> int:
     from plait.chat.console.print_mode import Controls, PrintMode, read_prompt, single_prompt
 
     lines = PlainKeyboard()
-    is_streamed = given["input_format"] == "stream-json"
+    is_streamed = given.input_format == "stream-json"
     if is_streamed and prompt:
         raise UserError("with stream input, prompts come on standard input only")
     words = "" if is_streamed else await read_prompt(lines, prompt)
     controls = Controls(lines, opener.chat_options.mode == "bypassPermissions")
-    opener.approver = controls if given["prompt_tool"] else None
+    opener.approver = controls if given.prompt_tool else None
     async with opener.open() as client:
-        printing = PrintMode.create(
-            client, opener, given["output_format"], replays=given["replays"]
-        )
-        if given["is_partial"]:
+        printing = PrintMode.create(client, opener, given.output_format, replays=given.replays)
+        if given.is_partial:
             printing.emit_deltas()
         with stop_on_interrupt(client.interrupt):
             controls.attach(client, printing.emit)
@@ -224,7 +221,7 @@ MAX_LINE_BYTES = 64 << 20
 
 
 def start_claude(
-    request: Request, choice: ChatOptions, prompt: str | None, given: Mapping[str, Any]
+    request: Request, choice: ChatOptions, prompt: str | None, given: ChatArguments
 ) -> int:
     """Run a session with the installed client; return the exit code."""
     settings = request.settings.chat
@@ -254,8 +251,8 @@ def start_claude(
         session=choice.session,
         title=choice.title,
         resumed=old.path.stem if old else None,
-        is_fork=given["is_fork"],
-        at=given["at"],
+        is_fork=given.is_fork,
+        at=given.at,
     )
     if choice.is_printed:
         return asyncio.run(_pass_through(start, prompt, given))
@@ -277,10 +274,10 @@ def start_claude(
         return INTERRUPTED_EXIT_CODE
 
 
-async def _pass_through(start: ClaudeOptions, prompt: str | None, given: Mapping[str, Any]) -> int:
+async def _pass_through(start: ClaudeOptions, prompt: str | None, given: ChatArguments) -> int:
     """Run the client in print mode and pass its output on; return its exit code."""
-    form = given["output_format"]
-    words = [*start.print_command(form, given["input_format"], replays=given["replays"])]
+    form = given.output_format
+    words = [*start.print_command(form, given.input_format, replays=given.replays)]
     process = await asyncio.create_subprocess_exec(
         *words,
         *(("--", prompt) if prompt else ()),
