@@ -81,7 +81,7 @@ def test_the_nearest_definition_counts(tmp_path: Path) -> None:
 def test_what_is_no_definition_is_said(tmp_path: Path, text: str, why: str) -> None:
     path = define(tmp_path / ".claude/agents", "x", text)
     found, notices = load_agent_kinds(None, tmp_path)
-    assert notices == [f"'{path}' defines no agent: {why}"]
+    assert notices == [f"agent file '{path}' ignored: {why}"]
     assert {*found} == {one.name for one in BUILT_IN_KINDS}
 
 
@@ -137,7 +137,7 @@ def test_a_definition_in_a_session(tmp_path: Path) -> None:
         "counter"
     }
     assert [one.text for one in events if isinstance(one, Notice)] == [
-        f"'{tmp_path}/config/agents/bad.md' defines no agent: it has no name"
+        f"agent file '{tmp_path}/config/agents/bad.md' ignored: it has no name"
     ]
 
 

@@ -187,10 +187,10 @@ def test_a_rule_of_a_script_comes_first_and_goes_by_steps() -> None:
     [
         ("", "is not a script"),
         ("[1]", "no 'answers'"),
-        ('{"answers": 5}', "'answers' of a script is a list"),
+        ('{"answers": 5}', "'answers' of a script must be a list"),
         ('{"answers": ["x"]}', "needs 'text'"),
-        ('{"answers": [{"txt": "x"}]}', "has no 'txt'"),
-        ('{"answers": [{"calls": [5]}]}', "a call of a script needs"),
+        ('{"answers": [{"txt": "x"}]}', "unknown key 'txt'"),
+        ('{"answers": [{"calls": [5]}]}', "a call in the script needs"),
     ],
 )
 def test_a_script_that_is_none_says_so(tmp_path: Path, text: str, complaint: str) -> None:
@@ -207,5 +207,5 @@ def test_a_script_may_be_toml(tmp_path: Path) -> None:
 
 
 def test_a_script_that_is_not_there_says_so(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot read a script"):
+    with pytest.raises(UserError, match="cannot read the script"):
         ScriptModel.from_file(tmp_path / "none.json")

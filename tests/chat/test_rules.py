@@ -451,8 +451,8 @@ def test_what_is_no_rule_is_told_and_left_out(tmp_path: Path) -> None:
     assert [rule.text for rule in book.forbidden] == ["Bash(x)"]
     path = desk.root / ".claude/settings.local.json"
     assert book.notices == (
-        f"'7' is not a permission rule: it is left out of '{path}'",
-        f"'Bash(' is not a permission rule: it is left out of '{path}'",
+        f"'7' is not a permission rule: ignored in '{path}'",
+        f"'Bash(' is not a permission rule: ignored in '{path}'",
     )
 
 

@@ -176,7 +176,7 @@ def load_agent_kinds(
                     is_background=document.is_true("background"),
                 )
             except ValueError as error:
-                notices.append(f"'{path}' defines no agent: {error}")
+                notices.append(f"agent file '{path}' ignored: {error}")
     return dict(sorted(kinds.items(), key=lambda kind: kind[0].casefold())), notices
 
 

@@ -262,7 +262,7 @@ class ClaudeProcess:
         code = self._process.returncode
         how = f"exit {code}" if code is None or code >= 0 else f"signal {-code}"
         text = next((line for line in reversed(self._stderr_lines) if line.strip()), "")
-        return f"Claude Code has ended ({how})" + (f": {text.strip()}" if text else "")
+        return f"Claude Code has exited ({how})" + (f": {text.strip()}" if text else "")
 
     async def send(self, value: Mapping[str, Any]) -> None:
         """Send an object."""
@@ -282,11 +282,11 @@ class ClaudeProcess:
         try:
             response = await asyncio.wait_for(answer, REQUEST_TIMEOUT)
         except TimeoutError:
-            raise UserError(f"Claude Code does not answer to '{subtype}'") from None
+            raise UserError(f"Claude Code did not answer '{subtype}'") from None
         finally:
             self._pending.pop(name, None)
         if response.get("subtype") != "success":
-            raise UserError(f"Claude Code refuses: {response.get('error') or subtype}")
+            raise UserError(f"Claude Code refused: {response.get('error') or subtype}")
         found = response.get("response")
         return found if isinstance(found, dict) else {}
 
@@ -737,7 +737,7 @@ class ClaudeEngine:
     @property
     def commands(self) -> Mapping[str, str]:
         """The client's own slash commands, with descriptions."""
-        commands = dict.fromkeys(self._translator.commands, "a command of Claude Code")
+        commands = dict.fromkeys(self._translator.commands, "Claude Code command")
         return {**commands, **self._commands}
 
     @property
@@ -862,9 +862,9 @@ class ClaudeEngine:
     async def servers(self, approve: str = "") -> list[str]:
         """Return a line for each MCP server in use; the client itself approves servers."""
         if approve:
-            raise UserError("Claude Code approves servers itself", "`claude`, then /mcp")
+            raise UserError("Claude Code approves its servers itself", "run `claude`, then /mcp")
         found = _get_blocks((await self._control("mcp_status")).get("mcpServers"))
-        return [f"{item.get('name')}: {item.get('status')}" for item in found] or ["no servers"]
+        return [f"{item.get('name')}: {item.get('status')}" for item in found] or ["no MCP servers"]
 
     async def rename(self, title: str) -> str:
         """Rename the session; return the message for the user."""
@@ -982,7 +982,7 @@ class ClaudeEngine:
                     await wait_until_logged(self.path, self._translator.last_uuid)
                     return
             self._queued.clear()
-            words = self._process.exit_message if self._process else "Claude Code has ended"
+            words = self._process.exit_message if self._process else "Claude Code has exited"
             yield Notice(words, is_error=True)
             yield TurnEnded("failed", "", 0, 0, {}, None)
             has_ended = True

@@ -146,7 +146,7 @@ class InstructionReader:
             return None
         try:
             if path.stat().st_size > MAX_FILE_BYTES:
-                self.notices.append(f"'{path}' skipped from the instructions: too long")
+                self.notices.append(f"'{path}' is not included in the instructions: file too large")
                 return None
             raw = str(hide_secrets(read_regular(path).decode(errors="replace"), self.secrets))
         except OSError:

@@ -110,10 +110,10 @@ def load_servers(
     def read_object(path: Path) -> Mapping[str, Any]:
         try:
             if path.stat().st_size > MAX_CONFIG_BYTES:
-                raise OSError("it is too long")
+                raise OSError("the file is too large")
             return decode_object(read_regular(path))
         except (OSError, NotAnObject) as error:
-            notices.append(f"servers of '{path}' are left out: {error}")
+            notices.append(f"MCP servers in '{path}' ignored: {error}")
             return {}
 
     def iter_sources() -> Iterator[tuple[ServerSource, Path, Mapping[str, Any]]]:
@@ -136,8 +136,8 @@ def load_servers(
             value: str | None = environment.get(match[1], match[2])
             if value is None:
                 notices.append(
-                    f"the server '{name}' asks for ${match[1]}, which is not there or a secret:"
-                    " `let_through` in config.toml names secrets that may be passed on"
+                    f"MCP server '{name}' uses ${match[1]}, which is unset or a secret:"
+                    " list secrets to pass on in `let_through` of config.toml"
                 )
             return value or ""
 
@@ -162,7 +162,7 @@ def load_servers(
             entry = as_mapping(value)
             command, url, given = entry.get("command"), entry.get("url"), entry.get("args")
             if not isinstance(command or url, str):
-                notices.append(f"the server '{name}' of '{path}' has neither command nor url")
+                notices.append(f"MCP server '{name}' in '{path}' has neither a command nor a URL")
                 continue
             is_approved = not can_ask or is_all or name in approved
             found[name] = Server(
@@ -731,7 +731,7 @@ class SessionServers:
                 if not connection.server.is_approved:
                     name = connection.server.name
                     self._notices.append(
-                        f"the project's server '{name}' needs approval: `/mcp approve {name}`"
+                        f"the project's MCP server '{name}' needs approval: `/mcp approve {name}`"
                     )
             try:
                 if approved:
@@ -748,7 +748,7 @@ class SessionServers:
         _, late = await asyncio.wait(joining, timeout=self._start_patience)
         for task, item in zip(joining, connections, strict=True):
             if task in late:
-                self._notices.append(f"the server '{item.server.name}' is not ready yet")
+                self._notices.append(f"MCP server '{item.server.name}' is not ready yet")
 
     async def _connect(self, connection: Connection) -> None:
         """Connect to a server and add its tools when it is ready."""
@@ -756,7 +756,7 @@ class SessionServers:
         await connection.wait_settled()
         if connection.state != "ready":
             self._notices.append(
-                f"the server '{connection.server.name}' is not available: {connection.error}"
+                f"MCP server '{connection.server.name}' is not available: {connection.error}"
             )
             return
         found: dict[str, ServerTool] = {}
@@ -772,7 +772,7 @@ class SessionServers:
         }
         if len(connection.tools) > len(offered):
             counted = f"{len(offered)} of {len(connection.tools)} tools"
-            self._notices.append(f"the server '{connection.server.name}' offers {counted} here")
+            self._notices.append(f"MCP server '{connection.server.name}': {counted} available")
 
     def _is_forbidden(self, name: str) -> bool:
         server = "__".join(name.split("__")[:2])
@@ -784,7 +784,7 @@ class SessionServers:
             (connection for connection in self.connections if connection.server.name == name), None
         )
         if found is None:
-            raise UserError(f"there is no server '{name}'", "`/mcp` lists them")
+            raise UserError(f"there is no MCP server '{name}'", "`/mcp` lists them")
         check_installed()
         if found.state != "ready":
             await self._connect_all([found])

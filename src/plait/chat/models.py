@@ -305,7 +305,7 @@ def _check_api_options(model: str, key: str | None, base_url: str | None) -> Non
     if find_spec("anthropic") is None:  # importing the SDK takes most of a second
         raise MissingExtra("the Anthropic SDK is not installed", "`pip install 'plait[agent]'`")
     if not key:
-        raise UserError("no API key", "`--demo` shows a session without one")
+        raise UserError("no API key", "`plait chat --demo` works without one")
     if not all("!" <= letter <= "~" for letter in key):
         raise UserError("the API key contains characters that cannot be sent", "copy it again")
     if not model.strip() or not model.isprintable():
@@ -384,22 +384,22 @@ class ScriptModel:
         self._otherwise = script.get("otherwise", DEFAULT_ANSWER)
         for answer in self._iter_answers():
             if not isinstance(answer, dict):
-                raise UserError("an answer of a script needs 'text' or 'calls'")
+                raise UserError("an answer of the script needs 'text' or 'calls'")
             if unknown := sorted(answer.keys() - KEYS):
                 raise UserError(
-                    f"an answer of a script has no '{unknown[0]}'",
-                    f"known are {', '.join(sorted(KEYS))}",
+                    f"unknown key '{unknown[0]}' in an answer of the script",
+                    f"known keys: {', '.join(sorted(KEYS))}",
                 )
             for block in (*_get_list(answer, "calls"), *_get_list(answer, "blocks")):
                 if not isinstance(block, dict):
-                    raise UserError("a call of a script needs 'name' and 'input'")
+                    raise UserError("a call in the script needs 'name' and 'input'")
 
     @classmethod
     def from_file(cls, path: Path) -> "ScriptModel":
         """Return the model for a script file in JSON or TOML."""
         data = read_small(path)
         if data is None:
-            raise UserError(f"cannot read a script at '{path}'")
+            raise UserError(f"cannot read the script '{path}'")
         try:
             text = data.decode()
             script = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
@@ -500,7 +500,7 @@ def _make_error(answer: Mapping[str, Any]) -> ModelError | None:
 def _get_list(value: Any, name: str) -> list[Any]:
     found = value.get(name, []) if isinstance(value, dict) else None
     if not isinstance(found, list):
-        raise UserError(f"'{name}' of a script is a list")
+        raise UserError(f"'{name}' of a script must be a list")
     return [*found]
 
 

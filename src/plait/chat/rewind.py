@@ -74,13 +74,15 @@ def chain_before(chain: Sequence[Record], point: RewindPoint) -> list[Record]:
 def find_rewind_point(points: Sequence[RewindPoint], name: str) -> RewindPoint:
     """Return the prompt with this number (the newest is 1) or with an id that begins like this."""
     if not points:
-        raise UserError("there is no prompt to go back to yet")
+        raise UserError("there is no prompt to rewind to yet")
     if name.isdecimal() and 1 <= int(name) <= len(points):
         return points[-int(name)]
     alike = [point for point in points if len(name) >= 4 and point.uuid.startswith(name)]
     if len(alike) == 1:
         return alike[0]
-    raise UserError(f"no prompt is called '{name}'", f"1 to {len(points)} are there, 1 the newest")
+    raise UserError(
+        f"there is no prompt '{name}'", f"use a number from 1 (newest) to {len(points)}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +232,8 @@ Problem: TypeAlias = Literal["", "foreign", "lost", "outside", "unreadable"]
 PROBLEM_TEXTS: dict[Problem, str] = {
     "": "",
     "foreign": "changed by someone else since",
-    "lost": "its backup is gone",
-    "outside": "outside the workspace, or reached through a link",
+    "lost": "its backup is missing",
+    "outside": "outside the workspace or behind a symlink",
     "unreadable": "not a readable file",
 }
 
@@ -304,7 +306,7 @@ class FileRewindPlan:
             elif step.current is not None:
                 _resolve_parent(step.path).unlink()
         except (OSError, ToolError) as error:
-            raise SourceError(f"'{step.path}' cannot be put back: {error}") from error
+            raise SourceError(f"cannot restore '{step.path}': {error}") from error
         return True
 
 

@@ -231,7 +231,7 @@ def load_rules(
         try:
             rules.append(parse_rule(entry.value, entry.file.source, entry.file.folder))
         except UserError as error:
-            notices.append(f"{error.message}: it is left out of '{entry.file.path}'")
+            notices.append(f"{error.message}: ignored in '{entry.file.path}'")
     return tuple(rules), tuple(notices)
 
 

@@ -201,7 +201,7 @@ def test_model_mode_and_name_are_asked_of_the_client(tmp_path: Path) -> None:
             assert await engine.rename(" Second  name ") == "Session renamed to: Second name"
             with pytest.raises(UserError, match="a title cannot be empty"):
                 await engine.rename(" ")
-            with pytest.raises(UserError, match="Claude Code refuses: Cannot set permission mode"):
+            with pytest.raises(UserError, match="Claude Code refused: Cannot set permission mode"):
                 await engine.switch(mode="bypassPermissions")
             assert engine.mode == "acceptEdits"
         text = engine.path.read_text()
@@ -231,7 +231,7 @@ def test_a_client_that_dies_loses_nothing_but_the_turn(tmp_path: Path) -> None:
                     assert engine._process
                     os.kill(engine._process._process.pid, 9)
                 if isinstance(event, Notice):
-                    assert event.text == "Claude Code has ended (signal 9)"
+                    assert event.text == "Claude Code has exited (signal 9)"
             assert isinstance(event, TurnEnded) and event.ending == "failed"
             session = engine.session
             assert names(await said(engine, "still there?")) == TURN
@@ -271,7 +271,7 @@ esac
 def test_a_client_that_does_not_begin_is_told(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, executable(tmp_path, DYING)) as engine:
-            words = r"Claude Code has ended \(exit 7\): no such luck"
+            words = r"Claude Code has exited \(exit 7\): no such luck"
             with pytest.raises(UserError, match=words):
                 await said(engine, "hello")
             assert not engine.is_busy
@@ -305,7 +305,7 @@ def test_a_client_that_hears_nothing_is_ended(
 
     async def run() -> int:
         engine = opened(tmp_path, executable(tmp_path, SILENT))
-        with pytest.raises(UserError, match="does not answer to 'initialize'"):
+        with pytest.raises(UserError, match="did not answer 'initialize'"):
             await said(engine, "hello")
         assert engine._process
         pid = engine._process._process.pid

@@ -162,7 +162,7 @@ def test_what_else_happens(capsys: pytest.CaptureFixture[str]) -> None:
 REMARKS = """\
 half a wo
 
-529 busy: trying again in 2 s, 1 of 10
+529 busy: retrying in 2 s (attempt 1 of 10)
 
 📦 compacted automatically: conversation replaced by a summary
     167k tokens before

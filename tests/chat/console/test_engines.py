@@ -47,7 +47,7 @@ def test_a_talk_with_a_question(
         "● Write  new.txt  → +1, new file\n",
         "Session renamed to: my name\n",
         "3 responses",
-        "unknown command '/nonsense': /help lists them\n",
+        "unknown command '/nonsense'; /help lists the commands\n",
         "resumes it\n",
     ):
         assert words in told
@@ -62,10 +62,10 @@ def test_a_refusal_a_rewind_and_a_branch(
     assert start() == 0
     told = capsys.readouterr().out
     for words in (
-        "back to before 'write it'; later messages stay in the log\n",
+        "rewound to before 'write it'; later messages stay in the log\n",
         "  deleted: new.txt\n",
         "there is nothing before the first prompt\n",
-        "switched to a branch; `plait chat --resume ",
+        "now on a new branch; `plait chat --resume ",
         "⊘ Write  new.txt  → rejected\n",
         "▌ no thanks\n",
         "started a new session; `plait chat --resume ",

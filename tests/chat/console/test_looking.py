@@ -53,17 +53,17 @@ def test_what_is_to_be_done(chat: Chat, typed: Typed, capsys: pytest.CaptureFixt
     assert "▌ /todos\nthe to-do list is empty\n" in text
     assert "▌ /todos\n    ✓ look\n    ▸ mend\n" in text
     assert "▌ /tasks\nno background tasks\n" in text
-    assert "there is no task 'b1'\n`/tasks` lists what runs\n" in text
+    assert "there is no task 'b1'\n`/tasks` lists running tasks\n" in text
 
 
 def test_a_result_is_shown_whole(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = told(chat, typed, capsys, "/open\nread it\n/open\n/open 2\n")
-    assert "no such result\n0 are available\n" in text
+    assert "there is no result 1\n0 are available\n" in text
     assert "\n▌ /open\n● Read  notes.txt (3 lines)" in text
     assert "    1   one\n    2   two\n" in text
-    assert "no such result\n1 are available\n" in text
+    assert "there is no result 2\n1 are available\n" in text
 
 
 def test_the_graph_and_a_copy(
@@ -127,7 +127,9 @@ def test_sessions_are_listed_to_choose_from(
     assert chat("-p", "the lexer") == 0
     capsys.readouterr()
     text = told(chat, typed, capsys, "/resume\n2\nmore\n/resume\n9\n/resume\nx\n")
-    assert re.search(r"\n 1 .* the lexer .*\n 2 .* the parser .*\nWhich\? 2\n", text)
+    assert re.search(
+        r"\n 1 .* the lexer .*\n 2 .* the parser .*\nResume which session\? \(number\) 2\n", text
+    )
     assert text.count("resumed\n") == 1
     (file,) = (project.parent / "claude").rglob(f"{sessions(project)['the parser']}.jsonl")
     assert '"more"' in file.read_text()

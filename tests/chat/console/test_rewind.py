@@ -43,9 +43,9 @@ def test_one_goes_back_with_files_as_they_were(
     assert chat(*EDITS, script=SCRIPT) == 0
     told = capsys.readouterr().out
     assert "   2  write one\n   1  write two\n" in told
-    assert "Go back to before which prompt? (number) 1\n" in told
+    assert "Rewind to before which prompt? (number) 1\n" in told
     assert "before 'write two':\n  new.txt: reverted · +1 -1\n" in told
-    assert "back to before 'write two'; later messages stay in the log\n" in told
+    assert "rewound to before 'write two'; later messages stay in the log\n" in told
     assert "1 file · restored\n  reverted: new.txt\n" in told
     assert (project / "new.txt").read_text() == "one\n"
     (log,) = logs_of(project)
@@ -108,12 +108,12 @@ def test_over_puts_back_those_too_and_keeps_a_copy(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("/rewind", "there is no prompt to go back to yet"),
-        ("hello\n/rewind 7", "no prompt is called '7'"),
-        ("hello\n/rewind 1 nonsense", "'nonsense' is not something to rewind"),
-        ("hello\n/rewind 1 files please", "'files please' is not something to rewind"),
+        ("/rewind", "there is no prompt to rewind to yet"),
+        ("hello\n/rewind 7", "there is no prompt '7'"),
+        ("hello\n/rewind 1 nonsense", "'nonsense' cannot be rewound"),
+        ("hello\n/rewind 1 files please", "'files please' cannot be rewound"),
         ("/branch", "there is nothing to branch yet"),
-        ("hello\n/branch @9", "no prompt is called '9'"),
+        ("hello\n/branch @9", "there is no prompt '9'"),
     ],
 )
 def test_what_cannot_be_done_is_told(
@@ -139,7 +139,7 @@ def test_a_branch_goes_on_beside_the_session(
     typed("hello\nand then?\n/branch @1 my way\notherwise\n")
     assert chat(script=SCRIPT) == 0
     old, new = logs_of(project)
-    assert f"switched to a branch; `plait chat --resume {old.stem}` goes back" in (
+    assert f"now on a new branch; `plait chat --resume {old.stem}` returns to the original" in (
         capsys.readouterr().out
     )
     assert [one["message"]["content"] for one in users(old)] == ["hello", "and then?"]

@@ -74,7 +74,7 @@ It is two.
     2 - two
     2 + three
     y  yes
-    a  yes, and all file edits here for the rest of this session
+    a  yes, and allow all edits here for the rest of this session
     e  yes, but let me edit it first
     n  no, and stop; or type what to do instead
 Proceed?
@@ -96,7 +96,7 @@ It is two.
     2 - two
     2 + three
     y  yes
-    a  yes, and all file edits here for the rest of this session
+    a  yes, and allow all edits here for the rest of this session
     e  yes, but let me edit it first
     n  no, and stop; or type what to do instead
 Proceed? e
@@ -169,7 +169,7 @@ script:script.json · context 0% · /help
 def test_a_prompt_without_an_answer_comes_back(screen: Terminal) -> None:
     screen.start({"otherwise": {"error": 529, "message": "busy", "retry_after": 60}})
     screen.type("hello there", "Enter")
-    screen.wait_for("529 busy: trying again in")
+    screen.wait_for("529 busy: retrying in")
     screen.type("", "C-c")
     assert screen.wait_for("> hello there")
 

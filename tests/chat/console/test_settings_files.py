@@ -50,7 +50,7 @@ def test_what_a_project_allows_that_nobody_trusts_is_told_and_not_done(
     assert chat("-p", "run", script={"rules": [{"when": "run", **RUN}]}) == 0
     assert not (project / "made.p").exists()
     err = capsys.readouterr().err
-    assert "1 rule of .claude/settings.json not used" in err
+    assert "1 rule in .claude/settings.json ignored" in err
 
 
 def test_what_the_persons_own_files_allow_needs_no_trust(chat: Chat, project: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_person_without_a_terminal_trusts_nobody(
     typed("run\nn\n")
     assert chat(script={"rules": [{"when": "run", **RUN}]}) == 0
     assert not list(project.glob("made.*"))
-    assert "the project is not trusted" in capsys.readouterr().err
+    assert "project not trusted" in capsys.readouterr().err
 
 
 def test_a_broken_file_is_told(

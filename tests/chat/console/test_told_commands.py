@@ -31,9 +31,9 @@ def said(folder: Path, *commands: str, **manner: Any) -> tuple[list[list[str] | 
 def test_another_model_answers_from_then_on(tmp_path: Path) -> None:
     """By a short name or by its own; the log says so as the client does."""
     (first, second, third), log = said(tmp_path, "/model", "/model haiku", "/model")
-    assert first == ["claude-opus-5-5 answers; `/model NAME` switches the model"]
+    assert first == ["model: claude-opus-5-5; `/model NAME` switches"]
     assert second == ["Set model to claude-haiku-5-5"]
-    assert third and third[0].startswith("claude-haiku-5-5 answers")
+    assert third and third[0].startswith("model: claude-haiku-5-5")
     assert log.count("<local-command-stdout>Set model to claude-haiku-5-5") == 1
 
 
@@ -56,14 +56,14 @@ def test_rules_are_listed_and_another_mode_is_taken(tmp_path: Path) -> None:
         "allow  Read  (cliArg)",
         "deny   Bash(rm:*)  (cliArg)",
     ]
-    assert second == ["acceptEdits from now on"]
+    assert second == ["permission mode: acceptEdits"]
     assert third and third[0] == "mode   acceptEdits"
 
 
 @pytest.mark.parametrize("mode", ["bypassPermissions", "none"])
 def test_not_every_mode_can_be_changed_to(tmp_path: Path, mode: str) -> None:
     """What bypasses everything is said when a session begins, or not at all."""
-    with pytest.raises(UserError, match="is not a mode you can switch to"):
+    with pytest.raises(UserError, match="cannot switch to mode"):
         said(tmp_path, f"/permissions {mode}")
 
 
@@ -73,11 +73,11 @@ def test_servers_are_listed_and_approved(tmp_path: Path) -> None:
     named = '{"mcpServers": {"lab": {"command": "no-such-command-here"}}}'
     (tmp_path / "work/.mcp.json").write_text(named, encoding="utf-8")
     [first, second], _ = said(tmp_path, "/mcp", "/mcp approve lab")
-    assert first and first[0].startswith("the project's server 'lab' needs approval")
+    assert first and first[0].startswith("the project's MCP server 'lab' needs approval")
     assert second and second[0] == (
         "lab is not available: command not found: 'no-such-command-here'"
     )
-    with pytest.raises(UserError, match="there is no server 'x'"):
+    with pytest.raises(UserError, match="there is no MCP server 'x'"):
         said(tmp_path, "/mcp approve x")
     with pytest.raises(UserError, match="is not a valid command"):
         said(tmp_path, "/mcp approve")

@@ -233,7 +233,7 @@ def test_what_goes_on_and_what_waits(walk: Walk) -> None:
     walk.type("and then this", "Enter")
     walk.type("/compact", "Enter")
     walk.type("/context", "Enter")
-    walk.wait_for("it is compacted automatically")
+    walk.wait_for("compacted automatically at")
     walk.type("half ty")
     walk.wait_for("> half ty")
     shown = re.sub(r"word(?:\s+w\w*)*", "WORDS", walk.shown())

@@ -131,7 +131,7 @@ def test_files_that_are_no_text_or_too_long_are_left_out(tmp_path: Path) -> None
     reader = grounds.new_reader()
     found = names(load_instructions(grounds, reader), tmp_path)
     assert found == ["project/CLAUDE.md", "project/fits.md"]
-    assert [notice.rpartition(": ")[2] for notice in reader.notices] == ["too long"]
+    assert [notice.rpartition(": ")[2] for notice in reader.notices] == ["file too large"]
 
 
 def test_secrets_are_hidden(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_secrets_reach_neither_server_nor_log(tmp_path: Path) -> None:
     [line] = results(words)
     assert line["toolUseResult"] == [{"type": "text", "text": "hi filled-- none"}]
     told = [event.text for event in events if isinstance(event, Notice)]
-    assert len([one for one in told if "which is not there or a secret" in one]) == 2
+    assert len([one for one in told if "which is unset or a secret" in one]) == 2
     words.ask("Go.", answers=[call("echo", x="sk-ant-1234567890")], allowed=("mcp__lab",))
     assert SECRET_PLACEHOLDER not in json.dumps(results(words)[-1])
     words.ask(
@@ -195,7 +195,7 @@ def test_a_server_that_is_no_good_is_left_out(tmp_path: Path, way: str, why: str
         return notices, tools, line
 
     notices, tools, line = asyncio.run(begun())
-    assert notices == [f"the server 'lab' is not available: {why}"]
+    assert notices == [f"MCP server 'lab' is not available: {why}"]
     assert (tools, "failed" in line) == ({}, True)
 
 
@@ -209,7 +209,7 @@ def test_a_prompt_does_not_wait_long_for_a_server(tmp_path: Path) -> None:
         await servers.close()
         return [*notices, servers.connections[0].state]
 
-    assert asyncio.run(begun()) == ["the server 'lab' is not ready yet", "off"]
+    assert asyncio.run(begun()) == ["MCP server 'lab' is not ready yet", "off"]
 
 
 def test_a_command_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_command_that_is_not_there_is_told(tmp_path: Path) -> None:
     words = Words(tmp_path, entrypoint="sdk-cli")
     words.write(".mcp.json", '{"mcpServers": {"lab": {"command": "no-such-command-here"}}}')
     told = [event.text for event in words.ask("Go.") if isinstance(event, Notice)]
-    assert told == ["the server 'lab' is not available: command not found: 'no-such-command-here'"]
+    assert told == ["MCP server 'lab' is not available: command not found: 'no-such-command-here'"]
 
 
 def test_a_server_with_too_many_tools_offers_some(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_a_server_with_too_many_tools_offers_some(tmp_path: Path) -> None:
     events = words.ask("Go.", offered=offered.extend)
     assert len([name for name in offered if name.startswith("mcp__lab__")]) == 200
     told = [event.text for event in events if isinstance(event, Notice)]
-    assert told == ["the server 'lab' offers 200 of 300 tools here"]
+    assert told == ["MCP server 'lab': 200 of 300 tools available"]
 
 
 def test_what_a_tool_says_of_itself(tmp_path: Path) -> None:
@@ -373,7 +373,7 @@ def test_a_server_that_waits_is_not_started_until_it_is_approved(tmp_path: Path)
         tools: dict[str, Tool] = {}
         servers = SessionServers([server], tools, tmp_path, {"PATH": os.environ["PATH"]})
         before = [*await servers.start(), *servers.status_lines(), len(tools)]
-        with pytest.raises(UserError, match="there is no server 'none'"):
+        with pytest.raises(UserError, match="there is no MCP server 'none'"):
             await servers.approve("none")
         told = await servers.approve("lab")
         again = await servers.approve("lab")
@@ -381,7 +381,7 @@ def test_a_server_that_waits_is_not_started_until_it_is_approved(tmp_path: Path)
         return [*before, told, again, "mcp__lab__echo" in tools]
 
     first, line, none, told, again, is_there = asyncio.run(begun())
-    assert first == "the project's server 'lab' needs approval: `/mcp approve lab`"
+    assert first == "the project's MCP server 'lab' needs approval: `/mcp approve lab`"
     assert "needs approval" in line
     assert (none, told, again, is_there) == (0, "lab is ready, with 13 tools", told, True)
 
@@ -440,4 +440,4 @@ def test_a_server_can_be_reached_by_http(tmp_path: Path) -> None:
     [line] = results(words)
     assert "42" in json.dumps(line["toolUseResult"])
     [notice] = [event.text for event in words.ask("Go.") if isinstance(event, Notice)]
-    assert notice.startswith("the server 'web' is not available: ")
+    assert notice.startswith("MCP server 'web' is not available: ")

@@ -194,7 +194,7 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     file.unlink()
     plan = desk.plan(1)
     file.mkdir()
-    with pytest.raises(SourceError, match="cannot be put back"):
+    with pytest.raises(SourceError, match="cannot restore"):
         plan.apply(overwrite=True)
 
 

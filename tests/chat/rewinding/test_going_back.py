@@ -163,16 +163,16 @@ POINTS = [
 
 @pytest.mark.parametrize("name", ["0", "4", "-1", "bbb", "dddd", "", "²"])
 def test_a_prompt_that_there_is_not(name: str) -> None:
-    with pytest.raises(UserError, match=f"no prompt is called '{name}'") as caught:
+    with pytest.raises(UserError, match=f"there is no prompt '{name}'") as caught:
         find_rewind_point(POINTS, name)
-    assert caught.value.hints == ("1 to 3 are there, 1 the newest",)
+    assert caught.value.hints == ("use a number from 1 (newest) to 3",)
 
 
 def test_two_prompts_that_begin_alike_are_none() -> None:
     twins = [RewindPoint("aaaa1111", "One.", "", None), RewindPoint("aaaa2222", "Two.", "", None)]
     with pytest.raises(UserError):
         find_rewind_point(twins, "aaaa")
-    with pytest.raises(UserError, match="there is no prompt to go back to"):
+    with pytest.raises(UserError, match="there is no prompt to rewind to"):
         find_rewind_point([], "1")
 
 

@@ -278,5 +278,5 @@ class ChatArchive:
         OutputFolder(file.parent).write(file.name, data)
         written = len(data)
         text = f"redacted: {format_counts(redactor.report.kinds)}" if redactor.report else ""
-        hint = "`plait export --no-redact` leaves everything as it is" if text else ""
+        hint = "`plait export --no-redact` leaves out the redaction" if text else ""
         return [f"written to {file} ({format_bytes(written)})", *filter(None, (text, hint))]

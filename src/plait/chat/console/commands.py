@@ -49,14 +49,14 @@ async def rewind(conversation: "Talk", rest: str) -> None:
     name, *words = rest.split() or [""]
     if not name:
         if not points:
-            raise UserError("there is no prompt to go back to yet")
+            raise UserError("there is no prompt to rewind to yet")
         numbers = range(min(len(points), MAX_LISTED), 0, -1)  # the newest prompt is 1
         lines = [f"  {number:>2}  {_shorten(points[-number])}" for number in numbers]
         if (earlier := len(points) - MAX_LISTED) > 0:
             lines.insert(0, f"  … {format_count(earlier, 'earlier prompt')}")
         await conversation.say(*lines)
         async with conversation.keyboard.exclusive():
-            text = await conversation.keyboard.answer("Go back to before which prompt? (number) ")
+            text = await conversation.keyboard.answer("Rewind to before which prompt? (number) ")
         if not text or not text.strip():
             return
         name = text.strip()
@@ -64,13 +64,13 @@ async def rewind(conversation: "Talk", rest: str) -> None:
     plan = conversation.client.plan_file_rewind(point)
     what = next((target for target in REWIND_TARGETS if target in words[:1]), None)
     if words and (what is None or words[1:] not in ([], [OVERWRITE])):
-        raise UserError(f"'{' '.join(words)}' is not something to rewind", USAGE)
+        raise UserError(f"'{' '.join(words)}' cannot be rewound", USAGE)
     if not words:
         await conversation.say(f"before '{_shorten(point)}':", *format_plan(plan))
         what = "conversation"
         if plan and plan.steps:
             async with conversation.keyboard.exclusive():
-                question = "c  conversation, f  files, b  both, n  nothing: "
+                question = "Rewind (c)onversation, (f)iles, (b)oth or (n)othing? "
                 text = await conversation.keyboard.answer(question)
             letter = (text or "").strip().casefold()[:1]
             what = next((target for target in REWIND_TARGETS if target[0] == letter), None)
@@ -78,7 +78,7 @@ async def rewind(conversation: "Talk", rest: str) -> None:
         await conversation.client.rewind(point)
         conversation.keyboard.restore_input(point.text)
         await conversation.say(
-            f"back to before '{_shorten(point)}'; later messages stay in the log"
+            f"rewound to before '{_shorten(point)}'; later messages stay in the log"
         )
     if what in ("files", "both"):
         overwrite = words[1:] == [OVERWRITE]
@@ -113,7 +113,9 @@ async def branch(conversation: "Talk", rest: str) -> None:
     await conversation.branch(point, title.strip())
     if point:
         conversation.keyboard.restore_input(point.text)
-    await conversation.say(f"switched to a branch; `plait chat --resume {old}` goes back")
+    await conversation.say(
+        f"now on a new branch; `plait chat --resume {old}` returns to the original"
+    )
 
 
 def format_plan(plan: FileRewindPlan | None) -> Iterator[str]:
@@ -206,7 +208,7 @@ async def tasks(conversation: "Talk", rest: str) -> None:
         return
     job = conversation.activity.jobs.get(rest)
     if job is None or job.output is None:
-        raise UserError(f"there is no task '{rest}'", "`/tasks` lists what runs")
+        raise UserError(f"there is no task '{rest}'", "`/tasks` lists running tasks")
     lines = (
         job.output.read_bytes()[-MAX_TAIL_BYTES:]
         .decode("utf-8", "replace")
@@ -221,7 +223,7 @@ async def open_collapsed(conversation: "Talk", rest: str) -> None:
     views = conversation.screen.list_collapsed()
     number = int(rest) if rest.isdecimal() else 1
     if not 0 < number <= len(views):
-        raise UserError("no such result", f"{len(views)} are available")
+        raise UserError(f"there is no result {number}", f"{len(views)} are available")
     await conversation.keyboard.show(views[-number])
 
 
@@ -250,8 +252,8 @@ SELECTABLE_MODES: tuple[Mode, ...] = ("default", "acceptEdits", "plan", "dontAsk
 """Modes that can be selected; bypassing all permissions must be chosen at the start."""
 NO_COMMANDS: Mapping[str, str] = {}
 KEY_HELP = (
-    ("Enter", "send; Alt-Enter, Ctrl-J or \\ Enter starts a new line"),
-    ("Ctrl-C", "stop the turn; twice to exit; text you typed is kept"),
+    ("Enter", "send; Alt-Enter, Ctrl-J or \\ Enter inserts a line break"),
+    ("Ctrl-C", "stop the turn; press twice to exit"),
     ("Tab, @", "complete commands, arguments and file names"),
     ("↑, Ctrl-R", "recall queued or earlier prompts; search them"),
     ("Ctrl-O", "show collapsed results and thinking in full"),
@@ -287,7 +289,7 @@ async def run_command(conversation: "Talk", text: str) -> None:
         await conversation.send(text)
     elif command is None:
         conversation.client.log_unknown_command(name, rest)
-        await conversation.say(f"unknown command '/{name}': /help lists them")
+        await conversation.say(f"unknown command '/{name}'; /help lists the commands")
     elif command.run_text:
         await conversation.say(*await command.run_text(conversation.client, rest))
     elif command.run:
@@ -338,7 +340,7 @@ async def _cost(client: Engine, rest: str) -> list[str]:
     if parts:
         lines.append(f"tokens: {', '.join(parts)}")
     if (dollars := client.total_dollars) is not None:
-        lines.append(f"whole session: ${dollars:.4f}")
+        lines.append(f"session total: ${dollars:.4f}")
     return _log_unless_busy(client, "cost", rest, lines)
 
 
@@ -350,12 +352,12 @@ def _format_cost(meter: Meter) -> str:
 
 
 async def _context(client: Engine, rest: str) -> list[str]:
-    lines, fill = ["the context size is not known"], client.context_fill
+    lines, fill = ["context size unknown"], client.context_fill
     if fill:
         share = round(100 * fill.tokens / fill.window)
         used = f"{format_tokens(fill.tokens)} of {format_tokens(fill.window)} tokens ({share}%)"
         threshold = format_tokens(fill.compaction_threshold)
-        lines = [used, f"from {threshold} on it is compacted automatically"]
+        lines = [used, f"compacted automatically at {threshold}"]
     return _log_unless_busy(client, "context", rest, lines)
 
 
@@ -376,7 +378,9 @@ async def _help(conversation: "Talk", rest: str) -> None:
 async def _clear(conversation: "Talk", rest: str) -> None:
     old = conversation.client.session
     await conversation.clear()
-    await conversation.say(f"started a new session; `plait chat --resume {old}` goes back")
+    await conversation.say(
+        f"started a new session; `plait chat --resume {old}` resumes the previous one"
+    )
 
 
 async def _exit(conversation: "Talk", rest: str) -> None:
@@ -385,7 +389,7 @@ async def _exit(conversation: "Talk", rest: str) -> None:
 
 async def _model(client: Engine, rest: str) -> list[str]:
     if not rest:
-        return [f"{client.model} answers; `/model NAME` switches the model"]
+        return [f"model: {client.model}; `/model NAME` switches"]
     name = resolve_alias(rest)
     await client.switch(model=name)
     return client.log_command("model", rest, [f"Set model to {name}"])
@@ -404,10 +408,10 @@ async def _permissions(client: Engine, rest: str) -> list[str]:
     mode = next((mode for mode in SELECTABLE_MODES if mode.casefold() == rest.casefold()), None)
     if mode is None:
         raise UserError(
-            f"'{rest}' is not a mode you can switch to", f"there are {', '.join(SELECTABLE_MODES)}"
+            f"cannot switch to mode '{rest}'", f"available: {', '.join(SELECTABLE_MODES)}"
         )
     await client.switch(mode=mode)
-    return [f"{mode} from now on"]
+    return [f"permission mode: {mode}"]
 
 
 async def _mcp(client: Engine, rest: str) -> list[str]:
@@ -430,19 +434,19 @@ COMMANDS = (
         run=lambda conversation, focus: conversation.compact(focus),
     ),
     Command(
-        "rewind", "[N] [what]", "go back to before a prompt, with or without files", run=rewind
+        "rewind", "[N] [what]", "rewind to before a prompt: conversation, files or both", run=rewind
     ),
     Command(
         "branch",
         "[@N] [NAME]",
-        "continue in a copy, from here or from an earlier prompt",
+        "branch into a new session, here or at an earlier prompt",
         run=branch,
     ),
     Command("rename", "NAME", "rename the session", run_text=_rename),
     Command(
         "cost",
         "",
-        "tokens and cost since the session was opened",
+        "show tokens and cost since the session was opened",
         run_text=_cost,
         is_read_only=True,
     ),

@@ -174,11 +174,11 @@ QUESTIONS: dict[Effect, str] = {
     "network": "Fetch this?",
 }
 SESSION_SCOPE: dict[Effect, str] = {
-    "none": "calls like this",
-    "read": "all in this folder",
-    "write": "all file edits here",
+    "none": "this tool",
+    "read": "all reads in this folder",
+    "write": "all edits here",
     "execute": "this command",
-    "network": "everything from this host",
+    "network": "all requests to this host",
 }
 """What approving for the session covers."""
 QUESTION = "Proceed? "
@@ -285,7 +285,7 @@ def render_choices(proposal: Proposal) -> OutputBlock:
     kept = (f"{ALWAYS_IN_PROJECT}  yes, and always in this project: {rules}",) if rules else ()
     lines = (
         f"{YES}  yes",
-        f"{ALWAYS_THIS_SESSION}  yes, and {SESSION_SCOPE[proposal.effect]} for the rest of this session",
+        f"{ALWAYS_THIS_SESSION}  yes, and allow {SESSION_SCOPE[proposal.effect]} for the rest of this session",
         *kept,
         *edit,
         f"{NO}  no, and stop; or type what to do instead",
@@ -424,9 +424,9 @@ class Talk:
             [own] for own in self.client.commands
         ]:
             self._queue(text)
-            await self.say(f"'{safe_line(text)}' runs when this turn is over")
+            await self.say(f"'{safe_line(text)}' runs when this turn ends")
         else:
-            await self.say(f"unknown command '/{safe_line(name)}': /help lists them")
+            await self.say(f"unknown command '/{safe_line(name)}'; /help lists the commands")
         return False
 
     def _next_queued_command(self) -> str | None:

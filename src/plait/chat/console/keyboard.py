@@ -225,7 +225,7 @@ class PlainKeyboard(Keyboard):
             for number, row in enumerate(rows, 1)
         ]
         await self.print_above("".join(f"{line.rstrip()}\n" for line in lines))
-        text = await self.answer("Which? ") if rows else None
+        text = await self.answer("Resume which session? (number) ") if rows else None
         number = int(text) if text and text.strip().isdecimal() else 0
         return rows[number - 1] if 0 < number <= len(rows) else None
 

@@ -122,11 +122,9 @@ def parse_options(given: ChatArguments, settings: ChatSettings) -> ChatOptions:
     named = given.engine or (None if is_own else settings.engine)
     if named == "claude":
         if is_own:
-            raise UserError("Claude Code uses its own models", "leave `--engine claude` out")
+            raise UserError("Claude Code uses its own models", "omit `--engine claude`")
         if given.log_version:
-            raise UserError(
-                "Claude Code writes the log in its own format", "leave `--log-version` out"
-            )
+            raise UserError("Claude Code writes the log in its own format", "omit `--log-version`")
         return replace(choice, engine="claude")
     if is_own or choice.api_key:
         return choice
@@ -168,4 +166,4 @@ def parse_mode(name: str) -> Mode:
     mode = next((mode for mode in MODES if mode == name), None)
     if mode:
         return mode
-    raise UserError(f"unknown permission mode '{name}'", f"there are {', '.join(MODES)}")
+    raise UserError(f"unknown permission mode '{name}'", f"available: {', '.join(MODES)}")

@@ -794,7 +794,7 @@ class Controls:
             case "get_context_usage":
                 fill = client.context_fill
                 if fill is None:
-                    raise UserError("the context size is not known")
+                    raise UserError("context size unknown")
                 return {
                     "categories": [],
                     "totalTokens": fill.tokens,

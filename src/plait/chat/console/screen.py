@@ -432,8 +432,8 @@ class EventRenderer:
                 yield RemarkBlock(text=join_dotted(words, *figures), tone=tone)
             case RetryScheduled():
                 yield from self.flush()
-                again = f"trying again in {event.seconds:.0f} s"
-                text = f"{event.text}: {again}, {event.attempt} of {event.max_attempts}"
+                again = f"retrying in {event.seconds:.0f} s"
+                text = f"{event.text}: {again} (attempt {event.attempt} of {event.max_attempts})"
                 yield RemarkBlock(text=text, tone="trouble")
             case Compacted():
                 yield from self.flush()

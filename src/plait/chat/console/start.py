@@ -57,7 +57,7 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
     found = load_settings(root, directory, is_trusted=is_trusted, is_active=True)
     if not is_trusted and not choice.is_printed and (warnings := found.trust_warnings):
         if sys.stdin is not None and sys.stdin.isatty():
-            note(f"settings of the project in {directory}:", no_wrap=True)
+            note(f"project settings in {directory}:", no_wrap=True)
             for line in warnings[:MAX_SHOWN]:
                 note(f"  {safe_line(line)}", no_wrap=True)
             if len(warnings) > MAX_SHOWN:
@@ -69,7 +69,7 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
     notices = [*found.notices, *load_permission_rules(found).notices, *load_hooks(found).notices]
     if not is_trusted and not found.is_active and found.trust_warnings:
         notices.append(
-            "the project is not trusted: its hooks, environment and permissions are not used"
+            "project not trusted: its hooks, environment variables and permissions are ignored"
         )
     elif not is_trusted and found.is_active:
         shared = [file for file in found.files if file.source == "projectSettings"]
@@ -78,7 +78,7 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
         if left := sum(map(len, lists)):
             rules = format_count(left, "rule")
             notices.append(
-                f"{rules} of .claude/settings.json not used: start `plait chat` there to trust the"
+                f"{rules} in .claude/settings.json ignored: run `plait chat` there to trust the"
                 " project"
             )
     for notice in notices:
@@ -135,7 +135,9 @@ def find_session(request: Request, given: ChatArguments) -> Session | None:
         from plait.chat.console.interactive import make_keyboard
 
         if given.is_printed:
-            raise UserError("`--resume` needs a session name with `-p`", "name it")
+            raise UserError(
+                "`--resume` needs a session name with `-p`", "such as `--resume latest`"
+            )
         settings = request.settings
         picker = ChatArchive(request, settings.directory).make_picker()
         keyboard = make_keyboard(settings, str(settings.directory))
@@ -194,7 +196,7 @@ def find_directory(request: Request, old: Session | None) -> Path:
             f"create it, or use `plait move {place} .` to move its sessions here",
         )
     if place.resolve() != here.resolve():
-        request.output.note(f"works in {place}")
+        request.output.note(f"working in {place}")
     return place
 
 
@@ -204,7 +206,9 @@ async def _run_print_mode(opener: ApiOpener, prompt: str | None, given: ChatArgu
     lines = PlainKeyboard()
     is_streamed = given.input_format == "stream-json"
     if is_streamed and prompt:
-        raise UserError("with stream input, prompts come on standard input only")
+        raise UserError(
+            "with `--input-format stream-json`, prompts are read from standard input only"
+        )
     words = "" if is_streamed else await read_prompt(lines, prompt)
     controls = Controls(lines, opener.chat_options.mode == "bypassPermissions")
     opener.approver = controls if given.prompt_tool else None

@@ -404,11 +404,13 @@ async def pick_session(
         work.append(asyncio.ensure_future(run(task)))
 
     def render_head() -> str:
-        where = "everywhere" if picker.is_everywhere else f"in {safe_line(picker.directory)}"
+        where = "all directories" if picker.is_everywhere else f"in {safe_line(picker.directory)}"
         return shorten_to_width(f"Resume: {safe_line(picker.query)}▏  {where}", body_size()[0])
 
     def render_foot() -> str:
-        keys = PICKER_KEYS.format(scope="this directory" if picker.is_everywhere else "everywhere")
+        keys = PICKER_KEYS.format(
+            scope="this directory" if picker.is_everywhere else "all directories"
+        )
         count = "…" if picker.is_reading else format_count(len(picker.matching), "session")
         return shorten_to_width(f"{safe_line(picker.note or count)}  {keys}", body_size()[0])
 
