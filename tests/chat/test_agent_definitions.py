@@ -78,7 +78,7 @@ def test_the_nearest_definition_counts(tmp_path: Path) -> None:
         ("x" * (MAX_FILE_BYTES + 1), "it is too large"),
     ],
 )
-def test_what_is_no_definition_is_said(tmp_path: Path, text: str, why: str) -> None:
+def test_an_invalid_agent_definition_is_reported(tmp_path: Path, text: str, why: str) -> None:
     path = define(tmp_path / ".claude/agents", "x", text)
     found, notices = load_agent_kinds(None, tmp_path)
     assert notices == [f"agent file '{path}' ignored: {why}"]
@@ -93,7 +93,7 @@ def test_a_pipe_does_not_hold_anybody_up(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=200))
-def test_whatever_a_file_holds_it_is_a_definition_or_a_notice(
+def test_any_file_is_a_definition_or_a_notice(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / "any"

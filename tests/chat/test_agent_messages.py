@@ -36,7 +36,7 @@ def result_of(told: Play) -> Json:
     return next(one for one in told.lines if "success" in str(one.get("toolUseResult")))
 
 
-def test_one_that_has_come_back_goes_on(tmp_path: Path) -> None:
+def test_a_finished_agent_resumes_when_messaged(tmp_path: Path) -> None:
     say = {"when": "[say]", "answers": [{"text": "Just words."}]}
     go = {
         "when": "[go]",
@@ -65,7 +65,7 @@ def test_one_that_has_come_back_goes_on(tmp_path: Path) -> None:
     assert any("<result>More words.</result>" in one for one in news)
 
 
-def test_one_that_works_gets_it_at_its_next_step(tmp_path: Path) -> None:
+def test_a_running_agent_gets_a_message_at_its_next_step(tmp_path: Path) -> None:
     wait = "until grep -qs hurry ../config/projects/*/*.jsonl; do sleep 0.05; done; sleep 0.2"
     slow = [{"calls": [{"name": "Bash", "input": {"command": wait}}]}, {"text": "Slowly done."}]
     go = [{"calls": [sends("[slow]", run_in_background=True)]}, tells("hurry"), {"text": "So."}]
@@ -91,7 +91,7 @@ def test_one_that_works_gets_it_at_its_next_step(tmp_path: Path) -> None:
     ]
 
 
-def test_nobody_is_no_agent(tmp_path: Path) -> None:
+def test_an_unknown_agent_cannot_be_messaged(tmp_path: Path) -> None:
     told = play(tmp_path, {"when": "[go]", "answers": [tells("x", "nobody"), {"text": "So."}]})
     told.ask("[go]")
     output = result_of(told)["toolUseResult"]

@@ -90,7 +90,7 @@ def test_limits_hold(tmp_path: Path, work: Path) -> None:
     assert ended.ending == "max_turns"
 
 
-def test_a_word_that_is_none_is_told(tmp_path: Path, work: Path) -> None:
+def test_an_unknown_option_is_rejected(tmp_path: Path, work: Path) -> None:
     with pytest.raises(UserError, match="'colour'"):
         Client.new(tmp_path / "config", cwd=work, model=ScriptModel(SCRIPT), colour="red")
 

@@ -168,7 +168,7 @@ def test_room_is_made_before_a_prompt_is_answered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("tokens", "is_made"), [(984, False), (1000, True)])
-def test_room_is_made_from_the_limit_on(tmp_path: Path, tokens: int, is_made: bool) -> None:
+def test_compaction_starts_at_the_threshold(tmp_path: Path, tokens: int, is_made: bool) -> None:
     room = Room(tmp_path, {"answers": [{"text": "x", "usage": used(tokens)}, {"text": "y"}]})
     events = room.ask("First?", "z")
     assert any(isinstance(event, Compacted) for event in events) == is_made
@@ -280,7 +280,7 @@ def test_a_summary_that_fails_changes_nothing_and_is_noted(
     ]
 
 
-def test_nothing_is_summed_up_where_nothing_was_said(tmp_path: Path) -> None:
+def test_an_empty_conversation_is_not_compacted(tmp_path: Path) -> None:
     room = Room(tmp_path, {})
     assert room.compact() == [
         Notice("Error during compaction: No messages to compact", is_error=True)
@@ -291,7 +291,7 @@ def test_nothing_is_summed_up_where_nothing_was_said(tmp_path: Path) -> None:
     )
 
 
-def test_a_turn_goes_on_while_there_is_room_yet(tmp_path: Path) -> None:
+def test_a_failed_compaction_does_not_stop_a_turn_that_still_fits(tmp_path: Path) -> None:
     full = {"text": "Full.", "usage": used(1500)}
     room = Room(tmp_path, {"answers": [full] * 6, **failing(**REFUSED)})
     events = room.ask("1", "2", "3", "4", "5", "6")
@@ -301,7 +301,7 @@ def test_a_turn_goes_on_while_there_is_room_yet(tmp_path: Path) -> None:
     assert not room.of("compact_boundary")
 
 
-def test_a_summary_that_comes_after_all_makes_up_for_those_that_failed(tmp_path: Path) -> None:
+def test_a_successful_compaction_resets_the_failure_count(tmp_path: Path) -> None:
     session = SessionWriter.new(tmp_path, cwd=tmp_path)
     session.prompt("Hello.")
     model = Listening({"answers": [REFUSED, REFUSED, SUMMED_UP], "otherwise": REFUSED})
@@ -387,7 +387,7 @@ def test_a_summary_is_found_in_an_answer(answer: str, summary: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_last_response_is_where_it_began(tmp_path: Path, version: Version) -> None:
+def test_the_last_response_starts_at_its_first_block(tmp_path: Path, version: Version) -> None:
     session = SessionWriter.new(tmp_path, cwd=tmp_path, version=version)
     live = LiveContext(session)
     assert from_last_response(live.records) == ()

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import plait
@@ -148,7 +148,6 @@ def play(version: Version, chance: Random, turns: int) -> None:
 
 @given(chance=st.randoms(use_true_random=False), turns=st.integers(1, 6))
 @pytest.mark.parametrize("version", VERSIONS)
-@settings(max_examples=40, deadline=None)
 def test_a_request_is_what_the_log_says_afresh(
     version: Version, chance: Random, turns: int
 ) -> None:
@@ -158,7 +157,6 @@ def test_a_request_is_what_the_log_says_afresh(
 @pytest.mark.long
 @given(chance=st.randoms(use_true_random=False), turns=st.integers(1, 20))
 @pytest.mark.parametrize("version", VERSIONS)
-@settings(max_examples=500, deadline=None)
 def test_many_requests_are_what_the_log_says_afresh(
     version: Version, chance: Random, turns: int
 ) -> None:
@@ -218,7 +216,7 @@ def test_what_comes_between_results_is_read_from_the_file(tmp_path: Path) -> Non
     assert live.messages() == read_afresh(session.path)
 
 
-def test_who_goes_back_sends_what_stands_there(tmp_path: Path) -> None:
+def test_after_a_rewind_only_earlier_messages_are_sent(tmp_path: Path) -> None:
     session = writer(tmp_path)
     live = LiveContext(session)
     session.prompt("One.")
@@ -247,7 +245,7 @@ def test_turns_that_are_over_are_made_once(tmp_path: Path) -> None:
     assert live.messages()[0] is not first[0]
 
 
-def test_tokens_are_those_of_the_last_answer_and_what_came_behind_it(tmp_path: Path) -> None:
+def test_tokens_count_the_last_response_and_what_follows(tmp_path: Path) -> None:
     session = writer(tmp_path)
     live = LiveContext(session)
     assert live.tokens() == 0

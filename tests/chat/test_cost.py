@@ -74,7 +74,7 @@ def test_lines_that_changed_are_counted() -> None:
     assert not one.has_grown, "nothing was paid for"
 
 
-def test_what_it_took_before_is_added() -> None:
+def test_the_cost_before_a_resume_is_added() -> None:
     one = cost(
         totalCostUSD=1.5,
         totalLinesAdded=10,

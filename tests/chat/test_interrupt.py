@@ -73,7 +73,7 @@ G<F  system turn_duration
     assert mark["interruptedMessageId"] == half["message"]["id"]
 
 
-def test_a_call_that_was_not_whole_is_not_logged(tmp_path: Path) -> None:
+def test_an_incomplete_call_is_not_logged(tmp_path: Path) -> None:
     call = {"type": "tool_use", "name": "Echo", "input": {"text": "x" * 2000}}
     stage = Stage(tmp_path, slow({"type": "text", "text": "Now."}, call), tools=[Echo()])
 
@@ -89,7 +89,7 @@ def test_a_call_that_was_not_whole_is_not_logged(tmp_path: Path) -> None:
     assert stage.picture().endswith("C<B  user [Request interrupted by user]\n     last-prompt")
 
 
-def test_before_any_answer_the_prompt_is_taken_back(tmp_path: Path) -> None:
+def test_a_prompt_stopped_before_any_answer_is_taken_back(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "late", "pause": 60}, {"text": "PLAIN"}]})
     events = stopped(
         stage, lambda event: isinstance(event, PromptLogged) and event.text == "go", "on"
@@ -110,7 +110,7 @@ D<C  system turn_duration
     assert stage.sent[0]["content"] == [{"type": "text", "text": "on"}]
 
 
-def test_where_nobody_types_the_prompt_stays(tmp_path: Path) -> None:
+def test_in_print_mode_an_interrupted_prompt_stays(tmp_path: Path) -> None:
     script = {"answers": [{"text": "late", "pause": 60}]}
     stage = Stage(tmp_path, script, entrypoint="sdk-cli")
     stopped(stage, lambda event: isinstance(event, PromptLogged))
@@ -193,6 +193,6 @@ def test_a_turn_that_is_stopped_before_it_begins_leaves_nothing(tmp_path: Path) 
     asyncio.run(play())
 
 
-def test_nothing_to_stop_is_told(tmp_path: Path) -> None:
+def test_interrupt_reports_that_nothing_is_running(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {})
     assert stage.client.interrupt() is False

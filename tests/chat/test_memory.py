@@ -1,4 +1,4 @@
-"""Requests: which model, which marks for the cache, how much may be said, what stands before."""
+"""Requests: model, cache marks, token limits, system prompt."""
 
 from datetime import date
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_a_request_says_what_the_log_says_behind_a_system_prompt(tmp_path: Path)
     assert "cache_control" not in str(memory.context.messages())
 
 
-def test_limits_and_further_fields_are_told(tmp_path: Path) -> None:
+def test_requests_have_limits_and_extra_fields(tmp_path: Path) -> None:
     extra = {"thinking": {"type": "adaptive"}}
     context = LiveContext(writer(tmp_path))
     memory = RequestBuilder(context, "claude-sonnet-4-5[1m]", max_tokens=9, extra=extra)
@@ -51,7 +51,7 @@ def test_limits_and_further_fields_are_told(tmp_path: Path) -> None:
     assert list(request.system) == []
 
 
-def test_a_mark_stands_on_the_last_block_that_can_carry_it() -> None:
+def test_the_cache_mark_is_on_the_last_block_that_can_carry_one() -> None:
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
     hidden = {"type": "redacted_thinking", "data": "d"}
     first = {"role": "user", "content": [text("a"), text("b"), text("")]}

@@ -148,7 +148,7 @@ def test_a_mode_says_what_is_asked(tmp_path: Path, mode: Mode) -> None:
         ("dontAsk", "Bash make", NOT_ASKED.format("Bash"), "mode:dontAsk", "permission-rule"),
     ],
 )
-def test_where_nobody_is_asked_the_model_is_told_why_not(
+def test_without_an_approver_the_model_gets_the_reason(
     tmp_path: Path, mode: Mode, call: str, told: str, decision: str, kind: str
 ) -> None:
     desk = Desk(tmp_path, mode)
@@ -403,7 +403,7 @@ def test_a_rule_for_files_names_paths(
 
 
 @pytest.mark.parametrize("text", ["", "Bash(", "Bash()", "(x)", "7", "Bash(x) y"])
-def test_what_is_no_rule_is_said_so(text: str) -> None:
+def test_an_invalid_rule_is_rejected(text: str) -> None:
     with pytest.raises(UserError, match="is not a permission rule"):
         parse_rule(text)
 
@@ -527,7 +527,7 @@ def test_files_that_have_something_run_are_asked_about(
         assert (decision.reason, decision.log_fields) == (told, {"reasonCode": "safetyCheck"})
 
 
-def test_leave_for_such_a_file_is_no_leave_for_others(tmp_path: Path) -> None:
+def test_permission_for_a_sensitive_file_covers_no_others(tmp_path: Path) -> None:
     person = Person(Approval(True, is_for_session=True))
     desk = Desk(tmp_path, person=person)
     call = proposal("Write", "write", desk.root / ".git" / "config")

@@ -54,9 +54,7 @@ def test_tokens_are_counted_once_for_each_response(tmp_path: Path, version: Vers
 
 # checklist: P94
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_conversation_near_the_limit_is_summed_up_before_it_goes_on(
-    tmp_path: Path, version: Version
-) -> None:
+def test_a_conversation_near_the_limit_is_compacted_first(tmp_path: Path, version: Version) -> None:
     answers = [{"text": "One.", "usage": used(900)}, {"text": "Two.", "usage": used(1100)}]
     room = Room(tmp_path, {"answers": [*answers, {"text": "Three."}]}, version=version)
     events = room.ask("first", "second", "third")
@@ -134,7 +132,7 @@ def lines_of(log: Path) -> list[Json]:
 
 # checklist: P97
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_a_command_says_while_it_runs_is_progress(
+def test_output_of_a_running_command_is_progress(
     tmp_path: Path, version: Version, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shell, "PROGRESS_DELAY", 0.1)

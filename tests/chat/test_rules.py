@@ -243,7 +243,7 @@ def test_a_rule_has_it_asked_about_in_every_mode(
     }
 
 
-def test_who_does_not_ask_refuses_what_is_to_be_asked_about(tmp_path: Path) -> None:
+def test_dont_ask_mode_denies_what_ask_rules_name(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "dontAsk", **sources("ask"))
     found = desk.decision(bash("touch u"), allowed=["Bash(touch u)"])
     assert (found["reasonCode"], found["kind"]) == ("mode:dontAsk", "permission-rule")
@@ -319,7 +319,7 @@ def test_a_file_that_may_not_be_read_is_not_touched(
         assert (found["decision"] == "reject") == is_hidden, command
 
 
-def test_what_is_told_of_a_file_that_is_denied(tmp_path: Path) -> None:
+def test_the_message_for_a_denied_file(tmp_path: Path) -> None:
     desk = Desk(tmp_path, projectSettings={"deny": ["Read(a)", "Edit(b)"]})
     assert desk.decision(of_file("Read", desk.root / "a"))["told"] == (
         "<tool_use_error>File is in a directory that is denied by your permission settings."
@@ -439,13 +439,13 @@ def test_rules_for_other_tools(
     assert (find_deny_rule([parse_rule(rule)], proposal, place) is not None) == is_named
 
 
-def test_what_is_told_of_a_host_that_is_denied(tmp_path: Path) -> None:
+def test_the_message_for_a_denied_host(tmp_path: Path) -> None:
     desk = Desk(tmp_path, userSettings={"deny": ["WebFetch(domain:a.test)"]})
     call = Proposal("WebFetch", {"url": "https://a.test/x"}, "network", "a.test")
     assert desk.decision(call)["told"] == "WebFetch denied access to domain:a.test."
 
 
-def test_what_is_no_rule_is_told_and_left_out(tmp_path: Path) -> None:
+def test_invalid_rules_in_settings_are_reported_and_ignored(tmp_path: Path) -> None:
     desk = Desk(tmp_path, localSettings={"deny": ["Bash(", "Bash(x)"], "allow": ["7"]})
     book = desk.book()
     assert [rule.text for rule in book.forbidden] == ["Bash(x)"]
@@ -456,7 +456,7 @@ def test_what_is_no_rule_is_told_and_left_out(tmp_path: Path) -> None:
     )
 
 
-def test_tools_that_are_forbidden_as_a_whole_are_not_there(tmp_path: Path) -> None:
+def test_tools_denied_entirely_are_not_offered(tmp_path: Path) -> None:
     desk = Desk(
         tmp_path,
         userSettings={"deny": ["Grep", "Bash(x)"], "ask": ["WebFetch"], "allow": ["WebSearch"]},

@@ -18,11 +18,11 @@ def told(path: Path, projects: Any) -> None:
     path.write_text(json.dumps({"projects": projects}), encoding="utf-8")
 
 
-def test_nobody_is_trusted_unasked(tmp_path: Path) -> None:
+def test_nothing_is_trusted_by_default(tmp_path: Path) -> None:
     assert not trust_of(tmp_path).is_trusted(tmp_path / "shop")
 
 
-def test_who_is_trusted_stays_so_with_all_below(tmp_path: Path) -> None:
+def test_trust_includes_everything_below(tmp_path: Path) -> None:
     trust_of(tmp_path).add(tmp_path / "shop")
     trust_of(tmp_path).add(tmp_path / "other")
     trust = trust_of(tmp_path)
@@ -51,7 +51,7 @@ def test_the_client_is_believed(
 
 
 @pytest.mark.parametrize("projects", [[], {"SHOP": 1}, {"SHOP": {"hasTrustDialogAccepted": 1}}, 7])
-def test_in_doubt_nobody_is(tmp_path: Path, projects: Any) -> None:
+def test_unreadable_trust_files_trust_nothing(tmp_path: Path, projects: Any) -> None:
     shop = tmp_path / "shop"
     text = json.dumps({"projects": projects}).replace("SHOP", str(shop))
     (tmp_path / ".claude.json").write_text(text, encoding="utf-8")

@@ -35,7 +35,7 @@ SCRIPT: dict[str, Any] = {
 TURN = ["PromptLogged", "TextDelta", "ResponseLogged", "TurnEnded"]
 
 
-def test_a_turn_is_told_as_it_happens(tmp_path: Path) -> None:
+def test_a_turn_yields_events_as_it_happens(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
             fits: Engine = engine
@@ -268,7 +268,7 @@ esac
 """
 
 
-def test_a_client_that_does_not_begin_is_told(tmp_path: Path) -> None:
+def test_a_client_that_does_not_start_is_reported(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, executable(tmp_path, DYING)) as engine:
             words = r"Claude Code has exited \(exit 7\): no such luck"
@@ -279,7 +279,7 @@ def test_a_client_that_does_not_begin_is_told(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_a_client_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_client_is_reported(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, tmp_path / "nothing") as engine:
             with pytest.raises(UserError, match="does not start: No such file"):
@@ -297,9 +297,7 @@ def test_what_is_no_object_and_no_known_request_does_no_harm(tmp_path: Path) -> 
     asyncio.run(run())
 
 
-def test_a_client_that_hears_nothing_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unresponsive_client_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plait.chat.claude_code.EXIT_TIMEOUT", 0.3)
     monkeypatch.setattr("plait.chat.claude_code.REQUEST_TIMEOUT", 0.3)
 

@@ -140,7 +140,9 @@ def test_a_result(chat: Chat, capsys: pytest.CaptureFixture[str], project: Path)
     assert not (project / "new.txt").exists()
 
 
-def test_all_as_it_happens(chat: Chat, capsys: pytest.CaptureFixture[str], project: Path) -> None:
+def test_stream_json_has_every_message(
+    chat: Chat, capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
     arguments = ("-p", "go", "--output-format", "stream-json", "--allowed-tools", "Write,Bash(ls)")
     assert chat(*arguments, script=WRITES) == 0
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -267,7 +269,7 @@ def test_bytes_that_are_no_text_are_told_as_a_sign(chat: Chat, project: Path) ->
     assert prompts(project) == ["caf?"]
 
 
-def test_a_directory_that_is_gone(
+def test_resuming_from_another_directory(
     chat: Chat, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = "11111111-2222-4333-8444-555555555555"
@@ -495,7 +497,7 @@ def test_a_cleared_session_begins_anew(
         (["--permission-mode", "x"], "--permission-mode: 'x' is not one of"),
     ],
 )
-def test_what_cannot_be_asked_for(
+def test_conflicting_options_are_rejected(
     chat: Chat, capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
 ) -> None:
     assert chat(*arguments) == 2

@@ -143,7 +143,7 @@ FOLDED = """\
 """
 
 
-def test_what_else_happens(capsys: pytest.CaptureFixture[str]) -> None:
+def test_retries_compactions_and_notices_are_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     error = {"type": "text", "text": "API Error: 529 busy"}
     assert (
         drawn(

@@ -36,7 +36,7 @@ def users(log: Path) -> list[dict[str, Any]]:
     ]
 
 
-def test_one_goes_back_with_files_as_they_were(
+def test_rewind_restores_files(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed("write one\nwrite two\n/rewind\n1\nb\nanother\n")
@@ -116,7 +116,7 @@ def test_over_puts_back_those_too_and_keeps_a_copy(
         ("hello\n/branch @9", "there is no prompt '9'"),
     ],
 )
-def test_what_cannot_be_done_is_told(
+def test_invalid_rewinds_and_branches_are_reported(
     chat: Chat, typed: Typed, given: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed(f"{given}\n")
@@ -133,7 +133,7 @@ def test_many_prompts_are_not_all_listed(
     assert "  … 2 earlier prompts\n  20  prompt 2\n  19  prompt 3\n" in told
 
 
-def test_a_branch_goes_on_beside_the_session(
+def test_a_branch_continues_in_a_new_session(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed("hello\nand then?\n/branch @1 my way\notherwise\n")

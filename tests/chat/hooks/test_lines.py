@@ -42,7 +42,7 @@ F<E  system stop_hook_summary"""
     )
 
 
-def test_words_stand_where_they_were_said(tmp_path: Path) -> None:
+def test_plain_hook_output_is_logged_at_its_event(tmp_path: Path) -> None:
     events = "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolBatch Stop"
     theatre = Theatre(tmp_path, {event: f"echo {event}" for event in events.split()})
     theatre.play("run")
@@ -81,7 +81,7 @@ EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_a_hook_that_fails_is_told_and_nothing_comes_of_it(tmp_path: Path, event: str) -> None:
+def test_a_failing_hook_is_reported_and_has_no_effect(tmp_path: Path, event: str) -> None:
     command = "echo out; echo bad >&2; exit 1"
     theatre = Theatre(tmp_path, {event: command})
     ended = theatre.play("run")
@@ -139,7 +139,7 @@ def test_garbage_is_words(tmp_path: Path, event: str, garbage: str) -> None:
         ),
     ],
 )
-def test_orders_that_nobody_understands_are_told(tmp_path: Path, told: Json, trouble: str) -> None:
+def test_invalid_hook_output_is_reported(tmp_path: Path, told: Json, trouble: str) -> None:
     theatre = Theatre(tmp_path, {"Stop": orders(**told)})
     theatre.play("hello")
     (found,) = theatre.attached
@@ -195,7 +195,7 @@ def test_context_reaches_the_model(tmp_path: Path, event: str, told: str, versio
     assert told in theatre.sent
 
 
-def test_contexts_of_a_beginning_stand_together(tmp_path: Path) -> None:
+def test_session_start_contexts_are_logged_together(tmp_path: Path) -> None:
     told = [own("SessionStart", additionalContext=word) for word in ("one", "two")]
     theatre = Theatre(tmp_path, {"SessionStart": [told[0], f"sleep 0.2; {told[1]}"]})
     theatre.play("hello")
@@ -247,7 +247,7 @@ def test_a_session_with_hooks_goes_on(tmp_path: Path, version: Version) -> None:
     assert "SessionStart:resume hook success: begun" in theatre.sent
 
 
-def test_secrets_of_the_environment_stay_unheard(tmp_path: Path) -> None:
+def test_hooks_do_not_get_secrets_of_the_environment(tmp_path: Path) -> None:
     secret = "correct-horse-battery-staple"
     environment = {"PATH": "/usr/bin:/bin", "MY_TOKEN": secret}
     hooks = {"UserPromptSubmit": f"echo [$MY_TOKEN] {secret[:8]}{secret[8:]}"}
@@ -256,7 +256,7 @@ def test_secrets_of_the_environment_stay_unheard(tmp_path: Path) -> None:
     assert theatre.attached[0]["content"] == "[] [secret of the environment]"
 
 
-def test_hooks_do_not_hear_of_calls_that_are_none(tmp_path: Path) -> None:
+def test_hooks_do_not_run_for_invalid_calls(tmp_path: Path) -> None:
     calls = [{"name": "Nothing", "input": {}}, {"name": "Bash", "input": {"command": 7}}]
     script = {"answers": [{"calls": calls}, {"text": "Done."}]}
     theatre = Theatre(

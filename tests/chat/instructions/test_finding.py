@@ -61,7 +61,7 @@ def test_without_a_configuration_there_is_nothing_of_ones_own(tmp_path: Path) ->
     assert load_nested_instructions(grounds, tmp_path / "project/f.py", grounds.new_reader()) == []
 
 
-def test_a_configuration_above_the_project_is_told_once(tmp_path: Path) -> None:
+def test_a_configuration_folder_above_the_project_is_read_once(tmp_path: Path) -> None:
     """At home `~/.claude/CLAUDE.md` is the person's own, not the project's."""
     own = write(tmp_path / ".claude/CLAUDE.md", "own")
     grounds = ProjectScope(tmp_path / "project", own.parent, tmp_path)
@@ -87,7 +87,7 @@ def test_what_is_brought_in_goes_a_few_steps_deep(tmp_path: Path) -> None:
     assert len(counted(tmp_path)) == 1 + MAX_IMPORT_DEPTH
 
 
-def test_a_name_that_no_file_can_have_is_none(tmp_path: Path) -> None:
+def test_an_impossible_file_name_is_not_imported(tmp_path: Path) -> None:
     """One that is too long, inside and outside."""
     write(tmp_path / "project/CLAUDE.md", f"@{'x' * 5000} @/{'y' * 5000}")
     assert counted(tmp_path) == ["project/CLAUDE.md"]
@@ -111,14 +111,14 @@ def test_a_project_brings_in_nothing_from_outside(tmp_path: Path) -> None:
     assert counted(tmp_path)[:3] == ["config/CLAUDE.md", "home/notes.md", "secret.md"]
 
 
-def test_a_home_that_nobody_knows_brings_in_nothing(tmp_path: Path) -> None:
+def test_without_a_home_folder_nothing_is_imported_from_it(tmp_path: Path) -> None:
     """Names below `~` lead nowhere then."""
     write(tmp_path / "config/CLAUDE.md", "@~/notes.md")
     grounds = ProjectScope(tmp_path / "project", tmp_path / "config")
     assert names(load_instructions(grounds, grounds.new_reader()), tmp_path) == ["config/CLAUDE.md"]
 
 
-def test_files_that_are_no_text_or_too_long_are_left_out(tmp_path: Path) -> None:
+def test_binary_and_large_files_are_not_imported(tmp_path: Path) -> None:
     """Pictures and the like by their names; a long one with a notice; blank ones silently."""
     write(tmp_path / "project/CLAUDE.md", "@a.png @b.pdf @c.zip @long.md @blank.md @fits.md")
     for name in ("a.png", "b.pdf", "c.zip"):
@@ -177,7 +177,7 @@ def test_which_names_are_files(text: str, found: list[str]) -> None:
         ("nothing", "nothing"),
     ],
 )
-def test_remarks_are_not_told(text: str, rest: str) -> None:
+def test_comments_are_not_sent(text: str, rest: str) -> None:
     """Those that stand for themselves, outside of code."""
     assert strip_comments(text) == rest
 

@@ -51,7 +51,7 @@ def test_any_text_can_be_filled(body: str, given: str) -> None:
         assert fill_arguments(body, "") == body
 
 
-def test_words_are_those_of_a_shell() -> None:
+def test_arguments_are_split_like_a_shell_does() -> None:
     """As far as its quotes go."""
     assert split_arguments("a 'b c' \"d\" e\\ f") == ["a", "b c", "d", "e f"]
     assert split_arguments("a 'b") == ["a", "'b"]
@@ -86,7 +86,7 @@ def test_what_is_said_is_not_run_again() -> None:
     assert (told, len(ran)) == ("x A !", 1)
 
 
-def test_a_skill_says_where_it_lies() -> None:
+def test_a_skill_names_its_folder() -> None:
     """Files beside it are found from there."""
     told, _ = said("See ${CLAUDE_SKILL_DIR}/x ${CLAUDE_SESSION_ID} ${HOME} $0", is_skill=True)
     base = "Base directory for this skill: /skills/look\n\n"

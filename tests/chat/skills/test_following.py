@@ -20,9 +20,7 @@ def call(tool: str, **given: Any) -> Mapping[str, Any]:
 
 # checklist: P41
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_a_command_is_a_prompt_with_what_it_makes_of_it_below(
-    tmp_path: Path, version: Version
-) -> None:
+def test_a_command_is_logged_with_its_expansion(tmp_path: Path, version: Version) -> None:
     """The raw command first, its expansion as a meta line that is its child."""
     words = Words(tmp_path, version)
     words.write(".claude/commands/review.md", "Look at $0.\n")
@@ -85,7 +83,7 @@ def test_what_a_command_allows_holds_for_its_turn(tmp_path: Path) -> None:
     assert (words.work / "made").exists()
 
 
-def test_what_a_command_has_run_stands_in_its_text(tmp_path: Path) -> None:
+def test_command_output_is_inserted_into_the_text(tmp_path: Path) -> None:
     """Where its head allows it."""
     words = Words(tmp_path)
     words.write(".claude/commands/say.md", f"{BASH}It says !`echo hello; echo you`.\n")
@@ -207,7 +205,7 @@ def test_a_skill_that_cannot_be_followed(tmp_path: Path, name: str, told: str) -
     assert told in block["content"]
 
 
-def test_the_model_is_told_of_skills_once_and_of_changes(tmp_path: Path) -> None:
+def test_skills_are_listed_once_and_again_when_changed(tmp_path: Path) -> None:
     """Also when the session goes on; of those that are for people alone it is not told."""
     words = Words(tmp_path)
     words.write(".claude/skills/look/SKILL.md", "Looks")
@@ -232,7 +230,7 @@ def test_without_skills_there_is_no_tool_for_them(tmp_path: Path) -> None:
     assert tools == [False, True]
 
 
-def test_the_older_form_tells_of_skills_beside_the_log(tmp_path: Path) -> None:
+def test_the_older_format_lists_skills_in_the_system_prompt(tmp_path: Path) -> None:
     """In the system prompt."""
     words = Words(tmp_path, "2.1.29")
     words.write(".claude/skills/look/SKILL.md", "Looks")

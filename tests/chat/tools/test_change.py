@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from plait.chat.tools import ToolError, edit
@@ -98,7 +98,6 @@ def test_a_text_is_replaced_wherever_it_stands(desk: Desk) -> None:
 @given(
     st.text('ab\r\n\t“"', max_size=30), st.text('ab\n"', max_size=4), st.text("cd\n", max_size=4)
 )
-@settings(max_examples=150, deadline=None)
 def test_what_was_and_the_patch_are_what_is(text: str, old: str, new: str) -> None:
     assume(old != new)
     with tempfile.TemporaryDirectory() as folder:
@@ -314,7 +313,7 @@ def test_edits_that_were_proposed_together_both_come(desk: Desk) -> None:
     assert path.read_text() == "1\n2\n"
 
 
-def test_what_the_model_has_not_seen_is_told_apart(desk: Desk) -> None:
+def test_unseen_changes_are_marked_in_the_result(desk: Desk) -> None:
     desk.put("a.txt", "one\ntwo\n")
     unseen = desk.do("Edit", file_path="a.txt", old_string="one", new_string="1")
     assert unseen.content == "The file a.txt has been updated successfully."
@@ -329,7 +328,7 @@ def test_what_the_model_has_not_seen_is_told_apart(desk: Desk) -> None:
 
 # checklist: P86
 @pytest.mark.parametrize("tool", ["Write", "Edit"])
-def test_what_a_person_changed_is_told(desk: Desk, tool: str) -> None:
+def test_changes_by_the_user_are_marked_in_the_result(desk: Desk, tool: str) -> None:
     import asyncio
 
     desk.put("a.txt", "one\n")

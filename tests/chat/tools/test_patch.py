@@ -3,7 +3,7 @@
 import difflib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.chat.tools import edit as patches
@@ -16,13 +16,11 @@ TEXTS = st.tuples(LINES, st.booleans()).map(
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=300, deadline=None)
 def test_a_text_and_its_patch_are_the_other_text(old: str, new: str) -> None:
     assert apply_hunks(old, build_hunks(old, new)) == new
 
 
 @given(LINES, LINES)
-@settings(max_examples=300, deadline=None)
 def test_no_way_is_shorter(old: list[str], new: list[str]) -> None:
     made = sum(mark != " " for mark, _ in diff_lines(old, new))
     kept = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
@@ -33,7 +31,6 @@ def test_no_way_is_shorter(old: list[str], new: list[str]) -> None:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=100, deadline=None)
 def test_hunks_say_where_they_are(old: str, new: str) -> None:
     for hunk in build_hunks(old, new):
         marks = [line[0] for line in hunk["lines"]]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.chat.tools.files import decode_file, format_size
@@ -65,7 +65,6 @@ def test_a_part_of_a_file(desk: Desk, asked: dict[str, Any], told: str) -> None:
     st.integers(1, 12),
     st.integers(1, 12),
 )
-@settings(max_examples=60, deadline=None)
 def test_parts_are_the_lines_of_the_file(text: str, offset: int, limit: int) -> None:
     import tempfile
 
@@ -279,7 +278,6 @@ def test_sizes(count: int, told: str) -> None:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=100, deadline=None)
 def test_what_can_be_written_again_is_what_it_was(data: bytes) -> None:
     found = decode_file(data)
     if not found.problem:

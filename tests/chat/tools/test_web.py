@@ -117,7 +117,7 @@ def test_answers_in_pictures(online: Desk, url: str, path: str, told: str) -> No
     assert online.told("WebFetch", url=url + path, prompt="read").startswith(told)
 
 
-def test_a_move_to_another_host_is_told_and_not_followed(online: Desk, url: str) -> None:
+def test_a_redirect_to_another_host_is_not_followed(online: Desk, url: str) -> None:
     outcome = online.do("WebFetch", url=f"{url}/away", prompt="read")
     assert outcome.content == (
         "REDIRECT DETECTED: The URL redirects to a different host.\n\n"

@@ -1,4 +1,4 @@
-"""What hooks are told: the fields of every event, as the client tells them; and which are told."""
+"""What hooks get on standard input: the fields of every event, and which events fire."""
 
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def test_a_session_that_goes_on_says_how_it_was_left(tmp_path: Path) -> None:
     assert 0 <= told["seconds_since_last_response"] < 60
 
 
-def test_a_screen_tells_the_model_and_why_one_leaves(tmp_path: Path) -> None:
+def test_interactive_sessions_send_the_model_and_the_exit_reason(tmp_path: Path) -> None:
     told = play(tmp_path, "hello", entrypoint="cli")
     assert told["SessionStart"][0]["model"] == "script"
     assert told["SessionEnd"][0]["reason"] == "prompt_input_exit"
@@ -186,7 +186,7 @@ def settings(**values: Any) -> ClientSettings:
     return ClientSettings((file,))
 
 
-def test_hooks_that_are_none_are_told() -> None:
+def test_invalid_hooks_are_reported() -> None:
     book = load_hooks(
         settings(
             hooks={
@@ -265,7 +265,7 @@ def test_an_agent_has_hooks_of_its_own(tmp_path: Path) -> None:
     assert len(told["Stop"]) == 1
 
 
-def test_a_compaction_that_is_blocked_gives_its_id_to_nobody(tmp_path: Path) -> None:
+def test_a_blocked_compaction_has_its_own_prompt_id(tmp_path: Path) -> None:
     theatre = Theatre(tmp_path, {"PreCompact": f"{KEEP}; exit 2"})
     theatre.play("hello", "/compact", "and then?")
     ids = [one["promptId"] for one in theatre.lines if one.get("promptSource")]

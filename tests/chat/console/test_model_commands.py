@@ -1,4 +1,4 @@
-"""Commands that tell of a session: who answers, what it can do, what may be done, servers."""
+"""The commands /model, /tools, /permissions and /mcp."""
 
 import asyncio
 from pathlib import Path
@@ -61,7 +61,7 @@ def test_rules_are_listed_and_another_mode_is_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["bypassPermissions", "none"])
-def test_not_every_mode_can_be_changed_to(tmp_path: Path, mode: str) -> None:
+def test_some_modes_cannot_be_switched_to(tmp_path: Path, mode: str) -> None:
     """What bypasses everything is said when a session begins, or not at all."""
     with pytest.raises(UserError, match="cannot switch to mode"):
         said(tmp_path, f"/permissions {mode}")

@@ -1,4 +1,4 @@
-"""What a person allows for good: which rules, where they are written, what stays as it was."""
+"""Rules that the user allows permanently: what is written, and what stays unchanged."""
 
 import asyncio
 import json
@@ -151,7 +151,7 @@ def test_a_broken_file_is_left_alone(tmp_path: Path, text: str, told: str) -> No
     assert path.read_text() == text
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_unreadable_settings_are_reported(tmp_path: Path) -> None:
     path = tmp_path / ".claude/settings.local.json"
     path.parent.mkdir()
     path.write_bytes(b"\xff\xfe")
@@ -199,7 +199,7 @@ def test_what_is_allowed_for_good_is_not_asked_about_again(tmp_path: Path) -> No
     assert json.loads(text) == {"permissions": {"allow": ["Bash(npm run *)"]}}
 
 
-def test_where_it_cannot_be_kept_it_is_done_and_told(tmp_path: Path) -> None:
+def test_a_rule_that_cannot_be_saved_is_reported(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.local.json").write_text("{")
     notes: list[str] = []

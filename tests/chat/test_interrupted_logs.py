@@ -1,4 +1,4 @@
-"""A turn that is stopped to what the log says of it, by what was there when it was stopped."""
+"""The log of a turn that was stopped, by where it was stopped."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Instructions in the log and in what is sent, as the client has them there."""
+"""Instructions in the log and in requests, as Claude Code has them."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from plait.write.lines import Version
 from tests.chat.words import Words, kinds, read
 
 
-def test_they_are_told_with_the_first_prompt(tmp_path: Path) -> None:
+def test_instructions_are_sent_with_the_first_prompt(tmp_path: Path) -> None:
     """In the log behind the prompt; to the model before its words."""
     words = Words(tmp_path)
     words.write("config/CLAUDE.md", "be brief\n")
@@ -54,14 +54,14 @@ mine
     assert first[0]["text"].strip() == told["rendered"][0]["content"]
 
 
-def test_without_any_nothing_is_told(tmp_path: Path) -> None:
+def test_without_instructions_nothing_is_sent(tmp_path: Path) -> None:
     """No line says that there are none."""
     words = Words(tmp_path)
     words.ask("Hello.")
     assert "instructions" not in kinds(words.new_lines())
 
 
-def test_a_session_that_goes_on_is_told_what_has_changed(tmp_path: Path) -> None:
+def test_a_resumed_session_gets_changed_instructions(tmp_path: Path) -> None:
     """Files that say something else, and those that are there no more."""
     words = Words(tmp_path)
     words.write("CLAUDE.md", "one @more.md\n")
@@ -99,7 +99,7 @@ def test_a_session_that_goes_on_is_told_what_has_changed(tmp_path: Path) -> None
     )
 
 
-def test_after_a_summary_all_is_told_again(tmp_path: Path) -> None:
+def test_after_a_compaction_instructions_are_sent_again(tmp_path: Path) -> None:
     """The summary does not hold them."""
     words = Words(tmp_path)
     words.write("CLAUDE.md", "one\n")
@@ -116,7 +116,7 @@ def test_after_a_summary_all_is_told_again(tmp_path: Path) -> None:
     assert len(words.attached("nested_memory")) == 2
 
 
-def test_those_further_down_are_told_when_a_file_there_is_read(tmp_path: Path) -> None:
+def test_nested_instructions_are_sent_when_a_file_there_is_read(tmp_path: Path) -> None:
     """Once, behind the results; again where they have changed."""
     words = Words(tmp_path)
     words.write("sub/CLAUDE.md", "sub @more.md\n")
@@ -189,7 +189,7 @@ def test_what_is_written_brings_what_counts_there(tmp_path: Path) -> None:
     assert len(words.attached("nested_memory")) == 1
 
 
-def test_what_is_told_already_is_not_told_for_a_file(tmp_path: Path) -> None:
+def test_known_instructions_are_not_sent_again_for_a_file(tmp_path: Path) -> None:
     """A file that counts anyway, and is brought in once more from below."""
     words = Words(tmp_path)
     words.write("CLAUDE.md", "@style.md\n")
@@ -202,7 +202,9 @@ def test_what_is_told_already_is_not_told_for_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["2.1.29"])
-def test_the_older_form_has_them_beside_the_log(tmp_path: Path, version: Version) -> None:
+def test_the_older_format_has_instructions_in_the_system_prompt(
+    tmp_path: Path, version: Version
+) -> None:
     """All of them in the system prompt; those further down as what the client puts in."""
     words = Words(tmp_path, version)
     words.write("CLAUDE.md", "use tabs\n")
@@ -215,7 +217,7 @@ def test_the_older_form_has_them_beside_the_log(tmp_path: Path, version: Version
     assert "sub" in note["message"]["content"]
 
 
-def test_a_person_is_told_what_is_left_out(tmp_path: Path) -> None:
+def test_the_user_is_notified_of_skipped_instructions(tmp_path: Path) -> None:
     """Once, when they ask."""
     words = Words(tmp_path)
     words.write("CLAUDE.md", "@../secret.md\n")

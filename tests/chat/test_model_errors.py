@@ -1,4 +1,4 @@
-"""Faults of the model: asked again, or told as the client tells them."""
+"""Errors of the model: retried, or reported in the words of Claude Code."""
 
 import json
 from pathlib import Path
@@ -140,7 +140,7 @@ def test_what_a_broken_answer_had_said_is_not_in_the_older_log_either(tmp_path: 
 
 
 @pytest.mark.parametrize(("retries", "asked"), [(0, 1), (2, 3)])
-def test_in_the_end_it_is_given_up(tmp_path: Path, retries: int, asked: int) -> None:
+def test_retrying_stops_after_the_limit(tmp_path: Path, retries: int, asked: int) -> None:
     answers = [{"error": 529, "message": f"no {number}"} for number in range(9)]
     stage = Stage(tmp_path, {"answers": answers}, limits=Limits(retries=retries))
     events = stage.ask("go", "again")

@@ -1,4 +1,4 @@
-"""Where a session stands, and what its next prompt costs."""
+"""The status line, and what the next prompt costs."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What hooks may decide: prompts that are not asked, calls that are refused, turns that go on."""
+"""What hooks may decide: blocked prompts, denied and changed calls, continued turns."""
 
 import asyncio
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_a_call_is_refused(tmp_path: Path, command: str, reason: str, mode: str)
     assert not theatre.attached
 
 
-def test_the_last_refusal_is_told_and_goes_before_leave(tmp_path: Path) -> None:
+def test_the_last_denial_wins_over_permission(tmp_path: Path) -> None:
     deny = [
         own("PreToolUse", permissionDecision="deny", permissionDecisionReason=word)
         for word in ("one", "two")
@@ -119,7 +119,7 @@ def _made(folder: Path) -> bool:
     return True
 
 
-def test_who_does_not_ask_refuses_what_hooks_would_have_asked(tmp_path: Path) -> None:
+def test_dont_ask_mode_denies_what_hooks_would_ask(tmp_path: Path) -> None:
     ask = own("PreToolUse", permissionDecision="ask")
     theatre = Theatre(tmp_path, {"PreToolUse": ask}, mode="dontAsk")
     theatre.play("run")
@@ -227,7 +227,9 @@ ONCE = "test -e once && exit 0; touch once; "
         (ONCE + orders(decision="block", reason="more"), "more", ["hook_blocking_error"]),
     ],
 )
-def test_a_turn_goes_on(tmp_path: Path, command: str, told: str, kinds: list[str]) -> None:
+def test_a_stop_hook_continues_the_turn(
+    tmp_path: Path, command: str, told: str, kinds: list[str]
+) -> None:
     theatre = Theatre(tmp_path, {"Stop": command})
     assert theatre.play("run").text == "ok"
     (note,) = [one for one in theatre.lines if one.get("isMeta") and one["type"] == "user"]
@@ -282,7 +284,7 @@ def test_hooks_answer_in_a_persons_place(tmp_path: Path, decision: Json, is_done
     assert found["reasonCode"] == ("unknown" if is_done else "hook:PermissionRequest")
 
 
-def test_who_says_nothing_leaves_it_to_the_person(tmp_path: Path) -> None:
+def test_without_a_hook_decision_the_user_is_asked(tmp_path: Path) -> None:
     person = Person()
     theatre = Theatre(tmp_path, {"PermissionRequest": "true"}, asker=person)
     theatre.play("write")

@@ -1,4 +1,4 @@
-"""What tools know again of a session that goes on: files that were seen, lists that were kept."""
+"""What tools know again in a resumed session: files read, to-dos, tasks."""
 
 import asyncio
 import json
@@ -93,7 +93,7 @@ WRITTEN = {"file_path": "overwritten", "content": "ours"}
 SINCE = "<tool_use_error>File has been modified since read"
 
 
-def test_what_a_summary_stands_for_is_not_known(tmp_path: Path) -> None:
+def test_files_read_before_a_compaction_are_not_known(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path)
     (sitting.work / "a").write_text(TEXT)
     sitting.turn(read("a"))
@@ -145,7 +145,7 @@ def test_lists_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("output", ['"text"', "null", "[]", '{"task":{"id":"x"}}', '{"task":7}'])
-def test_results_that_are_none_are_passed_over(tmp_path: Path, output: str) -> None:
+def test_invalid_results_are_skipped(tmp_path: Path, output: str) -> None:
     sitting = Sitting(tmp_path)
     sitting.turn(("TaskCreate", {"subject": "First", "description": "d"}))
     assert sitting.log

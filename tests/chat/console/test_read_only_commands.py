@@ -1,4 +1,4 @@
-"""Commands that look at what there is, in a pipe: the same as on a screen, line by line."""
+"""Commands that only show something, in a pipe."""
 
 import json
 import re
@@ -48,7 +48,9 @@ def told(
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "SESSION", text)
 
 
-def test_what_is_to_be_done(chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]) -> None:
+def test_todos_and_tasks_are_listed(
+    chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = told(chat, typed, capsys, "/todos\nplan it\n/todos\n/tasks\n/tasks b1\n")
     assert "▌ /todos\nthe to-do list is empty\n" in text
     assert "▌ /todos\n    ✓ look\n    ▸ mend\n" in text
@@ -56,7 +58,7 @@ def test_what_is_to_be_done(chat: Chat, typed: Typed, capsys: pytest.CaptureFixt
     assert "there is no task 'b1'\n`/tasks` lists running tasks\n" in text
 
 
-def test_a_result_is_shown_whole(
+def test_open_shows_a_result_in_full(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = told(chat, typed, capsys, "/open\nread it\n/open\n/open 2\n")

@@ -1,4 +1,4 @@
-"""Things to do, agents and tasks in the background, as they are told below."""
+"""To-dos, agents and background tasks as they are shown below the input."""
 
 from itertools import count
 from typing import Any

@@ -1,4 +1,4 @@
-"""Conversations that go on from an earlier prompt, here or in a session of their own."""
+"""Continuing from an earlier prompt, in the same session or in a branch."""
 
 import asyncio
 import json
@@ -162,13 +162,13 @@ POINTS = [
 
 
 @pytest.mark.parametrize("name", ["0", "4", "-1", "bbb", "dddd", "", "²"])
-def test_a_prompt_that_there_is_not(name: str) -> None:
+def test_an_unknown_prompt_is_rejected(name: str) -> None:
     with pytest.raises(UserError, match=f"there is no prompt '{name}'") as caught:
         find_rewind_point(POINTS, name)
     assert caught.value.hints == ("use a number from 1 (newest) to 3",)
 
 
-def test_two_prompts_that_begin_alike_are_none() -> None:
+def test_an_ambiguous_prompt_id_is_rejected() -> None:
     twins = [RewindPoint("aaaa1111", "One.", "", None), RewindPoint("aaaa2222", "Two.", "", None)]
     with pytest.raises(UserError):
         find_rewind_point(twins, "aaaa")

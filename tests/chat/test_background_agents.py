@@ -1,4 +1,4 @@
-"""Agents in the background: what is told of them at once, in between and at their end."""
+"""Agents in the background: their launch, progress and notification."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Commands to whether others may run beside them."""
+"""Which commands may run at the same time as others."""
 
 import asyncio
 import os
