@@ -27,7 +27,7 @@ def desk(tmp_path: Path) -> Iterator[EditDesk]:
 def context_of(desk: EditDesk, reader: Reader, width: int = 1440, **options: object) -> Page:
     """Opens the Context view of the session."""
     page = reader(desk.at, f"/s/{desk.name}/context", width=width, **options)
-    expect(page.get_by_role("heading", name="What fills it")).to_be_visible()
+    expect(page.get_by_role("heading", name="What fills the context")).to_be_visible()
     return page
 
 
@@ -46,7 +46,7 @@ def open_result(page: Page) -> None:
     """Goes to the session that results, and waits until all of its view is there."""
     page.get_by_role("link", name="Open", exact=True).click()
     expect(page).to_have_url(re.compile("/context$"))
-    expect(page.get_by_role("heading", name="What fills it")).to_be_visible()
+    expect(page.get_by_role("heading", name="What fills the context")).to_be_visible()
     page.locator(".making-room").scroll_into_view_if_needed()
     expect(page.locator("[data-preset=extreme] span span")).to_have_count(1)
 
@@ -99,7 +99,7 @@ def test_the_session_itself_is_trimmed_and_the_view_follows(desk: EditDesk, read
     before = desk.files
     page = context_of(desk, reader)
     page.get_by_role("checkbox", name="Trim: Thinking").check()
-    page.get_by_role("checkbox", name="change this session itself").check()
+    page.get_by_role("checkbox", name="Change this session instead of making a copy").check()
     page.get_by_role("button", name="Trim selected").click()
     box(page).get_by_role("button", name="Trim", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")

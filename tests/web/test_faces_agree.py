@@ -66,7 +66,7 @@ def test_what_fills_a_context_is_counted_once(gallery_page: Served) -> None:
     checked = 0
     for name in gallery_page.library.snapshot.names:
         page = settled(gallery_page, f"/s/{name}/context")
-        window, _, table = page.partition("What fills it</h3>")
+        window, _, table = page.partition("What fills the context</h3>")
         legend = read_text(window.partition('<figure class="xray">')[0])
         for heading in ("Tool results", "Agent reports", "Tool calls", "Answers", "Thinking"):
             pattern = rf'"words">{heading}</span>.*?class="took"[^>]*>([^<]+)<'

@@ -222,7 +222,7 @@ def test_a_response_of_one_line_says_when_it_came_and_no_time_of_its_own(at: Ser
 
 def test_what_fills_a_context_says_that_it_is_estimated(at: Served) -> None:
     page = at.ask(f"/s/{name_of('ways')}/context")[2].decode()
-    below = page.partition("What fills it</h3>")[2]
+    below = page.partition("What fills the context</h3>")[2]
     assert "Estimated from message lengths" in below.partition("<ul")[0]
 
 

@@ -185,8 +185,8 @@ def serve_comparison(request: Request) -> Response:
     ]
     choice = (
         f'<form class="picks" action="/s/{esc(quote_url(name))}/compare">'
-        f'<label>One <select name="a">{render_options(branches, comparison.first.line)}</select></label>'
-        f'<label>Two <select name="b">{render_options(branches, comparison.second.line)}</select></label>'
+        f'<label>First <select name="a">{render_options(branches, comparison.first.line)}</select></label>'
+        f'<label>Second <select name="b">{render_options(branches, comparison.second.line)}</select></label>'
         '<button class="more">Compare</button>'
         '<button type="button" class="more flip" data-do="flip">Show the other branch</button></form>'
     )

@@ -172,7 +172,7 @@ def render_fills(head: SessionHeader, context: Weighed) -> str:
     )
     return (
         f'<form class="room" data-session="{esc(head.name)}" data-title="{esc(head.title)}">'
-        f'<h3>What fills it</h3><p class="hint">{BY_CHARACTERS}</p>'
+        f'<h3>What fills the context</h3><p class="hint">{BY_CHARACTERS}</p>'
         f'<ul class="kinds">{rows}</ul>{make_room}</form>'
     )
 
