@@ -68,7 +68,7 @@ def test_every_list_speaks_of_the_same_sessions(
     assert counts == [5, SESSIONS, 1]
     said = out(capfd, "stats", "--root", root)
     assert said.startswith("5 of 8 sessions")
-    assert "1 session not counted: copies of others" in said
+    assert "1 session not counted: copies of other sessions" in said
     assert "2 sessions not counted: no conversation" in said
     usage = json.loads(out(capfd, "usage", "session", "--root", root, "--json"))
     assert (usage["sessions"], usage["all_sessions"]) == (4, SESSIONS)

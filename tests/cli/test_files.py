@@ -91,12 +91,12 @@ def test_lines_can_be_chosen(command: Command, script: Script, span: str, count:
     [
         (("blame", "cart.py", "--lines", "x"), "'x' is not a range of lines"),
         (("blame", "cart.py", "--lines", "9"), "no lines 9"),
-        (("blame", "cart.py", "--yes"), "--yes needs --notes"),
+        (("blame", "cart.py", "--yes"), "`--yes` needs `--notes`"),
         (("blame", "nowhere.py"), "no session knows it"),
         (("history", "nowhere.py"), "no session touched 'nowhere.py'"),
         (("history", "cart.py", "--at", "9"), "no turn 9 in this session"),
         (("history", "cart.py", "--at", "never"), "'never' is not a time"),
-        (("files", "latest", "-o", "x"), "-o writes files as they were after a turn"),
+        (("files", "latest", "-o", "x"), "`-o` writes files as they were after a turn"),
         (("files", "latest", "--at", "7"), "no turn 7"),
     ],
 )

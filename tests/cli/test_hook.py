@@ -276,7 +276,7 @@ def test_what_cc_langfuse_has_sent_is_taken_over(
     theirs = {"s1": {"last_line": 40, "turn_count": 9, "updated": "2025-01-15T10:00:00Z"}}
     other.write_text(json.dumps(theirs), encoding="utf-8")
     assert plait("trace", "install", "--yes") == 0
-    assert "is not sent again: 1 session" in capsys.readouterr().out
+    assert "skipping what cc-langfuse has already sent: 1 session" in capsys.readouterr().out
     assert read_states(folder)["s1"].last_line == 40
     assert json.loads(other.read_text(encoding="utf-8")) == theirs
 

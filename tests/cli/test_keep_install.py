@@ -268,9 +268,7 @@ def test_a_crontab_that_is_not_told_is_not_written_over(
     assert "crontab says: you may not" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "words", [("--uninstall", "hook"), ("latest",), ("--project", "x"), ("--all",)]
-)
+@pytest.mark.parametrize("words", [("--uninstall", "hook"), ("latest",), ("--project", "x")])
 def test_it_is_about_all_sessions(
     home: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:

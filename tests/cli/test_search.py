@@ -253,7 +253,7 @@ def test_a_session_shows_only_its_failing_commands(
     [turn] = json.loads(capsys.readouterr().out)["turns"]
     assert turn["number"] == 2
     assert run(["show", failing, "--outcome", "launched"]) == 0
-    assert "no such call here" in capsys.readouterr().out
+    assert "no such call in these turns" in capsys.readouterr().out
     assert run(["show", failing, "--outcome", "fine"]) == 2
     capsys.readouterr()
 

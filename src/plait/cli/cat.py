@@ -37,10 +37,10 @@ def cat_command(
         "--agent", section=OWN, metavar="ID", help="Print this sub-agent's log instead."
     ),
     translation: bool = option(
-        "--translation", help="Of another agent's session: the lines that Plait reads."
+        "--translation", help="For another agent's session: print the lines that Plait reads."
     ),
 ) -> None:
-    """Print the lines of SESSION as they are in its file, also another agent's."""
+    """Print the lines of SESSION, or of one of its sub-agents, as they are in its file."""
     path, origin = _path_of(request, session, agent)
     numbers = parse_range(span, sys.maxsize - 1, "--line", "line number") if span else None
     found = False

@@ -114,12 +114,12 @@ def set_command(
     shown = "(not shown)" if setting.is_secret else " ".join(values)
     request.output.note(f"{key} is now {shown or 'empty'}")
     if variable := find_overriding_variable(key):
-        request.output.note(f"but ${variable} in your environment beats it")
+        request.output.note(f"but ${variable} in your environment overrides it")
 
 
 @command(examples="plait config unset pager")
 def unset_command(request: Request, key: str = key_argument) -> None:
-    """Remove a setting from `config.toml`, so that its default counts again."""
+    """Remove a setting from `config.toml`, so that its default applies again."""
     if not find_line(read_config_text(config_file()), key):
         find_setting(key)
         request.output.note(f"'{key}' was not set")

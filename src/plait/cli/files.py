@@ -68,7 +68,7 @@ def blame_command(
         _print_notes(request, plan, is_sure=is_sure, as_json=as_json)
         return
     if is_sure:
-        raise UserError("--yes needs --notes", "`plait blame FILE --notes` shows the plan")
+        raise UserError("`--yes` needs `--notes`", "`plait blame FILE --notes` shows the plan")
     blame = request.archive.blame(file, directory=directory, known_as=known_as)
     lines = blame.lines
     if span is not None:
@@ -195,7 +195,7 @@ def files_command(
     output, archive, source = request.output, request.archive, request.session(session)
     if turn is None:
         if folder is not None or force:
-            raise UserError("-o writes files as they were after a turn", "add `--at TURN`")
+            raise UserError("`-o` writes files as they were after a turn", "add `--at TURN`")
         changes = archive.session_files(source)
         if as_json:
             output.json(changes)

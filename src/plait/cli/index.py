@@ -20,7 +20,9 @@ def index_command(
     request: Request,
     rebuild: bool = option("--rebuild", help="Read everything again."),
     status: bool = option("--status", help="Show what the index contains."),
-    is_watching: bool = option("--watch", help="Keep running and updating it."),
+    is_watching: bool = option(
+        "--watch", help="Keep running and update the index as sessions grow."
+    ),
     as_json: bool = shared.as_json,
 ) -> None:
     """Build or update the index that makes search instant.

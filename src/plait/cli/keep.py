@@ -274,7 +274,7 @@ def _print_at_risk(request: Request, status: KeepStatus) -> None:
 
 @command(examples="plait keep verify")
 def verify_command(request: Request, as_json: bool = shared.as_json) -> int:
-    """Read the whole backup once and list what is damaged.
+    """Read the entire backup and list what is damaged.
 
     The exit code is 1 if there is damage. Undamaged sessions can still be restored.
     """

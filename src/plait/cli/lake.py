@@ -490,7 +490,7 @@ def tidy_command(
         least=0,
         default=24,
         show_default=True,
-        help="Only files older than this. Below 12, make sure that nobody is building.",
+        help="Only files older than this. Below 12 hours, make sure that no build is running.",
     ),
     as_json: bool = shared.as_json,
 ) -> None:

@@ -1,11 +1,9 @@
 """`plait lake sql` and `ask`: query results as a table, CSV, Parquet or JSON."""
 
-import csv
 import io
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -18,10 +16,9 @@ from plait.cli.output import Output, format_json, select_fields, write_bytes
 from plait.cli.text import format_number, now, safe_line
 from plait.errors import SourceError, UserError
 from plait.lake.saved_queries import FILE_NAME, SavedQuery, find_saved_query, load_saved_queries
+from plait.lake.values import format_csv, plain_value
 from plait.record.time_words import parse_time_option
 from plait.settings import config_file
-from plait.usage.formats import escape_cell
-from plait.view.formats import format_utc
 from plait.view.summaries import to_single_line
 from plait.view.text import shorten_to_width
 
@@ -67,13 +64,13 @@ class AnswerOptions(OptionGroup):
             raise UserError("Parquet cannot be printed on a terminal", "add `--output FILE`")
         with _open_sink(self.output) as sink:
             if kind == "csv":
-                sink.write(_format_csv([answer.columns]))
+                sink.write(format_csv([answer.columns]))
                 for batch in answer.row_batches():
-                    sink.write(_format_csv(batch))
+                    sink.write(format_csv(batch))
             elif kind == "json":
                 names = answer.columns
                 rows = [
-                    dict(zip(names, map(_plain_value, row), strict=True)) for row in answer.rows()
+                    dict(zip(names, map(plain_value, row), strict=True)) for row in answer.rows()
                 ]
                 sink.write(format_json({"columns": names, "rows": rows}) + b"\n")
             else:
@@ -129,39 +126,7 @@ def _format_cell(value: object) -> str:
         case float() | Decimal():
             return f"{value:,.{DECIMALS}f}".rstrip("0").rstrip(".")
         case _:
-            return safe_line(to_single_line(str(_plain_value(value))))
-
-
-def _plain_value(value: object) -> object:
-    """Return a value as programs get it: times as text, bytes as the text that they are."""
-    match value:
-        case datetime():
-            return format_utc(value) if value.tzinfo else value.isoformat()
-        case date():
-            return value.isoformat()
-        case timedelta():
-            return value.total_seconds()
-        case Decimal():
-            return float(value)
-        case bytes():
-            return value.decode("utf-8", "replace")
-        case list() | tuple():
-            return [_plain_value(item) for item in value]
-        case dict():
-            return {str(key): _plain_value(item) for key, item in value.items()}
-        case _:
-            return value
-
-
-def _format_csv(rows: Iterable[Iterable[object]]) -> bytes:
-    def format_cell(value: object) -> object:
-        plain = _plain_value(value)
-        is_bare = plain is None or isinstance(plain, int | float)
-        return plain if is_bare else escape_cell(str(plain))
-
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows(map(format_cell, row) for row in rows)
-    return written.getvalue().encode("utf-8", "replace")
+            return safe_line(to_single_line(str(plain_value(value))))
 
 
 class _Stdout(io.RawIOBase):

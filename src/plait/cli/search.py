@@ -180,19 +180,8 @@ def search_command(
             commands = {"open": _open_command(request, hit), "resume": shell_command(*resume)}
             hits.append(to_builtins(hit) | commands)
         output.json(structs.asdict(found) | {"hits": hits})
-    elif found.hits:
-        _print_found(request, found)
     else:
-        where = f" in {format_count(found.sessions, 'session')}" if found.sessions else ""
-        output.print(f"nothing matches '{safe(shorten_to_width(words, 200))}'{where}")
-        if found.near:
-            output.print(f"did you mean {' or '.join(f'`{query}`' for query in found.near)}?")
-        elif found.note:
-            output.print(found.note)
-        elif found.sort == "time" and found.by == "index":
-            output.print("fewer fields may find more", style="dim")
-        else:
-            output.print("fewer words, `word*` or `--exact` may find more", style="dim")
+        _print_found(request, found, words)
 
 
 def _open_command(request: Request, hit: Hit) -> str:
@@ -204,10 +193,23 @@ def _open_command(request: Request, hit: Hit) -> str:
     return shell_command(*parts, *request.root_options)
 
 
-def _print_found(request: Request, found: SearchResult) -> None:
+def _print_found(request: Request, found: SearchResult, query: str) -> None:
+    """Print the matches by session, or that there are none and what to try."""
     from rich.text import Text
 
     output = request.output
+    if not found.hits:
+        where = f" in {format_count(found.sessions, 'session')}" if found.sessions else ""
+        output.print(f"nothing matches '{safe(shorten_to_width(query, 200))}'{where}")
+        if found.near:
+            output.print(f"did you mean {' or '.join(f'`{near}`' for near in found.near)}?")
+        elif found.note:
+            output.print(found.note)
+        elif found.sort == "time" and found.by == "index":
+            output.print("fewer fields may find more", style="dim")
+        else:
+            output.print("fewer words, `word*` or `--exact` may find more", style="dim")
+        return
     if found.note:
         output.note(found.note)
     sessions: dict[str, list[Hit]] = {}

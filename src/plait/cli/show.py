@@ -140,7 +140,7 @@ def _print_page(
         print_totals(output, shown, totals)
         page.print(reading.iter_blocks(shown, turns))
         if not (turns or is_complete):
-            output.print("no such call here; `--branch` shows branches and agents")
+            output.print("no such call in these turns; `--branch` shows branches and agents")
         elif page.before is None:
             output.print_message(
                 f"nothing to show at depth {depth}: `plait doctor` accounts for every line"

@@ -130,12 +130,8 @@ def trim_command(
         given["preset"] = find_preset(given["preset"], custom)
     source = request.session(session)
     if given is None:
-        if (
-            how.in_place
-            or how.is_sure
-            or how.is_proved
-            or any(choices[name] for name in TRIM_LIMITS)
-        ):
+        is_edit = how.in_place or how.is_sure or how.is_proved
+        if is_edit or any(choices[name] for name in TRIM_LIMITS):
             raise UserError(
                 "nothing selected to remove",
                 "use a preset (`plait trim SESSION standard`) or say what: "

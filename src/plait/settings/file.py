@@ -18,7 +18,7 @@ from plait.settings import SETTINGS, Setting, config_file, parse_config, read_co
 EMPTY = {list: "[]", int: "1", float: "1.0", str: '""'}
 HEAD = """\
 # Settings of Plait. Remove the `#` before a setting to change it.
-# Options and the environment variables named here beat this file.
+# Options and the environment variables named here override this file.
 """
 
 

@@ -98,12 +98,12 @@ def install_command(
     else:
         return
     for other in list_other_tracing_hooks(path):
-        output.note(f"another hook sends traces too, and stays: {other}")
+        output.note(f"another hook also sends traces; it was not changed: {other}")
     data = read_small(claude_config_folder() / CC_LANGFUSE_STATE)
     count = import_states(request.settings.state / FOLDER, data) if data else 0
     if count:
         sessions = format_count(count, "session")
-        output.print(f"what cc-langfuse has sent is not sent again: {sessions}")
+        output.print(f"skipping what cc-langfuse has already sent: {sessions}")
     if is_environment:
         output.print(f"traces go where each project's environment says: {_describe_here(request)}")
     target = trace_target(request.settings.hook_collector)
