@@ -147,7 +147,28 @@ class MessagesApi:
         base_url: str | None = None,
         timeout: float = 600.0,
     ) -> None:
-        _check_api_options(name, key, base_url)
+        # A prompt is logged before it is sent: an error found only then would leave it in the
+        # session, and every retry would add another. So what can be checked is checked now.
+        if find_spec("anthropic") is None:  # importing the SDK takes most of a second
+            raise MissingExtra("the Anthropic SDK is not installed", "`pip install 'plait[agent]'`")
+        if not key:
+            raise UserError("no API key", "`plait chat --demo` works without one")
+        if not all("!" <= letter <= "~" for letter in key):
+            raise UserError("the API key contains characters that cannot be sent", "copy it again")
+        if not name.strip() or not name.isprintable():
+            raise UserError(f"'{name}' is not a model name", f"such as {', '.join(ALIASES)}")
+        if base_url is not None:
+            try:
+                parts = urlsplit(base_url)
+                is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
+                is_valid = is_valid and (parts.port is None or parts.port > 0)
+            except ValueError:
+                is_valid = False
+            if not is_valid:
+                raise UserError(
+                    f"'{base_url}' is not a base URL",
+                    "`--base-url`, `ANTHROPIC_BASE_URL` or `base_url` in config.toml needs http(s)://HOST",
+                )
         self.name = name
         self._key = key
         self._base_url = base_url or OFFICIAL_URL
@@ -294,34 +315,6 @@ class EventParser:
             except ValueError:  # logged as the client logs it
                 block["input"] = {UNPARSED: {"raw": text, "len": len(text)}}
         return dict(block)
-
-
-def _check_api_options(model: str, key: str | None, base_url: str | None) -> None:
-    """Raise the error with which the first request would fail, as far as it can be predicted.
-
-    A prompt is logged before it is sent: an error found only then would leave it in the session,
-    and every retry would add another.
-    """
-    if find_spec("anthropic") is None:  # importing the SDK takes most of a second
-        raise MissingExtra("the Anthropic SDK is not installed", "`pip install 'plait[agent]'`")
-    if not key:
-        raise UserError("no API key", "`plait chat --demo` works without one")
-    if not all("!" <= letter <= "~" for letter in key):
-        raise UserError("the API key contains characters that cannot be sent", "copy it again")
-    if not model.strip() or not model.isprintable():
-        raise UserError(f"'{model}' is not a model name", f"such as {', '.join(ALIASES)}")
-    if base_url is not None:
-        try:
-            parts = urlsplit(base_url)
-            is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
-            is_valid = is_valid and (parts.port is None or parts.port > 0)
-        except ValueError:
-            is_valid = False
-        if not is_valid:
-            raise UserError(
-                f"'{base_url}' is not a base URL",
-                "`--base-url`, `ANTHROPIC_BASE_URL` or `base_url` in config.toml needs http(s)://HOST",
-            )
 
 
 def _make_connection_error(error: Exception) -> ModelError:

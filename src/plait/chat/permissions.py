@@ -17,7 +17,6 @@ need approval in acceptEdits mode too: permission to edit files is not permissio
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from plait.chat.approval import Approval, Approver, Mode, Verdict
@@ -49,14 +48,6 @@ FILES = frozenset(
     .zlogin .zlogout .zprofile .zshenv .zshrc
     """.split()
 )
-
-
-def is_sensitive(path: Path) -> bool:
-    """Return whether changing a file may run something; case is ignored because some disks ignore
-    it.
-    """
-    *folders, name = (part.casefold() for part in path.parts)
-    return name in FILES or name in FOLDERS or not FOLDERS.isdisjoint(folders)
 
 
 BY_MODE = {"reasonType": "mode"}
@@ -320,13 +311,14 @@ class SessionPermissions:
         """Return whether a change inside the workspace may run something."""
         if proposal.effect != "write" or not self._is_inside(proposal):
             return False
-        folders = (self.place.root, *self.place.extra_directories)
-        return any(
-            is_sensitive(path.relative_to(folder))
-            for path in proposal.paths
-            for folder in folders
-            if path.is_relative_to(folder)
-        )
+        for path in proposal.paths:
+            for folder in (self.place.root, *self.place.extra_directories):
+                if path.is_relative_to(folder):
+                    # case is ignored because some disks ignore it
+                    parts = [part.casefold() for part in path.relative_to(folder).parts]
+                    if not FOLDERS.isdisjoint(parts) or (parts and parts[-1] in FILES):
+                        return True
+        return False
 
     def _is_ordinary(self, proposal: Proposal) -> bool:
         """Return whether a call only changes ordinary files of the workspace."""

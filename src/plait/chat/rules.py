@@ -46,28 +46,6 @@ WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 MAX_PATTERN_LENGTH = 1000
 
 
-def matches_path(
-    path: Path, pattern: str, folder: Path, place: Workplace, *, ignores_case: bool = False
-) -> bool:
-    """Return whether a path, with links resolved, matches a pattern of a folder."""
-    if pattern.startswith("//"):
-        base, pattern = Path("/"), pattern[1:]
-    elif pattern.startswith("~/"):
-        home = place.environment.get("HOME")
-        if not home:
-            return False
-        base, pattern = Path(home), pattern[1:]
-    elif pattern.startswith("/"):
-        base = folder
-    else:
-        base, pattern = place.root, pattern.removeprefix("./") if pattern != "./" else "**"
-    for start in {base, base.resolve()}:
-        if path.is_relative_to(start):
-            inner = path.relative_to(start).as_posix()
-            return matches_pattern(pattern, inner, ignores_case=ignores_case)
-    return False
-
-
 def matches_pattern(pattern: str, path: str, *, ignores_case: bool = False) -> bool:
     """Return whether a path below a folder, or one of its parents, matches a pattern."""
     meant = _compile_pattern(pattern[:MAX_PATTERN_LENGTH])
@@ -181,11 +159,26 @@ class Rule:
         return any(self.matches_file(path, place, is_strict=True) for path in paths)
 
     def matches_file(self, path: Path, place: Workplace, *, is_strict: bool = False) -> bool:
-        """Return whether it applies to a file."""
-        if self.specifier is None:
+        """Return whether it applies to a file, given by its path with links resolved."""
+        pattern = self.specifier
+        if pattern is None:
             return True
-        folder = self.folder or place.root
-        return matches_path(path, self.specifier, folder, place, ignores_case=is_strict)
+        if pattern.startswith("//"):
+            base, pattern = Path("/"), pattern[1:]
+        elif pattern.startswith("~/"):
+            home = place.environment.get("HOME")
+            if not home:
+                return False
+            base, pattern = Path(home), pattern[1:]
+        elif pattern.startswith("/"):
+            base = self.folder or place.root
+        else:
+            base, pattern = place.root, pattern.removeprefix("./") if pattern != "./" else "**"
+        for start in {base, base.resolve()}:
+            if path.is_relative_to(start):
+                inner = path.relative_to(start).as_posix()
+                return matches_pattern(pattern, inner, ignores_case=is_strict)
+        return False
 
 
 @dataclass(frozen=True, slots=True)

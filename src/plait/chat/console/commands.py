@@ -375,14 +375,6 @@ async def _help(conversation: "Talk", rest: str) -> None:
     await conversation.say(*lines[: len(rows)], *([""] if keys else ()), *lines[len(rows) :])
 
 
-async def _clear(conversation: "Talk", rest: str) -> None:
-    old = conversation.client.session
-    await conversation.clear()
-    await conversation.say(
-        f"started a new session; `plait chat --resume {old}` resumes the previous one"
-    )
-
-
 async def _exit(conversation: "Talk", rest: str) -> None:
     conversation.leave()
 
@@ -426,7 +418,12 @@ async def _mcp(client: Engine, rest: str) -> list[str]:
 
 COMMANDS = (
     Command("help", "", "list the commands", run=_help, is_read_only=True),
-    Command("clear", "", "start a new session with an empty context", run=_clear),
+    Command(
+        "clear",
+        "",
+        "start a new session with an empty context",
+        run=lambda conversation, rest: conversation.clear(),
+    ),
     Command(
         "compact",
         "[focus]",

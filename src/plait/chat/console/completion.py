@@ -100,8 +100,19 @@ class FileSuggestions:
                 found = [*islice(_walk_files(self.directory), MAX_WALKED)]
                 self._cache = self.clock(), found
             wanted = typed.casefold()
-            ranks = ((_rank_path(wanted, path.casefold()), path) for path in found)
-            ranked = [(rank, len(path), path) for rank, path in ranks if rank]
+            ranked: list[tuple[int, int, str]] = []
+            for path in found:
+                folded = path.casefold()
+                name, letters = folded.rpartition("/")[2], iter(folded)
+                if name.startswith(wanted):
+                    rank = 1
+                elif wanted in folded:
+                    rank = 2 if wanted in name else 3
+                elif all(letter in letters for letter in wanted):
+                    rank = 4  # its letters are there, in this order
+                else:
+                    continue
+                ranked.append((rank, len(path), path))
             yield from (Suggestion(path) for *_, path in sorted(ranked) if path not in nearby)
 
     def _iter_folder(self, typed: str) -> Iterator[str]:
@@ -145,17 +156,6 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
         return entry.is_dir()
     except OSError:
         return False
-
-
-def _rank_path(wanted: str, path: str) -> int:
-    """Return how well a path matches: 1 is best, 0 is no match."""
-    name = path.rpartition("/")[2]
-    if name.startswith(wanted):
-        return 1
-    if wanted in path:
-        return 2 if wanted in name else 3
-    letters = iter(path)
-    return 4 if all(letter in letters for letter in wanted) else 0
 
 
 MAX_HISTORY_BYTES = 2_000_000

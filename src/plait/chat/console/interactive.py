@@ -463,7 +463,11 @@ class Talk:
 
     async def clear(self) -> None:
         """Start a new session with an empty context."""
+        old = self.client.session
         await self._switch_session(self.sessions.clear(self.client))
+        await self.say(
+            f"started a new session; `plait chat --resume {old}` resumes the previous one"
+        )
 
     async def branch(self, point: RewindPoint | None, title: str) -> None:
         """Continue in a new session, from here or from before a prompt."""

@@ -86,17 +86,6 @@ def parse_object(line: str, number: int) -> Mapping[str, Any]:
     return value
 
 
-def parse_prompt(value: Mapping[str, Any], number: int) -> InputPrompt:
-    """Return the prompt in an object; raise UserError if it is invalid."""
-    content = _get_content(value.get("message"))
-    if content is None:
-        form = '{"type":"user","message":{"role":"user","content":"words"}}'
-        raise UserError(f"line {number} of the input has no text", f"it looks like {form}")
-    with suppress(ValueError):
-        return InputPrompt(content, str(UUID(get_text(value, "uuid") or "")))
-    return InputPrompt(content)
-
-
 def _get_content(message: object) -> Content | None:
     if not isinstance(message, dict):
         return None
@@ -731,9 +720,17 @@ class Controls:
     async def _handle_line(self, value: Mapping[str, Any], number: int) -> None:
         match value.get("type"):
             case "user":
-                found = parse_prompt(value, number)
-                self._queued |= {found.uuid} if found.uuid else set()
-                self._prompts.put_nowait(found)
+                content = _get_content(value.get("message"))
+                if content is None:
+                    form = '{"type":"user","message":{"role":"user","content":"words"}}'
+                    raise UserError(
+                        f"line {number} of the input has no text", f"it looks like {form}"
+                    )
+                uuid: str | None = None
+                with suppress(ValueError):
+                    uuid = str(UUID(get_text(value, "uuid") or ""))
+                    self._queued.add(uuid)
+                self._prompts.put_nowait(InputPrompt(content, uuid))
             case "control_request":
                 await self._answer_request(value)
             case "control_response":

@@ -98,22 +98,6 @@ def make_output() -> Output | None:
     return BufferedOutput.from_pty(sys.stdout, term=get_term_environment_variable())
 
 
-def draw_above(app: Application[str] | None, text: str) -> None:
-    """Print lines above an application and redraw it."""
-    if app is None or not app.is_running:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    output = app.output
-    with output.hold() if isinstance(output, BufferedOutput) else nullcontext():
-        app.renderer.erase()
-        output.write_raw(text.replace("\n", "\r\n"))
-        output.flush()
-        app.renderer.reset()
-        app.renderer.request_absolute_cursor_position()
-        app.renderer.render(app, app.layout)
-
-
 ESCAPE_TIME = 0.1
 FRAME_ROWS = 2
 """Rows of header and footer."""
@@ -638,7 +622,19 @@ class TerminalKeyboard(Keyboard):
 
     async def print_above(self, text: str) -> None:
         async with self._screen_lock:
-            draw_above(get_app_or_none(), text)
+            app = get_app_or_none()
+            if app is None or not app.is_running:
+                sys.stdout.write(text)
+                sys.stdout.flush()
+                return
+            output = app.output
+            with output.hold() if isinstance(output, BufferedOutput) else nullcontext():
+                app.renderer.erase()
+                output.write_raw(text.replace("\n", "\r\n"))
+                output.flush()
+                app.renderer.reset()
+                app.renderer.request_absolute_cursor_position()
+                app.renderer.render(app, app.layout)
 
     def redraw(self) -> None:
         self._session.app.invalidate()

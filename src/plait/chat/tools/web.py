@@ -9,7 +9,7 @@ import ipaddress
 import json
 import re
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from http.client import HTTPConnection, HTTPException
@@ -327,7 +327,24 @@ class WebSearch(BuiltInTool):
             if arguments.get(key)
         }
         tool = {"type": "web_search_20250305", "name": "web_search", "max_uses": MAX_SEARCHES}
-        results = list(_iter_results(await place.side_query(prompt, ((tool | domains),))))
+        results: list[dict[str, Any] | str] = []
+        for block in await place.side_query(prompt, ((tool | domains),)):
+            if block.get("type") == "text":
+                text = str(block["text"])
+                if results and isinstance(results[-1], str):
+                    results[-1] += text
+                else:
+                    results.append(text)
+            elif block.get("type") == "web_search_tool_result":
+                content = block.get("content")
+                links = [
+                    {key: item.get(key) for key in ("title", "url")}
+                    for item in (content if isinstance(content, list) else ())
+                    if isinstance(item, Mapping)
+                ]
+                results.append({"tool_use_id": block.get("tool_use_id"), "content": links})
+        results = [item.strip() if isinstance(item, str) else item for item in results]
+        results = [item for item in results if item]
         count = sum(len(item["content"]) for item in results if isinstance(item, dict))
         report({"type": "search_results_received", "resultCount": count, "query": query})
         output = {"query": query, "results": results, "durationSeconds": monotonic() - began}
@@ -336,29 +353,8 @@ class WebSearch(BuiltInTool):
             if isinstance(item, str):
                 parts.append(item)
             elif item["content"]:
-                links = json.dumps(item["content"], ensure_ascii=False, separators=(",", ":"))
-                parts.append(f"Links: {links}")
+                listed = json.dumps(item["content"], ensure_ascii=False, separators=(",", ":"))
+                parts.append(f"Links: {listed}")
             else:
                 parts.append("No links found.")
         return Outcome("\n\n".join([*parts, "\n" + REMINDER]), output)
-
-
-def _iter_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any] | str]:
-    """Yield texts and lists of links in their order; consecutive texts are joined."""
-    words = ""
-    for block in blocks:
-        if block.get("type") == "text":
-            words += str(block["text"])
-        elif block.get("type") == "web_search_tool_result":
-            if words.strip():
-                yield words.strip()
-            words = ""
-            content = block.get("content")
-            links = [
-                {key: item.get(key) for key in ("title", "url")}
-                for item in (content if isinstance(content, list) else ())
-                if isinstance(item, Mapping)
-            ]
-            yield {"tool_use_id": block.get("tool_use_id"), "content": links}
-    if words.strip():
-        yield words.strip()
