@@ -409,7 +409,30 @@ class PreviousExport:
     def encode_state(self) -> bytes | None:
         """Return the state of this export; None if it cannot be written."""
         stamps = {name: self.stamp_of(name) for name in self.rest}
-        families = [_encode_family(family, self.stamp_of) for family in self._drawn]
+        families: list[dict[str, Any] | list[Any] | None] = []
+        for family in self._drawn:
+            stamp = self.stamp_of
+            rendered, summary = family.rendered, family.rendered.summary
+            stamped = {name: stamp(name) for name in rendered.sizes}
+            if None in stamped.values():
+                families.append(None)
+            else:
+                found = rendered.outcome.found if rendered.outcome else ()
+                families.append(
+                    [
+                        family.mark,
+                        stamped,
+                        summary.entries,
+                        summary.pages,
+                        summary.copies,
+                        summary.unspoken,
+                        summary.coverage,
+                        rendered.names,
+                        rendered.changed,
+                        found,
+                        summary.left_out,
+                    ]
+                )
         if None in stamps.values() or None in families:
             return None
         state = {"form": STATE_VERSION, "whole": self.whole, "families": families, "rest": stamps}
@@ -468,27 +491,6 @@ def _decode_state(data: bytes) -> _State | None:
     except (zlib.error, msgspec.DecodeError, ValueError, RecursionError):
         return None
     return state if state.form == STATE_VERSION else None
-
-
-def _encode_family(drawn: _MarkedFamily, stamp: StampOf) -> dict[str, Any] | list[Any] | None:
-    rendered, summary = drawn.rendered, drawn.rendered.summary
-    stamps = {name: stamp(name) for name in rendered.sizes}
-    if None in stamps.values():
-        return None
-    found = rendered.outcome.found if rendered.outcome else ()
-    return [
-        drawn.mark,
-        stamps,
-        summary.entries,
-        summary.pages,
-        summary.copies,
-        summary.unspoken,
-        summary.coverage,
-        rendered.names,
-        rendered.changed,
-        found,
-        summary.left_out,
-    ]
 
 
 def _decode_family(family: _Family) -> RenderedFamily:

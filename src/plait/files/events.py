@@ -481,25 +481,24 @@ def list_file_events(
                     )
                     for name, backup in tracked.items():
                         kept = load(backup)
+                        if kept is None:
+                            continue
                         fields = as_mapping(backup)
                         parent = get_text(fields, "realParentDir")
                         where = posixpath.join(parent, posixpath.basename(name)) if parent else name
-                        moments = {
-                            format_sortable(get_text(fields, "backupTime")),
-                            snapshot_time,
-                        } - {None}
-                        for moment in sorted(moments or {last}, key=str) if kept else ():
-                            assert kept is not None
-                            found.append(
-                                FileEvent(
-                                    path=resolve_path(where, directory),
-                                    kind="backed up",
-                                    time=str(moment),
-                                    origin=origin,
-                                    after=kept.text if kept.is_there else EMPTY_TEXT,
-                                    is_there=kept.is_there,
-                                )
+                        times = (format_sortable(get_text(fields, "backupTime")), snapshot_time)
+                        moments = {moment for moment in times if moment is not None}
+                        found += [
+                            FileEvent(
+                                path=resolve_path(where, directory),
+                                kind="backed up",
+                                time=moment,
+                                origin=origin,
+                                after=kept.text if kept.is_there else EMPTY_TEXT,
+                                is_there=kept.is_there,
                             )
+                            for moment in sorted(moments or {last})
+                        ]
     return tuple(sorted(found, key=lambda event: event.time))
 
 

@@ -610,7 +610,16 @@ def write_files(
 ) -> list[WrittenFile]:
     """Write files at a time into a folder, all of them or none."""
     out = OutputFolder(folder)
-    names = {file.path: _name_of(file.path, directory) for file in found if file.text is not None}
+    names = {}
+    for file in found:
+        if file.text is not None:
+            path = file.path
+            clean = path.replace("\\", "/") if WINDOWS.match(path) else path
+            home = (directory or "").replace("\\", "/").rstrip("/") + "/"
+            if directory and clean.startswith(home):
+                names[file.path] = clean.removeprefix(home)
+            else:
+                names[file.path] = posixpath.join(OUTSIDE, clean.replace(":", "").lstrip("/"))
     places: dict[str, Path] = {}
     for path, name in names.items():
         with suppress(SourceError):  # a name that leads out of the folder is refused
@@ -635,12 +644,3 @@ def write_files(
             out.write(named, file.data)
         written.append(WrittenFile(path=file.path, name=named, why=why))
     return written
-
-
-def _name_of(path: str, directory: str | None) -> str:
-    """Return the file's name in the folder: relative to the session's directory."""
-    clean = path.replace("\\", "/") if WINDOWS.match(path) else path
-    home = (directory or "").replace("\\", "/").rstrip("/") + "/"
-    if directory and clean.startswith(home):
-        return clean.removeprefix(home)
-    return posixpath.join(OUTSIDE, clean.replace(":", "").lstrip("/"))

@@ -1,7 +1,7 @@
 """The pages about files: of one session, and histories over all sessions."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -379,7 +379,15 @@ def render_file_history_page(page: FileHistoryPage) -> str:
     for session, touches in newest_first:
         listed = page.sessions.get(session)
         title = shorten(listed.display_title, LONGEST) if listed else session
-        rows = "".join(_render_listed_touch(session, *group) for group in _group_reads(touches))
+        runs: list[tuple[TouchRow, int]] = []
+        # consecutive reads are shown once, with their count
+        for is_read, run in groupby(touches, key=lambda touch: touch.action == "read"):
+            group = list(run)
+            if is_read:
+                runs.append((group[0], len(group)))
+            else:
+                runs += ((touch, 1) for touch in group)
+        rows = "".join(_render_listed_touch(session, touch, count) for touch, count in runs)
         url = esc(session_url(session, "files"))
         rendered.append(
             f'<section class="of-session"><h2><a href="{url}">{esc(title)}</a></h2>'
@@ -413,16 +421,6 @@ def _render_totals(touches: Sequence[TouchRow]) -> str:
 
 def _is_change(touch: TouchRow) -> bool:
     return touch.action in CHANGED and touch.outcome == "ok"
-
-
-def _group_reads(touches: Sequence[TouchRow]) -> Iterator[tuple[TouchRow, int]]:
-    """Yield what happened; consecutive reads come once, with their count."""
-    for is_read, run in groupby(touches, key=lambda touch: touch.action == "read"):
-        group = list(run)
-        if is_read:
-            yield group[0], len(group)
-        else:
-            yield from ((touch, 1) for touch in group)
 
 
 def _render_listed_touch(name: str, touch: TouchRow, count: int) -> str:

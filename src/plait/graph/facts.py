@@ -138,8 +138,21 @@ def _user_facts(record: Record) -> dict[str, Any]:
             "spawned": _make_spawn_facts(record),
         }
     text = _get_text(record).strip()
+    envelope = record.envelope
+    if envelope.is_compact_summary:
+        traits = Trait.SUMMARY
+    elif text.startswith(INTERRUPTED):
+        traits = Trait.INTERRUPTION
+    elif text.startswith(CLEARS):
+        traits = Trait.CLEAR | Trait.ASKS
+    elif is_human_prompt(record):
+        traits = Trait.HUMAN
+    elif envelope.is_visible_in_transcript_only or text.startswith(OUTPUTS):
+        traits = 0
+    else:
+        traits = Trait.ASKS
     return {
-        "traits": _shared(record, _prompt_traits(record, text) | _mute(record)),
+        "traits": _shared(record, traits | _mute(record)),
         "source": record.source_tool_assistant_uuid,
         "digest": _compute_digest(record, text),
         "preview": _make_preview(text),
@@ -174,21 +187,6 @@ HEAD = BlockHead.__struct_fields__
 def _get_text(record: Record) -> str:
     content = get_content(record.envelope)
     return content if isinstance(content, str) else record.text
-
-
-def _prompt_traits(record: Record, text: str) -> int:
-    envelope = record.envelope
-    if envelope.is_compact_summary:
-        return Trait.SUMMARY
-    if text.startswith(INTERRUPTED):
-        return Trait.INTERRUPTION
-    if text.startswith(CLEARS):
-        return Trait.CLEAR | Trait.ASKS
-    if is_human_prompt(record):
-        return Trait.HUMAN
-    if envelope.is_visible_in_transcript_only or text.startswith(OUTPUTS):
-        return 0
-    return Trait.ASKS
 
 
 def _assistant_facts(record: Record) -> dict[str, Any]:

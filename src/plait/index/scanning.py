@@ -206,7 +206,10 @@ def match_passages(
     for scan_match in sightings:
         if scan_match.path in logs:
             file, sid = logs[scan_match.path]
-            wanted.add(_match_key(file, scan_match))
+            if scan_match.length and (scan_match.offset or scan_match.length >> LENGTH == 0):
+                wanted.add((file, scan_match.offset, scan_match.part))
+            else:
+                wanted.add((file, -1 - (scan_match.line or 1), scan_match.part))
             sids.add(sid)
     if not wanted:
         return NewestPassages(searcher, [])
@@ -260,12 +263,6 @@ def _sum_counts(counts: Iterable[tuple[str, int]]) -> Counter[str]:
     for name, count in counts:
         found[name] += count
     return found
-
-
-def _match_key(file: int, scan_match: ScanMatch) -> tuple[int, int, int]:
-    if scan_match.length and (scan_match.offset or scan_match.length >> LENGTH == 0):
-        return file, scan_match.offset, scan_match.part
-    return file, -1 - (scan_match.line or 1), scan_match.part
 
 
 def _make_passage_key(file: int, at: int, length: int) -> tuple[int, int, int]:

@@ -125,7 +125,12 @@ class TextQueryBuilder:
         """Return the query for consecutive words, or pairs of letters if it has none."""
         unspaced = UNSPACED.findall(phrase.text)
         spaced_out = UNSPACED.sub(" ", phrase.text)
-        parts = [_build_pairs_query(run) for run in unspaced]
+        parts: list[Query] = []
+        for run in unspaced:
+            if len(run) == 1:
+                parts.append(Query.regex_query(text_schema(), "pairs", f".?{re.escape(run)}.?"))
+            else:
+                parts.append(_build_words_query("pairs", letter_pairs(run)))
         for run in unspaced:
             self.add_highlight(re.escape(run), is_highlighted=is_highlighted)
         if not unspaced or split_words(spaced_out):
@@ -295,12 +300,6 @@ def _build_words_query(name: str, words: list[str]) -> Query:
     if len(words) == 1:
         return Query.term_query(text_schema(), name, words[0])
     return Query.phrase_query(text_schema(), name, list(words))
-
-
-def _build_pairs_query(run: str) -> Query:
-    if len(run) == 1:
-        return Query.regex_query(text_schema(), "pairs", f".?{re.escape(run)}.?")
-    return _build_words_query("pairs", letter_pairs(run))
 
 
 def restrict_to_second(query: Query, second: int) -> Query:

@@ -82,7 +82,22 @@ MAX_TITLE = 90
 def render_notable(insights: Insights, base: Slice, sessions: Mapping[str, ListedSession]) -> str:
     """Render trends, habits and outliers; nothing if there are none."""
     trends = _render_trends(insights.trends, base) if insights.trends else ""
-    habits = "".join(_render_habit(habit, base, sessions) for habit in insights.habits)
+    rendered: list[str] = []
+    for habit in insights.habits:
+        words = HABIT_WORDS[habit.kind]
+        subject = habit.subject
+        if habit.kind == "dear model":
+            (subject,) = format_models_distinctly([habit.subject]).values()
+        rows = "".join(_render_habit_evidence(evidence, sessions) for evidence in habit.evidence)
+        advice = ""
+        if words.advice != NO_SUGGESTION:
+            advice = f'<p class="advice">{esc(words.advice[:1].upper() + words.advice[1:])}.</p>'
+        rendered.append(
+            f'<article class="habit"><h3>{esc(format_habit_title(habit, subject))}</h3>'
+            f'<p class="held">{slice_for_habit(habit, base).render_link(esc(format_habit_counts(habit)))}</p>'
+            f'{advice}<ol class="short">{rows}</ol></article>'
+        )
+    habits = "".join(rendered)
     habits_html = render_section("Habits", f'<div class="habits">{habits}</div>') if habits else ""
     return f"{trends}{habits_html}{_render_outliers(insights.outliers, base, sessions)}"
 
@@ -199,22 +214,6 @@ def _render_session_link(name: str, uuid: str | None, sessions: Mapping[str, Lis
         return f'<a href="{esc(url)}">{esc(name)}</a>'
     title = esc(shorten(session.display_title, MAX_TITLE))
     return f'<a href="{esc(url)}">{title}</a> <small>{esc(format_project(session.place))}</small>'
-
-
-def _render_habit(habit: Habit, base: Slice, sessions: Mapping[str, ListedSession]) -> str:
-    words = HABIT_WORDS[habit.kind]
-    subject = habit.subject
-    if habit.kind == "dear model":
-        (subject,) = format_models_distinctly([habit.subject]).values()
-    rows = "".join(_render_habit_evidence(evidence, sessions) for evidence in habit.evidence)
-    advice = ""
-    if words.advice != NO_SUGGESTION:
-        advice = f'<p class="advice">{esc(words.advice[:1].upper() + words.advice[1:])}.</p>'
-    return (
-        f'<article class="habit"><h3>{esc(format_habit_title(habit, subject))}</h3>'
-        f'<p class="held">{slice_for_habit(habit, base).render_link(esc(format_habit_counts(habit)))}</p>'
-        f'{advice}<ol class="short">{rows}</ol></article>'
-    )
 
 
 def _render_habit_evidence(evidence: HabitEvidence, sessions: Mapping[str, ListedSession]) -> str:

@@ -240,15 +240,19 @@ def _is_plainly_other(buffer: bytes | bytearray, start: int, stop: int) -> bool:
 
 def parse_irregular_bills(data: bytes, number: int) -> Iterator[Bill]:
     """Yield the usage and cost in a line that is not in the client's form."""
-    try:
-        found = [decode_object(data)]
-    except NotAnObject:
-        recovered = recover(Line(number, 0, data, True)) if data.strip() else ()
-        found = [object_.fields for object_ in recovered if object_.is_whole]
-    for value in found:
+    for value in _decode_irregular_line(data, number):
         bill = make_bill(value)
         if bill.figures is not None or bill.type == COST_STATE:
             yield bill
+
+
+def _decode_irregular_line(data: bytes, number: int) -> list[dict[str, Any]]:
+    """Return the objects on a line: itself, else those recovered from it."""
+    try:
+        return [decode_object(data)]
+    except NotAnObject:
+        recovered = recover(Line(number, 0, data, True)) if data.strip() else ()
+        return [item.fields for item in recovered if item.is_whole]
 
 
 def make_bill(value: Mapping[str, Any]) -> Bill:
@@ -416,19 +420,11 @@ def decode_sent_lines(
                 else sent,
             )
         except MISFITS:
-            yield from ((number, line) for line in _odd(bytes(view), number))
-
-
-def _odd(data: bytes, number: int) -> Iterator[SentLine]:
-    """Yield the objects on a line that is not in the client's form."""
-    try:
-        found = [decode_object(data)]
-    except NotAnObject:
-        recovered = recover(Line(number, 0, data, True)) if data.strip() else ()
-        found = [item.fields for item in recovered if item.is_whole]
-    for value in found:
-        plain = {key: item for key, item in value.items() if key not in UNREAD}
-        sent = convert_leniently(plain, SentLine)
-        message = make_bill(value).message
-        spoken = msgspec.convert(message, SentMessage, from_attributes=True) if message else None
-        yield replace(sent, message=spoken)
+            for value in _decode_irregular_line(bytes(view), number):
+                plain = {key: item for key, item in value.items() if key not in UNREAD}
+                sent = convert_leniently(plain, SentLine)
+                figures = make_bill(value).message
+                message = (
+                    msgspec.convert(figures, SentMessage, from_attributes=True) if figures else None
+                )
+                yield number, replace(sent, message=message)

@@ -60,20 +60,16 @@ def read_title_file(folder: Path) -> str | None:
     return found.custom_title if found else None
 
 
-def read_running_clients(config: Path) -> tuple[RunningClient, ...]:
-    """Return the clients that say they are running."""
+def list_running_sessions(config: Path) -> list[str]:
+    """Return the sessions of clients that say they are running and are."""
     try:
         paths = sorted((config / "sessions").glob("*.json"))
     except OSError:
-        return ()
-    return tuple(client for path in paths if (client := _sidecar(path, RunningClient)))
-
-
-def list_running_sessions(config: Path) -> list[str]:
-    """Return the sessions of clients that say they are running and are."""
+        return []
+    clients = [client for path in paths if (client := _sidecar(path, RunningClient))]
     return [
         client.session_id
-        for client in read_running_clients(config)
+        for client in clients
         if client.session_id and client.pid and _is_running(client.pid)
     ]
 

@@ -22,7 +22,6 @@ from plait.conversation.walk import iter_calls, iter_items
 from plait.errors import SourceError
 from plait.graph.build import Builder
 from plait.graph.facts import FileFacts, iter_sources
-from plait.graph.model import Node
 from plait.index.model import LineRow
 from plait.line import iter_lines
 from plait.record import Record
@@ -189,21 +188,20 @@ def collect_references(facts: Iterable[FileFacts], loose: Iterable[str]) -> "arr
             references.add(f"agent {side_line.agent}")
             references.add(f"session {side_line.session}")
         for node in file_facts.nodes:
-            references.update(filter(None, _iter_node_references(node)))
+            names = [
+                *(node.uuid, node.parent, node.logical, node.source),
+                *(node.message_id, node.request_id),
+                *(node.preserved.uuids if node.preserved else ()),
+                *node.results,
+                *(call.id for call in node.calls),
+                f"session {node.session}",
+            ]
+            if node.forked_from:
+                names.append(f"session {node.forked_from}")
+            if node.agent:
+                names.append(f"agent {node.agent}")
+            if node.spawned:
+                names.append(f"agent {node.spawned.agent}")
+                names.append(f"run {node.spawned.run}")
+            references.update(filter(None, names))
     return array("q", map(hash_text, references - EMPTY_REFERENCES))
-
-
-def _iter_node_references(node: Node) -> Iterator[str | None]:
-    yield from (node.uuid, node.parent, node.logical, node.source)
-    yield from (node.message_id, node.request_id)
-    yield from node.preserved.uuids if node.preserved else ()
-    yield from node.results
-    yield from (call.id for call in node.calls)
-    yield f"session {node.session}"
-    if node.forked_from:
-        yield f"session {node.forked_from}"
-    if node.agent:
-        yield f"agent {node.agent}"
-    if node.spawned:
-        yield f"agent {node.spawned.agent}"
-        yield f"run {node.spawned.run}"

@@ -271,7 +271,16 @@ def regroup_responses(records: list[Record], chain: list[int]) -> list[int]:
         c₁ r₁ note c₂ r₂        the chain:  c₁ c₂ r₁ note r₂
         r₁ note c₁              the chain:  c₁ r₁ note
     """
-    names = [_name_response(records[number]) for number in chain]
+    names: list[str | int | None] = []
+    for number in chain:
+        # what names the response of each answer: without an id, the answer itself
+        record = records[number]
+        if record.type != "assistant":
+            names.append(None)
+        elif record.message_id or record.request_id is not None:
+            names.append(record.message_id or None)
+        else:
+            names.append(id(record))
     kinds = [_get_kind(records[number]) for number in chain]
     ranges: dict[str | int, ResponseRange] = {}
     owners: dict[str, str | int | None] = {}
@@ -331,15 +340,6 @@ def regroup_responses(records: list[Record], chain: list[int]) -> list[int]:
 
 
 Kind: TypeAlias = Literal["answer", "result", "note", "other"]
-
-
-def _name_response(record: Record) -> str | int | None:
-    """Return the id of the response that an answer belongs to; without one, the answer itself."""
-    if record.type != "assistant":
-        return None
-    if record.message_id or record.request_id is not None:
-        return record.message_id or None
-    return id(record)
 
 
 def _get_kind(record: Record) -> Kind:

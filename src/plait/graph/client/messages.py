@@ -58,14 +58,6 @@ class NoteStyle(Enum):
     """In system messages, as reminders."""
 
 
-def get_note_style(model: str | None) -> NoteStyle:
-    """Return how a model gets notes."""
-    name = model or DEFAULT
-    if WITHOUT_SYSTEM.search(name):
-        return NoteStyle.AS_USER
-    return NoteStyle.TAGGED if WITH_TAGS.search(name) else NoteStyle.AS_SYSTEM
-
-
 Fields: TypeAlias = dict[str, Any]
 Piece: TypeAlias = list[Block]
 """The blocks of one text of an attachment."""
@@ -561,8 +553,13 @@ def build_outgoing(
     held = (_get_fields(record) for record in records if record.type == "attachment")
     entries = [tool.get("entries") for tool in held if tool.get("type") == "deferred_tools_record"]
     named = (entry for some in entries if isinstance(some, list) for entry in some)
+    model_name = model or DEFAULT
+    if WITHOUT_SYSTEM.search(model_name):
+        style = NoteStyle.AS_USER
+    else:
+        style = NoteStyle.TAGGED if WITH_TAGS.search(model_name) else NoteStyle.AS_SYSTEM
     reader = NoteReader(
-        get_note_style(model),
+        style,
         frozenset(str(tool.get("name")) for tool in named if isinstance(tool, dict)),
     )
     found: list[OutgoingEntry] = []
@@ -570,7 +567,19 @@ def build_outgoing(
         if record.type == "attachment":
             found.extend(render_attachment(number, record, reader))
         elif record.type == "assistant":
-            found.append(_build_answer(number, record, model))
+            if record.is_api_error_message:
+                found.append(OutgoingEntry(number, "assistant", [], is_error=True))
+            else:
+                given = _copy_blocks(record)
+                blocks = [normalize_call(block) for block in given if not is_blank(block)]
+                blank = () if blocks else tuple(given)
+                if get_model(record) != model or model is None:
+                    blocks = [block for block in blocks if not is_thinking(block)]
+                found.append(
+                    OutgoingEntry(
+                        number, "assistant", blocks, message_id=record.message_id, blank=blank
+                    )
+                )
         else:
             build = build_prompt if record.type == "user" else build_notice
             if entry := build(number, record):
@@ -612,17 +621,6 @@ def _loads_tools(block: Block) -> bool:
     content = block.get("content") if block["type"] == "tool_result" else None
     parts = content if isinstance(content, list) else []
     return any(isinstance(part, dict) and part.get("type") == "tool_reference" for part in parts)
-
-
-def _build_answer(number: int, record: Record, model: str | None) -> OutgoingEntry:
-    if record.is_api_error_message:
-        return OutgoingEntry(number, "assistant", [], is_error=True)
-    given = _copy_blocks(record)
-    blocks = [normalize_call(block) for block in given if not is_blank(block)]
-    blank = () if blocks else tuple(given)
-    if get_model(record) != model or model is None:
-        blocks = [block for block in blocks if not is_thinking(block)]
-    return OutgoingEntry(number, "assistant", blocks, message_id=record.message_id, blank=blank)
 
 
 def normalize_call(block: Block) -> Block:
