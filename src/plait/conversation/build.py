@@ -35,7 +35,6 @@ from plait.conversation.model import (
     FoldedItems,
     Item,
     ToolCall,
-    Turn,
     UserMessage,
 )
 from plait.conversation.results import pair_results
@@ -187,18 +186,6 @@ def build_recovered(records: Iterable[tuple[int, Record]], session: str) -> Conv
     )
 
 
-def _mark_unsent(turns: tuple[Turn, ...], unseen: frozenset[str]) -> tuple[Turn, ...]:
-    """Return turns with the records that the client will not send."""
-    if not unseen:
-        return turns
-    found: list[Turn] = []
-    for turn in turns:
-        held = dict.fromkeys(item.uuid for item in turn.items if item.uuid in unseen)
-        unsent = tuple(uuid for uuid in held if uuid)
-        found.append(replace(turn, unseen=unsent) if unsent else turn)
-    return tuple(found)
-
-
 @dataclass(frozen=True)
 class ConversationBuilder:
     """Builds the conversations of one graph; what several of them need is computed once."""
@@ -230,15 +217,19 @@ class ConversationBuilder:
         link = self.graph.agents.get(line.id)
         known = self.graph.sessions[line.session]
         is_agent = line.kind in ("agent", "service")
+        turns = list(build_turns(items, answers, is_agent=is_agent))
+        unseen = self._unseen[line.session]  # what the client will not send
+        for place, turn in enumerate(turns) if unseen else ():
+            uuids = dict.fromkeys(item.uuid for item in turn.items if item.uuid in unseen)
+            if unsent := tuple(uuid for uuid in uuids if uuid):
+                turns[place] = replace(turn, unseen=unsent)
         return Conversation(
             line.id,
             line.kind,
             line.session,
             known.project,
             get_label(self.graph, line),
-            _mark_unsent(
-                build_turns(items, answers, is_agent=is_agent), self._unseen[line.session]
-            ),
+            tuple(turns),
             answers,
             self._paths,
             is_active=line.is_active,

@@ -379,26 +379,21 @@ def read_history(
             for event in events
         ]
     if not events and not known_as:
-        meant = _find_other_copies(given, names, every)
+        end = names.git.name if names.git else re.sub(r"^(?:\.?\.?[/\\])+", "", given)
+        alike = [event for event in every if _ends_with(event.path, end)]
+        found = {event.path for event in _find_events_of_file(names, alike)}
+        if len(found) > 1:
+            shown = ", ".join(f"'{path}'" for path in sorted(found)[:MOST_LISTED])
+            raise UserError(
+                f"sessions have {len(found)} files that end in '{end}'",
+                f"choose one with `--as`: {shown}",
+            )
+        meant = next(iter(found), None)
         events = [replace(event, path=str(names.path)) for event in every if event.path == meant]
         known_as = (meant,) if meant else ()
     stories = FileStories().add_events(events)
     paths = dict.fromkeys([*known_as, *(event.path for event in events)])
     return FileHistory(names, events, stories, tuple(paths))
-
-
-def _find_other_copies(given: str, names: FileNames, events: Iterable[FileEvent]) -> str | None:
-    """Return the only path on another machine, or of another clone, with the same end."""
-    end = names.git.name if names.git else re.sub(r"^(?:\.?\.?[/\\])+", "", given)
-    alike = [event for event in events if _ends_with(event.path, end)]
-    found = {event.path for event in _find_events_of_file(names, alike)}
-    if len(found) > 1:
-        shown = ", ".join(f"'{path}'" for path in sorted(found)[:MOST_LISTED])
-        raise UserError(
-            f"sessions have {len(found)} files that end in '{end}'",
-            f"choose one with `--as`: {shown}",
-        )
-    return next(iter(found), None)
 
 
 def _ends_with(path: str, end: str) -> bool:

@@ -249,7 +249,11 @@ class KeptFileCache:
             for item in held:
                 if total > MOST and item != folder:
                     total -= sizes[item]
-                    _discard(item)
+                    # renamed first, so that readers find all of it or nothing
+                    discarded = item.with_name(f".{item.name}.{token_hex(4)}")
+                    with suppress(OSError):
+                        os.rename(item, discarded)  # noqa: PTH104  a folder that is gone is no fault
+                        shutil.rmtree(discarded, ignore_errors=True)
             self._held = total
 
     def _measure_folder(self, folder: Path) -> int:
@@ -286,14 +290,6 @@ def _sort_by_age(folder: Path) -> float:
         return folder.stat().st_ctime
     except OSError:
         return 0.0
-
-
-def _discard(folder: Path) -> None:
-    """Remove a session from the cache, in one step for readers."""
-    discarded = folder.with_name(f".{folder.name}.{token_hex(4)}")
-    with suppress(OSError):
-        os.rename(folder, discarded)  # noqa: PTH104  a folder that is gone is no fault
-        shutil.rmtree(discarded, ignore_errors=True)
 
 
 LOGS = frozenset({"session", "agent", "journal"})
