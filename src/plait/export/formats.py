@@ -122,7 +122,7 @@ def _render_json_files(form: ExportForm, family: Family, summary: ExportSummary)
         yield f"{transcript.name}.json", encode_transcript(transcript, form.manner) + b"\n"
 
 
-def _record_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
+def _render_record_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
     for name, data in iter_record_files(family, form.manner, summary):
         yield f"{name}.jsonl", data
 
@@ -256,7 +256,7 @@ EXPORTERS: dict[str, Exporter] = {
     "html": _render_page_files,
     "txt": _render_plain_files,
     "json": _render_json_files,
-    "jsonl": _record_files,
+    "jsonl": _render_record_files,
     "atif": _render_trajectory_files,
     "toolpath": _render_graph_files,
 }

@@ -51,6 +51,7 @@ from plait.export.formats import (
 from plait.export.transcripts import Family, Names
 from plait.graph.model import OtherSummary
 from plait.line import FileStamp, read_file_stamp
+from plait.line.workers import Workers
 from plait.redact.model import Found
 from plait.redact.stand_ins import CheckOutcome, Lesson
 from plait.sessions.families import group_families
@@ -70,7 +71,6 @@ from plait.view.transcript.json_form import FORMAT, encode_json, encode_transcri
 from plait.view.transcript.markdown import iter_markdown, join_blocks
 
 if TYPE_CHECKING:
-    from plait.line.workers import Workers
     from plait.redact import Redactor
 
 
@@ -157,7 +157,7 @@ class FamilyRenderer:
     opened: OpenSession | None = None
     """The only session, if it was opened already."""
     used_names: set[str] = field(default_factory=set)
-    _workers: "Workers | None" = None
+    _workers: Workers | None = None
 
     @cached_property
     def shared(self) -> SharedRedactor | None:
@@ -179,7 +179,7 @@ class FamilyRenderer:
             yield self
         self._workers = None
 
-    def _get_workers(self, numbers: Sequence[int]) -> "Workers | None":
+    def _get_workers(self, numbers: Sequence[int]) -> Workers | None:
         """Return processes for some families, or None where one process is faster."""
         size = sum(count_bytes(self.families[number]) for number in numbers)
         if self.jobs == 1 or len(numbers) < 2 or size < PARALLEL_BYTES:
@@ -187,8 +187,6 @@ class FamilyRenderer:
         if (self.redactor and self.redactor.has_own_rules) or not is_picklable(self.form):
             return None
         if self._workers is None:
-            from plait.line.workers import Workers
-
             found = Workers(min(self.jobs, len(numbers)), self.failures)
             self._workers = self._stack.enter_context(found)
         return self._workers

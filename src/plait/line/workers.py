@@ -11,6 +11,7 @@ one; a run that kills three is an error that names its first item, unless a cras
 
 import atexit
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -310,8 +311,6 @@ class _Forked:
 
     def end(self) -> None:
         """Kill it, whatever it is doing."""
-        import signal
-
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         with suppress(ChildProcessError):
@@ -320,8 +319,6 @@ class _Forked:
 
 
 def _fork(others: Sequence[_Process]) -> _Forked:
-    import signal
-
     task_end, tasks = os.pipe()
     results, result_end = os.pipe()
     pid = os.fork()

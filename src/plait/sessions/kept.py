@@ -38,6 +38,7 @@ from plait.record.reader import parse_entry
 from plait.record.types import Record
 from plait.sessions.discovery import RECORDS_WITH_ID, DeletedSessions, is_uuid
 from plait.sessions.model import Session, StorePlace
+from plait.sources.places import FOLDERS, KeptLog, is_candidate
 
 if TYPE_CHECKING:
     from plait.store.model import KeptFile, KeptSession
@@ -351,7 +352,6 @@ def translate_kept(
     deleted: DeletedSessions, place: StorePlace, translations: Path | None
 ) -> DeletedSessions:
     """Return kept sessions with those of other agents as their translations."""
-    from plait.sources.places import FOLDERS, KeptLog, is_candidate
     from plait.store.store import Store
 
     copies: list[KeptLog] = []

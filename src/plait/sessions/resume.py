@@ -18,6 +18,7 @@ from msgspec import Struct
 from plait.errors import UserError
 from plait.graph.model import PREVIEW
 from plait.line import iter_lines, make_project_slug
+from plait.line.files import fetch_missing
 from plait.record import Record, Usage
 from plait.record.prompts import collapse_whitespace
 from plait.record.reader import read_if_exists
@@ -104,7 +105,6 @@ def _build_agent_resumption(
     """Return what another agent sends when it resumes a session, by its own rule."""
     from plait.graph.client.context import align_reasons, find_last_answer
     from plait.graph.client.entries import Context, LeftOut, Reason
-    from plait.line.files import fetch_missing
     from plait.sources.base import load_source
 
     if not Path(origin.path).exists():

@@ -11,8 +11,11 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from plait.graph.build import build_from_index
 from plait.graph.facts import FileFacts
+from plait.graph.index import build_index
 from plait.graph.layout import OutlineItem, iter_outline
+from plait.graph.leaf import find_leaf
 from plait.graph.model import SessionGraph
 from plait.index.catalogue import (
     RowChange,
@@ -202,9 +205,6 @@ def read_indexed_tree(
             if family in known:
                 trees.append(from_bytes(known[family], FamilyTree))
                 continue
-            from plait.graph.build import build_from_index
-            from plait.graph.index import build_index
-            from plait.graph.leaf import find_leaf
             from plait.sessions.details import read_facts
 
             facts = [

@@ -8,6 +8,7 @@ data does not cover.
 import re
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
+from hashlib import blake2b
 from typing import NamedTuple
 
 from msgspec.json import encode
@@ -76,8 +77,6 @@ class Prices:
     @cached_property
     def list_digest(self) -> str:
         """A digest of these prices on any day."""
-        from hashlib import blake2b
-
         own = encode(list(self.own.prices.items()) if self.own else [])
         return blake2b(TABLE.read_bytes() + own, digest_size=8).hexdigest()
 
