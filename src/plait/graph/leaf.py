@@ -654,7 +654,6 @@ NODES: EntryAccessors[Node] = EntryAccessors(
 # What is before a compaction or a cleared context is not included: that is shown there.
 
 
-SPOKEN_KINDS = frozenset({"user", "assistant"})
 NOT_SENT = Trait.SIDECHAIN | Trait.ERROR | Trait.MUTE
 CUTS = frozenset({"restart", "logical", "boundary"})
 LINKS = CHAIN_TYPES | {"progress"}
@@ -698,7 +697,7 @@ def find_unsent(
             numbers = numbers[cut:]
             break
     left = [known.nodes[number] for number in numbers if not on_chain[number]]
-    rest = [node for node in left if (node.kind in SPOKEN_KINDS and not node.traits & NOT_SENT)]
+    rest = [node for node in left if (node.kind in SPOKEN and not node.traits & NOT_SENT)]
     if not rest:
         return ()
     # The other parts of a response on the chain are sent with it, and so are results of its calls.

@@ -35,7 +35,7 @@ NOTED_TRIM = f'"{TRIMMED}"'.encode()
 
 
 def _read_envelope(name: str) -> Any:
-    """Return a property that is a field of the envelope; `attrgetter` is faster than a function."""
+    """Return a property that reads a field of the envelope."""
     return property(attrgetter(f"envelope.{name}"))
 
 
