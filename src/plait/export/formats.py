@@ -122,7 +122,9 @@ def _render_json_files(form: ExportForm, family: Family, summary: ExportSummary)
         yield f"{transcript.name}.json", encode_transcript(transcript, form.manner) + b"\n"
 
 
-def _render_record_files(form: ExportForm, family: Family, summary: ExportSummary) -> Iterator[File]:
+def _render_record_files(
+    form: ExportForm, family: Family, summary: ExportSummary
+) -> Iterator[File]:
     for name, data in iter_record_files(family, form.manner, summary):
         yield f"{name}.jsonl", data
 
