@@ -203,6 +203,8 @@ def log_rule(
     return register
 
 
+# Limits of the API. An image above them fails every later request of its session: at 5,242,880
+# characters of base64 the client itself stops the resume with "exceeds API limit" (docs/format.md).
 MOST_BYTES = 5_242_880
 """Size of the base64 text above which the API rejects an image."""
 MOST_PIXELS = 8000

@@ -927,7 +927,7 @@ def plan_cuts(
     # Raise if the client resumes the session but would not resume the result.
     why_not = find_refusal(draft.records, draft.size) if sent.resumes else None
     if why_not:
-        raise UserError(f"refusing to trim: Claude Code could not resume the rest ({why_not})")
+        raise UserError(f"refusing to trim: Claude Code could not resume what is left ({why_not})")
     note_removed_tokens(draft, weights)
     plan = plan_draft(
         "trim",
