@@ -38,10 +38,12 @@ CELLS = {
 }
 PHRASES = {
     "four words that make no sentence": 'password: "«correct horse battery staple»"',
-    "three are too few": 'password: "correct horse battery"',
+    "three are enough": 'password: "«correct horse battery»"',
+    "two are too few": 'password: "correct horse"',
     "a sentence is none": 'password: "must contain eight letters"',
     "nor is one about secrets": 'password: "copper lantern token meadow"',
-    "without quotes it is not looked for": "password: correct horse battery staple",
+    "up to the end of its line": "password: «correct horse battery staple»",
+    "not within a sentence": "password: correct horse battery staple is what they say",
     "dashes join them": "password: «correct-horse-battery»",
     "for a key of a lock too": 'api_key: "«correct-horse-battery»"',
     "not for the key of anything": 'app_key: "correct-horse-battery"',

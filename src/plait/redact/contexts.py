@@ -641,6 +641,8 @@ def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
         text, max(0, match.start - 120), match.start
     ):
         return NOTHING
+    if text.startswith(b">@", match.end):  # the gap of an address
+        return NOTHING
     if PLURAL.search(text, match.start, match.end):
         return _find_listed(text, match)
     if spans := _find_announced(text, match):
@@ -651,11 +653,15 @@ def _by_name(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
             continue
         matched = TextSpan(match.start, found.end())
         if spans := look(text, matched, TextSpan(*found.span("v"))):
-            return (*spans, *_more(text, spans[-1].end), *_find_codes(text, match, spans[-1]))
+            return (
+                *spans,
+                *continue_value(text, spans[-1].end),
+                *_find_codes(text, match, spans[-1]),
+            )
     if spans := _find_listed(text, match) or _find_broken(text, match):
         return spans
     spans = _find_inner_value(text, match)
-    return (*spans, *_more(text, spans[-1].end)) if spans else NOTHING
+    return (*spans, *continue_value(text, spans[-1].end)) if spans else NOTHING
 
 
 CODES = re.compile(rb"(?i)[_ -]codes?\Z")
@@ -708,7 +714,7 @@ MORE = re.compile(
 MOST_MORE = 8
 
 
-def _more(text: bytes, place: int) -> tuple[TextSpan, ...]:
+def continue_value(text: bytes, place: int) -> tuple[TextSpan, ...]:
     """Return the strings next to a secret that look like another one, or like its continuation."""
     found: list[TextSpan] = []
     while len(found) < MOST_MORE and (more := MORE.match(text, place)):
@@ -747,7 +753,7 @@ def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     if is_placeholder(found) or is_plain_word(found) or is_name:
         return NOTHING
     if scheme and scheme[1].lower() == b"basic":
-        is_secret = _is_basic(found)
+        is_secret = is_basic(found)
     else:
         is_secret = (
             is_random(found)
@@ -759,7 +765,8 @@ def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     return (TextSpan(span.start, span.start + len(found)),) if is_secret else NOTHING
 
 
-def _is_basic(value: bytes) -> bool:
+def is_basic(value: bytes) -> bool:
+    """Return whether a value is a name and a password in base64."""
     try:
         # A line break may have cut it.
         value = value[: len(value) - (len(value) % 4 == 1)]
@@ -798,6 +805,10 @@ REST_OF_PASSWORD = re.compile(
 """What follows a sign that should have been written as a code."""
 
 
+GAP_SIGNS = (b"$", b"{", b"<", b"%", b"[", b"*", b"&lt;")
+"""How a gap in an address begins that a program or somebody fills in."""
+
+
 def _credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the password in a URL, unless it is a placeholder or well known."""
     if rest := REST_OF_PASSWORD.match(text, value.end):
@@ -808,7 +819,7 @@ def _credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
         return NOTHING
     if ANOTHER.search(found):  # it begins before the name of the password itself
         return NOTHING
-    if is_placeholder(found) or is_plain_word(found) or found[:1] in b"${<%[*":
+    if is_placeholder(found) or is_plain_word(found) or found.startswith(GAP_SIGNS):
         return NOTHING
     if any(sign in found for sign in (b"{", b"}", b"$", b"(", b"|")) and not is_random(found):
         return NOTHING
@@ -986,9 +997,7 @@ ADDRESSES: tuple[Family, ...] = (
     Family(
         "docker-login",
         rf"{QUOTE}auth{QUOTE}{SPACE}:{SPACE}{QUOTE}(?P<v>[A-Za-z0-9+/]{{8,}}={{0,2}})",
-        lambda text, match, value: (
-            (value,) if _is_basic(text[value.start : value.end]) else NOTHING
-        ),
+        lambda text, match, value: (value,) if is_basic(text[value.start : value.end]) else NOTHING,
         label="docker login",
     ),
     command_secret(

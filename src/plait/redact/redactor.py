@@ -27,6 +27,7 @@ from plait.record import Record, parse_record
 from plait.record.codec import NotAnObject, decode_envelope, decode_object
 from plait.redact.contexts import CONTEXTS
 from plait.redact.expression import BEST, Engine, Expression, Search, compile_expression
+from plait.redact.labelled import FORMS, GATES, SECRETS
 from plait.redact.likelihood import GAP, STAND_IN, is_behind_stand_in, is_plain_word, is_random
 from plait.redact.model import (
     GROUP_OF,
@@ -42,10 +43,20 @@ from plait.redact.model import (
     TextSpan,
 )
 from plait.redact.people import AUTHORS, LOGINS, MACHINES, NOBODY, PEOPLE
+from plait.redact.personal import GATES_OF_PEOPLE, PERSONAL
 from plait.redact.rules import CustomRules, Rules
 from plait.redact.stand_ins import CheckOutcome, Ledger, Lesson, restore_text
 from plait.redact.strict import STRICT, SUSPECTED, is_worth_remembering
-from plait.redact.texts import WRAPPING, Joined, Tree, collect_texts, holds_more, is_wrapped, unwrap
+from plait.redact.texts import (
+    WRAPPING,
+    Joined,
+    Tree,
+    collect_texts,
+    holds_more,
+    is_wrapped,
+    iter_views,
+    unwrap,
+)
 from plait.redact.tokens import ENCODED, KEYS, LABEL, NUMBERS, decode_value
 
 LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -396,6 +407,10 @@ FAMILIES: tuple[Family, ...] = tuple(chain.from_iterable(ROWS))
 MOST_LAYERS = 3
 CONTEXT_LABELS = frozenset((SUSPECTED, *(family.label for family in chain.from_iterable(CONTEXTS))))
 STAND_INS = re.compile(STAND_IN)
+VIEWED: Rows = (SECRETS, FORMS, PERSONAL)
+LABEL_FINDERS = tuple(
+    compile_expression(expression.encode()) for expression in (*GATES, *GATES_OF_PEOPLE)
+)
 
 
 class Texts(Protocol):
@@ -422,6 +437,8 @@ class Scanner:
         expressions = (_expression_of(kinds, engine, part) for part in parts)
         self.expressions = [expression for expression in expressions if expression.families]
         self.keys = _keys_of(engine)
+        self.viewed = _expression_of(kinds, engine, VIEWED)
+        self._view_cache: dict[bytes, list[Hit]] = {}
 
     def hits_in(self, source: Texts) -> Iterator[Hit]:
         """Yield what the ranges of a joined text contain, each read as if it were alone.
@@ -437,6 +454,9 @@ class Scanner:
         for (span, parts), _ in wrapped:
             for start, end in (span, *parts):
                 yield from (hit.moved(start) for hit in self._seen_hits(source.data[start:end]))
+        for (span, parts), _ in _touched(source, LABEL_FINDERS):
+            for start, end in (span, *parts):
+                yield from (hit.moved(start) for hit in self._view_hits(source.data[start:end]))
 
     def _hits_of(
         self, expression: Expression, text: bytes, span: TextSpan, place: int
@@ -450,6 +470,7 @@ class Scanner:
         found = self.named_hits(text)
         if is_wrapped(text):
             found += self._seen_hits(text)
+        found += self._view_hits(text)
         return found
 
     def named_hits(self, text: bytes) -> list[Hit]:
@@ -457,9 +478,30 @@ class Scanner:
         found = (self._rename_hits(expression.hits(text), text) for expression in self.expressions)
         return list(chain.from_iterable(found))
 
+    def _view_hits(self, text: bytes) -> list[Hit]:
+        """Return what the labels in a text reveal, also when its wrappings are removed."""
+        known = self._view_cache.get(text)
+        if known is None:
+            known = list(self._iter_view_hits(text))
+            if len(self._view_cache) >= MOST_CACHED:
+                self._view_cache.clear()
+            self._view_cache[text] = known
+        return known
+
+    def _iter_view_hits(self, text: bytes) -> Iterator[Hit]:
+        for window in iter_windows(text):
+            part = text[slice(*window)]
+            for hit in self._rename_hits(self.viewed.hits(part), part):
+                yield hit.moved(window.start)
+            for view in iter_views(part):
+                labelled = self._rename_hits(self.viewed.hits(view.text), view.text)
+                for hit in chain(self.named_hits(view.text), labelled):
+                    spans = tuple(view.source(span) for span in hit.spans)
+                    yield hit._replace(spans=spans).moved(window.start)
+
     def _seen_hits(self, text: bytes) -> Iterator[Hit]:
         seen = unwrap(text)
-        for hit in self.named_hits(seen.text):
+        for hit in chain(self.named_hits(seen.text), self._view_hits(seen.text)):
             yield hit._replace(spans=tuple(seen.source(span) for span in hit.spans))
 
     def _rename_hits(self, hits: Iterable[Hit], text: bytes) -> Iterator[Hit]:
@@ -490,6 +532,33 @@ class Scanner:
             if layers and (inner := self.decode_hit(hit, layers - 1)):
                 return inner
         return None
+
+
+MOST_CACHED = 200
+"""Texts whose hits are kept: a text is read when something is learnt, and when it is replaced."""
+BEFORE_LABEL, BEHIND_LABEL = 300, 1200
+"""How much of a text around a label is read again without its wrappings."""
+
+
+def iter_windows(text: bytes) -> Iterator[TextSpan]:
+    """Yield the parts of a text around its labels, from the start of a line to the end of one."""
+    search = Search(LABEL_FINDERS, text)
+    first = last = -1
+    label = search.next(0)
+    while label:
+        start = max(0, label.start - BEFORE_LABEL)
+        if start:
+            start = max(text.find(b"\n", start, label.start) + 1, start)
+        if first >= 0 and start > last:
+            yield TextSpan(first, last)
+            first = -1
+        first = start if first < 0 else first
+        end = min(len(text), label.end + BEHIND_LABEL)
+        line = text.rfind(b"\n", label.end, end) if end < len(text) else -1
+        last = max(last, line if line >= 0 else end)
+        label = search.next(max(label.end, label.start + 1))
+    if first >= 0:
+        yield TextSpan(first, last)
 
 
 def _touched(source: Texts, finders: Sequence[Any]) -> Iterator[tuple[Island, int]]:

@@ -46,7 +46,7 @@ class Rules:
         off = tuple(group for group in GROUPS if group not in groups or group in self.off)
         return replace(self, off=off)
 
-    def names_file(self, path: str) -> bool:
+    def hides_file(self, path: str) -> bool:
         """Return whether the content of a file is to be hidden."""
         name = path.replace("\\", "/")
         last = name.rpartition("/")[2]
@@ -154,10 +154,10 @@ class CustomRules:
 
     def _is_about(self, value: dict[str, Any]) -> bool:
         paths = (value.get(key) for key in PATH_KEYS)
-        if any(isinstance(path, str) and self.rules.names_file(path) for path in paths):
+        if any(isinstance(path, str) and self.rules.hides_file(path) for path in paths):
             return True
         command = value.get("command")
-        return isinstance(command, str) and any(map(self.rules.names_file, WORDS.findall(command)))
+        return isinstance(command, str) and any(map(self.rules.hides_file, WORDS.findall(command)))
 
     def _remember(self, tree: Tree, number: int) -> None:
         parent = tree.nodes[number].parent

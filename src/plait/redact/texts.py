@@ -8,9 +8,9 @@ import dataclasses
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -36,20 +36,35 @@ WRAPPING = compile_expression(
 
 
 class Piece(NamedTuple):
-    """A range that was copied, or one character that was escaped."""
+    """A range that was copied, or one that was written differently."""
 
     start: int
-    """Its position in the decoded text."""
+    """Its position in the new text."""
     source: TextSpan
     is_copy: bool
 
 
-class Unwrapped:
-    """A decoded text, and the origin of each range of it."""
+Letter: TypeAlias = Callable[[re.Match[bytes]], bytes]
 
-    def __init__(self, original: bytes) -> None:
-        self._original = original
-        self.text = CODES.sub(_letter_of, original)
+
+class View:
+    """A text with one kind of wrapping removed, and the origin of each range of it."""
+
+    def __init__(
+        self,
+        original: bytes,
+        pattern: re.Pattern[bytes],
+        letter: Letter,
+        parent: "View | None" = None,
+    ) -> None:
+        self._original, self._pattern, self._letter = original, pattern, letter
+        self._parent = parent
+        self.text = pattern.sub(letter, original)
+
+    def without(self, pattern: re.Pattern[bytes], letter: Letter) -> "View":
+        """Return a view of this text with another kind of wrapping removed; itself if it has none."""
+        found = View(self.text, pattern, letter, self)
+        return self if found.text == self.text else found
 
     def source(self, span: TextSpan) -> TextSpan:
         """Return the range of the original for a range of this text."""
@@ -57,7 +72,8 @@ class Unwrapped:
         last = self.pieces[self._piece_at(span.end - 1)]
         start = first.source.start + (span.start - first.start if first.is_copy else 0)
         end = last.source.start + span.end - last.start if last.is_copy else last.source.end
-        return TextSpan(start, end)
+        found = TextSpan(start, end)
+        return self._parent.source(found) if self._parent else found
 
     def _piece_at(self, place: int) -> int:
         return bisect_right(self.pieces, place, key=lambda piece: piece.start) - 1
@@ -67,11 +83,11 @@ class Unwrapped:
         """Its ranges in order; computed only if something is found."""
         pieces: list[Piece] = []
         start = place = 0
-        for code in CODES.finditer(self._original):
+        for code in self._pattern.finditer(self._original):
             if code.start() > place:
                 pieces.append(Piece(start, TextSpan(place, code.start()), True))
                 start += code.start() - place
-            letter = _letter_of(code)
+            letter = self._letter(code)
             if letter:
                 pieces.append(Piece(start, TextSpan(*code.span()), False))
                 start += len(letter)
@@ -87,9 +103,69 @@ def is_wrapped(text: bytes) -> bool:
 
 
 @lru_cache(2)
-def unwrap(text: bytes) -> Unwrapped:
+def unwrap(text: bytes) -> View:
     """Return a text as a reader sees it."""
-    return Unwrapped(text)
+    return View(text, CODES, _letter_of)
+
+
+# What a program writes before each line of a text: numbers, times, names, marks of a quotation, of a
+# comment or of a difference.
+MARGINS = (
+    r"[ \t]{0,8}[0-9]{1,6}(?:\t|→|[:|](?![0-9/])|\)(?=[ \t]))[ ]?",
+    r"(?:>[ ]?)+",
+    r"(?://|#|--|;|::|\*|REM|rem|%|!)(?:[ \t]|(?=\n|\Z))",
+    r"#(?=[a-z])",
+    r"\^?[0-9a-f]{7,40}[ ](?:[A-Za-z0-9_./-]+[ ]+)?\([^()\n]{5,80}[0-9]\)[ ]?",
+    r"[A-Za-z0-9_./-]{1,80}[/.][A-Za-z0-9_-]{1,20}[:-][0-9]{1,6}[:-](?:[0-9]{1,4}:)?",
+    r"[IWEF][0-9]{4}[ ][0-9:.]+[ ]+[0-9]+[ ][A-Za-z0-9_./-]+:[0-9]+\][ ]?",
+    r"[JFMASOND][a-z]{2}[ ][ 0-9][0-9][ ][0-9:]{8}(?:\.[0-9]+)?[ ][A-Za-z0-9_.-]+[ ][A-Za-z0-9_./@-]+(?:\[[0-9]+\])?:[ ]?",
+    r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+(?:Z|[ ]?[+-][0-9]{2}:?[0-9]{2})?[ \t]+(?:std(?:out|err)[ ][FP][ ])?(?:\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\]?:?[ \t]+)?(?:\[[^\]\n]{1,40}\][ ]?)?",
+    r"\[[0-9][^\]\n]{1,30}\][ \t]+(?:[A-Za-z0-9_.-]{1,40}(?:\[[0-9]+\])?:[ \t])?",
+    r"[A-Za-z0-9_.-]{1,40}[ ]+\|[ ]",
+    r"(?:│|┃)[ \t]?",
+)
+IN_PATCH = re.compile(rb"(?m)^(?:@@ |diff --git |\+\+\+ |\*\*\* )")
+MARGIN = re.compile("(?m)^(?:{0})(?:[ \t]*(?:{0})){{0,2}}".format("|".join(MARGINS)).encode())
+SIGNS = "[+-]|[!][ ]|[ ](?=[^ \\n])"
+PATCH_MARGIN = re.compile(
+    "(?m)^(?:{0})(?:[ \t]*(?:{0})){{0,2}}".format("|".join((*MARGINS, SIGNS))).encode()
+)
+ESCAPE = re.compile(rb"\\(?:([nrt])|([\\\"'`/$]))")
+ESCAPED_LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+DOUBLED = re.compile(rb'""')
+HAS_DOUBLED = re.compile(rb'""[^"\n,]{1,200}""')
+MOST_LEVELS = 3
+
+
+def _drop(match: re.Match[bytes]) -> bytes:
+    return b""
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    return match[2] or ESCAPED_LETTERS[match[1]]
+
+
+def _halved(match: re.Match[bytes]) -> bytes:
+    return b'"'
+
+
+def iter_views(text: bytes) -> Iterator[View]:
+    """Yield a text without its wrappings: codes, escapes of one to three levels, margins of lines."""
+    seen = {text}
+    view = unwrap(text)
+    for level in range(MOST_LEVELS + 1):
+        if level:
+            inner = view.without(ESCAPE, _unescaped)
+            if inner is view:
+                return
+            view = inner
+        if HAS_DOUBLED.search(view.text):
+            view = view.without(DOUBLED, _halved)
+        margin = PATCH_MARGIN if IN_PATCH.search(view.text) else MARGIN
+        shown = view.without(margin, _drop)
+        if shown.text not in seen:
+            seen.add(shown.text)
+            yield shown
 
 
 MOST_LETTERS = 10_000

@@ -26,7 +26,7 @@ B64 = "A-Za-z0-9+/="
 FEWEST = 6
 
 # Name, label, prefix, characters of the rest, minimum and maximum length (0: any).
-ROWS: tuple[tuple[str, str, str, str, int, int], ...] = (
+PREFIXED_KEYS: tuple[tuple[str, str, str, str, int, int], ...] = (
     # clouds
     ("aws-key", "aws access key", "A(?:KIA|SIA|BIA|CCA)", "A-Z0-9", 20, 20),
     ("aws-bedrock", "aws bedrock key", "ABSK", B64, 100, 0),
@@ -350,7 +350,7 @@ REGULAR = tuple(
         label,
         head=head,
     )
-    for name, label, head, letters, least, most in ROWS
+    for name, label, head, letters, least, most in PREFIXED_KEYS
 )
 KEYS: tuple[Family, ...] = (*IRREGULAR[:4], *REGULAR, *IRREGULAR[4:], KEY_LIKE)
 
