@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from plait.sources.cache import account_for
 from tests.sources.builders import branches, kept, open_archive, prompts, shown
 
 TABLES = """
@@ -289,3 +290,19 @@ def test_a_session_with_rows_of_both_versions(tmp_path: Path) -> None:
     kinds = [note["kind"] for note in notes if note["type"] == "source-note"]
     assert kinds.count("session_message") == 1 and kinds.count("session_input") == 1
     assert "and three" in shown(session)
+
+
+def test_every_row_is_accounted_for(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    with closing(store.base) as base:
+        store.session("ses_1")
+        store.turn("ses_1", 1_790_000_000_000, "one", "1")
+        row = ("prt_x", "msg_gone", "ses_1", json.dumps({"type": "text", "text": "left alone"}))
+        base.execute("INSERT INTO part VALUES (?, ?, ?, ?)", row)
+        base.commit()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    (session,) = archive.sessions
+    assert session.origin is not None
+    session.conversations.active.markdown()
+    assert account_for(session.origin, session.path) == (7, 7)
+    assert b"left alone" in session.path.read_bytes()

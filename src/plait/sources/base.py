@@ -84,6 +84,10 @@ class Source:
         """Return the command that resumes a session in the agent."""
         raise NotImplementedError
 
+    def count_rows(self, log: SourceLog) -> int | None:
+        """Return the number of rows of a log without lines, by which all are accounted for."""
+        return None
+
     def export(self, log: SourceLog) -> bytes | None:
         """Return what a backup keeps of a session where its file must not be copied, else None."""
         return None

@@ -49,7 +49,7 @@ from plait.sources.base import (
 from plait.sources.places import KEPT_ROWS, FoundSources, KeptLog, SourceSession
 from plait.sources.translation import Translation
 
-VERSION = "2"
+VERSION = "3"
 """Version of the translations' form: those of another version are made again."""
 LOGS = "logs.json"
 EXPORTS = "exports"
@@ -356,16 +356,22 @@ def account_for(log: SourceLog, translation: Path) -> tuple[int, int] | None:
     """Return the number of lines of a source and of those its translation accounts for.
 
     They are counted independently: by the newlines of the source, and by the places in the lines of
-    the translation. None if the source has no lines, such as a database.
+    the translation. A log without lines, such as a database, has rows; None if nobody counts them.
     """
     if not log.path.endswith((".jsonl", ".jsonl.zst")):
-        return None
+        rows = load_source(log.source).count_rows(log)
+        return None if rows is None else (rows, _count_named(translation))
     lines, last = 0, b"\n"
     with Path(log.path).open("rb") as file:
         unpacked = open_zstd(file) if log.path.endswith(".zst") else file
         while data := unpacked.read(1 << 20):
             lines, last = lines + data.count(b"\n"), data[-1:]
     lines += last != b"\n"
+    return lines, _count_named(translation)
+
+
+def _count_named(translation: Path) -> int:
+    """Return how many lines of the source stand in a translation."""
     named: set[bytes] = set()
     passed_on = 0
     for line in iter_lines(translation):
@@ -375,4 +381,4 @@ def account_for(log: SourceLog, translation: Path) -> tuple[int, int] | None:
             named.add(found[-1])  # a quoted log may name a place before the line's own
         else:
             passed_on += 1
-    return lines, len(named) + passed_on
+    return len(named) + passed_on

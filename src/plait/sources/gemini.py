@@ -97,6 +97,11 @@ class Gemini(Source):
         """Return the command that resumes a session in Gemini CLI."""
         return ["gemini", "--resume", log.id]
 
+    def count_rows(self, log: SourceLog) -> int:
+        """Return the number of messages of a document, and its header."""
+        messages = parse_object(Path(log.path).read_bytes()).get("messages")
+        return 1 + len([*iter_dicts(messages)])
+
     def read_context(self, log: SourceLog) -> list[SentMessage]:
         """Return what Gemini CLI sends of the present list of messages."""
         sent: list[SentMessage] = []

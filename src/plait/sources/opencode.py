@@ -124,6 +124,11 @@ class OpenCode(Source):
         session = b'"session": ' + encode_value(rows.session)
         return EXPORTED + b": 1,\n" + b",\n".join((session, *tables)) + b"}\n"
 
+    def count_rows(self, log: SourceLog) -> int:
+        """Return the number of rows of a session: its own, and those of the tables."""
+        rows = _load_rows(log)
+        return bool(rows.session) + sum(map(len, rows.tables.values()))
+
     def read_context(self, log: SourceLog) -> list[SentMessage] | None:
         """Return what OpenCode sends after reverts, compactions and pruning.
 
@@ -138,7 +143,7 @@ class OpenCode(Source):
                 return None
             lines = range(number + 2, number + 2 + len(parts))
             messages.append(_Message(fields, [*zip(lines, parts, strict=True)]))
-            number += 1 + len(parts) + (fields["role"] == "assistant")
+            number += 1 + len(parts)
         kept = _select_sent(_drop_reverted(messages, session.get("revert")))
         model = next((item.fields for item in kept[::-1] if item.fields["role"] == "user"), {})
         return [sent for item in kept for sent in item.render(model.get("model"))]
@@ -377,8 +382,7 @@ class _Rows(NamedTuple):
         below: dict[str, list[Fields]] = {}
         for row in self.tables["part"]:
             part = _unpack(row)
-            message = part.get("message_id") or part.get("messageID")
-            below.setdefault(to_text(message), []).append(part)
+            below.setdefault(_message_id(part), []).append(part)
         messages = [_unpack(row) for row in self.tables["message"]]
         known = [(row, below.get(to_text(row.get("id")), [])) for row in messages]
         ids = {to_text(row.get("id")) for row in messages}
@@ -389,6 +393,10 @@ class _Rows(NamedTuple):
         if known and newer:
             return sorted(known + newer, key=lambda item: _created(item[0]))
         return known or newer
+
+
+def _message_id(part: Fields) -> str:
+    return to_text(part.get("message_id") or part.get("messageID"))
 
 
 def _created(message: Fields) -> int:
@@ -453,10 +461,11 @@ class _Reading:
         """The first message that the compaction under way keeps."""
         self.time = 0
 
-    def _start(self, fields: Fields, *identity: object) -> None:
-        self.number += 1
+    def _start(self, fields: Fields, *identity: object, again: int = 0) -> None:
+        """Begin a row, or what is written last of an earlier one."""
+        self.number += not again
         data = repr(identity).encode("utf-8", "surrogatepass")
-        self.out.start(SourceLine(self.number, 0, fields, data))
+        self.out.start(SourceLine(again or self.number, 0, fields, data))
 
     def read_session(self, session: Fields) -> None:
         """Translate the row of the session itself."""
@@ -490,11 +499,12 @@ class _Reading:
 
     def read_rest(self, rows: _Rows) -> None:
         """Keep what is no message: waiting prompts, tasks, messages that both versions have."""
-        ids = {row.get("id") for row in rows.tables["message"]}
-        twice = [row for row in rows.tables["session_message"] if row.get("id") in ids]
-        for table, found in (("session_message", twice), *rows.tables.items()):
-            if table not in ("session_input", "todo") and found is not twice:
-                continue
+        ids = {to_text(row.get("id")) for row in rows.tables["message"]}
+        twice = [row for row in rows.tables["session_message"] if to_text(row.get("id")) in ids]
+        alone = [row for row in rows.tables["part"] if _message_id(row) not in ids]
+        rest = {"session_message": twice, "part": alone}
+        rest |= {table: rows.tables[table] for table in ("session_input", "todo")}
+        for table, found in rest.items():
             for row in found:
                 fields = _unpack(row)
                 self._start(fields, table, to_text(fields))
@@ -538,7 +548,7 @@ class _Reading:
     def _answer(self, message: Fields, parts: list[Fields]) -> None:
         out = self.out
         model = to_text(message.get("modelID")) or None
-        step = 0
+        step, own = 0, self.number
         summary: list[str] = []
         has_usage = any(part.get("type") == "step-finish" for part in parts)
         response = self._response(message, step)
@@ -569,7 +579,7 @@ class _Reading:
                 case str(kind) if kind in QUIET_PARTS:
                     out.note(kind)
             out.finish_line()
-        self._start(message, self.time, "end")
+        self._start(message, self.time, "end", again=own)
         usage = _usage(message.get("tokens"))
         if not has_usage and usage and any(usage.values()):
             out.assistant([], id=response, model=model, usage=usage, costUSD=_cost(message))
