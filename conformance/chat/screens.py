@@ -60,7 +60,7 @@ OURS = Manner(
     busy="Ctrl-C stops",
     running="Bash",
     stop="C-c",
-    asks="Do it?",
+    asks="Proceed?",
     refuse=("n", "Enter"),
     refused="stopped",
     compacted="compacted:",
@@ -288,7 +288,7 @@ def with_ours(client: Client, desk: Desk, talk: Screened) -> None:
         talk.play(Seat(screen, OURS))
         screen.wait_until_idle(OURS.busy)
         screen.type("/exit")
-        screen.wait_for("goes on with it")
+        screen.wait_for("resumes it")
     desk.hand_over()
 
 
@@ -298,7 +298,7 @@ def with_driven(client: Client, desk: Desk, talk: Screened) -> None:
         talk.play(Seat(screen, OURS))
         screen.wait_until_idle(OURS.busy)
         screen.type("/exit")
-        screen.wait_for("goes on with it")
+        screen.wait_for("resumes it")
     desk.hand_over()
 
 
