@@ -10,6 +10,7 @@ import pytest
 
 from plait.edit import cuts
 from plait.errors import UserError
+from plait.record import parse_record
 from tests.edit.trimming import Trimmed, trimmed
 
 WORK = """
@@ -304,3 +305,12 @@ def test_long_texts_in_an_input_are_cut_at_any_depth() -> None:
     assert found == {"a": short, "b": [{"c": short}, 3], "d": "x" * 400}
     assert given["a"] == long
     assert cuts.shorten_input(found) == found
+
+
+def test_mentioned_calls_are_found_in_a_single_pass() -> None:
+    lines = (
+        b'{"type":"user","uuid":"u1","sourceToolUseID":"toolu_1"}',
+        b'{"type":"progress","uuid":"p1","parentToolUseID":"toolu_2"}',
+    )
+    records = [parse_record(line) for line in lines]
+    assert cuts.find_mentioned_calls(iter(records)) == {"toolu_1", "toolu_2"}

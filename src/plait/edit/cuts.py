@@ -386,11 +386,11 @@ def is_companion(record: Record, calls: Set[str]) -> bool:
     if record.type == "user" and record.source_tool_use_id:
         return record.source_tool_use_id in calls
     if record.type in COMPANIONS and any(
-        _get_uuid(item) in calls for item in NAMED.findall(record.raw)
+        _decode_id(item) in calls for item in NAMED.findall(record.raw)
     ):
         return True
     notified = NOTIFIED.search(record.raw)
-    if notified is None or _get_uuid(notified[1]) not in calls:
+    if notified is None or _decode_id(notified[1]) not in calls:
         return False
     # The client's notice about background work, not a prompt that quotes one.
     words = (record.text if record.type == "user" else get_queued_text(record)) or ""
@@ -399,14 +399,15 @@ def is_companion(record: Record, calls: Set[str]) -> bool:
 
 def find_mentioned_calls(records: Iterable[Record]) -> set[str]:
     """Return the calls that some records are about: progress, hooks, notices."""
-    found = {record.source_tool_use_id for record in records if record.source_tool_use_id}
+    found: set[str] = set()
     for record in records:
-        named = (*NAMED.findall(record.raw), *NOTIFIED.findall(record.raw))
-        found.update(map(_get_uuid, named))
+        if record.source_tool_use_id:
+            found.add(record.source_tool_use_id)
+        found.update(map(_decode_id, (*NAMED.findall(record.raw), *NOTIFIED.findall(record.raw))))
     return found
 
 
-def _get_uuid(name: bytes) -> str:
+def _decode_id(name: bytes) -> str:
     return name.decode("utf-8", "replace")
 
 
