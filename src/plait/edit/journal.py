@@ -217,6 +217,9 @@ def resolve_real_path(home: Path, path: Path) -> Path:
     try:
         return resolve_in_home(home, real.relative_to(home).as_posix())
     except ValueError:
+        if real.is_relative_to(home):
+            hint = f"write it into a folder of '{home / PROJECTS}', or outside '{home}'"
+            raise Refused(f"'{path}' is not a place for sessions", hint) from None
         hint = f"`--root '{path.parent.resolve()}'` edits it there"
         raise Refused(f"'{path}' is outside '{home}'", hint) from None
 

@@ -73,8 +73,10 @@ def build_handoff(recall: "Recall", name: str) -> Handoff:
         if turn.opener and turn.opener.is_typed
     ]
     asked = [turn for turn in line.turns if turn.opener and turn.opener.is_typed]
+    # Where nobody typed anything, an agent's task or a message of another session is the goal.
     first = next(
-        (turn for turn in asked if not COMMAND.fullmatch((turn.prompt or "").strip())), None
+        (turn for turn in asked if not COMMAND.fullmatch((turn.prompt or "").strip())),
+        next((turn for turn in line.turns if turn.prompt and not asked), None),
     )
     title = facts.title or ""
     if COMMAND.fullmatch(title.strip()):  # a session that began with a command is named after it
