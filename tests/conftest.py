@@ -73,7 +73,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Returns the folder of real logs, or skips the test where there is none."""
+    """Return the folder of real logs, or skips the test where there is none."""
     if not (SHARED / "corpus").is_dir():
         pytest.skip("needs real logs: set PLAIT_SHARED to a folder that holds corpus/")
     return SHARED
@@ -81,13 +81,13 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def gallery() -> Path:
-    """Returns the folder of the examples gallery."""
+    """Return the folder of the examples gallery."""
     return ROOT / "examples" / "gallery"
 
 
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
-    """Starts the system's Chromium once."""
+    """Start the system's Chromium once."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
@@ -103,18 +103,18 @@ def browser() -> "Iterator[Browser]":
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
-    """Prepares a test beside the browser's loop."""
+    """Prepare a test beside the browser's loop."""
     yield from _beside_browser(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Runs a test beside the browser's loop."""
+    """Run a test beside the browser's loop."""
     yield from _beside_browser(item)
 
 
 def _beside_browser(item: pytest.Item) -> Generator[None, None, None]:
-    """Hides the loop that the browser leaves running in this thread from what needs its own."""
+    """Hide the loop that the browser leaves running in this thread from what needs its own."""
     if "browser" in getattr(item, "fixturenames", ()):
         yield
         return

@@ -11,7 +11,7 @@ SHORT = 24
 
 
 def told(value: msgspec.Struct, untold: frozenset[str] = frozenset()) -> str:
-    """Returns the fields of a value that are not as usual."""
+    """Return the fields of a value that are not as usual."""
     kept = zip(value.__struct_fields__, usual_of(value), strict=True)
     return " ".join(
         f"{name}={short(found)}"
@@ -21,7 +21,7 @@ def told(value: msgspec.Struct, untold: frozenset[str] = frozenset()) -> str:
 
 
 def usual_of(value: msgspec.Struct) -> list[Any]:
-    """Returns what the fields of a value are where nobody says."""
+    """Return what the fields of a value are where nobody says."""
     return [
         field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
         for field in msgspec.structs.fields(value)
@@ -29,7 +29,7 @@ def usual_of(value: msgspec.Struct) -> list[Any]:
 
 
 def short(value: Any) -> str:
-    """Returns any value in one line."""
+    """Return any value in one line."""
     if isinstance(value, msgspec.Struct):
         return f"({told(value)})"
     if isinstance(value, tuple | list):
@@ -46,6 +46,6 @@ def short(value: Any) -> str:
 
 
 def shortened(text: str) -> str:
-    """Returns the first words of a text, in one line."""
+    """Return the first words of a text, in one line."""
     line = text.replace("\n", "⏎")
     return line if len(line) <= SHORT or " " not in line else line[:SHORT] + "…"

@@ -6,7 +6,7 @@ LEADING_ASTRAY = ("PLAIT_", "ANTHROPIC_", "LANGFUSE_", "CLAUDE_CONFIG_DIR", "COL
 
 
 def shield(environment: MutableMapping[str, str], *, but: Collection[str]) -> None:
-    """Takes out of an environment what the program would obey, but for what tests are told."""
+    """Take out of an environment what the program would obey, but for what tests are told."""
     for name in [*environment]:
         if name.startswith(LEADING_ASTRAY) and name not in but:
             del environment[name]

@@ -1,4 +1,4 @@
-"""An archive with an index gives the answers that its logs do."""
+"""An archive with an index gives the same answers as its logs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUESTIONS: dict[str, Callable[[Archive], object]] = {
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a folder of drawn sessions."""
+    """Return a folder of drawn sessions."""
     folder = tmp_path_factory.mktemp("logs")
     for number, path in enumerate(sorted(GALLERY.rglob("*.jsonl"))[:12]):
         (folder / str(number)).mkdir()
@@ -35,14 +35,14 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def index(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns its index."""
+    """Return its index."""
     folder = tmp_path_factory.mktemp("index")
     Archive([logs], folder).update_index()
     return folder
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_the_index_and_the_logs_say_the_same(logs: Path, index: Path, name: str) -> None:
+def test_index_and_logs_agree(logs: Path, index: Path, name: str) -> None:
     ask = QUESTIONS[name]
     wanted = plain(ask(Archive([logs])))
     assert plain(ask(Archive([logs], index))) == wanted
@@ -51,14 +51,14 @@ def test_the_index_and_the_logs_say_the_same(logs: Path, index: Path, name: str)
         assert plain(ask(archive)) == wanted
 
 
-def test_where_there_is_no_index_the_logs_answer(logs: Path, tmp_path: Path) -> None:
+def test_without_an_index_the_logs_are_read(logs: Path, tmp_path: Path) -> None:
     with Archive([logs], tmp_path / "none") as archive:
         assert plain(archive.stats()) == plain(Archive([logs]).stats())
     assert not (tmp_path / "none").exists()
 
 
 def plain(value: object) -> object:
-    """Returns a value as plain ones, which compare by what they hold."""
+    """Return a value as plain ones, which compare by what they hold."""
     return msgspec.to_builtins(
         value, enc_hook=lambda one: getattr(one, "__dict__", None) or str(one)
     )

@@ -1,4 +1,4 @@
-"""Roots to sessions, and names to the session meant."""
+"""Sessions under roots, and resolving names to sessions."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def config(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_sessions_come_with_their_agents(config: Path) -> None:
+def test_sessions_include_their_agents(config: Path) -> None:
     archive = Archive([config])
     assert [session.id for session in archive.sessions] == [ONE, TWO]
     assert [len(session.agents) for session in archive.sessions] == [0, 2]
@@ -69,7 +69,7 @@ def test_sessions_come_with_their_agents(config: Path) -> None:
 
 
 # checklist: S17
-def test_the_facts_of_a_session(config: Path) -> None:
+def test_facts_of_a_session(config: Path) -> None:
     archive = Archive([config])
     assert [session.id for session in archive] == [ONE, TWO]
     assert {record.session_id for record in read(archive.session(ONE).path)} == {ONE}
@@ -84,7 +84,7 @@ def test_the_facts_of_a_session(config: Path) -> None:
     assert facts.bytes == facts.path.stat().st_size
 
 
-def test_a_title_file_beside_the_session_counts(config: Path) -> None:
+def test_title_file_beside_the_session_is_used(config: Path) -> None:
     folder = config / "projects" / SHOP / TWO
     (folder / "custom-title.json").write_text('{"customTitle":"From the side"}')
     archive = Archive([config])
@@ -107,11 +107,11 @@ def test_a_title_file_beside_the_session_counts(config: Path) -> None:
         ("latest:/home/dev/shop", TWO),
     ],
 )
-def test_a_name_means_one_session(config: Path, name: str, expected: str) -> None:
+def test_name_resolves_to_one_session(config: Path, name: str, expected: str) -> None:
     assert Archive([config]).session(name).id == expected
 
 
-def test_a_file_means_its_session_under_a_root_or_not(config: Path, tmp_path: Path) -> None:
+def test_file_resolves_to_its_session(config: Path, tmp_path: Path) -> None:
     path = config / "projects" / SHOP / f"{TWO}.jsonl"
     inside = Archive([config]).session(str(path))
     outside = Archive([]).session(str(path))
@@ -119,12 +119,12 @@ def test_a_file_means_its_session_under_a_root_or_not(config: Path, tmp_path: Pa
     assert len(inside.agents) == len(outside.agents) == 2
 
 
-def test_an_agents_file_means_its_session(config: Path) -> None:
+def test_agent_file_resolves_to_its_session(config: Path) -> None:
     path = config / "projects" / SHOP / TWO / "subagents" / "agent-a1.jsonl"
     assert Archive([config]).session(str(path)).id == TWO
 
 
-def test_a_dot_means_the_newest_of_the_directory(tmp_path: Path) -> None:
+def test_dot_resolves_to_the_newest_session_of_the_directory(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()
     write(
@@ -147,25 +147,25 @@ def test_a_dot_means_the_newest_of_the_directory(tmp_path: Path) -> None:
         ("./", UserError, "is a folder"),
     ],
 )
-def test_a_name_that_means_none_or_many_is_explained(
+def test_unknown_or_ambiguous_name_is_explained(
     config: Path, name: str, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         Archive([config]).session(name)
 
 
-def test_a_near_miss_is_hinted_at(config: Path) -> None:
+def test_near_miss_is_suggested(config: Path) -> None:
     with pytest.raises(NoSuchSession) as caught:
         Archive([config]).session("The baskett")
     assert caught.value.hints == ("closest: 11111111 ('The basket', 2026-11-01)",)
 
 
-def test_an_empty_archive_says_so(tmp_path: Path) -> None:
+def test_empty_archive_says_so(tmp_path: Path) -> None:
     with pytest.raises(NoSuchSession, match="no sessions found"):
         Archive([tmp_path]).session("latest")
 
 
-def test_loose_logs_are_called_by_what_their_records_say(tmp_path: Path) -> None:
+def test_loose_logs_get_their_id_from_records(tmp_path: Path) -> None:
     write(tmp_path / "case" / "transcript.jsonl", prompt("hello", ONE))
     write(tmp_path / "agents" / "agent-x.jsonl", prompt("look", ONE, isSidechain=True))
     (session,) = Archive([tmp_path]).sessions
@@ -182,7 +182,7 @@ def test_agents_without_a_session_are_still_listed(tmp_path: Path) -> None:
     assert archive.facts(session).entries == 1
 
 
-def test_a_session_of_real_logs_with_words_of_anybody_has_a_title(shared: Path) -> None:
+def test_real_sessions_with_text_have_a_title(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
     untitled = [one for one in archive.sessions if archive.facts(one).title is None]
     told = [item for one in untitled for item in archive.conversations(one).active.items()]
@@ -191,7 +191,7 @@ def test_a_session_of_real_logs_with_words_of_anybody_has_a_title(shared: Path) 
     assert not kinds & {"prompt", "queued", "command", "teammate", "peer"}
 
 
-def test_live_sessions_are_those_whose_client_runs(config: Path) -> None:
+def test_live_sessions_have_a_running_client(config: Path) -> None:
     (config / "sessions").mkdir()
     for session, pid in ((ONE, os.getpid()), (TWO, 2**22 + 5)):
         (config / "sessions" / f"{pid}.json").write_text(
@@ -206,7 +206,7 @@ def test_live_sessions_are_those_whose_client_runs(config: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "days"), [("", 30), ('{"cleanupPeriodDays": 90}', 90), ("not json", 30)]
 )
-def test_the_day_of_deletion(config: Path, settings: str, days: int) -> None:
+def test_day_of_deletion(config: Path, settings: str, days: int) -> None:
     if settings:
         (config / "settings.json").write_text(settings)
     archive = Archive([config])
@@ -216,7 +216,7 @@ def test_the_day_of_deletion(config: Path, settings: str, days: int) -> None:
     assert timedelta(days=days - 1) < left <= timedelta(days=days)
 
 
-def test_loose_logs_are_deleted_by_nobody(tmp_path: Path) -> None:
+def test_loose_logs_are_not_due_for_deletion(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", prompt("x", ONE))
     archive = Archive([tmp_path])
     assert archive.facts(archive.sessions[0]).deleted_at is None

@@ -1,4 +1,4 @@
-"""Lines that are not one record to what the client reads of them: what each begins with.
+"""What the client reads of lines that are not exactly one record.
 
 Measured with 2.1.325. U1 A1 U2 A2 U3 A3 is the conversation, a `|` ends a line.
 """
@@ -32,7 +32,7 @@ def record(name: str) -> str:
 
 
 def log_of(drawn: str) -> str:
-    """Returns the lines that a drawing stands for."""
+    """Return the lines that a drawing stands for."""
     for name in NAMES:
         drawn = drawn.replace(name, record(name))
     return drawn.replace("|", "\n") + "\n"
@@ -64,19 +64,19 @@ def words(path: Path, as_: str = "client") -> str:
         (f"U1|A1|U2|{MARK}A2rest|U3|A3", "U1 A1 U2 U3 A3"),
     ],
 )
-def test_the_client_reads_what_a_line_begins_with(tmp_path: Path, drawn: str, sent: str) -> None:
+def test_client_reads_the_first_record_of_a_line(tmp_path: Path, drawn: str, sent: str) -> None:
     path = tmp_path / f"{ID}.jsonl"
     path.write_text(log_of(drawn), encoding="utf-8")
     assert words(path) == sent
 
 
-def test_the_sdk_reads_whole_lines_alone(tmp_path: Path) -> None:
+def test_sdk_reads_only_complete_lines(tmp_path: Path) -> None:
     path = tmp_path / f"{ID}.jsonl"
     path.write_text(log_of("U1|A1|U2|A2|U3A3"), encoding="utf-8")
     assert words(path, "sdk") == "U1 A1 U2 A2"
 
 
-def test_what_begins_a_broken_line_is_recovered_and_no_record(tmp_path: Path) -> None:
+def test_start_of_a_broken_line_is_recovered_but_not_a_record(tmp_path: Path) -> None:
     path = tmp_path / f"{ID}.jsonl"
     path.write_text(log_of("U1|A1|U2A2|U3|A3"), encoding="utf-8")
     opened = Archive([path]).open(path)
@@ -85,7 +85,7 @@ def test_what_begins_a_broken_line_is_recovered_and_no_record(tmp_path: Path) ->
     assert [one.uuid for one in opened.client_records] == ["U1", "A1", "U2", "U3", "A3"]
 
 
-def test_a_record_behind_a_mark_is_said_to_be_left_out(tmp_path: Path) -> None:
+def test_record_after_a_byte_order_mark_is_reported(tmp_path: Path) -> None:
     path = tmp_path / f"{ID}.jsonl"
     path.write_text(log_of(f"U1|A1|U2|{MARK}A2|U3|A3"), encoding="utf-8")
     left = Archive([path]).context(path).left_out

@@ -1,4 +1,4 @@
-"""Results of the archive are collections: they can be iterated and have a length."""
+"""Results of the archive are collections that can be iterated and have a length."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -13,7 +13,7 @@ def check_collection(result: Any, items: Collection[Any]) -> None:
     assert len(result) == len(items) > 0
 
 
-def test_results_are_collections_of_what_they_list(gallery: Path, tmp_path: Path) -> None:
+def test_results_are_collections(gallery: Path, tmp_path: Path) -> None:
     archive = Archive([gallery], index=tmp_path)
     hits = archive.search("parser")
     check_collection(hits, hits.hits)
@@ -29,11 +29,11 @@ def test_results_are_collections_of_what_they_list(gallery: Path, tmp_path: Path
     check_collection(why, why.requests)
 
 
-def test_nothing_found_is_an_empty_collection(gallery: Path, tmp_path: Path) -> None:
+def test_no_results_is_an_empty_collection(gallery: Path, tmp_path: Path) -> None:
     assert list(Archive([gallery], index=tmp_path).search("zzzzqqq")) == []
 
 
-def test_what_is_known_of_a_file_is_a_collection(tmp_path: Path) -> None:
+def test_file_history_is_a_collection(tmp_path: Path) -> None:
     home = Scripted(tmp_path)
     script = home.session()
     script.prompt("write")

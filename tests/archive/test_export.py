@@ -1,4 +1,4 @@
-"""Exports of sessions: which files there are, what they say, and that nothing is missing."""
+"""Exports: which files are written, what they contain, and that nothing is missing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ A2< "Gone on."
 
 
 def exported(folder: Path, format_: str = "md", **changes: Any) -> dict[str, str]:
-    """Returns the files of an export by their names."""
+    """Return the files of an export by their names."""
     plan = ExportPlan(Archive([folder]).sessions, **changes)
     return {name: data.decode("utf-8", "replace") for name, data in export(plan, format_)}
 
@@ -69,7 +69,7 @@ def head_of(text: str) -> list[str]:
 
 
 # checklist: S39, S46, S47, S56
-def test_there_is_one_transcript_a_path(tmp_path: Path) -> None:
+def test_one_transcript_per_path(tmp_path: Path) -> None:
     session = draw(REWIND).session
     names = set(exported(drawn(tmp_path, REWIND)))
     assert names == {
@@ -83,7 +83,7 @@ def test_there_is_one_transcript_a_path(tmp_path: Path) -> None:
 
 
 # checklist: S48, S50
-def test_the_header_says_which_path_it_is(tmp_path: Path) -> None:
+def test_header_names_the_path(tmp_path: Path) -> None:
     files = exported(drawn(tmp_path, REWIND))
     drawing = draw(REWIND)
     session, fork = drawing.session, drawing.uuid_of("A1")
@@ -105,7 +105,7 @@ def test_the_header_says_which_path_it_is(tmp_path: Path) -> None:
 
 
 # checklist: D17, D68
-def test_paths_link_to_where_they_part(tmp_path: Path) -> None:
+def test_paths_link_to_their_fork(tmp_path: Path) -> None:
     files = exported(drawn(tmp_path, REWIND))
     drawing = draw(REWIND)
     names = {name[-8:]: name for name in files if name.endswith(".md")}
@@ -118,7 +118,7 @@ def test_paths_link_to_where_they_part(tmp_path: Path) -> None:
 
 
 # checklist: S42, S43, S44, S49, D81, D84
-def test_a_compaction_stands_inline(tmp_path: Path) -> None:
+def test_compaction_is_shown_inline(tmp_path: Path) -> None:
     text = only(exported(drawn(tmp_path, COMPACTED)), f"{draw(COMPACTED).session}.md")
     line = "**Contains Compact Operation(s)** - Full conversation including compacted segments"
     assert head_of(text)[3] == line
@@ -151,7 +151,7 @@ A6< "Yes."
 
 
 # checklist: D79, D80
-def test_a_compaction_is_a_landmark_of_the_path_that_it_stands_on(tmp_path: Path) -> None:
+def test_compaction_is_a_landmark_of_its_path(tmp_path: Path) -> None:
     files, drawing = exported(drawn(tmp_path, LEFT_COMPACTED)), draw(LEFT_COMPACTED)
     abandoned, active = only(files, "abandoned.md"), only(files, "path2.md")
     contents = abandoned.partition("<summary>Contents")[2].partition("</details>")[0]
@@ -174,7 +174,7 @@ TWO = "file one\nU1\nA1<\nfile two start=2026-11-03T09:00:00Z\nU2\nA2<\nU3<A2\nA
 @pytest.mark.parametrize(
     ("text", "count"), [(REWIND, 2), (COMPACTED, 1), (LEFT_COMPACTED, 2), (TWO, 3)]
 )
-def test_there_are_as_many_transcripts_as_paths(tmp_path: Path, text: str, count: int) -> None:
+def test_as_many_transcripts_as_paths(tmp_path: Path, text: str, count: int) -> None:
     files = exported(drawn(tmp_path, text))
     names = [name for name in files if name.startswith("transcript_")]
     assert len(names) == len(Archive([tmp_path]).paths()) == count
@@ -185,13 +185,13 @@ def test_there_are_as_many_transcripts_as_paths(tmp_path: Path, text: str, count
     ("tokens", "label"),
     [("115999", "(115k tokens) •"), ("999", "(999 tokens) •"), ("0", "compacted •")],
 )
-def test_the_label_tells_what_is_known(tmp_path: Path, tokens: str, label: str) -> None:
+def test_label_uses_known_facts(tmp_path: Path, tokens: str, label: str) -> None:
     files = exported(drawn(tmp_path, COMPACTED.replace("115999", tokens)))
     assert label in files[f"transcript_{draw(COMPACTED).session}.md"]
 
 
 # checklist: S40
-def test_a_session_that_is_carried_on_has_no_transcript_of_its_own(tmp_path: Path) -> None:
+def test_fully_continued_session_has_no_transcript_of_its_own(tmp_path: Path) -> None:
     text = """
     file first start=2026-11-02T09:00:00Z
     U1 "Begin"
@@ -211,14 +211,14 @@ def test_a_session_that_is_carried_on_has_no_transcript_of_its_own(tmp_path: Pat
     assert f"in session {first}" in told
 
 
-def test_sessions_that_share_nothing_are_read_apart(tmp_path: Path) -> None:
+def test_unrelated_sessions_are_read_separately(tmp_path: Path) -> None:
     text = 'file one\nU1 "a"\nA1< "b"\nfile two\nU2 "c"\nA2< "d"\nfile three\ncopy one\nU3< "e"\n'
     sessions = Archive([drawn(tmp_path, text)]).sessions
     found = [len(family) for family in group_families(sessions)]
     assert sorted(found) == [1, 2]
 
 
-def test_agents_stand_where_they_were_sent_out_or_in_their_own_files(gallery: Path) -> None:
+def test_agents_are_inline_or_in_their_own_files(gallery: Path) -> None:
     inline = exported(gallery / "sub-agent")
     apart = exported(gallery / "sub-agent", manner=RenderOptions(agents="files"))
     (whole,) = (text for name, text in inline.items() if name.startswith("transcript_"))
@@ -232,7 +232,7 @@ def test_agents_stand_where_they_were_sent_out_or_in_their_own_files(gallery: Pa
     assert "CLAUDE CODE AGENT TRANSCRIPT" in apart[agents[0]]
 
 
-def test_a_session_of_which_agents_are_left_is_told(tmp_path: Path) -> None:
+def test_session_with_only_agents_is_reported(tmp_path: Path) -> None:
     text = 'file main\nU1 "go"\nA1< Task(prompt="look") as t\nR1< of t\n'
     text += 'agent x of t\nU2 "look"\nA2< "seen"\n'
     drawn(tmp_path, text)
@@ -244,14 +244,14 @@ def test_a_session_of_which_agents_are_left_is_told(tmp_path: Path) -> None:
     assert "seen" in told and "without a call" in told
 
 
-def test_what_broken_lines_hold_is_told(gallery: Path) -> None:
+def test_content_of_broken_lines_is_listed(gallery: Path) -> None:
     files = exported(gallery / "glued-lines")
     (told,) = (text for name, text in files.items() if name.startswith("transcript_"))
     assert "<summary>Recovered from broken lines</summary>" in told
     assert told.count("<details>") == told.count("</details>")
 
 
-def test_the_manifest_lists_what_there_is(tmp_path: Path) -> None:
+def test_manifest_lists_all_files(tmp_path: Path) -> None:
     files = exported(drawn(tmp_path, REWIND))
     manifest = json.loads(files.pop("manifest.json"))
     assert manifest["format"] == "plait-export/1"
@@ -263,7 +263,7 @@ def test_the_manifest_lists_what_there_is(tmp_path: Path) -> None:
     assert f"[A search box]({session['transcripts'][0]['file']})" in files["index.md"]
 
 
-def test_only_active_paths_if_wanted(tmp_path: Path) -> None:
+def test_only_active_paths_on_request(tmp_path: Path) -> None:
     files = exported(drawn(tmp_path, REWIND), branches="active")
     assert sum(name.startswith("transcript") for name in files) == 1
     told = only(files, "path2.md")
@@ -292,7 +292,7 @@ DEPTHS: list[tuple[Depth, bool, bool, bool]] = [
 
 @pytest.mark.parametrize(("depth", "says", "calls", "notes"), DEPTHS)
 @pytest.mark.parametrize("format_", ["md", "txt", "json"])
-def test_as_deep_as_wanted(
+def test_depth_option(
     tmp_path: Path, format_: str, depth: Depth, says: bool, calls: bool, notes: bool
 ) -> None:
     text = 'U1 "ask"\nA1< think "hmm" + "say" + Bash(command="run")\nR1< "came back"\n'
@@ -311,7 +311,7 @@ def test_as_deep_as_wanted(
     assert "hmm" not in left and "came back" not in left
 
 
-def test_one_line_a_call(gallery: Path) -> None:
+def test_one_line_per_call(gallery: Path) -> None:
     for format_ in ("md", "txt"):
         files = exported(gallery / "rich-tools", format_, manner=RenderOptions(is_simple=True))
         (told,) = (text for name, text in files.items() if name.startswith("transcript_"))
@@ -331,7 +331,7 @@ def test_front_matter_is_yaml(tmp_path: Path) -> None:
     assert values["status"] == '"active"'
 
 
-def test_what_should_not_be_shared_is_in_no_file(tmp_path: Path) -> None:
+def test_redacted_values_are_in_no_file(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     text = f"""
 file work cwd=/Users/mallory/shop start=2026-11-02T09:00:00Z
@@ -366,7 +366,7 @@ def test_records_are_exported_byte_by_byte(tmp_path: Path) -> None:
         assert [uuid for uuid in named if uuid] == [uuids(letter) for letter in letters.split()]
 
 
-def test_records_of_agents_in_files_of_their_own(gallery: Path) -> None:
+def test_agent_records_are_in_their_own_files(gallery: Path) -> None:
     files = exported(gallery / "sub-agent", "jsonl", manner=RenderOptions(agents="files"))
     agents = {name: text for name, text in files.items() if "_agent_" in name}
     sources = [path.read_text() for path in gallery.glob("sub-agent/**/agent-*.jsonl")]
@@ -375,12 +375,12 @@ def test_records_of_agents_in_files_of_their_own(gallery: Path) -> None:
 
 
 # checklist: S39
-def test_no_word_of_the_gallery_is_missing(gallery: Path) -> None:
+def test_gallery_exports_are_complete(gallery: Path) -> None:
     assert checked(gallery) > 300
 
 
 @pytest.mark.parametrize("every", EACH_AND_ALL)
-def test_no_word_of_real_logs_is_missing(shared: Path, every: int) -> None:
+def test_real_exports_are_complete(shared: Path, every: int) -> None:
     cases = [one for one in sorted((shared / "resume-cases").iterdir()) if one.is_dir()]
     counts = [checked(shared / name, every) for name in ("corpus", "produced")]
     counts += [checked(one) for one in one_of(every, cases)]
@@ -427,7 +427,7 @@ class Written:
 
 
 def words_of(record: Record) -> Iterator[str]:
-    """Yields what was said, called and answered; of prompts those without machine tags."""
+    """Yield what was said, called and answered; of prompts those without machine tags."""
     message = record.message
     for block in message.content if message and record.kind in ("user", "assistant") else ():
         match block:
@@ -442,7 +442,7 @@ def words_of(record: Record) -> Iterator[str]:
 
 
 def lines_in(value: object) -> Iterator[str]:
-    """Yields the lines of all texts in a value."""
+    """Yield the lines of all texts in a value."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -455,7 +455,7 @@ def lines_in(value: object) -> Iterator[str]:
 
 
 def hostile_lines(word: str) -> Iterator[dict[str, Any]]:
-    """Yields a session that says a word wherever something can be said."""
+    """Yield a session that says a word wherever something can be said."""
     common = {"sessionId": "s", "cwd": f"/{word}", "gitBranch": word, "version": word}
     stamp = {"timestamp": "2026-11-02T09:00:00.000Z"}
     call = {
@@ -488,9 +488,7 @@ def hostile_lines(word: str) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("depth", ["tools", "all"])
 @pytest.mark.parametrize("word", ["".join(HOSTILE), *HOSTILE])
-def test_hostile_words_are_inert_wherever_they_stand(
-    tmp_path: Path, word: str, depth: Depth
-) -> None:
+def test_hostile_text_is_inert(tmp_path: Path, word: str, depth: Depth) -> None:
     folder = tmp_path / "projects" / "-p"
     folder.mkdir(parents=True)
     lines = [json.dumps(line) for line in hostile_lines(word)]
@@ -507,7 +505,7 @@ def test_hostile_words_are_inert_wherever_they_stand(
                 assert "\x1b" not in text
 
 
-def test_turns_that_paths_share_are_written_alike(tmp_path: Path) -> None:
+def test_shared_turns_are_written_alike(tmp_path: Path) -> None:
     letters = "A B<A C<B D<C E<D F<E G<B H<G I<D J<I K<J L<K M<J N<M"
     plan = ExportPlan(Archive([drawn(tmp_path, letters)]).sessions)
     files = dict(export(plan, "md"))
@@ -523,7 +521,7 @@ def test_plain_text_is_wrapped(gallery: Path) -> None:
             assert max(map(len, text.splitlines())) <= WIDTH
 
 
-def test_the_index_tells_of_files_without_a_conversation(tmp_path: Path) -> None:
+def test_index_lists_files_without_a_conversation(tmp_path: Path) -> None:
     drawn(tmp_path, REWIND)
     lone = next(tmp_path.rglob("*.jsonl")).with_name("summaries.jsonl")
     lone.write_text('{"type":"summary","summary":"About a box","leafUuid":"gone"}\n')
@@ -538,7 +536,7 @@ def test_the_index_tells_of_files_without_a_conversation(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("directory", "is_kept"), [("/home/marlene/shop", False), ("/srv/shop", True)]
 )
-def test_only_a_line_that_runs_is_said_to_resume(
+def test_only_resumable_paths_show_a_resume_command(
     tmp_path: Path, format_: str, directory: str, is_kept: bool
 ) -> None:
     drawn(tmp_path, f'file work cwd={directory} start=2026-11-02T09:00:00Z\nU1 "go"\nA1< "done"\n')

@@ -1,4 +1,4 @@
-"""Exports that are made again: what has not changed stays, and no page is ever stale."""
+"""Repeated exports: unchanged files stay, and no page is ever stale."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LISTS = {"index.md", "manifest.json"}
 
 @pytest.fixture(autouse=True)
 def at_rest(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Takes what was written a moment ago for what was written long ago."""
+    """Take what was written a moment ago for what was written long ago."""
     monkeypatch.setattr(earlier, "SETTLED_NS", 0)
     yield
 
@@ -59,7 +59,7 @@ def root(tmp_path: Path) -> Path:
 def again(
     root: Path, folder: Path, format_: str = "md", *, is_fresh: bool = False, **changes: Any
 ) -> set[str]:
-    """Exports into a folder, and returns what was written."""
+    """Export into a folder, and return what was written."""
     archive = Archive([root], jobs=1)
     changes = {"pricing": Prices(), **changes}
     plan = ExportPlan(archive.sessions, **changes)
@@ -77,13 +77,13 @@ def again(
 
 
 def held(folder: Path) -> dict[str, bytes]:
-    """Returns all that an export holds."""
+    """Return all that an export holds."""
     paths = (path for path in folder.rglob("*") if path.is_file() and path.name != STATE_FILE)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def fresh(root: Path, **changes: Any) -> dict[str, bytes]:
-    """Returns all that an export into an empty folder holds."""
+    """Return all that an export into an empty folder holds."""
     with TemporaryDirectory() as folder:
         again(root, Path(folder), **changes)
         return held(Path(folder))
@@ -95,7 +95,7 @@ def logs_of(root: Path) -> list[Path]:
 
 @pytest.mark.parametrize("format_", ["md", "html", "txt", "json", "jsonl"])
 @pytest.mark.parametrize("is_redacted", [False, True])
-def test_nothing_is_drawn_twice(
+def test_nothing_is_rendered_twice(
     root: Path, tmp_path: Path, format_: str, is_redacted: bool
 ) -> None:
     out = tmp_path / "out"
@@ -105,7 +105,7 @@ def test_nothing_is_drawn_twice(
     assert held(out) == before
 
 
-def test_what_is_told_of_it_is_the_same_when_nothing_is_drawn(root: Path, tmp_path: Path) -> None:
+def test_report_is_the_same_when_nothing_is_rendered(root: Path, tmp_path: Path) -> None:
     write_story(root, 1, story(1, f"TOKEN={TOKEN}"))
     plans = []
     for _ in range(2):
@@ -121,9 +121,7 @@ def test_what_is_told_of_it_is_the_same_when_nothing_is_drawn(root: Path, tmp_pa
     assert plans[0].redactor.report == plans[1].redactor.report
 
 
-def test_only_the_session_that_changed_is_drawn_and_what_lists_it(
-    root: Path, tmp_path: Path
-) -> None:
+def test_only_the_changed_session_and_its_lists_are_rendered(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     again(root, out)
     path = write_story(root, 1, story(1, "Something else"))
@@ -131,9 +129,7 @@ def test_only_the_session_that_changed_is_drawn_and_what_lists_it(
     assert held(out) == fresh(root)
 
 
-def test_a_session_that_shares_records_is_drawn_with_the_one_that_changed(
-    root: Path, tmp_path: Path
-) -> None:
+def test_sessions_sharing_records_are_rendered_together(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     again(root, out)
     text = f'{story(0)}file s9 start=2026-11-20T09:00:00Z\ncopy s0\nU2< "More"\nA2< "Done."\n'
@@ -143,7 +139,7 @@ def test_a_session_that_shares_records_is_drawn_with_the_one_that_changed(
     assert held(out) == fresh(root)
 
 
-def test_a_session_that_is_gone_goes(root: Path, tmp_path: Path) -> None:
+def test_deleted_session_is_removed(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     again(root, out)
     gone = logs_of(root)[2]
@@ -154,9 +150,7 @@ def test_a_session_that_is_gone_goes(root: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["gone", "edited", "emptied", "linked"])
-def test_what_became_of_a_file_of_the_export_is_noticed(
-    root: Path, tmp_path: Path, harm: str
-) -> None:
+def test_changed_export_file_is_noticed(root: Path, tmp_path: Path, harm: str) -> None:
     out = tmp_path / "out"
     again(root, out)
     before = held(out)
@@ -188,9 +182,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=repr)
-def test_what_is_asked_for_in_another_way_is_drawn_again(
-    root: Path, tmp_path: Path, change: dict[str, Any]
-) -> None:
+def test_changed_options_render_again(root: Path, tmp_path: Path, change: dict[str, Any]) -> None:
     out, change = tmp_path / "out", {**change}
     if change.get("redactor"):
         change["redactor"] = Redactor()
@@ -201,7 +193,7 @@ def test_what_is_asked_for_in_another_way_is_drawn_again(
     assert held(out) == fresh(root, **change)
 
 
-def test_another_plait_draws_everything(
+def test_another_version_renders_everything(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again(root, tmp_path / "out")
@@ -210,7 +202,7 @@ def test_another_plait_draws_everything(
     assert again(root, tmp_path / "out") == set()
 
 
-def test_other_prices_draw_everything(root: Path, tmp_path: Path) -> None:
+def test_other_prices_render_everything(root: Path, tmp_path: Path) -> None:
     from plait.conversation.prices.table import parse_price_file
 
     again(root, tmp_path / "out")
@@ -218,7 +210,7 @@ def test_other_prices_draw_everything(root: Path, tmp_path: Path) -> None:
     assert len(again(root, tmp_path / "out", pricing=own)) == 6
 
 
-def test_what_one_session_teaches_changes_the_pages_of_all(root: Path, tmp_path: Path) -> None:
+def test_secret_learned_from_one_session_changes_all_pages(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_story(root, 1, story(1, "say hunter2hunter2"))
     again(root, out, redactor=Redactor())
@@ -229,14 +221,14 @@ def test_what_one_session_teaches_changes_the_pages_of_all(root: Path, tmp_path:
     assert held(out) == fresh(root, redactor=Redactor())
 
 
-def test_rules_of_the_user_are_gone_by_each_time(root: Path, tmp_path: Path) -> None:
+def test_own_rules_are_applied_each_time(root: Path, tmp_path: Path) -> None:
     out, rules = tmp_path / "out", Rules(expressions=("Yes",))
     for _ in range(2):
         assert len(again(root, out, redactor=Redactor(rules))) == 7
     assert not (out / STATE_FILE).exists()
 
 
-def test_a_response_without_a_time_is_priced_anew(root: Path, tmp_path: Path) -> None:
+def test_response_without_a_time_is_priced_again(root: Path, tmp_path: Path) -> None:
     path = logs_of(root)[1]
     usage = b'"usage":{"input_tokens":5,"output_tokens":7},"model":"claude-opus-4-8",'
     lines = path.read_bytes().replace(b'"role":"assistant",', b'"role":"assistant",' + usage)
@@ -245,7 +237,7 @@ def test_a_response_without_a_time_is_priced_anew(root: Path, tmp_path: Path) ->
     assert f"transcript_{path.stem}.md" in again(root, tmp_path / "out")
 
 
-def test_what_was_written_a_moment_ago_is_not_trusted(
+def test_recently_written_files_are_not_trusted(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(earlier, "SETTLED_NS", 10**15)
@@ -253,7 +245,7 @@ def test_what_was_written_a_moment_ago_is_not_trusted(
         assert len(again(root, tmp_path / "out")) == 6
 
 
-def test_without_the_key_nothing_stays(root: Path, tmp_path: Path) -> None:
+def test_without_the_key_everything_is_rendered(root: Path, tmp_path: Path) -> None:
     global KEY
     again(root, tmp_path / "out")
     KEY, known = b"o" * 32, KEY
@@ -263,7 +255,7 @@ def test_without_the_key_nothing_stays(root: Path, tmp_path: Path) -> None:
         KEY = known
 
 
-def test_the_key_is_private_and_made_once(tmp_path: Path) -> None:
+def test_key_is_private_and_created_once(tmp_path: Path) -> None:
     key = load_export_key(tmp_path / "state")
     assert load_export_key(tmp_path / "state") == key and len(key) == 32
     assert (tmp_path / "state" / "export.key").stat().st_mode & 0o777 == 0o600
@@ -276,7 +268,7 @@ def test_the_key_is_private_and_made_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"{", *map(zlib.compress, (b"", b"[]", b'{"form":99}', b"\xff\xfe"))]
 )
-def test_a_note_that_cannot_be_read_is_none(root: Path, tmp_path: Path, data: bytes) -> None:
+def test_unreadable_state_is_ignored(root: Path, tmp_path: Path, data: bytes) -> None:
     out = tmp_path / "out"
     again(root, out)
     (out / STATE_FILE).write_bytes(data)
@@ -284,16 +276,14 @@ def test_a_note_that_cannot_be_read_is_none(root: Path, tmp_path: Path, data: by
     assert held(out) == fresh(root)
 
 
-def test_no_word_and_no_value_stands_in_the_note_of_a_redacted_export(
-    root: Path, tmp_path: Path
-) -> None:
+def test_state_of_a_redacted_export_contains_no_text(root: Path, tmp_path: Path) -> None:
     write_story(root, 1, story(1, f"GITHUB_TOKEN={TOKEN} for mallory@corp-mail.com"))
     again(root, tmp_path / "out", redactor=Redactor(), format_="html")
     note = zlib.decompress((tmp_path / "out" / STATE_FILE).read_bytes())
     assert not any(word in note for word in (TOKEN.encode(), b"mallory", b"/home/dev"))
 
 
-def test_a_command_that_was_cut_short_leaves_no_stale_page(root: Path, tmp_path: Path) -> None:
+def test_interrupted_export_leaves_no_stale_page(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     again(root, out)
     for number in range(3):
@@ -314,7 +304,7 @@ def test_a_command_that_was_cut_short_leaves_no_stale_page(root: Path, tmp_path:
     assert held(out) == fresh(root)
 
 
-def test_everything_is_drawn_again_if_wanted(
+def test_everything_is_rendered_again_on_request(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PLAIT_STATE_DIR", str(tmp_path / "state"))

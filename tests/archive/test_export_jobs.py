@@ -1,4 +1,4 @@
-"""The same export by one process and by several, whatever becomes of the files."""
+"""Exports by one process and by several are equal, whatever happens to the files."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def began(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def exported(root: Path, jobs: int, format_: str = "md", **changes: Any) -> dict[str, bytes]:
-    """Returns the files of an export by their names, in their order."""
+    """Return the files of an export by their names, in their order."""
     archive = Archive([root], jobs=jobs)
     plan = ExportPlan(archive.sessions, pricing=Prices(), **changes)
     return dict(archive.export(plan, format_))
 
 
 @pytest.mark.parametrize(("format_", "is_redacted"), in_turn(FORMATS, [False, True], str))
-def test_several_processes_draw_the_same(
+def test_parallel_export_equals_serial(
     gallery: Path, began: list[int], format_: str, is_redacted: bool
 ) -> None:
     made = [
@@ -68,7 +68,7 @@ def test_several_processes_draw_the_same(
     assert began == [3]
 
 
-def test_several_processes_draw_the_same_in_other_manners(gallery: Path, began: list[int]) -> None:
+def test_parallel_export_equals_serial_with_options(gallery: Path, began: list[int]) -> None:
     changes: list[dict[str, Any]] = [
         {"manner": RenderOptions(agents="files", has_front_matter=True), "branches": "active"},
         {"is_single": True, "page_depth": "answers"},
@@ -79,7 +79,7 @@ def test_several_processes_draw_the_same_in_other_manners(gallery: Path, began: 
 
 
 @pytest.mark.parametrize("every", EACH_AND_ALL)
-def test_several_processes_draw_real_logs_the_same(
+def test_parallel_export_of_real_logs_equals_serial(
     shared: Path, began: list[int], every: int
 ) -> None:
     made = []
@@ -95,15 +95,13 @@ def test_several_processes_draw_real_logs_the_same(
 
 
 @pytest.mark.parametrize("rules", [Rules(expressions=("chocolate",)), Rules(files=("*.env",))])
-def test_rules_of_the_user_are_gone_by_in_one_process(
-    gallery: Path, began: list[int], rules: Rules
-) -> None:
+def test_own_rules_run_in_one_process(gallery: Path, began: list[int], rules: Rules) -> None:
     made = [exported(gallery, jobs, redactor=Redactor(rules)) for jobs in (1, 2)]
     assert made[0] == made[1]
     assert began == []
 
 
-def test_little_is_drawn_in_one_process(
+def test_small_exports_run_in_one_process(
     gallery: Path, began: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = sum(file.size for file in Archive([gallery]).files)
@@ -115,9 +113,7 @@ def test_little_is_drawn_in_one_process(
     assert began == [2]
 
 
-def test_prices_that_cannot_be_sent_are_asked_in_one_process(
-    gallery: Path, began: list[int]
-) -> None:
+def test_unpicklable_prices_run_in_one_process(gallery: Path, began: list[int]) -> None:
     class Own:
         def cost(self, *_: object) -> float:
             return 1.0
@@ -128,7 +124,7 @@ def test_prices_that_cannot_be_sent_are_asked_in_one_process(
 
 
 def written_apart(root: Path, *texts: str) -> Path:
-    """Writes sessions, each in a project of its own."""
+    """Write sessions, each in a project of its own."""
     for number, text in enumerate(texts):
         draw(text).write(root / "projects" / f"p{number}")
     return root
@@ -138,7 +134,7 @@ def story(number: int, words: str) -> str:
     return f'file s{number} start=2026-11-0{number}T09:00:00Z\nU1 "{words}"\nA1< "Yes."\n'
 
 
-def test_what_two_families_name_alike_is_told_apart(tmp_path: Path) -> None:
+def test_equal_names_of_two_families_are_distinguished(tmp_path: Path) -> None:
     """Both have a value that nothing taught before: a key in another spelling."""
     spelled = [f"see {token.encode().hex()}" for token in TOKENS]
     told = [story(n + 1, f"GITHUB_TOKEN={token}") for n, token in enumerate(TOKENS)]
@@ -150,7 +146,7 @@ def test_what_two_families_name_alike_is_told_apart(tmp_path: Path) -> None:
     assert "‹secret 1.1: github token›" in said and "‹secret 1.2: github token›" in said
 
 
-def test_names_that_differ_in_case_alone_are_told_apart(tmp_path: Path) -> None:
+def test_names_differing_only_in_case_are_distinguished(tmp_path: Path) -> None:
     for number, name in enumerate(("Story", "story", "STORY")):
         (path,) = draw(story(number + 1, name)).write(tmp_path / "projects" / f"p{number}")
         path.rename(path.with_name(f"{name}.jsonl"))
@@ -163,7 +159,7 @@ def test_names_that_differ_in_case_alone_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fate", ["gone", "grown", "replaced"])
-def test_what_becomes_of_a_file_meanwhile_is_the_same_for_several_processes(
+def test_files_changed_meanwhile_give_the_same_parallel_output(
     gallery: Path, tmp_path: Path, fate: str
 ) -> None:
     logs = tmp_path / "logs"
@@ -184,7 +180,7 @@ def test_what_becomes_of_a_file_meanwhile_is_the_same_for_several_processes(
     assert made[0] == made[1]
 
 
-def test_processes_that_die_are_told_and_their_work_is_done_again(
+def test_dead_workers_are_reported_and_their_work_repeated(
     gallery: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -211,7 +207,7 @@ def test_processes_that_die_are_told_and_their_work_is_done_again(
 
 
 def _held(folder: Path) -> dict[str, bytes]:
-    """Returns what lies in the folder of an export."""
+    """Return what lies in the folder of an export."""
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {
         str(path.relative_to(folder)): path.read_bytes()
@@ -235,7 +231,7 @@ main()
 """
 
 
-def test_an_export_that_is_stopped_leaves_whole_files_and_nobody(
+def test_stopped_export_leaves_complete_files_and_no_processes(
     gallery: Path, tmp_path: Path
 ) -> None:
     out, whole = tmp_path / "out", exported(gallery, 1)

@@ -1,4 +1,4 @@
-"""Where sessions were begun to the projects they are of."""
+"""Grouping directories into projects."""
 
 import json
 import shutil
@@ -78,41 +78,41 @@ APART = [
 
 
 @pytest.mark.parametrize(("name", "places"), APART, ids=[name for name, _ in APART])
-def test_what_is_of_no_repository_or_another_stays(name: str, places: list[Place]) -> None:
+def test_directories_of_no_or_another_repository_stay(name: str, places: list[Place]) -> None:
     assert folded(*places) == {}
 
 
-def test_folders_that_directories_share_stay_what_they_are() -> None:
+def test_shared_project_folders_stay() -> None:
     shared = [place("/home/me/a/b"), place("/home/me/a-b"), place("/home/me/a")]
     assert shared[0].folder == shared[1].folder
     assert folded(*shared) == {}
     assert folded(*shared, place("/home/me/a-b/src")) == {}
 
 
-def test_projects_whose_names_would_be_the_same_stay_apart() -> None:
+def test_projects_with_equal_names_stay_separate() -> None:
     found = folded(place("/srv/a/b/.worktrees/x"), place("/srv/a-b/.worktrees/x"))
     assert found == {}
 
 
-def test_a_stranger_in_a_folder_does_not_part_it_from_its_repository() -> None:
+def test_foreign_session_does_not_separate_a_folder_from_its_repository() -> None:
     moved = place("/Users/bob/shop", folder=make_project_slug(SHOP))
     assert folded(place(SHOP), moved, place(API)) == {make_project_slug(API): SHOP}
 
 
-def test_folders_of_another_name_are_of_the_repository_they_tell_of() -> None:
+def test_renamed_folders_belong_to_their_repository() -> None:
     one, two = place(SHOP, folder="monday"), place(FIX, folder="tuesday")
     assert folded(one, two) == {"monday": SHOP, "tuesday": SHOP}
     assert folded(one) == {}
     assert folded(place(SHOP), place(SHOP, None, folder="example")) == {}
 
 
-def test_a_home_that_a_configuration_lies_in() -> None:
+def test_home_directory_with_a_config_folder() -> None:
     places = [place("/data/me"), place("/data/me/shop")]
     assert group_into_projects(places).projects == {"-data-me-shop": "-data-me"}
     assert group_into_projects(places, ["/data/me"]).projects == {}
 
 
-def test_a_folding_tells_names_and_directories() -> None:
+def test_folding_gives_names_and_directories() -> None:
     found = group_into_projects([place(SHOP), place(API), place("/srv/notes", None)])
     assert (
         found.project(make_project_slug(API))
@@ -142,7 +142,7 @@ PLACES = some.lists(
 
 
 @given(PLACES, some.randoms(use_true_random=False))
-def test_a_folding_holds_whatever_it_is_made_of(places: list[Place], random: Any) -> None:
+def test_folding_is_consistent_for_any_input(places: list[Place], random: Any) -> None:
     found = group_into_projects(places)
     roots = {one: found.directory(name) for one, name in found.projects.items()}
     for folder, name in found.projects.items():
@@ -155,7 +155,7 @@ def test_a_folding_holds_whatever_it_is_made_of(places: list[Place], random: Any
 
 
 @given(PLACES)
-def test_one_that_lies_nowhere_near_changes_nothing(places: list[Place]) -> None:
+def test_unrelated_directory_changes_nothing(places: list[Place]) -> None:
     beside = group_into_projects([*places, place("/elsewhere/entirely")])
     assert beside.projects == group_into_projects(places).projects
 
@@ -175,7 +175,7 @@ def session(root: Path, directory: str, branch: str = "main", before: str = "") 
     (folder / f"{name}.jsonl").write_text(before + entry(directory, branch))
 
 
-def test_an_archive_folds_by_git_and_by_what_its_logs_say(tmp_path: Path) -> None:
+def test_archive_folds_by_git_and_by_its_logs(tmp_path: Path) -> None:
     shop, root = tmp_path / "shop", tmp_path / "config"
     (shop / ".git").mkdir(parents=True)
     (shop / ".git" / "HEAD").write_text("ref: refs/heads/main\n")

@@ -1,4 +1,4 @@
-"""A session that grows: its blocks as events, which lead to the same list as reading it anew."""
+"""Following a growing session: block events lead to the same list as reading it again."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,7 +30,7 @@ A4< "1609"
 
 
 def apply(blocks: list[plait.Block], events: Iterable[BlockEvent]) -> list[str]:
-    """Applies events to a list of blocks as a reader does; returns their names."""
+    """Apply events to a list of blocks as a reader does; returns their names."""
     names = []
     for event in events:
         names.append(type(event).__name__)
@@ -54,9 +54,7 @@ def lines_of(drawing: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("drawing", "cleared"), [(TALK, 0), (TALK + COMPACTED, 1), (TALK + REWOUND, 0)]
 )
-def test_events_of_every_step_lead_to_what_is_read_at_once(
-    tmp_path: Path, drawing: str, cleared: int
-) -> None:
+def test_events_of_every_step_match_a_full_read(tmp_path: Path, drawing: str, cleared: int) -> None:
     lines = lines_of(drawing, tmp_path / "drawn")
     log = tmp_path / "logs" / f"{session_id('s')}.jsonl"
     log.parent.mkdir()
@@ -73,7 +71,7 @@ def test_events_of_every_step_lead_to_what_is_read_at_once(
     assert names.count("BlockUpdated") >= 1
 
 
-def test_a_rewind_to_the_middle_clears_what_was_left(tmp_path: Path) -> None:
+def test_rewind_clears_abandoned_blocks(tmp_path: Path) -> None:
     drawing = TALK + 'U2< "and back?"\nA3< "the same"\n' + REWOUND
     lines = lines_of(drawing, tmp_path / "drawn")
     log = tmp_path / "logs" / f"{session_id('s')}.jsonl"
@@ -92,7 +90,7 @@ def test_a_rewind_to_the_middle_clears_what_was_left(tmp_path: Path) -> None:
     assert texts[-2:] == ["in metres", "1609"] and "and back?" not in texts
 
 
-def test_a_growing_file_is_followed_even_while_a_line_is_half_written(tmp_path: Path) -> None:
+def test_growing_file_is_followed_across_partial_lines(tmp_path: Path) -> None:
     lines = lines_of(TALK, tmp_path / "drawn")
     log = tmp_path / "logs" / f"{session_id('s')}.jsonl"
     log.parent.mkdir()

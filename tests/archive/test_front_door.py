@@ -1,4 +1,4 @@
-"""The front door as a program meets it: names for sessions, turns with their cost, copies once."""
+"""The library as a program uses it: session names, turns with costs, copies counted once."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ RESUMED = "Rate limit for the login"
 REWOUND = "A search box for 4,000 products"
 
 
-def test_a_name_is_taken_wherever_a_session_is(archive: plait.Archive) -> None:
+def test_names_are_accepted_for_sessions(archive: plait.Archive) -> None:
     session = archive.session(REWOUND)
     for name in (session, session.id, session.id[:8], str(session.path), session.path):
         assert archive.session(name) == session
@@ -31,21 +31,21 @@ def test_a_name_is_taken_wherever_a_session_is(archive: plait.Archive) -> None:
     assert archive.stats(REWOUND).sessions == 1
 
 
-def test_a_session_is_gone_through_like_a_list(archive: plait.Archive) -> None:
+def test_session_is_a_sequence_of_turns(archive: plait.Archive) -> None:
     session = archive.session(REWOUND)
     assert list(session) == list(session.turns)
     assert len(session) == len(session.turns)
     assert len(list(archive)) == len(archive) == len(archive.sessions)
 
 
-def test_a_session_without_turns_is_one_all_the_same(tmp_path: Path) -> None:
+def test_session_without_turns(tmp_path: Path) -> None:
     log = tmp_path / "empty.jsonl"
     log.write_text('{"type":"mode","mode":"normal","sessionId":"x"}\n', encoding="utf-8")
     session = plait.Archive([tmp_path]).sessions[0]
     assert bool(session)
 
 
-def test_conversations_are_told_apart(archive: plait.Archive) -> None:
+def test_conversations_are_distinguished(archive: plait.Archive) -> None:
     rewound = archive.session(REWOUND).conversations
     assert [one.kind for one in rewound.branches] == ["branch"]
     assert rewound.active not in rewound.branches
@@ -55,7 +55,7 @@ def test_conversations_are_told_apart(archive: plait.Archive) -> None:
     assert sent.branches == ()
 
 
-def test_a_branch_reads_from_the_beginning_of_its_session(archive: plait.Archive) -> None:
+def test_branch_reads_from_the_beginning(archive: plait.Archive) -> None:
     conversations = archive.session(REWOUND).conversations
     left, active = conversations.branches[0].markdown(), conversations.active.markdown()
     first = conversations.active.turns[0].prompt or conversations.active.turns[1].prompt
@@ -64,12 +64,12 @@ def test_a_branch_reads_from_the_beginning_of_its_session(archive: plait.Archive
     assert len(conversations.active.markdown(depth="prompts")) < len(active)
 
 
-def test_an_agent_reads_as_a_transcript_of_its_own(archive: plait.Archive) -> None:
+def test_agent_has_its_own_transcript(archive: plait.Archive) -> None:
     agent = archive.session("Two tests that fail once in ten runs").conversations.agents[0]
     assert agent.turns[0].prompt and agent.turns[0].prompt[:30] in agent.markdown()
 
 
-def test_what_a_turn_cost_is_what_its_session_and_its_agents_add_up_to(
+def test_turn_costs_add_up_to_session_and_agents(
     archive: plait.Archive,
 ) -> None:
     session = archive.session("Two tests that fail once in ten runs")
@@ -82,7 +82,7 @@ def test_what_a_turn_cost_is_what_its_session_and_its_agents_add_up_to(
     assert 0 < conversations.agents[0].cost < session.cost
 
 
-def test_a_turn_that_a_resumed_session_carries_along_comes_once(archive: plait.Archive) -> None:
+def test_copied_turn_of_a_resumed_session_comes_once(archive: plait.Archive) -> None:
     copies = [one for one in archive if one.title == RESUMED]
     assert len(copies) == 2
     openers = [turn.opener.uuid for _, turn in archive.turns() if turn.opener]
@@ -91,14 +91,14 @@ def test_a_turn_that_a_resumed_session_carries_along_comes_once(archive: plait.A
     assert both[0] & both[1] <= set(openers)
 
 
-def test_turns_lie_between_two_moments(archive: plait.Archive) -> None:
+def test_turns_between_two_times(archive: plait.Archive) -> None:
     moment = datetime(2026, 10, 1, tzinfo=UTC)
     before = [turn.started or "" for _, turn in archive.turns(until=moment)]
     after = [turn.started or "" for _, turn in archive.turns(since=moment)]
     assert before and max(before) < "2026-10-01" <= min(after)
 
 
-def test_calls_have_their_results_and_edits_their_files(archive: plait.Archive) -> None:
+def test_calls_have_results_and_edits_have_files(archive: plait.Archive) -> None:
     turns = archive.session("A palette for the charts").turns
     calls = [call for turn in turns for call in turn.calls]
     assert all(isinstance(call, plait.ToolCall) and call.result for call in calls)
@@ -120,7 +120,7 @@ def test_without_an_index_the_logs_are_searched(archive: plait.Archive, tmp_path
         archive.search("tool:Edit palette")
 
 
-def test_what_is_exported_is_redacted_unless_a_plan_says_otherwise(tmp_path: Path) -> None:
+def test_exports_are_redacted_by_default(tmp_path: Path) -> None:
     secret = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
     log = tmp_path / "one.jsonl"
     log.write_text(
@@ -139,12 +139,12 @@ def test_what_is_exported_is_redacted_unless_a_plan_says_otherwise(tmp_path: Pat
     assert any(secret.encode() in data for data in bare.values())
 
 
-def test_a_format_that_is_none_is_named(archive: plait.Archive) -> None:
+def test_unknown_format_is_named(archive: plait.Archive) -> None:
     with pytest.raises(UserError, match="unknown format 'pdf'"):
         archive.export(REWOUND, "pdf")
 
 
-def test_an_archive_renewed_sees_what_came_since(tmp_path: Path) -> None:
+def test_refreshed_archive_sees_new_sessions(tmp_path: Path) -> None:
     archive = plait.Archive([tmp_path])
     assert len(archive) == 0
     (tmp_path / "new.jsonl").write_text('{"type":"mode","mode":"x"}\n', encoding="utf-8")
@@ -152,5 +152,5 @@ def test_an_archive_renewed_sees_what_came_since(tmp_path: Path) -> None:
     assert len(archive.reopen()) == 1
 
 
-def test_the_version_is_known() -> None:
+def test_version_is_set() -> None:
     assert plait.__version__.count(".") == 2

@@ -1,4 +1,4 @@
-"""The same answers by one process and by several, whatever becomes of the files."""
+"""One process and several give the same answers, whatever happens to the files."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def began(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("jobs", [2, 3])
-def test_usage_is_the_same_by_several_processes(gallery: Path, began: list[int], jobs: int) -> None:
+def test_parallel_usage_equals_serial(gallery: Path, began: list[int], jobs: int) -> None:
     alone = Archive([gallery], jobs=1).responses()
     assert began == []
     assert Archive([gallery], jobs=jobs).responses() == alone
@@ -58,12 +58,12 @@ def test_usage_is_the_same_by_several_processes(gallery: Path, began: list[int],
     assert len(alone.responses) > 100
 
 
-def test_usage_of_real_logs_is_the_same_by_several_processes(shared: Path) -> None:
+def test_parallel_usage_of_real_logs_equals_serial(shared: Path) -> None:
     logs = shared / "corpus"
     assert Archive([logs], jobs=3).responses() == Archive([logs], jobs=1).responses()
 
 
-def test_a_search_for_a_text_is_the_same_by_several_processes(
+def test_parallel_text_search_equals_serial(
     gallery: Path, tmp_path: Path, began: list[int]
 ) -> None:
     found = [
@@ -75,7 +75,7 @@ def test_a_search_for_a_text_is_the_same_by_several_processes(
 
 
 @pytest.mark.parametrize("fate", ["gone", "grown", "replaced"])
-def test_what_becomes_of_a_file_meanwhile_is_the_same_for_several_processes(
+def test_files_changed_meanwhile_give_the_same_parallel_answer(
     gallery: Path, tmp_path: Path, fate: str
 ) -> None:
     logs = tmp_path / "logs"
@@ -96,7 +96,7 @@ def test_what_becomes_of_a_file_meanwhile_is_the_same_for_several_processes(
     assert len(alone.responses) > 100
 
 
-def test_a_process_that_died_is_told(
+def test_dead_worker_is_reported(
     gallery: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     enter = Workers.__enter__
@@ -134,7 +134,7 @@ COMMANDS = [
 def printed(
     capfd: pytest.CaptureFixture[str], command: str, root: Path, jobs: int
 ) -> tuple[str, str]:
-    """Returns what a command prints where the logs answer."""
+    """Return what a command prints where the logs answer."""
     words = command.split()
     aside = [] if words[0] in ("doctor", "redact") else ["--no-index"]
     run([*words, *aside, "--root", str(root), "--jobs", str(jobs)])
@@ -143,7 +143,7 @@ def printed(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_prints_the_same_by_several_processes(
+def test_parallel_command_output_equals_serial(
     gallery: Path, began: list[int], capfd: pytest.CaptureFixture[str], command: str
 ) -> None:
     alone = printed(capfd, command, gallery, 1)
@@ -156,7 +156,7 @@ def test_a_command_prints_the_same_by_several_processes(
 
 @pytest.mark.parametrize("command", ["stats", "doctor", "ls", "redact"])
 @pytest.mark.parametrize("fate", ["gone", "grown", "replaced"])
-def test_what_becomes_of_a_file_under_a_command_is_the_same(
+def test_files_changed_under_a_command_give_the_same_output(
     gallery: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, fate: str
 ) -> None:
     logs = tmp_path / "logs"
@@ -184,7 +184,7 @@ def _told(archive: Archive, command: str) -> object:
 
 
 def talk(name: str, uuids: str, minute: int, origins: str = "") -> str:
-    """Returns a log in which prompts and answers alternate, copied from others where told."""
+    """Return a log in which prompts and answers alternate, copied from others where told."""
     session, above = f"{name * 8}-0000-4000-8000-000000000000", None
     lines = []
     for number, uuid in enumerate(uuids):
@@ -219,7 +219,7 @@ def talk(name: str, uuids: str, minute: int, origins: str = "") -> str:
         ),
     ],
 )
-def test_what_is_counted_alone_counts_once_where_sessions_share_it(
+def test_shared_responses_count_once_in_parallel(
     tmp_path: Path, logs: list[Any], sessions: int, copied: int, prompts: int
 ) -> None:
     for log in logs:
@@ -231,7 +231,7 @@ def test_what_is_counted_alone_counts_once_where_sessions_share_it(
     assert (alone.sessions, alone.copied_sessions, alone.prompts) == (sessions, copied, prompts)
 
 
-def test_little_stays_in_one_process(gallery: Path) -> None:
+def test_small_work_stays_in_one_process(gallery: Path) -> None:
     files = Archive([gallery]).files
     size = sum(file.size for file in files)
     assert is_worth_workers(WorkerPool(2, []), files, size)
@@ -243,7 +243,7 @@ def test_little_stays_in_one_process(gallery: Path) -> None:
 def kills(
     monkeypatch: pytest.MonkeyPatch, gallery: Path, capfd: pytest.CaptureFixture[str], seed: int
 ) -> int:
-    """Kills a worker at random under each of several commands; returns how many were told."""
+    """Kill a worker at random under each of several commands; returns how many were told."""
     random, told = Random(seed), 0
     each = Workers.map
 
@@ -267,7 +267,7 @@ def kills(
     return told
 
 
-def test_a_command_survives_the_death_of_a_worker(
+def test_command_survives_a_dead_worker(
     monkeypatch: pytest.MonkeyPatch, gallery: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert kills(monkeypatch, gallery, capfd, 7) > 0
@@ -284,7 +284,9 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_one_file_tells_is_found_in_all_by_the_same_name(tmp_path: Path, jobs: int) -> None:
+def test_secret_learned_in_one_file_has_the_same_placeholder_everywhere(
+    tmp_path: Path, jobs: int
+) -> None:
     texts = {
         "a.txt": "is zz81kPq7Wm3Xv9Rt right?",
         "b.env": "DB_PASSWORD=zz81kPq7Wm3Xv9Rt\n",
@@ -304,9 +306,7 @@ def test_what_one_file_tells_is_found_in_all_by_the_same_name(tmp_path: Path, jo
 
 
 @pytest.mark.parametrize("is_redacted", [False, True])
-def test_traces_are_the_same_by_several_processes(
-    gallery: Path, began: list[int], is_redacted: bool
-) -> None:
+def test_parallel_traces_equal_serial(gallery: Path, began: list[int], is_redacted: bool) -> None:
     def told(jobs: int) -> tuple[list[Any], dict[str, int]]:
         redactor = Redactor() if is_redacted else None
         archive = Archive([gallery], jobs=jobs)
@@ -326,9 +326,7 @@ def own_rules() -> Redactor:
     return redactor
 
 
-def test_rules_of_the_user_look_across_files_in_one_process(
-    gallery: Path, began: list[int]
-) -> None:
+def test_own_rules_run_in_one_process(gallery: Path, began: list[int]) -> None:
     archive = Archive([gallery], jobs=2)
     assert "‹word" in str(list(archive.traces(redactor=own_rules())))
     assert archive.disclosures(own_rules()).kinds["word"] > 20
@@ -345,7 +343,7 @@ class UnsendablePrices:
         return 1.0
 
 
-def test_traces_are_told_here_where_prices_cannot_be_sent_or_one_session_is_all(
+def test_traces_of_one_session_or_unpicklable_prices_run_here(
     gallery: Path, began: list[int]
 ) -> None:
     archive = Archive([gallery], jobs=2)
@@ -358,9 +356,7 @@ def test_traces_are_told_here_where_prices_cannot_be_sent_or_one_session_is_all(
 DETAILS = ("responses", "calls", "touches", "findings")
 
 
-def test_what_an_index_keeps_of_sessions_is_the_same_by_several_processes(
-    gallery: Path, tmp_path: Path, began: list[int]
-) -> None:
+def test_parallel_index_equals_serial(gallery: Path, tmp_path: Path, began: list[int]) -> None:
     told, kept = [], []
     for jobs in (1, 2):
         folder = tmp_path / str(jobs)

@@ -1,4 +1,4 @@
-"""Sessions that are only kept, as every question sees them."""
+"""Backup-only sessions in every answer."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def empty(config: Path) -> None:
 
 
 def answers(archive: Archive) -> dict[str, Any]:
-    """Returns what an archive says of itself, but for where its files lie."""
+    """Return what an archive says of itself, but for where its files lie."""
     by_id = sorted(archive.sessions, key=lambda one: (one.id, one.project, one.bytes))
     return {
         "sessions": [(one.id, one.project, one.bytes, len(one.files)) for one in by_id],
@@ -66,7 +66,7 @@ def answers(archive: Archive) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("has_index", [False, True])
-def test_all_answers_are_the_same_when_the_source_is_gone(
+def test_answers_are_the_same_without_the_source(
     config: Path, store: StorePlace, tmp_path: Path, has_index: bool
 ) -> None:
     index = tmp_path / "index" if has_index else None
@@ -82,7 +82,7 @@ def test_all_answers_are_the_same_when_the_source_is_gone(
     assert all(one.config == config for one in gone.sessions)
 
 
-def test_lists_and_figures_need_no_bytes_of_what_is_indexed(
+def test_lists_and_figures_of_indexed_backups_read_no_blocks(
     config: Path, store: StorePlace, tmp_path: Path
 ) -> None:
     with_all_kept(config, store)
@@ -105,7 +105,7 @@ def test_lists_and_figures_need_no_bytes_of_what_is_indexed(
     assert len(list(store.cache.iterdir())) == len({one.path for one in found})
 
 
-def test_one_that_is_at_its_source_is_the_sources(config: Path, store: StorePlace) -> None:
+def test_existing_source_wins_over_its_backup(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     archive = archive_of(config, store)
     gone, *others = (one for one in archive.sessions if one.file and not one.agents)
@@ -117,9 +117,7 @@ def test_one_that_is_at_its_source_is_the_sources(config: Path, store: StorePlac
     assert len(again.sessions) == len(archive.sessions)
 
 
-def test_what_the_cleanup_left_of_a_session_is_not_shown_beside_it(
-    config: Path, store: StorePlace
-) -> None:
+def test_remains_of_a_cleaned_session_are_not_listed_twice(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     before = archive_of(config, store)
     whole = next(one for one in before.sessions if one.file and len(one.agents) > 1)
@@ -133,9 +131,7 @@ def test_what_the_cleanup_left_of_a_session_is_not_shown_beside_it(
     )
 
 
-def test_a_store_of_one_root_says_nothing_of_another(
-    config: Path, store: StorePlace, tmp_path: Path
-) -> None:
+def test_store_of_another_root_is_ignored(config: Path, store: StorePlace, tmp_path: Path) -> None:
     with_all_kept(config, store)
     empty(config)
     other = tmp_path / "other"
@@ -148,7 +144,7 @@ def test_a_store_of_one_root_says_nothing_of_another(
     assert {one.project for one in below.sessions} == {slug}
 
 
-def test_agents_in_odd_places_are_of_the_session_that_they_name(
+def test_agents_in_odd_places_belong_to_the_session_they_name(
     store: StorePlace, tmp_path: Path
 ) -> None:
     one, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
@@ -179,7 +175,7 @@ def test_agents_in_odd_places_are_of_the_session_that_they_name(
 
 
 @pytest.mark.long
-def test_real_logs_answer_the_same_when_they_are_gone(
+def test_real_logs_answer_the_same_from_backups(
     shared: Path, store: StorePlace, tmp_path: Path
 ) -> None:
     root = tmp_path / "logs"
@@ -191,7 +187,7 @@ def test_real_logs_answer_the_same_when_they_are_gone(
     assert answers(archive_of(root, store)) == before
 
 
-def test_what_comes_from_elsewhere_is_shown_where_that_is_asked_for(
+def test_foreign_backups_are_shown_on_request(
     config: Path, store: StorePlace, tmp_path: Path
 ) -> None:
     with_all_kept(config, store)
@@ -207,7 +203,7 @@ def test_what_comes_from_elsewhere_is_shown_where_that_is_asked_for(
     assert restored.path.is_relative_to(tmp_path / "moved")
 
 
-def test_an_archive_without_a_store_looks_for_none(
+def test_archive_without_a_store(
     config: Path, store: StorePlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:
@@ -220,9 +216,7 @@ def test_an_archive_without_a_store_looks_for_none(
         Archive([config]).keep.run()
 
 
-def test_a_store_that_cannot_be_read_is_named_and_hides_nothing(
-    config: Path, store: StorePlace
-) -> None:
+def test_unreadable_store_is_named_and_hides_nothing(config: Path, store: StorePlace) -> None:
     (store.folder / "journal.jsonl").mkdir(parents=True)
     archive = archive_of(config, store)
     assert len(archive.sessions) == len(Archive([config]).sessions) > 0
@@ -230,7 +224,7 @@ def test_a_store_that_cannot_be_read_is_named_and_hides_nothing(
     assert Archive([config]).discovery.unread == ()
 
 
-def test_what_was_kept_by_two_roots_is_shown_once(config: Path, store: StorePlace) -> None:
+def test_session_backed_up_by_two_roots_is_shown_once(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     session = next(one for one in archive_of(config, store).sessions if one.file)
     Archive([session.path.parent], store=store).keep.run()
@@ -240,7 +234,7 @@ def test_what_was_kept_by_two_roots_is_shown_once(config: Path, store: StorePlac
     assert sorted(one.id for one in after) == sorted(one.id for one in before)
 
 
-def test_edits_of_what_is_only_kept_are_refused(config: Path, store: StorePlace) -> None:
+def test_edits_of_backup_only_sessions_are_refused(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     empty(config)
     archive = archive_of(config, store)
@@ -256,7 +250,7 @@ def test_edits_of_what_is_only_kept_are_refused(config: Path, store: StorePlace)
         archive_of(config, store).plan.move(project, "/elsewhere")
 
 
-def test_a_restored_session_is_at_its_source(config: Path, store: StorePlace) -> None:
+def test_restored_session_is_at_its_source(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     session = next(one for one in archive_of(config, store).sessions if len(one.agents) > 1)
     stat = session.path.stat()
@@ -275,7 +269,7 @@ def test_a_restored_session_is_at_its_source(config: Path, store: StorePlace) ->
     assert session.path.stat().st_mtime_ns > stat.st_mtime_ns
 
 
-def test_the_shelf_holds_so_much_and_no_more(
+def test_block_cache_is_bounded(
     config: Path, store: StorePlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_all_kept(config, store)
@@ -290,9 +284,7 @@ def test_the_shelf_holds_so_much_and_no_more(
     assert not list(store.cache.glob(".*"))
 
 
-def test_a_shelf_reads_on_when_others_have_forgotten_something(
-    config: Path, store: StorePlace
-) -> None:
+def test_cache_survives_forgotten_blocks(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     empty(config)
     archive = archive_of(config, store)
@@ -302,7 +294,7 @@ def test_a_shelf_reads_on_when_others_have_forgotten_something(
     assert all(archive.open(one).records for one in others)
 
 
-def test_a_shelf_brings_nothing_that_no_session_has(config: Path, store: StorePlace) -> None:
+def test_cache_adds_no_sessions(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     shelf = KeptFileCache(store)
     folder = shelf.folder_of(Store.open(store.folder).sessions()[0])
@@ -311,7 +303,7 @@ def test_a_shelf_brings_nothing_that_no_session_has(config: Path, store: StorePl
     assert not store.cache.exists()
 
 
-def test_status_tells_what_will_be_lost_and_when(config: Path, store: StorePlace) -> None:
+def test_status_lists_what_will_be_lost_and_when(config: Path, store: StorePlace) -> None:
     now = datetime.now().timestamp()
     sessions = [one for one in Archive([config]).sessions if one.file]
     for age, one in enumerate(sessions):
@@ -335,7 +327,7 @@ def test_status_tells_what_will_be_lost_and_when(config: Path, store: StorePlace
     assert grown.unkept == len(sessions)
 
 
-def test_an_agent_that_wrote_later_does_not_save_its_session(config: Path) -> None:
+def test_newer_agent_does_not_save_its_session_from_cleanup(config: Path) -> None:
     session = next(one for one in Archive([config]).sessions if one.file and one.agents)
     now = datetime.now(UTC)
     os.utime(session.path, ((now - timedelta(days=29)).timestamp(),) * 2)
@@ -360,7 +352,7 @@ def test_an_agent_that_wrote_later_does_not_save_its_session(config: Path) -> No
         (0, 5, None, 5),
     ],
 )
-def test_the_settings_of_a_project_have_a_say(
+def test_project_settings_are_respected(
     tmp_path: Path, user: int | None, project: int | None, local: int | None, days: int | None
 ) -> None:
     work, config = tmp_path / "work", tmp_path / "config"
@@ -383,13 +375,13 @@ def test_the_settings_of_a_project_have_a_say(
     assert (deleted and deleted.timestamp()) == (expected and pytest.approx(expected))
 
 
-def test_a_store_by_its_folder_is_read_beside_it(tmp_path: Path) -> None:
+def test_store_can_be_given_by_folder(tmp_path: Path) -> None:
     assert resolve_store(str(tmp_path / "keep")) == StorePlace(
         tmp_path / "keep", tmp_path / "keep-read"
     )
 
 
-def test_what_is_packed_elsewhere_is_shown(config: Path, store: StorePlace, tmp_path: Path) -> None:
+def test_imported_backups_are_shown(config: Path, store: StorePlace, tmp_path: Path) -> None:
     with_all_kept(config, store)
     archive = archive_of(config, store)
     one = archive.sessions[0]
@@ -403,7 +395,7 @@ def test_what_is_packed_elsewhere_is_shown(config: Path, store: StorePlace, tmp_
     assert [found.id for found in other.reopen().sessions] == [one.id]
 
 
-def test_what_is_packed_elsewhere_is_restored_to_this_client(
+def test_imported_backups_are_restored_to_this_client(
     config: Path, store: StorePlace, tmp_path: Path
 ) -> None:
     """Its root may be a folder here, too: two machines with the same home."""
@@ -417,7 +409,7 @@ def test_what_is_packed_elsewhere_is_restored_to_this_client(
 
 
 @pytest.mark.parametrize("is_forked", [True, False])
-def test_other_processes_read_what_is_only_kept(
+def test_workers_read_backup_only_sessions(
     config: Path, store: StorePlace, monkeypatch: pytest.MonkeyPatch, is_forked: bool
 ) -> None:
     with_all_kept(config, store)
@@ -431,7 +423,7 @@ def test_other_processes_read_what_is_only_kept(
     assert after.total == before.total > 0
 
 
-def test_forgotten_sessions_are_gone_for_good_and_kept_again_by_name(
+def test_forgotten_sessions_are_backed_up_again_only_by_name(
     config: Path, store: StorePlace
 ) -> None:
     with_all_kept(config, store)
@@ -447,9 +439,7 @@ def test_forgotten_sessions_are_gone_for_good_and_kept_again_by_name(
     assert again.keep.status().unkept == 0
 
 
-def test_what_comes_from_elsewhere_and_is_here_too_is_shown_once(
-    config: Path, store: StorePlace
-) -> None:
+def test_foreign_backup_of_a_local_session_is_shown_once(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     place, kept = Store.open(store.folder), Store.open(store.folder).sessions()[0]
     assert kept.log is not None
@@ -471,9 +461,7 @@ def test_what_comes_from_elsewhere_and_is_here_too_is_shown_once(
     assert found.root == "claude-agent-sdk"
 
 
-def test_a_run_a_dry_run_and_the_status_count_sessions_alike(
-    store: StorePlace, tmp_path: Path
-) -> None:
+def test_run_dry_run_and_status_agree(store: StorePlace, tmp_path: Path) -> None:
     one, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
     places = {
         "a/transcript.jsonl": one,
@@ -499,7 +487,7 @@ def test_a_run_a_dry_run_and_the_status_count_sessions_alike(
     assert [again.keep.status().unkept, again.keep.run().sessions] == [1, [one]]
 
 
-def test_files_beside_a_log_are_counted_as_its_session(config: Path, store: StorePlace) -> None:
+def test_files_beside_a_log_count_for_its_session(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     session = next(one for one in archive_of(config, store).sessions if one.file)
     session.path.with_suffix("").mkdir(exist_ok=True)
@@ -513,7 +501,7 @@ ID = "33333333-3333-4333-8333-333333333333"
 
 
 def log_in(config: Path, project: str, text: str, modified: float) -> Path:
-    """Writes a log of the same session into a project."""
+    """Write a log of the same session into a project."""
     path = config / "projects" / project / f"{ID}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     entry = {"type": "user", "uuid": text, "sessionId": ID, "message": {"content": text}}
@@ -526,7 +514,7 @@ def shown(config: Path, store: StorePlace) -> list[tuple[str, bool]]:
     return sorted((one.project, one.is_kept) for one in archive_of(config, store).sessions)
 
 
-def test_a_session_that_moved_is_shown_once(store: StorePlace, tmp_path: Path) -> None:
+def test_moved_session_is_shown_once(store: StorePlace, tmp_path: Path) -> None:
     """Kept at its old place, then at both, then gone from its new one; and forgotten at both."""
     config = tmp_path / "config"
     old = log_in(config, "old", "x", 1_700_000_000)
@@ -543,7 +531,7 @@ def test_a_session_that_moved_is_shown_once(store: StorePlace, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("what", ["older", "beside", "other root"])
-def test_another_log_with_the_same_id_does_not_hide_what_is_kept(
+def test_log_with_the_same_id_does_not_hide_a_backup(
     store: StorePlace, tmp_path: Path, what: str
 ) -> None:
     config = tmp_path / "config"
@@ -562,7 +550,7 @@ def test_another_log_with_the_same_id_does_not_hide_what_is_kept(
     assert sorted((one.project, one.is_kept) for one in both) == [("kept", True), ("other", False)]
 
 
-def test_the_status_tells_what_is_kept_from_other_folders(
+def test_status_lists_backups_of_other_folders(
     config: Path, store: StorePlace, tmp_path: Path
 ) -> None:
     with_all_kept(config, store)

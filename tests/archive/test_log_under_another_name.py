@@ -1,4 +1,4 @@
-"""Logs whose records carry another id than their files: the client resumes them by the name."""
+"""Logs whose records carry another session id than their file name."""
 
 from pathlib import Path
 
@@ -24,32 +24,32 @@ def prompts(archive: Archive, name: str) -> list[str]:
 SAID = [f"prompt {A[:8]}", f"prompt {C[:8]}"]
 
 
-def test_its_turns_are_those_of_the_session_that_it_is_called(root: Path) -> None:
+def test_turns_belong_to_the_session_of_the_file_name(root: Path) -> None:
     archive = Archive([root])
     assert [session.id for session in archive.sessions] == [NAME]
     assert prompts(archive, NAME) == SAID
 
 
-def test_a_fork_finds_its_turns(root: Path) -> None:
+def test_fork_finds_its_turns(root: Path) -> None:
     plan = Archive([root]).plan.fork(NAME, 1)
     assert plan.check() == ()
     assert len(context_of(carried_out(plan)).chain) == 2
 
 
-def test_its_agents_are_its_own(root: Path) -> None:
+def test_agents_belong_to_it(root: Path) -> None:
     folder = root / "projects" / "-home-dev-shop" / NAME / "subagents"
     write(folder / "agent-a1.jsonl", user(E, None, isSidechain=True, agentId="a1"))
     (agent,) = [line for line in Archive([root]).open(NAME).graph.lines.values() if line.agent]
     assert agent.session == NAME
 
 
-def test_one_record_of_its_own_and_the_others_are_of_another_session(tmp_path: Path) -> None:
+def test_one_own_record_makes_the_others_foreign(tmp_path: Path) -> None:
     own = user(E, D, sessionId=NAME)
     archive = Archive([root_with(tmp_path, *TALK, own, session=NAME)])
     assert prompts(archive, NAME) == [f"prompt {E[:8]}"]
 
 
-def test_beside_the_log_of_that_id_each_is_read_by_itself(root: Path) -> None:
+def test_next_to_a_log_of_that_id_both_are_separate(root: Path) -> None:
     archive = Archive([root_with(root, *TALK[:2])])
     assert prompts(archive, SESSION) == SAID[:1]
     assert prompts(archive, NAME) == SAID

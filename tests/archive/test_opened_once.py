@@ -1,4 +1,4 @@
-"""Each way to look at a session opens its log once."""
+"""Every view of a session opens its log once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WATCHED: set[str] = set()
 
 
 def note(event: str, details: tuple[object, ...]) -> None:
-    """Counts the logs that are opened; a hook stays for ever, so it counts what is watched."""
+    """Count the logs that are opened; a hook stays for ever, so it counts what is watched."""
     if event == "open" and WATCHED and str(details[0]) in WATCHED:
         OPENED[str(details[0])] += 1
 
@@ -46,7 +46,7 @@ sys.addaudithook(note)
 
 @contextmanager
 def counting(*logs: Path) -> Iterator[Counter[str]]:
-    """Counts how often some logs are opened."""
+    """Count how often some logs are opened."""
     WATCHED.update(map(str, logs))
     OPENED.clear()
     try:
@@ -57,7 +57,7 @@ def counting(*logs: Path) -> Iterator[Counter[str]]:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """Returns the log of a session with a branch and a compaction."""
+    """Return the log of a session with a branch and a compaction."""
     folder = tmp_path / "root" / "projects" / "-home-dev-shop"
     (path,) = draw(STORY).write(folder)
     return path
@@ -79,7 +79,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_a_command_opens_the_log_once(
+def test_command_opens_the_log_once(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     given = [word.format(id=log.stem, out=tmp_path / "out") for word in words]
@@ -90,7 +90,7 @@ def test_a_command_opens_the_log_once(
 
 
 def verbs(archive: Archive, name: str) -> list[Callable[[], object]]:
-    """Returns what is asked of one archive, one after the other."""
+    """Return what is asked of one archive, one after the other."""
     return [
         lambda: archive.open(name).records,
         lambda: archive.graph(name).lines,
@@ -103,7 +103,7 @@ def verbs(archive: Archive, name: str) -> list[Callable[[], object]]:
     ]
 
 
-def test_all_that_is_asked_of_a_session_is_made_of_one_reading(log: Path) -> None:
+def test_all_answers_share_one_read(log: Path) -> None:
     archive = Archive([log.parents[2]])
     with counting(log) as opened:
         for ask in verbs(archive, log.stem):
@@ -111,7 +111,7 @@ def test_all_that_is_asked_of_a_session_is_made_of_one_reading(log: Path) -> Non
     assert opened == {str(log): 1}
 
 
-def test_a_page_and_all_its_tabs_are_made_of_one_reading(log: Path, tmp_path: Path) -> None:
+def test_page_and_tabs_share_one_read(log: Path, tmp_path: Path) -> None:
     root, index = log.parents[2], tmp_path / "index"
     archive = Archive([root], index)
     archive.update_index()
@@ -124,7 +124,7 @@ def test_a_page_and_all_its_tabs_are_made_of_one_reading(log: Path, tmp_path: Pa
     assert opened == {str(log): 1}
 
 
-def test_a_session_that_has_changed_is_opened_again(log: Path) -> None:
+def test_changed_session_is_opened_again(log: Path) -> None:
     archive = Archive([log.parents[2]])
     before = archive.open(log.stem)
     with log.open("ab") as file:
@@ -132,7 +132,7 @@ def test_a_session_that_has_changed_is_opened_again(log: Path) -> None:
     assert len(archive.open(log.stem).records) == len(before.records) + 1
 
 
-def test_the_count_notices_a_second_opening(log: Path) -> None:
+def test_counter_detects_a_second_open(log: Path) -> None:
     with counting(log) as opened:
         Archive([log.parents[2]]).conversations(log.stem)
         log.read_bytes()

@@ -1,4 +1,4 @@
-"""Lines as they lie: all of them, at their places, whatever they are."""
+"""Raw lines of a log: all of them, at their offsets, whatever they contain."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ LINES = st.lists(
 
 
 @given(lines=LINES, is_ended=st.booleans())
-def test_lines_put_together_are_the_file(
+def test_lines_join_to_the_file(
     lines: list[bytes], is_ended: bool, tmp_path_factory: object
 ) -> None:
     path: Path = tmp_path_factory.mktemp("raw") / "a.jsonl"  # type: ignore[attr-defined]
@@ -37,7 +37,7 @@ def test_lines_put_together_are_the_file(
     assert set(found.broken) == set(found.numbers(BROKEN))
 
 
-def test_what_grew_since_is_not_looked_at(tmp_path: Path) -> None:
+def test_later_lines_are_not_included(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"type":"user"}\n{"type":"assistant"}\n')
     found = survey_lines(path, 16)
@@ -45,7 +45,7 @@ def test_what_grew_since_is_not_looked_at(tmp_path: Path) -> None:
     assert list(found.numbers("assistant")) == []
 
 
-def test_types_without_end_are_told_as_others(tmp_path: Path) -> None:
+def test_many_types_are_grouped_as_other(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"".join(b'{"type":"kind-%d"}\n' % number for number in range(500)))
     found = survey_lines(path, path.stat().st_size)
@@ -53,7 +53,7 @@ def test_types_without_end_are_told_as_others(tmp_path: Path) -> None:
     assert found.counts[OTHER] == 500 - MOST_KINDS
 
 
-def test_long_lines_are_shown_by_their_beginning(tmp_path: Path) -> None:
+def test_long_lines_are_cut(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes('{"type":"user","x":"é"}'.encode() + b" " * 5000 + b"\n\n")
     found = survey_lines(path, path.stat().st_size)

@@ -1,4 +1,4 @@
-"""A session to what continues it: where to stand, what to type, what to mind."""
+"""How a session is resumed: directory, command, warnings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def entry(number: int, cwd: object, **fields: Any) -> dict[str, Any]:
 def held_in(
     config: Path, project: str, *directories: object, name: str = ID, **fields: Any
 ) -> Resume:
-    """Returns how a session goes on that ran in these directories, one entry each."""
+    """Return how a session goes on that ran in these directories, one entry each."""
     file = config / "projects" / project / f"{name}.jsonl"
     file.parent.mkdir(parents=True)
     entries = [entry(number, cwd, **fields) for number, cwd in enumerate(directories)]
@@ -45,7 +45,7 @@ def codes(resume: Resume) -> list[str]:
     return [warning.code for warning in resume.warnings]
 
 
-def test_it_goes_on_in_its_directory(tmp_path: Path) -> None:
+def test_resume_uses_the_session_directory(tmp_path: Path) -> None:
     shop = tmp_path / "my shop"
     shop.mkdir()
     found = held_in(tmp_path / "config", make_project_slug(str(shop)), str(shop), str(shop))
@@ -56,7 +56,7 @@ def test_it_goes_on_in_its_directory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_default", [True, False])
-def test_another_configuration_folder_is_named(tmp_path: Path, is_default: bool) -> None:
+def test_other_config_folder_is_named(tmp_path: Path, is_default: bool) -> None:
     draw(f"file main cwd={tmp_path}\nU1\nA1<").write(tmp_path / "my config" / "projects")
     (session,) = Archive([tmp_path / "my config"]).sessions
     default = tmp_path / ("my config" if is_default else ".claude")
@@ -77,7 +77,7 @@ def test_another_configuration_folder_is_named(tmp_path: Path, is_default: bool)
         ("the directory became a link", ["link"], "link", "link", ["elsewhere"]),
     ],
 )
-def test_which_directory_is_chosen(
+def test_choice_of_directory(
     tmp_path: Path, what: str, ran_in: list[str], lies_in: str, chosen: str, expected: list[str]
 ) -> None:
     for name in "abc":
@@ -91,24 +91,24 @@ def test_which_directory_is_chosen(
 @pytest.mark.parametrize(
     "cwd", [None, "", "-", "relative", 7, ["/a"]], ids=lambda value: repr(value)
 )
-def test_where_no_directory_is_known_none_is_named(tmp_path: Path, cwd: object) -> None:
+def test_unknown_directory_is_omitted(tmp_path: Path, cwd: object) -> None:
     found = held_in(tmp_path, "-a", cwd)
     assert (found.directory, found.line) == (None, f"claude --resume {ID}")
     assert codes(found) == ["no directory"]
 
 
 @pytest.mark.parametrize("cwd", ["/" + "x" * 5000, "/nul\0", "/\ud800", "C:\\Users\\me"])
-def test_a_directory_that_cannot_be_is_gone(tmp_path: Path, cwd: str) -> None:
+def test_impossible_directory_is_reported_missing(tmp_path: Path, cwd: str) -> None:
     found = held_in(tmp_path, make_project_slug(cwd), cwd)
     assert (found.directory, codes(found)) == (cwd, ["gone"])
 
 
-def test_a_directory_cannot_smuggle_in_a_command(tmp_path: Path) -> None:
+def test_directory_cannot_inject_a_command(tmp_path: Path) -> None:
     found = held_in(tmp_path, "-a", "/tmp/$(touch x)';touch y")
     assert found.line.startswith("cd '/tmp/$(touch x)'\"'\"';touch y' && claude ")
 
 
-def test_a_live_session_and_a_stray_file_are_told(tmp_path: Path) -> None:
+def test_live_session_and_stray_file_are_warned_about(tmp_path: Path) -> None:
     file = tmp_path / "kept.jsonl"
     file.write_text(json.dumps(entry(0, str(tmp_path))) + "\n")
     session = Archive([tmp_path]).session_at(file)
@@ -118,18 +118,18 @@ def test_a_live_session_and_a_stray_file_are_told(tmp_path: Path) -> None:
     assert found.warning("moved") is None
 
 
-def test_what_claude_code_would_refuse_says_why(tmp_path: Path) -> None:
+def test_reason_for_refusal_is_shown(tmp_path: Path) -> None:
     found = held_in(tmp_path, make_project_slug("/a"), "/a", isSidechain=True)
     assert found.why_not
     assert (found.warnings, found.back) == ((), None)
 
 
-def test_an_id_that_could_be_an_option_is_refused(tmp_path: Path) -> None:
+def test_id_that_looks_like_an_option_is_refused(tmp_path: Path) -> None:
     found = held_in(tmp_path, "-a", "/a", name="kept", sessionId="--dangerous")
     assert found.why_not == "'--dangerous' is not a UUID, which Claude Code requires"
 
 
-def test_agents_alone_cannot_be_resumed(tmp_path: Path) -> None:
+def test_session_of_only_agents_cannot_be_resumed(tmp_path: Path) -> None:
     agent = tmp_path / "projects" / "-a" / ID / "subagents" / "agent-a1.jsonl"
     agent.parent.mkdir(parents=True)
     agent.write_text(json.dumps(entry(0, "/a", isSidechain=True)) + "\n")
@@ -138,7 +138,7 @@ def test_agents_alone_cannot_be_resumed(tmp_path: Path) -> None:
     assert (found.directory, found.warnings) == (None, ())
 
 
-def test_what_goes_on_from_a_turn_may_be_typed_in_any_folder(
+def test_command_for_a_turn_works_in_any_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held_in(tmp_path / "logs", make_project_slug("/a"), "/a")
@@ -173,7 +173,7 @@ A4< "Thanks."
         (3, "Great", True),
     ],
 )
-def test_turns_are_the_prompts_of_the_active_line(
+def test_turns_are_the_prompts_of_the_active_branch(
     tmp_path: Path, turn: int, prompt: str, is_in_reach: bool
 ) -> None:
     draw(TURNS).write(tmp_path)
@@ -185,7 +185,7 @@ def test_turns_are_the_prompts_of_the_active_line(
 
 
 @pytest.mark.parametrize("turn", [-1, 0, 4])
-def test_a_turn_that_is_not_there_is_an_error(tmp_path: Path, turn: int) -> None:
+def test_unknown_turn_is_an_error(tmp_path: Path, turn: int) -> None:
     draw(TURNS).write(tmp_path)
     (session,) = Archive([tmp_path]).sessions
     with pytest.raises(UserError, match=f"no turn {turn}: the active conversation has 3 turns"):

@@ -1,4 +1,4 @@
-"""The small drawing of a session: the same in the lists of the page and of an export."""
+"""The small graph of a session is the same in page lists and exports."""
 
 import re
 from pathlib import Path
@@ -43,13 +43,13 @@ def dots(drawing: str) -> list[str]:
     return re.findall(r'<circle class="(\w+)', drawing)
 
 
-def test_a_list_draws_what_an_export_draws(gallery: Path, tmp_path: Path) -> None:
+def test_list_and_export_draw_the_same(gallery: Path, tmp_path: Path) -> None:
     for example in sorted(one for one in gallery.iterdir() if (one / "projects").is_dir()):
         if example.name != SHARING:
             assert exported(example) == served(example, tmp_path / example.name), example.name
 
 
-def test_turns_stand_as_time_went(tmp_path: Path) -> None:
+def test_turns_are_in_time_order(tmp_path: Path) -> None:
     draw(FORKED).write(tmp_path)
     (drawing,) = exported(tmp_path).values()
     assert dots(drawing) == ["active", "abandoned", "active"]
@@ -57,7 +57,7 @@ def test_turns_stand_as_time_went(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("turns", "is_drawn"), [(1, False), (2, True)])
-def test_one_turn_says_nothing(tmp_path: Path, turns: int, is_drawn: bool) -> None:
+def test_single_turn_has_no_graph(tmp_path: Path, turns: int, is_drawn: bool) -> None:
     draw("\n".join(FORKED.splitlines()[: 2 + 2 * turns])).write(tmp_path)
     (drawing,) = exported(tmp_path).values()
     assert bool(drawing) is is_drawn

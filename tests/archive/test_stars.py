@@ -1,4 +1,4 @@
-"""Stars on sessions and pins on turns: kept in a small file, by several at once, found again."""
+"""Stars and pins: a small file written by several processes at once."""
 
 import json
 import subprocess
@@ -38,17 +38,17 @@ TABLES = st.dictionaries(st.text(max_size=4), st.dictionaries(st.text(max_size=4
 
 @pytest.fixture
 def starred(tmp_path: Path) -> StarFile:
-    """Returns stars that nobody has set yet."""
+    """Return stars that nobody has set yet."""
     return StarFile(tmp_path / "data" / "stars.json")
 
 
 def archive_of(drawing: Drawing, folder: Path) -> Archive:
-    """Returns an archive of a drawn session, with a place for stars."""
+    """Return an archive of a drawn session, with a place for stars."""
     drawing.write(folder / "logs")
     return Archive([folder / "logs"], stars=folder / "stars.json")
 
 
-def test_a_star_is_set_once_and_taken_away_once(starred: StarFile) -> None:
+def test_star_is_set_once_and_removed_once(starred: StarFile) -> None:
     assert starred.stars() == ()
     assert [starred.star("one"), starred.star("one"), starred.star("two")] == [True, False, True]
     assert {one.session for one in starred.stars()} == {"one", "two"}
@@ -57,7 +57,7 @@ def test_a_star_is_set_once_and_taken_away_once(starred: StarFile) -> None:
     assert starred.path.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_newest_comes_first(starred: StarFile) -> None:
+def test_newest_comes_first(starred: StarFile) -> None:
     times = {"old": "2026-01-01T00:00:00.000Z", "new": "2026-02-01T00:00:00.000Z"}
     stars = {name: {"at": at} for name, at in times.items()}
     pins = {"s": {name: {"at": at, "turn": 1, "words": name} for name, at in times.items()}}
@@ -69,7 +69,7 @@ def test_the_newest_comes_first(starred: StarFile) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(rest=st.dictionaries(st.text(max_size=4), JSON), stars=TABLES, pins=TABLES)
-def test_what_else_stands_in_the_file_stays(
+def test_other_content_of_the_file_stays(
     tmp_path_factory: pytest.TempPathFactory, rest: dict[str, Any], stars: Any, pins: Any
 ) -> None:
     path = tmp_path_factory.mktemp("stars") / "stars.json"
@@ -84,7 +84,7 @@ def test_what_else_stands_in_the_file_stays(
     assert json.loads(path.read_text()) == before
 
 
-def test_words_are_kept_but_not_all_of_them(starred: StarFile) -> None:
+def test_notes_are_stored_up_to_a_limit(starred: StarFile) -> None:
     starred.pin("s", "r", 2, "\ud800" + "x" * 1000)
     (pin,) = starred.pins()
     assert (pin.turn, len(pin.words), pin.words[1:3]) == (2, file.MAX_PROMPT_CHARACTERS, "xx")
@@ -101,7 +101,7 @@ def test_words_are_kept_but_not_all_of_them(starred: StarFile) -> None:
         ('{"pins": {"s": []}}', "another version"),
     ],
 )
-def test_what_is_not_understood_is_not_written_over(starred: StarFile, text: str, why: str) -> None:
+def test_unknown_format_is_not_overwritten(starred: StarFile, text: str, why: str) -> None:
     starred.path.parent.mkdir()
     starred.path.write_text(text)
     with pytest.raises(SourceError, match=why):
@@ -109,9 +109,7 @@ def test_what_is_not_understood_is_not_written_over(starred: StarFile, text: str
     assert starred.path.read_text() == text
 
 
-def test_who_holds_the_file_is_waited_for_but_not_for_ever(
-    starred: StarFile, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lock_is_awaited_with_a_timeout(starred: StarFile, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "LOCK_SECONDS", 0.0)
     with (
         lock_file(starred.path.with_suffix(".lock")),
@@ -121,13 +119,13 @@ def test_who_holds_the_file_is_waited_for_but_not_for_ever(
     assert starred.star("one")
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SourceError, match="cannot be"):
         StarFile(tmp_path / "file" / "stars.json").star("one")
 
 
-def test_threads_lose_nothing_of_each_other(starred: StarFile) -> None:
+def test_concurrent_threads_lose_nothing(starred: StarFile) -> None:
     def work(name: str) -> None:
         for number in range(8):
             StarFile(starred.path).star(f"{name}{number}")
@@ -140,7 +138,7 @@ def test_threads_lose_nothing_of_each_other(starred: StarFile) -> None:
     assert len(starred.stars()) == 24
 
 
-def test_processes_lose_nothing_of_each_other(starred: StarFile) -> None:
+def test_concurrent_processes_lose_nothing(starred: StarFile) -> None:
     code = (
         "import sys; from pathlib import Path; from plait.sessions.stars import StarFile\n"
         "for n in range(10): StarFile(Path(sys.argv[1])).star(f'{sys.argv[2]}{n}')"
@@ -153,12 +151,12 @@ def test_processes_lose_nothing_of_each_other(starred: StarFile) -> None:
     assert sorted(one.name for one in starred.path.parent.iterdir()) == ["stars.json", "stars.lock"]
 
 
-def test_an_archive_without_a_file_says_so(tmp_path: Path) -> None:
+def test_archive_without_a_star_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no stars"):
         _ = Archive([tmp_path]).stars.ids
 
 
-def test_starred_sessions_of_another_archive_are_known_but_not_here(tmp_path: Path) -> None:
+def test_stars_of_another_archive_are_counted(tmp_path: Path) -> None:
     archive = archive_of(draw(TALK), tmp_path)
     (session,) = archive.sessions
     assert archive.stars.add(session)
@@ -170,7 +168,7 @@ def test_starred_sessions_of_another_archive_are_known_but_not_here(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", [1, "1", "-2", "count the", "the record"])
-def test_a_turn_is_pinned_by_number_record_or_words(tmp_path: Path, name: str | int) -> None:
+def test_turn_is_pinned_by_number_record_or_text(tmp_path: Path, name: str | int) -> None:
     drawing = draw(TALK)
     archive = archive_of(drawing, tmp_path)
     (session,) = archive.sessions
@@ -181,7 +179,7 @@ def test_a_turn_is_pinned_by_number_record_or_words(tmp_path: Path, name: str | 
     assert archive.stars.pins() == (pinned,)
 
 
-def test_a_turn_of_another_branch_is_pinned_and_says_so(tmp_path: Path) -> None:
+def test_turn_of_another_branch_can_be_pinned(tmp_path: Path) -> None:
     archive = archive_of(draw(TALK), tmp_path)
     (session,) = archive.sessions
     branch = next(line for line in archive.open(session).conversations.by_line if "@" in line)
@@ -194,7 +192,7 @@ def test_a_turn_of_another_branch_is_pinned_and_says_so(tmp_path: Path) -> None:
     assert [one.words for one in archive.stars.pins()] == ["No, the oars."]
 
 
-def test_pins_stay_where_a_session_grows(tmp_path: Path) -> None:
+def test_pins_survive_growth(tmp_path: Path) -> None:
     archive = archive_of(draw(TALK), tmp_path)
     pinned = archive.stars.pin(archive.sessions[0], 2)
     archive = archive_of(draw(MORE), tmp_path)
@@ -202,7 +200,7 @@ def test_pins_stay_where_a_session_grows(tmp_path: Path) -> None:
     assert (pinned.turn, pinned.words) == (2, "No, the oars.")
 
 
-def test_a_pin_says_that_its_turn_is_gone(tmp_path: Path) -> None:
+def test_pin_of_a_missing_turn_says_so(tmp_path: Path) -> None:
     archive = archive_of(draw(MORE), tmp_path)
     (session,) = archive.sessions
     pinned = archive.stars.pin(session, 3)
@@ -216,7 +214,7 @@ def test_a_pin_says_that_its_turn_is_gone(tmp_path: Path) -> None:
     assert gone.uuid == pinned.uuid
 
 
-def test_a_pin_that_is_gone_can_be_taken_away(tmp_path: Path) -> None:
+def test_stale_pin_can_be_removed(tmp_path: Path) -> None:
     archive = archive_of(draw(MORE), tmp_path)
     archive.stars.pin(archive.sessions[0], 3)
     archive_of(draw(TALK), tmp_path)
@@ -229,14 +227,14 @@ def test_a_pin_that_is_gone_can_be_taken_away(tmp_path: Path) -> None:
     ("name", "why"),
     [("9", "no turn 9"), ("nothing says this", "no record, turn or prompt"), ("0", "0")],
 )
-def test_what_is_no_turn_is_not_pinned(tmp_path: Path, name: str, why: str) -> None:
+def test_only_turns_can_be_pinned(tmp_path: Path, name: str, why: str) -> None:
     archive = archive_of(draw(TALK), tmp_path)
     with pytest.raises(UserError, match=why):
         archive.stars.pin(archive.sessions[0], name)
     assert archive.stars.pins() == ()
 
 
-def test_a_pin_is_named_without_doubt(tmp_path: Path) -> None:
+def test_pin_has_an_unambiguous_name(tmp_path: Path) -> None:
     archive = archive_of(draw(MORE), tmp_path)
     (session,) = archive.sessions
     archive.stars.pin(session, 1)

@@ -1,4 +1,4 @@
-"""Generated archives: their size, their bytes, their shapes."""
+"""Generated archives: size, bytes and shapes."""
 
 from __future__ import annotations
 
@@ -37,44 +37,44 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
 
 
 def files(out: Path) -> list[Path]:
-    """Returns all logs of an archive."""
+    """Return all logs of an archive."""
     return sorted(out.rglob("*.jsonl"))
 
 
 def records(out: Path) -> Iterator[dict[str, Any]]:
-    """Yields all lines of an archive."""
+    """Yield all lines of an archive."""
     for path in files(out):
         for line in path.read_bytes().splitlines():
             yield json.loads(line)
 
 
 def contents(out: Path) -> dict[str, bytes]:
-    """Returns the bytes of an archive, by path."""
+    """Return the bytes of an archive, by path."""
     found = (path for path in out.rglob("*") if path.is_file())
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in found}
 
 
-def test_the_size_is_as_asked(archive: Archive) -> None:
+def test_size_is_as_requested(archive: Archive) -> None:
     size = sum(path.stat().st_size for path in files(archive.out))
     assert size == archive.size
     assert abs(size - SIZE) < SIZE * 0.05
     assert len(files(archive.out)) == archive.files
 
 
-def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         generate(tmp_path / name, 300_000, seed)
     assert contents(tmp_path / "a") == contents(tmp_path / "b") != contents(tmp_path / "c")
 
 
-def test_every_line_is_as_the_client_writes_it(archive: Archive) -> None:
+def test_every_line_has_the_clients_form(archive: Archive) -> None:
     for path in files(archive.out):
         for line in path.read_bytes().split(b"\n")[:-1]:
             again = json.dumps(json.loads(line), separators=(",", ":"), ensure_ascii=False)
             assert again.encode() == line
 
 
-def test_every_parent_stands_above_its_child(archive: Archive) -> None:
+def test_every_parent_precedes_its_child(archive: Archive) -> None:
     for path in files(archive.out):
         seen: set[str | None] = {None}
         for line in path.read_bytes().splitlines():
@@ -84,7 +84,7 @@ def test_every_parent_stands_above_its_child(archive: Archive) -> None:
                 seen.add(record["uuid"])
 
 
-def test_every_shape_is_there(archive: Archive) -> None:
+def test_every_shape_is_generated(archive: Archive) -> None:
     assert set(archive.shapes) == SHAPES
     assert all(archive.shapes.values())
 
@@ -109,7 +109,7 @@ def test_line_types_and_versions(archive: Archive) -> None:
     assert len({r["version"] for r in records(archive.out) if "version" in r}) >= 5
 
 
-def test_responses_stand_on_several_lines_and_results_stand_twice(archive: Archive) -> None:
+def test_responses_span_lines_and_results_repeat(archive: Archive) -> None:
     messages: Counter[str] = Counter()
     sizes = []
     for record in records(archive.out):
@@ -125,7 +125,7 @@ def test_responses_stand_on_several_lines_and_results_stand_twice(archive: Archi
     assert max(sizes) > 10_000
 
 
-def test_sub_agents_lie_in_the_folder_of_their_session(archive: Archive) -> None:
+def test_sub_agents_are_in_their_sessions_folder(archive: Archive) -> None:
     agents = list(archive.out.glob("projects/*/*/subagents/agent-*.jsonl"))
     assert agents
     calls = {
@@ -162,11 +162,11 @@ def test_sizes(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-def test_a_size_that_is_none() -> None:
+def test_invalid_size() -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="'lots' is not a size such as 100MB"):
         parse_size("lots")
 
 
-def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_reports_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path), "--size", "200KB", "--seed", "3"]) == 0
     assert "files, 0.2 MB: " in capsys.readouterr().out

@@ -18,7 +18,7 @@ Opened = Callable[..., Page]
 
 
 def written(roots: list[Path], out: Path, *options: str) -> Path:
-    """Exports all sessions of some archives as pages into a folder, by the command."""
+    """Export all sessions of some archives as pages into a folder, by the command."""
     named = [part for root in roots for part in ("--root", str(root))]
     asked = [*named, "--all", "--format", "html", "--no-redact", "-o", str(out), *options]
     home = {"HOME": str(out.parent), "XDG_CACHE_HOME": str(out.parent)}
@@ -35,7 +35,7 @@ def written(roots: list[Path], out: Path, *options: str) -> Path:
 
 @pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns an archive of sessions that were drawn for these tests."""
+    """Return an archive of sessions that were drawn for these tests."""
     root = tmp_path_factory.mktemp("logs")
     for drawing in drawn().values():
         drawing.write(root)
@@ -45,19 +45,19 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def site(logs: Path, gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns the site of the gallery and of the drawn sessions."""
+    """Return the site of the gallery and of the drawn sessions."""
     return written([gallery, logs], tmp_path_factory.mktemp("site") / "out")
 
 
 @pytest.fixture(scope="session")
 def single(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a site each of whose pages is one file; pages lie alone in their folders."""
+    """Return a site each of whose pages is one file; pages lie alone in their folders."""
     return written([logs], tmp_path_factory.mktemp("single") / "out", "--single-file")
 
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    """Makes contexts of a reader: a window, a zone, a taste."""
+    """Make contexts of a reader: a window, a zone, a taste."""
     made: list[BrowserContext] = []
 
     def make(width: int = 1400, height: int = 900, **options: object) -> BrowserContext:
@@ -78,7 +78,7 @@ def context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
 @pytest.fixture
 def opened(context: Callable[..., BrowserContext]) -> Iterator[Opened]:
-    """Opens pages, and checks at the end that none complained, asked or reached out."""
+    """Open pages, and check at the end that none complained, asked or reached out."""
     trouble: list[str] = []
 
     def open_(path: Path, fragment: str = "", **options: object) -> Page:
@@ -102,14 +102,14 @@ def refused(asked: Dialog, trouble: list[str]) -> None:
 
 
 def note_request(url: str, trouble: list[str]) -> None:
-    """Remembers a request that leaves the disk."""
+    """Remember a request that leaves the disk."""
     if not url.startswith(("file:", "data:", "blob:")):
         trouble.append(f"request: {url}")
 
 
 @pytest.fixture
 def session(site: Path, opened: Opened) -> Opened:
-    """Opens the page of a session by its id, or by the beginning of it."""
+    """Open the page of a session by its id, or by the beginning of it."""
 
     def open_(name: str, fragment: str = "", **options: object) -> Page:
         path = next((site / "sessions").glob(f"{name}*.html"))

@@ -37,12 +37,12 @@ last-prompt leaf A8
 
 @cache
 def drawn() -> dict[str, Drawing]:
-    """Returns the drawn sessions by their names."""
+    """Return the drawn sessions by their names."""
     return {"ways": draw(ways()), "late": draw(late()), "crew": draw(crew())}
 
 
 def ways() -> str:
-    """Returns a session with a branch, a branch of that branch, and long outputs."""
+    """Return a session with a branch, a branch of that branch, and long outputs."""
     steps = "\n".join(
         f"  | step {n}" + (" by the puffin" if n == 333 else "") for n in range(1, 401)
     )
@@ -51,7 +51,7 @@ def ways() -> str:
 
 
 def late() -> str:
-    """Returns a session so long that most of it is fetched as it is read."""
+    """Return a session so long that most of it is fetched as it is read."""
     lines = ["file late cwd=/home/dev/tide pace=lifelike", 'ai-title "A year of tides"']
     for n in range(1, LATE_TURNS + 1):
         parent = "" if n == 1 else "<"
@@ -64,7 +64,7 @@ def late() -> str:
 
 
 def crew() -> str:
-    """Returns a session whose agent said so much that it is fetched when it is opened."""
+    """Return a session whose agent said so much that it is fetched when it is opened."""
     answers = "\n".join(
         f'U{n}{"<" if n > 1 else ""} "Wave {n}?"\nA{n}< "Wave {n}. {PARAGRAPH * 60}"'
         for n in range(1, 26)
@@ -105,7 +105,7 @@ DEEP = "\n\n".join(
 
 
 def hostile(root: Path) -> str:
-    """Writes a session in which everything that can be is markup; returns its id."""
+    """Write a session in which everything that can be is markup; returns its id."""
     session = "0badc0de-0000-4000-8000-000000000bad"
     folder = root / "projects" / "-home-dev-evil"
     folder.mkdir(parents=True, exist_ok=True)
@@ -117,7 +117,7 @@ def hostile(root: Path) -> str:
 
 
 def hostile_records(session: str) -> list[dict[str, Any]]:
-    """Returns the records of the hostile session."""
+    """Return the records of the hostile session."""
     frame = {
         "sessionId": session,
         "cwd": f"/home/{PWN}",

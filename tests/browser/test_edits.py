@@ -1,4 +1,4 @@
-"""Edits in a browser: planned, looked at, done, taken back; refused in words; never by a link."""
+"""Edits in a browser: planned, applied, undone, refused with a reason."""
 
 import os
 import re
@@ -20,23 +20,23 @@ TITLE = "Two ways to the harbour"
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
-    """Serves sessions, and tells what changes in them."""
+    """Serve sessions, and tells what changes in them."""
     with edit_desk(tmp_path, is_live=True) as one:
         yield one
 
 
 def faults(page: Page) -> list[tuple[str, str]]:
-    """Returns what is wrong with a page for those who cannot see or point."""
+    """Return what is wrong with a page for those who cannot see or point."""
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "best-practice"]})
     return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
 
 
 def box(page: Page) -> Locator:
-    """Returns the box in which an edit is asked for."""
+    """Return the box in which an edit is asked for."""
     return page.locator("dialog.editing")
 
 
-def test_a_session_is_renamed_by_keys_alone_and_named_back(desk: EditDesk, reader: Reader) -> None:
+def test_session_is_renamed_and_undone_by_keyboard(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = reader(desk.at, f"/s/{desk.name}")
     expect(page.locator(".top [data-edit=menu]")).to_be_visible()
@@ -61,7 +61,7 @@ def test_a_session_is_renamed_by_keys_alone_and_named_back(desk: EditDesk, reade
     assert desk.files == before
 
 
-def test_escape_leaves_everything_as_it_was(desk: EditDesk, reader: Reader) -> None:
+def test_escape_changes_nothing(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = reader(desk.at, f"/s/{desk.name}")
     page.locator(".top [data-edit=menu]").click()
@@ -74,7 +74,7 @@ def test_escape_leaves_everything_as_it_was(desk: EditDesk, reader: Reader) -> N
     assert desk.files == before
 
 
-def test_a_session_of_the_list_is_deleted_and_comes_back(desk: EditDesk, reader: Reader) -> None:
+def test_session_is_deleted_from_the_list_and_restored(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = reader(desk.at, "/sessions")
     row = page.locator("tr[data-name]", has_text=TITLE)
@@ -92,7 +92,7 @@ def test_a_session_of_the_list_is_deleted_and_comes_back(desk: EditDesk, reader:
     assert desk.files == before
 
 
-def test_deleting_what_is_read_leads_to_the_list(desk: EditDesk, reader: Reader) -> None:
+def test_deleting_the_open_session_returns_to_the_list(desk: EditDesk, reader: Reader) -> None:
     page = reader(desk.at, f"/s/{desk.name}")
     page.keyboard.press("E")
     page.get_by_role("button", name=re.compile("^Delete")).click()
@@ -105,9 +105,7 @@ def test_deleting_what_is_read_leads_to_the_list(desk: EditDesk, reader: Reader)
     assert desk.path.exists()
 
 
-def test_the_branch_that_is_shown_becomes_the_one_that_resume_takes(
-    desk: EditDesk, reader: Reader
-) -> None:
+def test_shown_branch_becomes_active(desk: EditDesk, reader: Reader) -> None:
     page = reader(desk.at, f"/s/{desk.name}#{WAYS.uuid_of('U2')}")
     expect(page.locator(f'[id="{WAYS.uuid_of("U2")}"]')).to_be_in_viewport()
     page.keyboard.press("E")
@@ -118,9 +116,7 @@ def test_the_branch_that_is_shown_becomes_the_one_that_resume_takes(
     assert b'"last-prompt"' in desk.path.read_bytes().splitlines()[-1]
 
 
-def test_a_session_goes_on_from_an_answer_of_an_abandoned_branch(
-    desk: EditDesk, reader: Reader
-) -> None:
+def test_fork_from_an_answer_of_an_abandoned_branch(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = reader(desk.at, f"/s/{desk.name}#{WAYS.uuid_of('A2')}")
     said = page.locator(f'[id="{WAYS.uuid_of("A3")}"]')
@@ -136,7 +132,7 @@ def test_a_session_goes_on_from_an_answer_of_an_abandoned_branch(
     assert desk.files == before
 
 
-def test_a_prompt_is_left_out_to_be_asked_differently(desk: EditDesk, reader: Reader) -> None:
+def test_fork_before_a_prompt(desk: EditDesk, reader: Reader) -> None:
     page = reader(desk.at, f"/s/{desk.name}")
     prompt = page.locator(f'[id="{WAYS.uuid_of("U5")}"]')
     prompt.get_by_role("button", name="Fork before this prompt").click()
@@ -145,7 +141,7 @@ def test_a_prompt_is_left_out_to_be_asked_differently(desk: EditDesk, reader: Re
     expect(page.locator("main .prompt")).to_have_count(1)
 
 
-def test_a_clone_can_be_opened_and_undone_from_its_page(desk: EditDesk, reader: Reader) -> None:
+def test_clone_can_be_opened_and_undone(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = reader(desk.at, f"/s/{desk.name}", width=420)
     page.locator(".head-opener").click()
@@ -160,7 +156,7 @@ def test_a_clone_can_be_opened_and_undone_from_its_page(desk: EditDesk, reader: 
     assert desk.files == before
 
 
-def test_a_repair_is_offered_where_something_is_broken(desk: EditDesk, reader: Reader) -> None:
+def test_repair_is_offered_for_damaged_sessions(desk: EditDesk, reader: Reader) -> None:
     page = reader(desk.at, f"/s/{desk.name}")
     page.keyboard.press("E")
     expect(page.get_by_role("button", name=re.compile("^Delete"))).to_be_visible()
@@ -177,7 +173,7 @@ def test_a_repair_is_offered_where_something_is_broken(desk: EditDesk, reader: R
 
 
 def quiet_page(browser: Browser, desk: EditDesk, path: str) -> Page:
-    """Opens a page that may complain: a refusal is one."""
+    """Open a page that may complain: a refusal is one."""
     context = browser.new_context()
     context.set_default_timeout(20_000)
     key = desk.at.keys.key
@@ -187,7 +183,7 @@ def quiet_page(browser: Browser, desk: EditDesk, path: str) -> Page:
     return page
 
 
-def test_a_session_that_is_written_to_is_refused_in_words(desk: EditDesk, browser: Browser) -> None:
+def test_live_session_is_refused_with_a_reason(desk: EditDesk, browser: Browser) -> None:
     os.utime(desk.path)
     before = desk.files
     page = quiet_page(browser, desk, f"/s/{desk.name}")
@@ -203,7 +199,7 @@ def test_a_session_that_is_written_to_is_refused_in_words(desk: EditDesk, browse
     page.context.close()
 
 
-def test_a_page_of_others_cannot_change_anything(desk: EditDesk, browser: Browser) -> None:
+def test_cross_site_page_changes_nothing(desk: EditDesk, browser: Browser) -> None:
     before = desk.files
     page = quiet_page(browser, desk, "/sessions")
     other = page.context.new_page()
@@ -224,7 +220,7 @@ def test_a_page_of_others_cannot_change_anything(desk: EditDesk, browser: Browse
     page.context.close()
 
 
-def test_nothing_is_offered_where_nothing_may_be_changed(tmp_path: Path, reader: Reader) -> None:
+def test_read_only_server_offers_no_edits(tmp_path: Path, reader: Reader) -> None:
     with edit_desk(tmp_path, is_read_only=True) as desk:
         page = reader(desk.at, f"/s/{desk.name}")
         expect(page.locator(".top .actions")).to_be_visible()
@@ -237,7 +233,7 @@ def test_nothing_is_offered_where_nothing_may_be_changed(tmp_path: Path, reader:
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 420)])
-def test_boxes_and_bars_are_whole_in_every_look(
+def test_dialogs_and_bars_are_intact_in_every_theme(
     desk: EditDesk, reader: Reader, theme: str, width: int
 ) -> None:
     page = reader(desk.at, f"/s/{desk.name}", width=width, color_scheme=theme)

@@ -1,4 +1,4 @@
-"""Words are found wherever they stand: folded, cut, fetched late, in another branch."""
+"""Find reaches text that is folded, cut, fetched late or in another branch."""
 
 from pathlib import Path
 
@@ -11,18 +11,18 @@ WAYS, LATE = drawn()["ways"], drawn()["late"]
 
 
 def found(page: Page, words: str) -> None:
-    """Types words into the find box and waits for the first place."""
+    """Type words into the find box and wait for the first place."""
     page.locator("#find").fill(words)
     expect(page.locator(".found")).to_contain_text("of")
 
 
-def test_words_in_a_closed_call_are_found_and_shown(session: Opened) -> None:
+def test_text_in_a_closed_call_is_found_and_shown(session: Opened) -> None:
     page = session(WAYS.session)
     found(page, "mole is flat")
     expect(page.locator("details.think[open]", has_text="The mole is flat.")).to_be_in_viewport()
 
 
-def test_words_in_what_is_cut_are_found_in_a_branch_that_is_not_shown(session: Opened) -> None:
+def test_cut_text_is_found_in_another_branch(session: Opened) -> None:
     page = session(WAYS.session)
     found(page, "PUFFIN")
     expect(page.locator(".found")).to_have_text("1 of 1")
@@ -31,7 +31,7 @@ def test_words_in_what_is_cut_are_found_in_a_branch_that_is_not_shown(session: O
     assert page.evaluate("CSS.highlights.get('found').size") == 1
 
 
-def test_n_goes_to_the_next_place_and_round(session: Opened) -> None:
+def test_n_moves_to_the_next_hit_and_wraps(session: Opened) -> None:
     page = session(WAYS.session)
     found(page, "harbour")
     total = int((page.locator(".found").inner_text()).split()[-1])
@@ -44,13 +44,13 @@ def test_n_goes_to_the_next_place_and_round(session: Opened) -> None:
     expect(page.locator(".found")).to_have_text(f"{total} of {total}")
 
 
-def test_words_that_are_fetched_late_are_found(session: Opened) -> None:
+def test_lazily_fetched_text_is_found(session: Opened) -> None:
     page = session(LATE.session)
     found(page, f"Answer number {LATE_TURNS}.")
     expect(page.locator(f'[id="{LATE.uuid_of(f"A{LATE_TURNS}")}"]')).to_be_in_viewport()
 
 
-def test_words_of_a_kind_that_is_filtered_out_are_shown_when_found(session: Opened) -> None:
+def test_hits_in_filtered_kinds_are_shown(session: Opened) -> None:
     page = session(WAYS.session)
     page.keyboard.press("f")
     page.get_by_label("Thinking").uncheck()
@@ -59,7 +59,7 @@ def test_words_of_a_kind_that_is_filtered_out_are_shown_when_found(session: Open
     expect(page.locator("details.think", has_text="The mole is flat.")).to_be_visible()
 
 
-def test_nothing_found_is_said(session: Opened) -> None:
+def test_no_hits_is_reported(session: Opened) -> None:
     page = session(WAYS.session)
     page.locator("#find").fill("albatross")
     expect(page.locator(".found")).to_have_text("No results")
@@ -67,7 +67,7 @@ def test_nothing_found_is_said(session: Opened) -> None:
     expect(page.locator(".found")).to_have_count(0)
 
 
-def test_the_index_finds_titles_and_prompts(site: Path, opened: Opened) -> None:
+def test_index_page_finds_titles_and_prompts(site: Path, opened: Opened) -> None:
     page = opened(site / "index.html")
     page.locator("#find").fill("past the HERON")
     rows = page.locator("li[data-session]:visible")
@@ -82,7 +82,7 @@ def test_the_index_finds_titles_and_prompts(site: Path, opened: Opened) -> None:
     expect(rows.nth(15)).to_be_visible()
 
 
-def test_the_index_still_holds_the_words_when_one_comes_back(site: Path, opened: Opened) -> None:
+def test_index_page_keeps_the_query_on_return(site: Path, opened: Opened) -> None:
     page = opened(site / "index.html")
     rows = page.locator("li[data-session]")
     page.locator("#find").fill("harbour")

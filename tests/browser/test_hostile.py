@@ -1,4 +1,4 @@
-"""Everything in a log is words: a session full of markup and tricks stays inert."""
+"""A log full of markup and tricks stays inert in a browser."""
 
 from pathlib import Path
 
@@ -27,13 +27,13 @@ def check_inert(page: Page) -> None:
 
 
 def policy(page: Page) -> str:
-    """Returns the content security policy of a page."""
+    """Return the content security policy of a page."""
     selector = 'meta[http-equiv="Content-Security-Policy"]'
     return page.locator(selector).get_attribute("content") or ""
 
 
 @pytest.mark.parametrize("kind", ["site", "single"])
-def test_a_hostile_session_is_inert(
+def test_hostile_session_is_inert(
     kind: str, opened: Opened, request: pytest.FixtureRequest
 ) -> None:
     folder: Path = request.getfixturevalue(kind)
@@ -54,7 +54,7 @@ def test_a_hostile_session_is_inert(
     assert "unsafe" not in policy(page)
 
 
-def test_a_hostile_title_is_words_in_the_index(site: Path, opened: Opened) -> None:
+def test_hostile_title_is_text_in_the_index(site: Path, opened: Opened) -> None:
     page = opened(site / "index.html")
     title = page.locator(".title", has_text="</title>")
     expect(title).to_contain_text("<script>window.pwned=1</script>")
@@ -63,14 +63,14 @@ def test_a_hostile_title_is_words_in_the_index(site: Path, opened: Opened) -> No
     check_inert(page)
 
 
-def test_the_policy_holds_against_what_slips_in(session: Opened, opened: Opened) -> None:
+def test_content_security_policy_blocks_injected_code(session: Opened, opened: Opened) -> None:
     page = session(SESSION)
     assert "'self'" in policy(page)
     assert "img-src data: blob:" in policy(page)
     assert "form-action 'none'" in policy(page)
 
 
-def test_links_of_the_log_open_apart_and_tell_nothing(session: Opened) -> None:
+def test_log_links_open_separately_without_referrer(session: Opened) -> None:
     page = session(SESSION)
     links = page.locator('main a[href^="http"]')
     assert links.count() >= 1

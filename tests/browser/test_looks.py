@@ -1,4 +1,4 @@
-"""Light and dark, wide and narrow, on paper, by keyboard, to a screen reader."""
+"""Light and dark, wide and narrow, print, keyboard and screen readers."""
 
 from pathlib import Path
 
@@ -39,11 +39,11 @@ CONTRAST = """() => {
 
 
 def background(page: Page) -> str:
-    """Returns the colour behind everything."""
+    """Return the colour behind everything."""
     return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
 
-def test_dark_follows_the_reader_and_t_changes_it(session: Opened) -> None:
+def test_theme_follows_the_system_and_t_toggles_it(session: Opened) -> None:
     page = session(RICH, color_scheme="dark")
     dark = background(page)
     page.keyboard.press("t")
@@ -64,9 +64,7 @@ def test_all_text_has_enough_contrast(session: Opened, scheme: str, name: str) -
     assert page.evaluate(CONTRAST) == []
 
 
-def test_every_page_fits_its_window_and_its_links_lead_somewhere(
-    site: Path, opened: Opened
-) -> None:
+def test_pages_fit_the_window_and_links_work(site: Path, opened: Opened) -> None:
     page = opened(site / "index.html")
     for path in (site / "index.html", *sorted((site / "sessions").glob("*.html"))):
         page.goto(path.as_uri())
@@ -78,7 +76,7 @@ def test_every_page_fits_its_window_and_its_links_lead_somewhere(
         assert dead == [], path.name
 
 
-def test_a_narrow_screen_reads_first_and_keeps_panels_behind_buttons(session: Opened) -> None:
+def test_narrow_screen_hides_panels_behind_buttons(session: Opened) -> None:
     page = session(WAYS.session, width=390, height=844)
     expect(page.locator(".outline")).to_be_hidden()
     expect(page.locator(".rail")).to_be_hidden()
@@ -96,7 +94,7 @@ def test_a_narrow_screen_reads_first_and_keeps_panels_behind_buttons(session: Op
     expect(page.locator(".rail")).to_be_hidden()
 
 
-def test_wide_screens_can_put_the_panels_away(session: Opened) -> None:
+def test_panels_can_be_hidden_on_wide_screens(session: Opened) -> None:
     page = session(WAYS.session)
     page.keyboard.press("o")
     expect(page.locator(".outline")).to_be_hidden()
@@ -106,7 +104,7 @@ def test_wide_screens_can_put_the_panels_away(session: Opened) -> None:
     expect(page.locator(".outline")).to_be_visible()
 
 
-def test_on_paper_there_is_only_the_conversation(session: Opened) -> None:
+def test_print_shows_only_the_conversation(session: Opened) -> None:
     page = session(RICH)
     page.emulate_media(media="print")
     for selector in (".top", ".outline", ".rail", ".acts >> nth=0"):
@@ -116,7 +114,7 @@ def test_on_paper_there_is_only_the_conversation(session: Opened) -> None:
 
 
 @pytest.mark.parametrize("name", [RICH, WAYS.session, "30ca0be7", "index"])
-def test_a_screen_reader_finds_its_way(site: Path, opened: Opened, name: str) -> None:
+def test_page_has_landmarks_and_labels(site: Path, opened: Opened, name: str) -> None:
     path = site / "index.html"
     if name != "index":
         path = next((site / "sessions").glob(f"{name}*.html"))
@@ -134,14 +132,14 @@ def test_a_screen_reader_finds_its_way(site: Path, opened: Opened, name: str) ->
     assert nameless == []
 
 
-def test_the_landmarks_of_a_session_have_names(session: Opened) -> None:
+def test_session_landmarks_have_names(session: Opened) -> None:
     page = session(WAYS.session)
     expect(page.get_by_role("navigation", name="Prompts")).to_be_visible()
     expect(page.get_by_role("complementary", name="Graph")).to_be_visible()
     expect(page.get_by_role("banner")).to_be_visible()
 
 
-def test_tab_reaches_everything_and_the_focus_is_seen(session: Opened) -> None:
+def test_tab_reaches_everything_with_visible_focus(session: Opened) -> None:
     page = session(WAYS.session)
     reached = set()
     for _ in range(120):
@@ -159,7 +157,7 @@ def test_tab_reaches_everything_and_the_focus_is_seen(session: Opened) -> None:
     assert {"top", "outline", "MAIN", "rail"} <= reached
 
 
-def test_a_call_opens_by_keyboard(session: Opened) -> None:
+def test_call_opens_by_keyboard(session: Opened) -> None:
     page = session(WAYS.session)
     summary = page.locator("details.call > summary:visible").first
     summary.focus()

@@ -1,4 +1,4 @@
-"""What is packed beside a page, read from a disk and from servers that say how letters are read."""
+"""Compressed parts beside a page, from disk and from servers that declare encodings."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -37,14 +37,14 @@ class ServerOfUTF8(Server):
 
 @pytest.fixture(params=[Server, ServerOfUTF8])
 def address(site: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """Returns where the site is served."""
+    """Return where the site is served."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(request.param, directory=site)) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/sessions"
         server.shutdown()
 
 
-def test_lines_and_parts_come_from_a_server(
+def test_lines_and_parts_from_a_server(
     address: str, context: Callable[..., BrowserContext]
 ) -> None:
     page = context().new_page()

@@ -1,4 +1,4 @@
-"""A session is read in a browser: opened, scrolled, unfolded, jumped through, filtered."""
+"""Reading a session in a browser: opening, scrolling, unfolding, jumping, filtering."""
 
 import json
 from pathlib import Path
@@ -14,11 +14,11 @@ HERE = ".rail .node.here"
 
 
 def top_of(page: Page, selector: str) -> float:
-    """Returns how far below the top of the window an element stands."""
+    """Return how far below the top of the window an element stands."""
     return float(page.locator(selector).first.evaluate("e => e.getBoundingClientRect().top"))
 
 
-def test_the_index_leads_to_a_session_and_back(site: Path, opened: Opened) -> None:
+def test_index_links_to_a_session_and_back(site: Path, opened: Opened) -> None:
     page = opened(site / "index.html")
     page.get_by_role("link", name="A palette for the charts").click()
     expect(page.locator("h1")).to_have_text("A palette for the charts")
@@ -27,7 +27,7 @@ def test_the_index_leads_to_a_session_and_back(site: Path, opened: Opened) -> No
     expect(page.locator("h1")).to_have_text("Sessions")
 
 
-def test_a_row_of_the_graph_leads_to_its_place(session: Opened) -> None:
+def test_graph_row_links_to_its_place(session: Opened) -> None:
     page = session(WAYS.session)
     uuid = WAYS.uuid_of("U6")
     page.locator(f'.rail a[href="#{uuid}"]').click()
@@ -36,7 +36,7 @@ def test_a_row_of_the_graph_leads_to_its_place(session: Opened) -> None:
     expect(page.locator(f'.rail a[href="#{uuid}"]')).to_have_class("node here")
 
 
-def test_graph_and_outline_follow_the_scroll(session: Opened) -> None:
+def test_graph_and_outline_follow_scrolling(session: Opened) -> None:
     page = session(drawn()["late"].session)
     expect(page.locator(".outline a.here")).to_contain_text("Tide number 1?")
     page.evaluate("document.querySelectorAll('.turn')[9].scrollIntoView({block: 'start'})")
@@ -46,7 +46,7 @@ def test_graph_and_outline_follow_the_scroll(session: Opened) -> None:
     expect(page.locator(".outline a.here")).to_be_in_viewport()
 
 
-def test_a_call_opens_and_show_all_gives_the_whole_text(session: Opened) -> None:
+def test_call_opens_and_show_all_gives_the_full_text(session: Opened) -> None:
     page = session(WAYS.session, f"#{WAYS.uuid_of('A2')}")
     call = page.locator("details.call", has_text="seq 400")
     call.locator("summary").click() if not call.evaluate("e => e.open") else None
@@ -57,7 +57,7 @@ def test_a_call_opens_and_show_all_gives_the_whole_text(session: Opened) -> None
     assert [line.split()[:2] for line in steps] == [["step", str(n)] for n in range(1, 401)]
 
 
-def test_a_file_that_was_read_is_shown_whole(session: Opened) -> None:
+def test_read_file_is_shown_in_full(session: Opened) -> None:
     page = session(WAYS.session)
     call = page.locator("details.call", has_text="mole.txt")
     call.locator("summary").click()
@@ -66,7 +66,7 @@ def test_a_file_that_was_read_is_shown_whole(session: Opened) -> None:
     expect(call.locator("pre.out")).to_contain_text("stone 120 of 120")
 
 
-def test_the_colours_of_a_terminal_are_kept_when_all_is_shown(session: Opened) -> None:
+def test_terminal_colours_are_kept_in_full_output(session: Opened) -> None:
     page = session(RICH)
     failed = page.locator("details.call.failed").first
     failed.locator("summary").click()
@@ -78,7 +78,7 @@ def test_the_colours_of_a_terminal_are_kept_when_all_is_shown(session: Opened) -
     assert rich
 
 
-def test_the_raw_line_of_any_record_is_one_click_away(session: Opened) -> None:
+def test_raw_line_is_one_click_away(session: Opened) -> None:
     page = session(WAYS.session)
     for name in ("U1", "A1", "U6"):
         entry = page.locator(f'[id="{WAYS.uuid_of(name)}"]').first
@@ -90,7 +90,7 @@ def test_the_raw_line_of_any_record_is_one_click_away(session: Opened) -> None:
         expect(entry.locator("pre.rawjson")).to_have_count(0)
 
 
-def test_a_picture_is_a_picture_where_it_stands(session: Opened) -> None:
+def test_images_are_shown_in_place(session: Opened) -> None:
     page = session(WAYS.session)
     page.locator(".turn:visible").last.scroll_into_view_if_needed()
     image = page.locator("img.shown-image")
@@ -111,7 +111,7 @@ def test_kinds_are_filtered(session: Opened) -> None:
     expect(page.locator(".menu")).to_have_count(0)
 
 
-def test_keys_move_through_the_prompts(session: Opened) -> None:
+def test_keys_move_between_prompts(session: Opened) -> None:
     page = session(drawn()["late"].session)
     for _ in range(3):
         page.keyboard.press("j")
@@ -120,7 +120,7 @@ def test_keys_move_through_the_prompts(session: Opened) -> None:
     expect(page.locator(".outline a.here")).to_contain_text("Tide number 2?")
 
 
-def test_keys_open_the_help_the_find_box_and_everything(session: Opened) -> None:
+def test_keys_open_help_find_and_all_calls(session: Opened) -> None:
     page = session(RICH)
     page.keyboard.press("?")
     expect(page.locator("dialog")).to_contain_text("previous, next branch")
@@ -137,21 +137,21 @@ def test_keys_open_the_help_the_find_box_and_everything(session: Opened) -> None
     )
 
 
-def test_times_stand_in_the_readers_zone(session: Opened) -> None:
+def test_times_are_in_the_local_time_zone(session: Opened) -> None:
     page = session(RICH, timezone_id="Asia/Tokyo")
     expect(page.locator(".turn .head time").last).to_have_text("2026-08-06 16:52")
     page = session(RICH, timezone_id="America/New_York")
     expect(page.locator(".turn .head time").last).to_have_text("2026-08-06 03:52")
 
 
-def test_the_line_that_resumes_a_session_can_be_copied(session: Opened) -> None:
+def test_resume_command_can_be_copied(session: Opened) -> None:
     page = session(WAYS.session, permissions=["clipboard-read", "clipboard-write"])
     page.locator(".resume").click()
     expect(page.locator(".resume")).to_have_class("resume done")
     assert page.evaluate("navigator.clipboard.readText()").endswith(f"--resume {WAYS.session}")
 
 
-def test_texts_and_outputs_can_be_copied_whole(session: Opened) -> None:
+def test_texts_and_outputs_can_be_copied_in_full(session: Opened) -> None:
     page = session(WAYS.session, permissions=["clipboard-read", "clipboard-write"])
     page.locator(".prompt .act[data-act=copy-text]").first.press("Enter")
     expect(page.locator(".found")).to_have_text("Text copied")
@@ -171,7 +171,7 @@ def test_texts_and_outputs_can_be_copied_whole(session: Opened) -> None:
     assert [lines[0][:6], len(lines), lines[-1][:8]] == ["step 1", 400, "step 400"]
 
 
-def test_an_agent_is_a_conversation_inside_its_call(session: Opened) -> None:
+def test_agent_is_a_conversation_inside_its_call(session: Opened) -> None:
     page = session("30ca0be7")
     call = page.locator("details.call", has_text="Find shared state in tests").first
     call.locator("> summary").click()

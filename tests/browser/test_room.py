@@ -1,4 +1,4 @@
-"""Room in a context, in a browser: what fills it is trimmed, compressed, taken back."""
+"""The Context tab in a browser: trimming and compressing, with undo."""
 
 import re
 from collections.abc import Iterator
@@ -19,31 +19,31 @@ WAYS = drawn()["ways"]
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
-    """Serves sessions that may be changed."""
+    """Serve sessions that may be changed."""
     with edit_desk(tmp_path) as one:
         yield one
 
 
 def context_of(desk: EditDesk, reader: Reader, width: int = 1440, **options: object) -> Page:
-    """Opens the Context view of the session."""
+    """Open the Context view of the session."""
     page = reader(desk.at, f"/s/{desk.name}/context", width=width, **options)
     expect(page.get_by_role("heading", name="What fills the context")).to_be_visible()
     return page
 
 
 def kind(page: Page, name: str) -> Locator:
-    """Returns the row of a kind."""
+    """Return the row of a kind."""
     return page.locator(".kind", has=page.locator("summary .words", has_text=name))
 
 
 def faults(page: Page) -> list[tuple[str, str]]:
-    """Returns what is wrong with a page for those who cannot see or point."""
+    """Return what is wrong with a page for those who cannot see or point."""
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa"]})
     return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
 
 
 def open_result(page: Page) -> None:
-    """Goes to the session that results, and waits until all of its view is there."""
+    """Go to the session that results, and wait until all of its view is there."""
     page.get_by_role("link", name="Open", exact=True).click()
     expect(page).to_have_url(re.compile("/context$"))
     expect(page.get_by_role("heading", name="What fills the context")).to_be_visible()
@@ -52,14 +52,12 @@ def open_result(page: Page) -> None:
 
 
 def undo(page: Page) -> None:
-    """Takes back what was done last."""
+    """Take back what was done last."""
     page.locator(".undo-bar").get_by_role("button", name="Undo").click()
     expect(page.locator(".undo-bar")).to_contain_text("Undone.")
 
 
-def test_what_fills_the_window_is_named_with_its_turn_and_its_line(
-    desk: EditDesk, reader: Reader
-) -> None:
+def test_largest_items_have_turn_and_line(desk: EditDesk, reader: Reader) -> None:
     page = context_of(desk, reader)
     results = kind(page, "Tool results")
     expect(results).to_contain_text("1 result")
@@ -70,7 +68,7 @@ def test_what_fills_the_window_is_named_with_its_turn_and_its_line(
     expect(page).to_have_url(re.compile(f"#{WAYS.uuid_of('R6')}$"))
 
 
-def test_what_is_ticked_is_trimmed_in_a_copy_and_taken_back(desk: EditDesk, reader: Reader) -> None:
+def test_selected_items_are_trimmed_in_a_copy_and_undone(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = context_of(desk, reader)
     button = page.get_by_role("button", name="Trim selected")
@@ -95,7 +93,7 @@ def test_what_is_ticked_is_trimmed_in_a_copy_and_taken_back(desk: EditDesk, read
     assert desk.files == before
 
 
-def test_the_session_itself_is_trimmed_and_the_view_follows(desk: EditDesk, reader: Reader) -> None:
+def test_session_is_trimmed_in_place_and_the_view_updates(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = context_of(desk, reader)
     page.get_by_role("checkbox", name="Trim: Thinking").check()
@@ -111,7 +109,7 @@ def test_the_session_itself_is_trimmed_and_the_view_follows(desk: EditDesk, read
     assert desk.files == before
 
 
-def test_a_preset_says_what_it_saves_and_shows_its_plan(desk: EditDesk, reader: Reader) -> None:
+def test_preset_shows_savings_and_plan(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = context_of(desk, reader)
     page.locator(".making-room").scroll_into_view_if_needed()
@@ -124,7 +122,7 @@ def test_a_preset_says_what_it_saves_and_shows_its_plan(desk: EditDesk, reader: 
     assert desk.files == before
 
 
-def test_older_turns_are_compressed_and_taken_back(desk: EditDesk, reader: Reader) -> None:
+def test_older_turns_are_compressed_and_undone(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = context_of(desk, reader)
     page.get_by_label("Everything before turn").fill("3")
@@ -142,14 +140,14 @@ def test_older_turns_are_compressed_and_taken_back(desk: EditDesk, reader: Reade
     assert desk.files == before
 
 
-def test_the_menu_of_edits_leads_there(desk: EditDesk, reader: Reader) -> None:
+def test_edit_menu_links_to_the_context_tab(desk: EditDesk, reader: Reader) -> None:
     page = reader(desk.at, f"/s/{desk.name}")
     page.keyboard.press("E")
     box(page).get_by_role("link", name=re.compile("^Trim")).click()
     expect(page.get_by_role("heading", name="Make room")).to_be_visible()
 
 
-def test_nothing_is_offered_where_nothing_may_be_changed(tmp_path: Path, reader: Reader) -> None:
+def test_read_only_server_offers_no_edits(tmp_path: Path, reader: Reader) -> None:
     with edit_desk(tmp_path, is_read_only=True) as desk:
         page = context_of(desk, reader)
         kind(page, "Tool results").locator("summary").click()
@@ -163,9 +161,7 @@ def test_nothing_is_offered_where_nothing_may_be_changed(tmp_path: Path, reader:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
-def test_everybody_can_use_it_at_every_width(
-    desk: EditDesk, reader: Reader, width: int, scheme: str
-) -> None:
+def test_accessible_at_every_width(desk: EditDesk, reader: Reader, width: int, scheme: str) -> None:
     page = context_of(desk, reader, width, color_scheme=scheme)
     for one in page.locator(".kind summary").all():
         one.click()
@@ -177,7 +173,7 @@ def test_everybody_can_use_it_at_every_width(
     assert faults(page) == []
 
 
-def test_on_a_narrow_screen_the_list_of_sessions_opens_beside_the_title(
+def test_session_list_opens_next_to_the_title_on_narrow_screens(
     desk: EditDesk, reader: Reader
 ) -> None:
     page = context_of(desk, reader, width=390)

@@ -1,4 +1,4 @@
-"""A page that is one file: alone in a folder it does all that it does beside its site."""
+"""A single-file page works alone as it does within its site."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ WAYS, LATE = drawn()["ways"], drawn()["late"]
 
 @pytest.fixture
 def alone(single: Path, tmp_path: Path, opened: Opened) -> Opened:
-    """Opens a page that lies in a folder of its own."""
+    """Open a page that lies in a folder of its own."""
 
     def open_(name: str, fragment: str = "") -> Page:
         path = tmp_path / f"{name}.html"
@@ -30,7 +30,7 @@ def test_each_session_is_one_file(single: Path) -> None:
     assert "src=" not in (single / "index.html").read_text(encoding="utf-8").split("<body")[0]
 
 
-def test_what_is_cut_is_inside(alone: Opened) -> None:
+def test_folded_texts_are_included(alone: Opened) -> None:
     page = alone(WAYS.session)
     call = page.locator("details.call", has_text="mole.txt")
     call.locator("summary").click()
@@ -40,13 +40,13 @@ def test_what_is_cut_is_inside(alone: Opened) -> None:
     expect(call.locator("pre.rawjson")).to_contain_text(WAYS.uuid_of("A6"))
 
 
-def test_turns_that_come_late_are_inside(alone: Opened) -> None:
+def test_late_turns_are_included(alone: Opened) -> None:
     uuid = LATE.uuid_of(f"U{LATE_TURNS - 1}")
     page = alone(LATE.session, f"#{uuid}")
     expect(page.locator(f'[id="{uuid}"]')).to_be_in_viewport()
 
 
-def test_finding_and_ways_work(alone: Opened) -> None:
+def test_find_and_branches_work(alone: Opened) -> None:
     page = alone(WAYS.session)
     page.locator("#find").fill("puffin")
     expect(page.locator(".found")).to_have_text("1 of 1")
@@ -55,7 +55,7 @@ def test_finding_and_ways_work(alone: Opened) -> None:
     expect(page.locator("main")).to_contain_text("harbour")
 
 
-def test_the_index_searches_by_itself(single: Path, tmp_path: Path, opened: Opened) -> None:
+def test_index_page_searches_on_its_own(single: Path, tmp_path: Path, opened: Opened) -> None:
     shutil.copy(single / "index.html", tmp_path / "index.html")
     page = opened(tmp_path / "index.html")
     page.locator("#find").fill("past the heron")

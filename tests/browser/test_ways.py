@@ -1,4 +1,4 @@
-"""Branches in a browser: switched, compared, entered by links, left by the back button."""
+"""Branches in a browser: switching, comparing, links and the back button."""
 
 from playwright.sync_api import Page, expect
 
@@ -9,7 +9,7 @@ WAYS, LATE, CREW = drawn()["ways"], drawn()["late"], drawn()["crew"]
 
 
 def prompts(page: Page) -> list[str]:
-    """Returns the prompts that are shown, in order."""
+    """Return the prompts that are shown, in order."""
     found: list[str] = page.evaluate("""() =>
         Array.from(document.querySelectorAll("main > .dag > .turn > .prompt"))
         .filter(one => !one.closest("[hidden], .past"))
@@ -21,7 +21,7 @@ ACTIVE = ["Which way to the harbour?", "By the mole, then.", "And back?"]
 LIGHTHOUSE = ["Which way to the harbour?", "By the lighthouse."]
 
 
-def test_the_active_way_is_read_first(session: Opened) -> None:
+def test_active_branch_is_shown_first(session: Opened) -> None:
     page = session(WAYS.session)
     assert prompts(page) == ACTIVE
     assert page.locator(".outline li").all_inner_texts() == [
@@ -29,7 +29,7 @@ def test_the_active_way_is_read_first(session: Opened) -> None:
     ]
 
 
-def test_the_select_shows_another_way_from_its_root(session: Opened) -> None:
+def test_select_shows_another_branch_from_its_root(session: Opened) -> None:
     page = session(WAYS.session)
     options = page.locator(".ways option").all_inner_texts()
     assert options[0] == "active"
@@ -43,7 +43,7 @@ def test_the_select_shows_another_way_from_its_root(session: Opened) -> None:
     assert prompts(page) == ACTIVE
 
 
-def test_the_turns_of_a_branch_go_on_counting(session: Opened) -> None:
+def test_branch_turns_continue_the_numbering(session: Opened) -> None:
     page = session(WAYS.session, f"#{WAYS.uuid_of('U3')}")
     expect(page.locator(".outline li")).to_have_count(3)
     numbers = page.evaluate("""() => Array.from(document.querySelectorAll("main .turn .n"))
@@ -51,7 +51,7 @@ def test_the_turns_of_a_branch_go_on_counting(session: Opened) -> None:
     assert numbers == ["1", "2", "3"]
 
 
-def test_the_fork_box_leads_to_the_other_way_and_the_back_button_returns(session: Opened) -> None:
+def test_fork_box_links_to_the_other_branch_and_back(session: Opened) -> None:
     page = session(WAYS.session)
     page.locator(".fork:visible", has_text="By the lighthouse.").click()
     assert prompts(page)[:2] == LIGHTHOUSE
@@ -60,7 +60,7 @@ def test_the_fork_box_leads_to_the_other_way_and_the_back_button_returns(session
     assert prompts(page) == ACTIVE
 
 
-def test_brackets_step_through_the_ways(session: Opened) -> None:
+def test_brackets_step_through_branches(session: Opened) -> None:
     page = session(WAYS.session)
     seen = []
     for _ in range(3):
@@ -72,7 +72,7 @@ def test_brackets_step_through_the_ways(session: Opened) -> None:
     assert tuple(prompts(page)) == seen[2]
 
 
-def test_what_differs_is_told_at_the_fork(session: Opened) -> None:
+def test_differences_are_shown_at_the_fork(session: Opened) -> None:
     page = session(WAYS.session)
     page.get_by_role("button", name="Differences").first.click()
     dialog = page.locator("dialog.differs")
@@ -84,13 +84,13 @@ def test_what_differs_is_told_at_the_fork(session: Opened) -> None:
     expect(dialog).to_have_count(0)
 
 
-def test_a_link_into_a_branch_shows_that_branch(session: Opened) -> None:
+def test_link_into_a_branch_shows_it(session: Opened) -> None:
     page = session(WAYS.session, f"#{WAYS.uuid_of('U3')}")
     expect(page.locator(f'[id="{WAYS.uuid_of("U3")}"]')).to_be_in_viewport()
     assert prompts(page) == [*LIGHTHOUSE, "Take the upper path, past the heron."]
 
 
-def test_a_link_into_an_agent_opens_it(session: Opened, gallery: object) -> None:
+def test_link_into_an_agent_opens_it(session: Opened, gallery: object) -> None:
     page = session("30ca0be7")
     inner = page.locator("details.agent details.agent .prompt, details.agent .prompt").last
     uuid = inner.get_attribute("id")
@@ -98,12 +98,12 @@ def test_a_link_into_an_agent_opens_it(session: Opened, gallery: object) -> None
     expect(page.locator(f'[id="{uuid}"]').first).to_be_in_viewport()
 
 
-def test_a_link_to_a_result_leads_to_its_call(session: Opened) -> None:
+def test_link_to_a_result_shows_its_call(session: Opened) -> None:
     page = session(WAYS.session, f"#{WAYS.uuid_of('R6')}")
     expect(page.locator("details.call", has_text="mole.txt")).to_be_in_viewport()
 
 
-def test_a_long_agent_is_fetched_when_it_is_opened(session: Opened) -> None:
+def test_long_agent_is_fetched_when_opened(session: Opened) -> None:
     page = session(CREW.session)
     agent = page.locator("details.agent")
     assert agent.locator(".turn").count() == 0
@@ -112,20 +112,20 @@ def test_a_long_agent_is_fetched_when_it_is_opened(session: Opened) -> None:
     expect(agent.locator(".prompt").first).to_be_visible()
 
 
-def test_a_link_into_a_long_agent_opens_it(session: Opened) -> None:
+def test_link_into_a_long_agent_opens_it(session: Opened) -> None:
     uuid = CREW.uuid_of("counter:U20")
     page = session(CREW.session, f"#{uuid}")
     expect(page.locator(f'[id="{uuid}"]')).to_be_in_viewport()
 
 
-def test_a_link_to_what_is_fetched_late_opens_there(session: Opened) -> None:
+def test_link_to_lazily_fetched_turn_opens_it(session: Opened) -> None:
     uuid = LATE.uuid_of(f"U{LATE_TURNS - 5}")
     page = session(LATE.session, f"#{uuid}")
     expect(page.locator(f'[id="{uuid}"]')).to_be_in_viewport()
     expect(page.locator(".outline a.here")).to_contain_text(f"Tide number {LATE_TURNS - 5}?")
 
 
-def test_the_outline_names_what_is_not_fetched_yet(session: Opened) -> None:
+def test_outline_lists_turns_not_fetched_yet(session: Opened) -> None:
     page = session(LATE.session)
     assert page.locator(".part").count() >= 1
     assert page.locator(".outline li").count() == LATE_TURNS
@@ -135,7 +135,7 @@ def test_the_outline_names_what_is_not_fetched_yet(session: Opened) -> None:
     expect(page.locator(f'[id="{LATE.uuid_of("U1")}"]')).to_be_in_viewport()
 
 
-def test_scrolling_fetches_what_comes(session: Opened) -> None:
+def test_scrolling_fetches_more(session: Opened) -> None:
     page = session(LATE.session)
     parts = page.locator("main > .dag:not([hidden]) > .part")
     for left in range(parts.count(), 0, -1):
@@ -144,7 +144,7 @@ def test_scrolling_fetches_what_comes(session: Opened) -> None:
     assert len(prompts(page)) == LATE_TURNS
 
 
-def test_a_way_that_leaves_what_is_not_fetched_ends_there(session: Opened) -> None:
+def test_branch_from_an_unfetched_turn(session: Opened) -> None:
     page = session(LATE.session)
     page.locator(".ways").select_option(index=1)
     turned = page.locator(f'[id="{LATE.uuid_of(f"U{LATE_TURNS + 1}")}"]')
@@ -159,7 +159,7 @@ def test_a_way_that_leaves_what_is_not_fetched_ends_there(session: Opened) -> No
     expect(page.locator(f'[id="{LATE.uuid_of(f"U{LATE_TURNS}")}"]:visible')).to_have_count(0)
 
 
-def test_back_returns_to_the_earlier_place(session: Opened) -> None:
+def test_back_returns_to_the_previous_position(session: Opened) -> None:
     page = session(LATE.session)
     page.evaluate("scrollTo(0, 5000)")
     page.wait_for_timeout(150)

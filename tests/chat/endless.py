@@ -28,7 +28,7 @@ FOREVER = 10_000
 
 
 def script(work: Path, name: str) -> dict[str, Any]:
-    """Returns the answers to every turn."""
+    """Return the answers to every turn."""
     file = str(work / f"{name}.txt")
     calls = [
         {"name": "Write", "input": {"file_path": file, "content": name * 20}},
@@ -40,7 +40,7 @@ def script(work: Path, name: str) -> dict[str, Any]:
 
 
 def client_of(place: Path, work: Path, name: str) -> Client:
-    """Returns a client that begins a session in a folder, or goes on with that of a log."""
+    """Return a client that begins a session in a folder, or goes on with that of a log."""
     if place.suffix == ".jsonl":
         writer = SessionWriter.resume(place, model=MODEL)
     else:
@@ -52,7 +52,7 @@ def client_of(place: Path, work: Path, name: str) -> Client:
 
 
 async def held(client: Client, name: str, turns: int) -> None:
-    """Asks one turn after the other; where the log is full, makes room and goes on."""
+    """Ask one turn after the other; where the log is full, makes room and go on."""
     async with client:
         print(client.runtime.writer.path, flush=True)
         sys.stdin.readline()
@@ -70,7 +70,7 @@ def _limit(size: int | None) -> None:
 
 
 def main() -> None:
-    """Goes on."""
+    """Go on."""
     place, work, name, *more = sys.argv[1:]
     turns = int(more[0]) if more else FOREVER
     if len(more) > 1:

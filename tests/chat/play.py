@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 def sends(prompt: str, kind: str = "general-purpose", **more: Any) -> Json:
-    """Returns the call that sends out an agent, and waits for it."""
+    """Return the call that sends out an agent, and wait for it."""
     given = {"description": "some work", "prompt": prompt, "subagent_type": kind}
     return {"name": "Agent", "input": given | {"run_in_background": False} | more}
 

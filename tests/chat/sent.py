@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 def complaints(messages: Sequence[Any]) -> list[str]:
-    """Returns what is wrong with messages: their order, what is empty, calls and results."""
+    """Return what is wrong with messages: their order, what is empty, calls and results."""
     found = [] if messages and messages[0]["role"] == "user" else ["does not begin with a user"]
     open_calls: list[str] = []
     last = ""
@@ -35,13 +35,13 @@ def complaints(messages: Sequence[Any]) -> list[str]:
 
 
 def resumed(log: Path) -> list[Json]:
-    """Returns what the client would send when it resumes a log."""
+    """Return what the client would send when it resumes a log."""
     found = build_context(read(log), size=log.stat().st_size)
     return [{"role": role, "content": blocks} for role, blocks in found.messages]
 
 
 def texts(messages: Sequence[Json]) -> Iterator[str]:
-    """Yields the words of messages."""
+    """Yield the words of messages."""
     for message in messages:
         for block in message["content"]:
             if block.get("type") == "text":

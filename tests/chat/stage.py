@@ -74,13 +74,13 @@ class Echo:
         return {"name": self.name, "description": "Says it.", "input_schema": schema}
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Checks that there is a text."""
+        """Check that there is a text."""
         if not isinstance(arguments.get("text"), str):
             raise ToolError(f"InputValidationError: {self.name} needs `text`", is_misuse=True)
         return Proposal(self.name, arguments, self.effect, arguments["text"])
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
-        """Says it."""
+        """Say it."""
         text = proposal.arguments["text"]
         self.started.append(text)
         self.running += 1
@@ -145,7 +145,7 @@ class Stage:
         await asyncio.sleep(0)
 
     def ask(self, *prompts: str) -> list[Event]:
-        """Asks one thing after the other, and returns what happened."""
+        """Ask one thing after the other, and return what happened."""
 
         async def asked() -> list[Event]:
             events = []
@@ -178,7 +178,7 @@ class Stage:
 
 
 def picture(lines: Sequence[Json]) -> str:
-    """Returns a log as a drawing: a letter for each message, its parent, what it is."""
+    """Return a log as a drawing: a letter for each message, its parent, what it is."""
     letters: dict[str | None, str] = {None: "·"}
     drawn = []
     for line in lines:

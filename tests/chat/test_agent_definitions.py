@@ -1,4 +1,4 @@
-"""Kinds of agents that files define: which count, what they say, and what is wrong with some."""
+"""Agent definitions in files: which apply, what they contain, what is wrong with some."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def define(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_what_a_file_says(tmp_path: Path) -> None:
+def test_definition_fields(tmp_path: Path) -> None:
     define(tmp_path / ".claude/agents", "any", COUNTER)
     text = "---\nname: quiet\ndescription: q\ndisallowedTools:\n  - Write\npermissionMode: plan\n"
     define(
@@ -52,7 +52,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     assert "- quiet: q (all tools but Write)" in told
 
 
-def test_the_nearest_definition_counts(tmp_path: Path) -> None:
+def test_nearest_definition_wins(tmp_path: Path) -> None:
     own, repository, below = tmp_path / "config", tmp_path / "a", tmp_path / "a/b/c"
     (repository / ".git").mkdir(parents=True)
     define(own / "agents", "x", "---\nname: x\ndescription: own\n---\n")
@@ -85,7 +85,7 @@ def test_an_invalid_agent_definition_is_reported(tmp_path: Path, text: str, why:
     assert {*found} == {one.name for one in BUILT_IN_KINDS}
 
 
-def test_a_pipe_does_not_hold_anybody_up(tmp_path: Path) -> None:
+def test_named_pipe_does_not_block(tmp_path: Path) -> None:
     (tmp_path / ".claude/agents").mkdir(parents=True)
     os.mkfifo(tmp_path / ".claude/agents/x.md")
     [notice] = load_agent_kinds(None, tmp_path)[1]
@@ -102,7 +102,7 @@ def test_any_file_is_a_definition_or_a_notice(
     assert len(found) - len(BUILT_IN_KINDS) + len(notices) in (0, 1)
 
 
-def test_an_agent_has_the_tools_of_its_kind_and_no_more(tmp_path: Path) -> None:
+def test_agent_has_only_the_tools_of_its_type(tmp_path: Path) -> None:
     define(tmp_path / ".claude/agents", "any", COUNTER)
     kinds = load_agent_kinds(None, tmp_path)[0]
     tools = toolbox()
@@ -117,7 +117,7 @@ def test_an_agent_has_the_tools_of_its_kind_and_no_more(tmp_path: Path) -> None:
     assert [*load_agent_kinds(None, tmp_path)[0]["m"].select_tools(server, 1)] == ["mcp__a__look"]
 
 
-def test_a_definition_in_a_session(tmp_path: Path) -> None:
+def test_definition_used_in_a_session(tmp_path: Path) -> None:
     define(tmp_path / "work/.claude/agents", "any", COUNTER)
     define(tmp_path / "config/agents", "bad", "nothing")
     write = {"calls": [{"name": "Write", "input": {"file_path": "x", "content": "y"}}]}
@@ -141,7 +141,7 @@ def test_a_definition_in_a_session(tmp_path: Path) -> None:
     ]
 
 
-def test_an_agent_is_in_no_wider_mode_than_its_session(tmp_path: Path) -> None:
+def test_agent_mode_is_not_wider_than_its_session(tmp_path: Path) -> None:
     def written(mode: str, session: str) -> bool:
         place = tmp_path / f"{mode}-{session}"
         head = f"---\nname: w\ndescription: d\npermissionMode: {mode}\n---\n"
@@ -173,5 +173,5 @@ def test_an_agent_is_in_no_wider_mode_than_its_session(tmp_path: Path) -> None:
         ("claude-other-1", "claude-opus-5-5", "claude-other-1"),
     ],
 )
-def test_short_names_of_models(name: str, session: str, meant: str) -> None:
+def test_model_aliases(name: str, session: str, meant: str) -> None:
     assert resolve_agent_model(name, session) == meant

@@ -1,4 +1,4 @@
-"""Agents that never end, die, flood or are stopped: what is told, and that nothing is lost."""
+"""Agents that never end, die, flood or are stopped: nothing is lost."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ def words(play: Play) -> str:
 
 
 @BOTH
-def test_one_that_never_ends_is_ended(tmp_path: Path, version: Version) -> None:
+def test_endless_agent_is_ended(tmp_path: Path, version: Version) -> None:
     play = Play(tmp_path, [going(sends("[on]")), {"when": "[on]", "answers": [LOOK]}], version)
     assert play.client.runtime.agents
     play.client.runtime.agents.max_responses = 3
@@ -45,7 +45,7 @@ def test_one_that_never_ends_is_ended(tmp_path: Path, version: Version) -> None:
 
 
 @BOTH
-def test_one_whose_requests_fail_says_so(tmp_path: Path, version: Version) -> None:
+def test_agent_with_failing_requests_says_so(tmp_path: Path, version: Version) -> None:
     broken = {"when": "[break]", "answers": [LOOK, {"error": 400, "message": "bad thing"}]}
     play = Play(tmp_path, [going(sends("[break]")), broken], version)
     play.ask("[go]")
@@ -69,7 +69,7 @@ class Breaking(ScriptModel):
 
 
 @pytest.mark.parametrize("is_background", [False, True])
-def test_one_that_dies_does_not_take_the_session_along(tmp_path: Path, is_background: bool) -> None:
+def test_dying_agent_does_not_end_the_session(tmp_path: Path, is_background: bool) -> None:
     call = sends("[break]", run_in_background=is_background)
     heard = {"when": "<task-notification>", "answers": [{"text": "Heard."}]}
     play = Play(tmp_path, [], "2.1.325", model=Breaking({"rules": [heard, going(call)]}))
@@ -80,7 +80,7 @@ def test_one_that_dies_does_not_take_the_session_along(tmp_path: Path, is_backgr
     assert complaints(resumed(play.path)) == []
 
 
-def test_no_more_than_so_many_are_at_work(tmp_path: Path) -> None:
+def test_number_of_running_agents_is_limited(tmp_path: Path) -> None:
     calls = [sends(f"[count] {number}") for number in range(5)]
     play = Play(tmp_path, [going(*calls), COUNTING], "2.1.325")
     assert play.client.runtime.agents
@@ -91,7 +91,7 @@ def test_no_more_than_so_many_are_at_work(tmp_path: Path) -> None:
     assert (len(told), len(refused), len(play.agents)) == (5, 3, 2)
 
 
-def test_what_they_cost_counts_for_the_limit(tmp_path: Path) -> None:
+def test_agent_cost_counts_for_the_budget(tmp_path: Path) -> None:
     dear = {"usage": {"input_tokens": 1_000_000, "output_tokens": 10}}
     rules = [
         going(sends("[dear]")),
@@ -105,7 +105,7 @@ def test_what_they_cost_counts_for_the_limit(tmp_path: Path) -> None:
 
 
 def stopped(play: Play, agents: int) -> list[Event]:
-    """Stops the turn once so many agents are at something; returns what happened."""
+    """Stop the turn once so many agents are at something; returns what happened."""
 
     async def asked() -> list[Event]:
         events, busy = [], set()
@@ -123,7 +123,7 @@ def stopped(play: Play, agents: int) -> list[Event]:
 
 
 @BOTH
-def test_stopping_the_turn_stops_them(tmp_path: Path, version: Version) -> None:
+def test_interrupt_stops_agents(tmp_path: Path, version: Version) -> None:
     rules = [going(sends("[a]"), sends("[b]"))]
     rules += [{"when": name, "answers": [SLEEP]} for name in ("[a]", "[b]")]
     play = Play(tmp_path, rules, version, mode="bypassPermissions")
@@ -144,7 +144,7 @@ def test_stopping_the_turn_stops_them(tmp_path: Path, version: Version) -> None:
 
 
 @BOTH
-def test_leaving_ends_those_in_the_background(tmp_path: Path, version: Version) -> None:
+def test_exit_ends_background_agents(tmp_path: Path, version: Version) -> None:
     rules = [
         going(sends("[sleep]", run_in_background=True)),
         {"when": "[sleep]", "answers": [SLEEP]},
@@ -180,7 +180,7 @@ class Silent(ScriptModel):
             yield piece
 
 
-def test_one_that_is_never_answered_can_be_stopped(tmp_path: Path) -> None:
+def test_unanswered_agent_can_be_stopped(tmp_path: Path) -> None:
     play = Play(tmp_path, [], "2.1.325", model=Silent({"rules": [going(sends("[hush]"))]}))
 
     async def asked() -> list[Event]:
@@ -199,9 +199,7 @@ def test_one_that_is_never_answered_can_be_stopped(tmp_path: Path) -> None:
 
 
 @BOTH
-def test_an_unknown_kind_is_told_with_those_that_there_are(
-    tmp_path: Path, version: Version
-) -> None:
+def test_unknown_agent_type_lists_the_known_ones(tmp_path: Path, version: Version) -> None:
     play = Play(tmp_path, [going(sends("[x]", "nobody"))], version)
     play.ask("[go]")
     assert play.result["toolUseResult"] == (
@@ -211,9 +209,7 @@ def test_an_unknown_kind_is_told_with_those_that_there_are(
 
 
 @BOTH
-def test_the_tool_has_the_name_of_its_version_and_knows_the_other(
-    tmp_path: Path, version: Version
-) -> None:
+def test_agent_tool_accepts_both_names(tmp_path: Path, version: Version) -> None:
     call: dict[str, Any] = {**sends("[count]"), "name": "Task"}
     play = Play(tmp_path, [going(call), COUNTING], version)
     play.ask("[go]")
@@ -222,7 +218,7 @@ def test_the_tool_has_the_name_of_its_version_and_knows_the_other(
     assert names[0] == ("Agent" if version == "2.1.325" else "Task")
 
 
-def test_agents_can_be_forbidden(tmp_path: Path) -> None:
+def test_agents_can_be_denied(tmp_path: Path) -> None:
     play = Play(tmp_path, [going(sends("[count]"))], "2.1.325", forbidden=("Agent",))
     play.ask("[go]")
     assert "Agent" not in play.client.runtime.tools
@@ -230,7 +226,7 @@ def test_agents_can_be_forbidden(tmp_path: Path) -> None:
     assert play.agents == []
 
 
-def test_an_agent_stays_where_the_session_is(tmp_path: Path) -> None:
+def test_agent_stays_in_the_session_directory(tmp_path: Path) -> None:
     move = {"calls": [{"name": "Bash", "input": {"command": "cd sub && pwd"}}]}
     look = {"calls": [{"name": "Bash", "input": {"command": "pwd"}}]}
     rules = [going(sends("[move]")), {"when": "[move]", "answers": [move, look, {"text": "So."}]}]

@@ -1,4 +1,4 @@
-"""Messages to agents: to one that works, to one that has come back, to nobody."""
+"""Messages to agents: running, finished and unknown ones."""
 
 import json
 from pathlib import Path
@@ -99,7 +99,7 @@ def test_an_unknown_agent_cannot_be_messaged(tmp_path: Path) -> None:
     assert output["message"].startswith('Agent "nobody" could not be resumed: No transcript found')
 
 
-def test_a_call_is_logged_as_the_client_logs_it(tmp_path: Path) -> None:
+def test_call_is_logged_as_by_the_client(tmp_path: Path) -> None:
     told = play(tmp_path, {"when": "[go]", "answers": [tells("x", "nobody"), {"text": "So."}]})
     told.ask("[go]")
     [call] = [one for one in lines_of(told.path) if "SendMessage" in json.dumps(one)][:1]

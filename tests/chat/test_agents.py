@@ -1,4 +1,4 @@
-"""Agents: sent out, at work in a log of their own, and what comes back of it."""
+"""Agents: started, running in a log of their own, and reporting back."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def one_agent(**more: Any) -> list[Json]:
 
 
 @BOTH
-def test_an_agent_works_in_a_log_of_its_own(tmp_path: Path, version: Version) -> None:
+def test_agent_has_its_own_log(tmp_path: Path, version: Version) -> None:
     play = Play(tmp_path, one_agent(), version)
     *_, ended = play.ask("[go]")
     assert isinstance(ended, TurnEnded)
@@ -45,7 +45,7 @@ E<D  assistant There are two."""
 
 @BOTH
 # checklist: P88
-def test_a_log_is_made_for_each_agent(tmp_path: Path, version: Version) -> None:
+def test_each_agent_has_a_log(tmp_path: Path, version: Version) -> None:
     play = Play(tmp_path, one_agent(), version)
     play.ask("[go]")
     [log] = play.agents
@@ -67,7 +67,7 @@ def test_a_log_is_made_for_each_agent(tmp_path: Path, version: Version) -> None:
 
 @BOTH
 # checklist: P90
-def test_its_messages_are_a_sidechain_of_the_session(tmp_path: Path, version: Version) -> None:
+def test_agent_messages_are_a_sidechain(tmp_path: Path, version: Version) -> None:
     play = Play(tmp_path, one_agent(), version)
     play.ask("[go]")
     [log] = play.agents
@@ -78,7 +78,7 @@ def test_its_messages_are_a_sidechain_of_the_session(tmp_path: Path, version: Ve
 
 
 # checklist: P91, P92
-def test_what_it_reports_is_the_result_of_the_call(tmp_path: Path) -> None:
+def test_report_is_the_result_of_the_call(tmp_path: Path) -> None:
     play = Play(tmp_path, one_agent(), "2.1.325")
     play.ask("[go]")
     [log] = play.agents
@@ -111,7 +111,7 @@ def test_what_it_reports_is_the_result_of_the_call(tmp_path: Path) -> None:
 
 
 # checklist: P91, P92
-def test_what_it_reports_in_the_older_form(tmp_path: Path) -> None:
+def test_report_in_the_older_version(tmp_path: Path) -> None:
     play = Play(tmp_path, one_agent(), "2.1.29")
     play.ask("[go]")
     [log] = play.agents
@@ -130,7 +130,7 @@ def test_what_it_reports_in_the_older_form(tmp_path: Path) -> None:
 
 
 # checklist: P98
-def test_the_older_form_tells_how_far_it_has_come(tmp_path: Path) -> None:
+def test_older_version_logs_progress(tmp_path: Path) -> None:
     play = Play(tmp_path, one_agent(), "2.1.29")
     play.ask("[go]")
     told = [line for line in play.lines if line["type"] == "progress"]
@@ -149,7 +149,7 @@ def test_the_older_form_tells_how_far_it_has_come(tmp_path: Path) -> None:
     assert told[0]["data"]["prompt"] == "[count]"
 
 
-def test_what_an_agent_takes_is_counted_with_the_session(tmp_path: Path) -> None:
+def test_agent_usage_counts_for_the_session(tmp_path: Path) -> None:
     play = Play(tmp_path, one_agent(), "2.1.325")
     events = play.ask("[go]")
     answers = {
@@ -167,7 +167,7 @@ def test_what_an_agent_takes_is_counted_with_the_session(tmp_path: Path) -> None
 
 # checklist: P89
 @BOTH
-def test_agents_send_out_agents(tmp_path: Path, version: Version) -> None:
+def test_agents_start_agents(tmp_path: Path, version: Version) -> None:
     rules = [
         {"when": "[go]", "answers": [{"calls": [sends("[delegate]")]}, {"text": "Back."}]},
         {"when": "[delegate]", "answers": [{"calls": [sends("[count]")]}, {"text": "Done."}]},
@@ -187,7 +187,7 @@ def test_agents_send_out_agents(tmp_path: Path, version: Version) -> None:
     assert "toolStats" not in play.result["toolUseResult"]
 
 
-def test_no_agent_is_sent_out_too_deep(tmp_path: Path) -> None:
+def test_agent_depth_is_limited(tmp_path: Path) -> None:
     rules = [
         {"when": f"[{depth}]", "answers": [{"calls": [sends(f"[{depth + 1}]")]}, {"text": "Up."}]}
         for depth in range(6)
@@ -200,7 +200,7 @@ def test_no_agent_is_sent_out_too_deep(tmp_path: Path) -> None:
 
 
 @BOTH
-def test_agents_heed_the_instructions_of_the_directory(tmp_path: Path, version: Version) -> None:
+def test_agents_follow_directory_instructions(tmp_path: Path, version: Version) -> None:
     calls = [sends("[count]"), sends("[count] too", "Explore")]
     rules = [{"when": "[go]", "answers": [{"calls": calls}, {"text": "Two."}]}, COUNTING]
     asked: list[Request] = []

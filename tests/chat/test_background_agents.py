@@ -16,7 +16,7 @@ NEWS = {"when": "<task-notification>", "answers": [{"text": "Heard."}]}
 
 
 def beside(prompt: str = "[count]", **more: Any) -> Json:
-    """Returns the call that sends out an agent, and does not wait for it."""
+    """Return the call that sends out an agent, and does not wait for it."""
     return sends(prompt, run_in_background=True, **more)
 
 
@@ -25,7 +25,7 @@ def rules(*steps: Json) -> list[Json]:
 
 
 def until_it_is_back() -> Json:
-    """Returns the call of a command that goes on until an agent has come to its end."""
+    """Return the call of a command that goes on until an agent has come to its end."""
     beside_logs = "../config/projects/*/*/subagents/*.meta.json"
     command = f"until grep -qs finished {beside_logs}; do sleep 0.05; done; sleep 0.2"
     return {"calls": [{"name": "Bash", "input": {"command": command}}]}
@@ -35,7 +35,7 @@ def told(line: Json) -> str:
     return str(line["message"]["content"])
 
 
-def test_its_end_has_a_turn_of_its_own(tmp_path: Path) -> None:
+def test_end_of_an_agent_gets_its_own_turn(tmp_path: Path) -> None:
     play = Play(tmp_path, rules({"calls": [beside()]}), "2.1.325")
     *_, ended = play.ask("[go]")
     assert isinstance(ended, TurnEnded)
@@ -75,7 +75,7 @@ def test_its_end_has_a_turn_of_its_own(tmp_path: Path) -> None:
     assert beside_log["launchedWithDefaults"] is beside_log["finished"] is True
 
 
-def test_its_end_in_the_older_form(tmp_path: Path) -> None:
+def test_end_in_the_older_version(tmp_path: Path) -> None:
     play = Play(tmp_path, rules({"calls": [beside()]}), "2.1.29")
     play.ask("[go]")
     [log] = play.agents
@@ -96,7 +96,7 @@ def test_its_end_in_the_older_form(tmp_path: Path) -> None:
     assert not [line for line in play.lines if line["type"] == "progress"]
 
 
-def test_without_a_word_the_newer_version_does_not_wait(tmp_path: Path) -> None:
+def test_newer_version_runs_in_the_background_by_default(tmp_path: Path) -> None:
     call = sends("[count]")
     del call["input"]["run_in_background"]
     newer = Play(tmp_path / "a", rules({"calls": [call]}), "2.1.325")
@@ -107,7 +107,7 @@ def test_without_a_word_the_newer_version_does_not_wait(tmp_path: Path) -> None:
     assert older.result["toolUseResult"]["status"] == "completed"
 
 
-def test_its_end_is_told_within_the_turn_that_goes_on(tmp_path: Path) -> None:
+def test_end_during_a_turn_is_reported_in_it(tmp_path: Path) -> None:
     wait = {"calls": [{"name": "TaskOutput", "input": {"task_id": "b", "timeout": 1}}]}
     steps = rules({"calls": [beside()]}, until_it_is_back(), wait)
     play = Play(tmp_path, steps, "2.1.325", mode="bypassPermissions")
@@ -126,7 +126,7 @@ def test_its_end_is_told_within_the_turn_that_goes_on(tmp_path: Path) -> None:
     ]
 
 
-def test_an_agent_that_cannot_go_on_says_why(tmp_path: Path) -> None:
+def test_failed_agent_says_why(tmp_path: Path) -> None:
     broken = {"when": "[break]", "answers": [{"error": 400, "message": "bad thing"}]}
     steps = [broken, *rules({"calls": [beside("[break]")]})]
     play = Play(tmp_path, steps, "2.1.325")
@@ -138,7 +138,7 @@ def test_an_agent_that_cannot_go_on_says_why(tmp_path: Path) -> None:
     assert "<result>" not in news
 
 
-def test_news_of_an_agent_go_to_the_agent_that_sent_it_out(tmp_path: Path) -> None:
+def test_notifications_go_to_the_calling_agent(tmp_path: Path) -> None:
     steps: list[Json] = [
         {"when": "[go]", "answers": [{"calls": [sends("[delegate]")]}, {"text": "Back."}]},
         {
@@ -157,7 +157,7 @@ def test_news_of_an_agent_go_to_the_agent_that_sent_it_out(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_nobody_is_asked_for_an_agent_in_the_background(tmp_path: Path, version: Version) -> None:
+def test_background_agent_cannot_ask_for_permission(tmp_path: Path, version: Version) -> None:
     class Asker:
         asked = 0
 
@@ -176,7 +176,7 @@ def test_nobody_is_asked_for_an_agent_in_the_background(tmp_path: Path, version:
     assert picture(play.agent()).splitlines()[-1].endswith("assistant No.")
 
 
-def test_where_somebody_types_its_end_waits_for_them_to_look(tmp_path: Path) -> None:
+def test_end_waits_while_the_user_types(tmp_path: Path) -> None:
     play = Play(tmp_path, rules({"calls": [beside()]}), "2.1.325", entrypoint="cli")
 
     async def asked() -> list[str]:

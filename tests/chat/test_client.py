@@ -1,4 +1,4 @@
-"""The client as a library: a session begun, gone on with, held as it is told."""
+"""The client as a library: starting, continuing and streaming a session."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ SCRIPT = {
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_a_session_is_begun_and_gone_on_with(tmp_path: Path, work: Path, version: Version) -> None:
+def test_session_is_started_and_continued(tmp_path: Path, work: Path, version: Version) -> None:
     model = ScriptModel(SCRIPT)
     client = Client.new(tmp_path / "config", cwd=work, model=model, version=version)
     *_, ended = asked(client, "What is in the notes?")
@@ -66,7 +66,7 @@ def test_a_session_is_begun_and_gone_on_with(tmp_path: Path, work: Path, version
     assert {line["sessionId"] for line in lines(again) if "sessionId" in line} == {again.session}
 
 
-def test_what_is_not_allowed_is_refused_where_nobody_is_asked(tmp_path: Path, work: Path) -> None:
+def test_unpermitted_calls_are_denied_without_a_user(tmp_path: Path, work: Path) -> None:
     write = {"name": "Write", "input": {"file_path": "new.txt", "content": "x"}}
     script = {"answers": [{"calls": [write]}, {"text": "No."}] * 2}
     client = Client.new(tmp_path / "config", cwd=work, model=ScriptModel(script))
@@ -81,7 +81,7 @@ def test_what_is_not_allowed_is_refused_where_nobody_is_asked(tmp_path: Path, wo
     assert (work / "new.txt").read_text() == "x"
 
 
-def test_limits_hold(tmp_path: Path, work: Path) -> None:
+def test_limits_are_enforced(tmp_path: Path, work: Path) -> None:
     client = Client.new(
         tmp_path / "config", cwd=work, model=ScriptModel(SCRIPT), limits=Limits(responses=1)
     )
@@ -119,7 +119,7 @@ def test_print_mode_logs_no_backup_and_no_duration_after_an_edit(
     assert any(line.get("subtype") == "turn_duration" for line in written) == has_duration
 
 
-def test_the_api_is_asked_as_a_script_is(tmp_path: Path, work: Path) -> None:
+def test_api_requests_match_the_script(tmp_path: Path, work: Path) -> None:
     rule = {
         "when": "notes",
         "answers": [calls(call("Read", file_path="notes.txt"), text="I look."), said("Two.")],
@@ -142,7 +142,7 @@ def test_the_api_is_asked_as_a_script_is(tmp_path: Path, work: Path) -> None:
     assert (ended.ending, ended.text) == ("done", "ok")
 
 
-def test_the_sdk_is_imported_only_when_something_is_sent() -> None:
+def test_sdk_is_imported_only_when_needed() -> None:
     code = (
         "import sys; from plait.chat import Client, MessagesApi;"
         "MessagesApi('m', key='k'); print('anthropic' in sys.modules)"

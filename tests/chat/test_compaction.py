@@ -1,4 +1,4 @@
-"""Compaction: when room is made, what is summed up, what stays, and what the log says of it."""
+"""Compaction: when it happens, what is summarised, what stays, and the log."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class Listening(ScriptModel):
         self.asked: list[Request] = []
 
     def stream(self, request: Request) -> Any:
-        """Notes a request, and answers it."""
+        """Note a request, and answers it."""
         self.asked.append(request)
         return super().stream(request)
 
@@ -65,7 +65,7 @@ class Room(Stage):
         self.parts.compactor = self.compactor
 
     def compact(self, *prompts: str, focus: str = "") -> list[Event]:
-        """Asks some things, then has them summed up."""
+        """Ask some things, then has them summed up."""
 
         async def done() -> list[Event]:
             async with self.client as client:
@@ -92,7 +92,7 @@ def texts(request: Request) -> list[str]:
     return found
 
 
-def test_a_person_has_the_conversation_summed_up(tmp_path: Path) -> None:
+def test_compact_command(tmp_path: Path) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
     events = room.compact("First?", "Second?", focus="the numbers")
     assert [type(event) for event in events] == [Compacted]
@@ -138,7 +138,7 @@ def test_a_person_has_the_conversation_summed_up(tmp_path: Path) -> None:
     assert summary["promptId"] == room.lines[-2]["promptId"] != room.of("user")[1]["promptId"]
 
 
-def test_what_is_sent_afterwards_is_the_summary_and_the_last_response(tmp_path: Path) -> None:
+def test_context_after_compaction_is_summary_and_last_response(tmp_path: Path) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
     room.compact("First?", "Second?")
     sent = resumed(room.parts.writer.path)
@@ -147,7 +147,7 @@ def test_what_is_sent_afterwards_is_the_summary_and_the_last_response(tmp_path: 
     assert "Compacted (ctrl+o" in sent[2][1][-1]["text"]
 
 
-def test_room_is_made_before_a_prompt_is_answered(tmp_path: Path) -> None:
+def test_automatic_compaction_before_a_prompt(tmp_path: Path) -> None:
     full = {"text": "Full.", "usage": used(1000)}
     room = Room(tmp_path, {"answers": [{"text": "One."}, full, {"text": "Again."}]})
     events = room.ask("First?", "Second?", "Third?")
@@ -174,13 +174,13 @@ def test_compaction_starts_at_the_threshold(tmp_path: Path, tokens: int, is_made
     assert any(isinstance(event, Compacted) for event in events) == is_made
 
 
-def test_what_came_behind_the_last_answer_counts(tmp_path: Path) -> None:
+def test_entries_after_the_last_answer_count(tmp_path: Path) -> None:
     room = Room(tmp_path, {"answers": [{"text": "x", "usage": used(800)}, {"text": "y"}]})
     events = room.ask("First?", "long " * 200)
     assert any(isinstance(event, Compacted) for event in events)
 
 
-def test_room_is_made_within_a_turn_and_calls_keep_their_results(tmp_path: Path) -> None:
+def test_compaction_within_a_turn_keeps_results(tmp_path: Path) -> None:
     calls = [{"name": "Echo", "input": {"text": word}} for word in ("a", "b")]
     begun = {"calls": [{"name": "Echo", "input": {"text": "0"}}]}
     script = {"answers": [begun, {"calls": calls, "usage": used(1500)}, {"text": "Done."}]}
@@ -199,7 +199,7 @@ def test_room_is_made_within_a_turn_and_calls_keep_their_results(tmp_path: Path)
     assert "<tools-used-before-summary>Echo</tools-used-before-summary>" in summary
 
 
-def test_a_second_summary_knows_the_tools_and_the_tokens_of_the_first(tmp_path: Path) -> None:
+def test_second_compaction_includes_tools_and_tokens_of_the_first(tmp_path: Path) -> None:
     call = {"calls": [{"name": "Echo", "input": {"text": "a"}}], "usage": used(2000)}
     full = {"text": "Full.", "usage": used(3000)}
     room = Room(tmp_path, {"answers": [call, full, {"text": "End."}]}, tools=[Echo()])
@@ -212,7 +212,7 @@ def test_a_second_summary_knows_the_tools_and_the_tokens_of_the_first(tmp_path: 
     assert "<tools-used-before-summary>Echo<" in summaries[1]["message"]["content"]
 
 
-def test_a_tail_that_would_fill_the_context_again_is_summed_up_too(tmp_path: Path) -> None:
+def test_large_tail_is_summarised(tmp_path: Path) -> None:
     call = {"calls": [{"name": "Echo", "input": {"text": "long " * 2000}}]}
     room = Room(tmp_path, {"answers": [call, {"text": "Done."}]}, tools=[Echo()])
     room.ask("Go.")
@@ -222,14 +222,14 @@ def test_a_tail_that_would_fill_the_context_again_is_summed_up_too(tmp_path: Pat
     assert len(room.model.asked[-1].messages) == 1
 
 
-def test_a_single_response_is_summed_up_with_its_prompt(tmp_path: Path) -> None:
+def test_single_response_is_summarised_with_its_prompt(tmp_path: Path) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}]})
     room.compact("First?")
     assert "preservedMessages" not in room.of("compact_boundary")[0]["compactMetadata"]
     assert texts(room.model.asked[-1])[:2] == ["First?", "One."]
 
 
-def test_the_older_form_has_a_summary_line_and_begins_anew(tmp_path: Path) -> None:
+def test_older_version_writes_a_summary_line(tmp_path: Path) -> None:
     script = {"answers": [{"text": "Full.", "usage": used(1000)}, {"text": "Again."}]}
     room = Room(tmp_path, script, version="2.1.29")
     room.ask("First?", "Second?")
@@ -264,7 +264,7 @@ def failing(**answer: Any) -> dict[str, Any]:
         ({"calls": [{"name": "Echo", "input": {}}]}, f"Error during compaction: {EMPTY_SUMMARY}"),
     ],
 )
-def test_a_summary_that_fails_changes_nothing_and_is_noted(
+def test_failed_compaction_changes_nothing_and_is_logged(
     tmp_path: Path, answer: dict[str, Any], why: str
 ) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}], **failing(**answer)})
@@ -312,7 +312,7 @@ def test_a_successful_compaction_resets_the_failure_count(tmp_path: Path) -> Non
     assert len(model.asked) == 6, "three in a row, and it is left to the person"
 
 
-def test_a_turn_fails_where_there_is_no_room_left(tmp_path: Path) -> None:
+def test_turn_fails_without_room(tmp_path: Path) -> None:
     full = {"text": "Full.", "usage": used(199_000)}
     room = Room(tmp_path, {"answers": [full] * 2, **failing(**REFUSED)})
     ended = [event for event in room.ask("1", "2") if isinstance(event, TurnEnded)]
@@ -323,7 +323,7 @@ def test_a_turn_fails_where_there_is_no_room_left(tmp_path: Path) -> None:
     assert error["message"]["content"][0]["text"] == why
 
 
-def test_a_summary_is_asked_for_again_where_the_model_is_busy(tmp_path: Path) -> None:
+def test_compaction_is_retried_when_overloaded(tmp_path: Path) -> None:
     session = SessionWriter.new(tmp_path, cwd=tmp_path)
     session.prompt("Hello.")
     model = Listening({"answers": [{"error": 529, "retry_after": 2}, SUMMED_UP]})
@@ -342,7 +342,7 @@ def test_a_summary_is_asked_for_again_where_the_model_is_busy(tmp_path: Path) ->
     assert len(slept) == 4
 
 
-def test_where_there_is_too_much_to_sum_up_the_newer_part_is(tmp_path: Path) -> None:
+def test_too_long_history_summarises_the_newer_part(tmp_path: Path) -> None:
     session = SessionWriter.new(tmp_path, cwd=tmp_path)
     for number in range(8):
         session.prompt(f"prompt {number}")
@@ -357,7 +357,7 @@ def test_where_there_is_too_much_to_sum_up_the_newer_part_is(tmp_path: Path) -> 
         asyncio.run(SessionCompactor(session, memory, never).compact("auto"))
 
 
-def test_only_prompts_begin_the_newer_part() -> None:
+def test_newer_part_begins_with_a_prompt() -> None:
     def message(role: str, kind: str) -> dict[str, Any]:
         return {"role": role, "content": [{"type": kind}]}
 
@@ -382,7 +382,7 @@ def test_only_prompts_begin_the_newer_part() -> None:
         ("plain words", "plain words"),
     ],
 )
-def test_a_summary_is_found_in_an_answer(answer: str, summary: str) -> None:
+def test_summary_is_extracted_from_the_answer(answer: str, summary: str) -> None:
     assert extract_summary(answer) == summary
 
 
@@ -403,7 +403,7 @@ def test_the_last_response_starts_at_its_first_block(tmp_path: Path, version: Ve
     assert len(tail) == 4
 
 
-def test_in_print_mode_a_command_says_so_without_colours(tmp_path: Path) -> None:
+def test_print_mode_reports_without_colours(tmp_path: Path) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}]}, entrypoint="sdk-cli", version=NEWEST)
     room.compact("First?")
     assert room.lines[-2]["message"]["content"] == (

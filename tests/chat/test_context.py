@@ -1,4 +1,4 @@
-"""What is sent, while a session grows: what a fresh reading of its log says, at every moment."""
+"""Requests while a session grows equal a fresh reading of its log."""
 
 import shutil
 import tempfile
@@ -32,7 +32,7 @@ ANSWERS: tuple[tuple[Block | str, ...], ...] = (
 
 
 def read_afresh(path: Path) -> list[Any]:
-    """Returns what resuming the log would send, without the answer that is made up for it."""
+    """Return what resuming the log would send, without the answer that is made up for it."""
     request = build_context(iter_client_records(iter_lines(path)), size=path.stat().st_size).request
     is_made_up = request[-1][1][-1].get("text") == "No response requested."
     sent = request[:-1] if is_made_up else request
@@ -118,7 +118,7 @@ class Played:
         self.live = LiveContext(self.session)
 
     def rewind(self) -> None:
-        """Goes back to before a prompt, or to the beginning."""
+        """Go back to before a prompt, or to the beginning."""
         self.session.answer("Too far.", usage=USAGE)
         asked = [one.parent_uuid for one in self.live.records if one.type == "user"]
         self.session.rewind(self.chance.choice([None, self.session.tip, *asked]))
@@ -139,7 +139,7 @@ ENDINGS = (Played.answer,) * 4 + (
 
 
 def play(version: Version, chance: Random, turns: int) -> None:
-    """Plays a session and looks at every request."""
+    """Play a session and looks at every request."""
     with tempfile.TemporaryDirectory() as folder:
         played = Played(Path(folder), version, chance)
         for _ in range(turns):
@@ -148,23 +148,19 @@ def play(version: Version, chance: Random, turns: int) -> None:
 
 @given(chance=st.randoms(use_true_random=False), turns=st.integers(1, 6))
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_request_is_what_the_log_says_afresh(
-    version: Version, chance: Random, turns: int
-) -> None:
+def test_request_equals_a_fresh_reading(version: Version, chance: Random, turns: int) -> None:
     play(version, chance, turns)
 
 
 @pytest.mark.long
 @given(chance=st.randoms(use_true_random=False), turns=st.integers(1, 20))
 @pytest.mark.parametrize("version", VERSIONS)
-def test_many_requests_are_what_the_log_says_afresh(
-    version: Version, chance: Random, turns: int
-) -> None:
+def test_many_requests_equal_a_fresh_reading(version: Version, chance: Random, turns: int) -> None:
     play(version, chance, turns)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
-def test_a_session_of_any_shape_goes_on(case: Path, tmp_path: Path) -> None:
+def test_session_of_any_shape_continues(case: Path, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     shutil.copyfile(case, path)
     session = plait.SessionWriter.resume(path, cwd="/tmp/app")
@@ -191,9 +187,7 @@ def twice(session: plait.SessionWriter, live: LiveContext, *, is_answered: bool)
 
 
 @pytest.mark.parametrize("is_answered", [True, False])
-def test_a_turn_that_is_over_may_still_depend_on_what_follows(
-    tmp_path: Path, is_answered: bool
-) -> None:
+def test_finished_turn_may_depend_on_what_follows(tmp_path: Path, is_answered: bool) -> None:
     session = writer(tmp_path)
     live = LiveContext(session)
     twice(session, live, is_answered=is_answered)
@@ -203,7 +197,7 @@ def test_a_turn_that_is_over_may_still_depend_on_what_follows(
         session.answer("Yes.", usage=USAGE)
 
 
-def test_what_comes_between_results_is_read_from_the_file(tmp_path: Path) -> None:
+def test_entries_between_results_are_read_from_the_file(tmp_path: Path) -> None:
     session = writer(tmp_path)
     live = LiveContext(session)
     session.prompt("Go.")
@@ -229,7 +223,7 @@ def test_after_a_rewind_only_earlier_messages_are_sent(tmp_path: Path) -> None:
     assert live.messages() == []
 
 
-def test_turns_that_are_over_are_made_once(tmp_path: Path) -> None:
+def test_finished_turns_are_built_once(tmp_path: Path) -> None:
     session = writer(tmp_path)
     live = LiveContext(session)
     for number in range(3):

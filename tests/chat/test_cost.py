@@ -1,4 +1,4 @@
-"""What a session cost in all: counted as things happen, noted when it is left, gone on from."""
+"""Total cost of a session: counted live, saved on exit, continued on resume."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -64,7 +64,7 @@ def test_responses_and_summaries_are_counted_by_model() -> None:
     assert noted["hasUnknownModelCost"] is True
 
 
-def test_lines_that_changed_are_counted() -> None:
+def test_changed_lines_are_counted() -> None:
     one = cost()
     patch = [{"lines": [" a", "-b", "+c", "+d"]}]
     created = {"type": "create", "content": "x\ny\n", "structuredPatch": []}
@@ -95,7 +95,7 @@ def test_the_cost_before_a_resume_is_added() -> None:
     assert noted["hasUnknownModelCost"] is False
 
 
-def test_odd_figures_before_are_passed_over() -> None:
+def test_invalid_earlier_figures_are_ignored() -> None:
     one = cost(totalDuration="x", modelUsage={"older": 7}, startTime=None)
     noted = one.fields
     assert noted["modelUsage"]["older"]["inputTokens"] == 0
@@ -115,7 +115,7 @@ def test_odd_figures_before_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_session_that_is_left_says_what_it_cost(tmp_path: Path, version: Version) -> None:
+def test_exit_shows_the_cost(tmp_path: Path, version: Version) -> None:
     script = {"otherwise": {"text": "Yes.", "model": MODEL, "usage": USAGE}}
     stage = Stage(tmp_path, script, version=version)
     stage.ask("One?", "Two?")
@@ -131,7 +131,7 @@ def test_a_session_that_is_left_says_what_it_cost(tmp_path: Path, version: Versi
         assert fork.cost_before == {}
 
 
-def test_a_session_in_which_nothing_was_said_leaves_nothing(tmp_path: Path) -> None:
+def test_empty_session_leaves_no_cost(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {})
 
     async def left() -> None:
@@ -142,7 +142,7 @@ def test_a_session_in_which_nothing_was_said_leaves_nothing(tmp_path: Path) -> N
     assert not stage.parts.writer.path.exists()
 
 
-def test_the_words_of_the_client() -> None:
+def test_cost_text_matches_the_client() -> None:
     """As 2.1.325 told it of a session with these sums."""
     used = {"inputTokens": 23003, "outputTokens": 564, "costUSD": 0.103292}
     sums = {"totalCostUSD": 0.103292, "totalAPIDuration": 310, "totalDuration": 2900}

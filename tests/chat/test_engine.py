@@ -1,4 +1,4 @@
-"""Engines: what a console is told of a session, whoever holds it."""
+"""What the console learns of a session from any engine."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ def logged(path: Path, name: str) -> list[Any]:
     return [value[name] for value in values if name in value]
 
 
-def test_a_console_knows_where_a_session_stands(tmp_path: Path) -> None:
+def test_console_knows_the_session_state(tmp_path: Path) -> None:
     async def run() -> ContextFill | None:
         async with opened(tmp_path) as client:
             engine = client
@@ -41,7 +41,7 @@ def test_a_console_knows_where_a_session_stands(tmp_path: Path) -> None:
     assert fill and 0 < fill.tokens < fill.compaction_threshold < fill.window == 200_000
 
 
-def test_another_model_answers_and_another_mode_holds_from_then_on(tmp_path: Path) -> None:
+def test_model_and_mode_changes_apply(tmp_path: Path) -> None:
     async def run() -> Path:
         async with opened(tmp_path) as client:
             await said(client, "hello")
@@ -55,7 +55,7 @@ def test_another_model_answers_and_another_mode_holds_from_then_on(tmp_path: Pat
     assert logged(path, "permissionMode") == ["default", "acceptEdits", "acceptEdits"]
 
 
-def test_a_session_that_goes_on_says_what_it_cost_in_all(tmp_path: Path) -> None:
+def test_resumed_session_shows_its_total_cost(tmp_path: Path) -> None:
     async def run() -> float | None:
         async with opened(tmp_path) as client:
             await said(client, "hello")

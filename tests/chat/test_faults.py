@@ -1,4 +1,4 @@
-"""Whatever goes wrong between here and the API, or in a tool: the log stays valid, and it goes on.
+"""Failures of the API, the network or a tool: the log stays valid and the session continues.
 
 A real client with real tools against the stand-in; after each trouble the same session is asked
 once more, what it sends is what the API takes, and nothing outside of the workspace has changed.
@@ -41,7 +41,7 @@ class Talk:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
-        """Opens the session."""
+        """Open the session."""
         api = MessagesApi(MODEL, key="made-up", base_url=self.server.url)
         opened = Client.new(
             self.folder / "config", cwd=self.work, model=api, mode="bypassPermissions"
@@ -52,7 +52,7 @@ class Talk:
             yield opened
 
     def ask(self, *prompts: str, stop_at: type[Event] | None = None) -> list[TurnEnded]:
-        """Asks, then once more, and returns how the turns ended."""
+        """Ask, then once more, and return how the turns ended."""
 
         async def play() -> None:
             async with self.client() as client:
@@ -103,7 +103,7 @@ class Talk:
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 7, 100])
-def test_it_does_not_matter_where_the_stream_is_cut(tmp_path: Path, chunk: int) -> None:
+def test_stream_may_be_cut_anywhere(tmp_path: Path, chunk: int) -> None:
     words = "Größe: 3 µm — ✓ 😀 \u2028 end"
     answer = thought(words, {"type": "text", "text": words}, call("Bash", command="echo é"))
     talk = Talk(tmp_path, {**answer, "chunk": chunk}, said("Done.", chunk=chunk))
@@ -115,7 +115,7 @@ def test_it_does_not_matter_where_the_stream_is_cut(tmp_path: Path, chunk: int) 
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
-def test_a_server_in_trouble_is_asked_again(tmp_path: Path, status: int) -> None:
+def test_failing_server_is_retried(tmp_path: Path, status: int) -> None:
     answers = [failed(status, "made up", retry_after=3), failed(status, "again"), said("Here.")]
     talk = Talk(tmp_path, *answers)
     [ended] = talk.ask("go")
@@ -129,7 +129,7 @@ def test_a_server_in_trouble_is_asked_again(tmp_path: Path, status: int) -> None
     ]
 
 
-def test_a_server_that_stays_in_trouble_is_told(tmp_path: Path) -> None:
+def test_persistent_failure_is_reported(tmp_path: Path) -> None:
     talk = Talk(tmp_path, *[failed(529, "busy")] * 11)
     [ended] = talk.ask("go")
     assert ended.ending == "failed"
@@ -140,7 +140,7 @@ def test_a_server_that_stays_in_trouble_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("events", [0, 1, 3, 6])
-def test_a_line_that_goes_dead_is_asked_again(tmp_path: Path, events: int) -> None:
+def test_dead_connection_is_retried(tmp_path: Path, events: int) -> None:
     talk = Talk(tmp_path, said("half an answer " * 9, drop_after=events), said("Whole."))
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("done", "Whole.")
@@ -148,13 +148,13 @@ def test_a_line_that_goes_dead_is_asked_again(tmp_path: Path, events: int) -> No
     assert "half an answer" not in talk.log.read_text(encoding="utf-8")
 
 
-def test_an_error_within_the_stream_is_asked_again(tmp_path: Path) -> None:
+def test_error_within_the_stream_is_retried(tmp_path: Path) -> None:
     talk = Talk(tmp_path, said("half an answer " * 9, error=529, error_after=4), said("Whole."))
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("done", "Whole.")
 
 
-def test_a_request_that_is_wrong_is_told_and_the_next_goes_on(tmp_path: Path) -> None:
+def test_invalid_request_is_reported_and_the_next_works(tmp_path: Path) -> None:
     talk = Talk(tmp_path, failed(400, "nonsense"))
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("failed", "API Error: 400 nonsense")
@@ -180,7 +180,7 @@ ODD_CALLS: list[tuple[Json, str]] = [
 
 
 @pytest.mark.parametrize(("odd", "words"), ODD_CALLS)
-def test_a_call_that_makes_no_sense_is_told_so(tmp_path: Path, odd: Json, words: str) -> None:
+def test_invalid_call_gets_an_error(tmp_path: Path, odd: Json, words: str) -> None:
     talk = Talk(tmp_path, calls(odd), said("I see."))
     [ended] = talk.ask("go")
     assert (ended.ending, ended.text) == ("done", "I see.")
@@ -189,7 +189,7 @@ def test_a_call_that_makes_no_sense_is_told_so(tmp_path: Path, odd: Json, words:
     assert [*talk.work.iterdir()] == []
 
 
-def test_a_call_that_comes_twice_has_one_result(tmp_path: Path) -> None:
+def test_duplicated_call_has_one_result(tmp_path: Path) -> None:
     same = {**call("Bash", command="echo once >> n.txt"), "id": "toolu_same"}
     talk = Talk(tmp_path, calls(same, same), said("I see."))
     [ended] = talk.ask("go")
@@ -198,7 +198,7 @@ def test_a_call_that_comes_twice_has_one_result(tmp_path: Path) -> None:
 
 
 def running_in(folder: Path) -> list[str]:
-    """Returns the processes whose working directory is a folder."""
+    """Return the processes whose working directory is a folder."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cwd"):
         try:
@@ -208,7 +208,7 @@ def running_in(folder: Path) -> list[str]:
     return found
 
 
-def test_a_tool_that_never_ends_is_ended_with_all_it_started(tmp_path: Path) -> None:
+def test_endless_tool_is_killed_with_its_children(tmp_path: Path) -> None:
     command = "sleep 1000 & (sleep 1000) & exec tail -f /dev/null"
     talk = Talk(tmp_path, calls(call("Bash", command=command)))
     [ended] = talk.ask("go", stop_at=ToolStarted)
@@ -218,7 +218,7 @@ def test_a_tool_that_never_ends_is_ended_with_all_it_started(tmp_path: Path) -> 
     assert result["is_error"] is True
 
 
-def test_ten_megabytes_of_output_lie_beside_the_log(tmp_path: Path) -> None:
+def test_ten_megabytes_of_output_are_stored_beside_the_log(tmp_path: Path) -> None:
     command = "head -c 10485760 /dev/zero | tr '\\0' 'x'"
     talk = Talk(tmp_path, calls(call("Bash", command=command)), said("Much."))
     [ended] = talk.ask("go")
@@ -228,7 +228,7 @@ def test_ten_megabytes_of_output_lie_beside_the_log(tmp_path: Path) -> None:
     assert kept.stat().st_size == 10 * 2**20
 
 
-def test_bytes_that_are_no_text_are_told_in_a_line(tmp_path: Path) -> None:
+def test_invalid_utf8_is_reported(tmp_path: Path) -> None:
     talk = Talk(
         tmp_path,
         calls(call("Bash", command="head -c 4000 /dev/urandom; printf '\\033[2J\\0'")),
@@ -241,7 +241,7 @@ def test_bytes_that_are_no_text_are_told_in_a_line(tmp_path: Path) -> None:
     assert len(talk.results) == 2
 
 
-def test_a_prompt_of_a_megabyte_is_sent_as_it_is(tmp_path: Path) -> None:
+def test_megabyte_prompt_is_sent_unchanged(tmp_path: Path) -> None:
     prompt = "Größe 😀 " * 100_000
     talk = Talk(tmp_path, said("Long."))
     [ended] = talk.ask(prompt)
@@ -251,13 +251,13 @@ def test_a_prompt_of_a_megabyte_is_sent_as_it_is(tmp_path: Path) -> None:
     assert line["message"]["content"] == prompt
 
 
-def test_surrogates_and_separators_go_through(tmp_path: Path) -> None:
+def test_surrogates_and_separators_are_preserved(tmp_path: Path) -> None:
     talk = Talk(tmp_path, said("a \ud800 b"))
     [ended] = talk.ask("c \ud800 \u2028 d")
     assert ended.ending == "done"
 
 
-def test_results_are_told_as_they_come(tmp_path: Path) -> None:
+def test_results_are_reported_as_they_arrive(tmp_path: Path) -> None:
     both = calls(call("Bash", command="sleep 0.3; echo slow"), call("Bash", command="echo quick"))
     talk = Talk(tmp_path, both, said("Both."))
     talk.ask("go")

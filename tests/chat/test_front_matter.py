@@ -1,4 +1,4 @@
-"""Heads of Markdown files, and what stands below them."""
+"""Front matter of Markdown files."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from plait.chat.front_matter import parse_document
 
 
 def head(text: str) -> dict[str, object]:
-    """Returns what a head says."""
+    """Return what a head says."""
     return dict(parse_document(f"---\n{text}\n---\nbody\n").head)
 
 
@@ -38,7 +38,7 @@ def head(text: str) -> dict[str, object]:
         ("name: [", {"name": "["}),
     ],
 )
-def test_what_a_head_says(text: str, said: dict[str, object]) -> None:
+def test_front_matter_values(text: str, said: dict[str, object]) -> None:
     """Names with words, lists and texts over several lines."""
     assert head(text) == said
 
@@ -46,12 +46,12 @@ def test_what_a_head_says(text: str, said: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     "text", ["", "body", "---\nname: x\n", "x\n---\nname: y\n---\n", "----\na: b\n---\n"]
 )
-def test_without_a_head_all_is_body(text: str) -> None:
+def test_without_front_matter_everything_is_body(text: str) -> None:
     """A head stands at the very beginning, and ends."""
     assert parse_document(text) == ({}, text)
 
 
-def test_the_body_begins_behind_the_head() -> None:
+def test_body_follows_the_front_matter() -> None:
     """Line ends of both kinds, an empty head, a head at the end."""
     assert parse_document("---\r\nname: x\r\n---\r\nbody\r\n") == ({"name": "x"}, "body\r\n")
     assert parse_document("---\n---\nbody") == ({}, "body")
@@ -59,7 +59,7 @@ def test_the_body_begins_behind_the_head() -> None:
     assert parse_document("---\na: b\n---\n---\nc: d\n---\n").body == "---\nc: d\n---\n"
 
 
-def test_what_is_asked_of_a_head() -> None:
+def test_front_matter_types() -> None:
     """Words, lists between commas, yes and no."""
     told = parse_document(
         "---\ntools: Read, Bash(a, b), \nlist: [x, y]\nis: True\nnot: maybe\n---\n"
@@ -75,7 +75,7 @@ def test_what_is_asked_of_a_head() -> None:
 
 
 @given(st.text(alphabet="-:#[]{}'\"|>, \n\tab\\", max_size=80))
-def test_any_text_is_read(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     """Nothing raises, and the body is the end of the text."""
     assert text.endswith(parse_document(text).body)
     parse_document(f"---\n{text}\n---\n")

@@ -1,4 +1,4 @@
-"""Stopped turns: what is logged of them, and that the conversation goes on."""
+"""Interrupted turns: what is logged, and that the session continues."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tests.chat.stage import Echo, Stage
 
 
 def stopped(stage: Stage, at: Callable[[Event], bool], *later: str) -> list[Event]:
-    """Asks, stops the turn at an event, asks more."""
+    """Ask, stops the turn at an event, asks more."""
 
     async def play() -> list[Event]:
         events = []
@@ -29,7 +29,7 @@ def stopped(stage: Stage, at: Callable[[Event], bool], *later: str) -> list[Even
 
 
 async def until(is_there: Callable[[], bool]) -> None:
-    """Waits for something, not for ever."""
+    """Wait for something, not for ever."""
     for _ in range(2000):
         if is_there():
             return
@@ -48,7 +48,7 @@ def slow(*blocks: dict[str, Any]) -> dict[str, Any]:
 WORDS = {"type": "text", "text": "word " * 200}
 
 
-def test_words_that_came_are_logged_as_far_as_they_came(tmp_path: Path) -> None:
+def test_partial_text_is_logged(tmp_path: Path) -> None:
     stage = Stage(tmp_path, slow({"type": "text", "text": "All."}, WORDS))
     events = stopped(stage, lambda event: event == TextDelta("word " * 4 + "word"[:4]), "go on")
     assert endings(events) == ["interrupted", "done"]
@@ -128,7 +128,7 @@ B<A  user [Request interrupted by user]
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_calls_that_run_are_ended_and_rejected(tmp_path: Path, version: Any) -> None:
+def test_running_calls_are_killed_and_rejected(tmp_path: Path, version: Any) -> None:
     tool = Echo()
     tool.gates["never"] = asyncio.Event()
     calls = [{"name": "Echo", "input": {"text": text}} for text in ("at once", "never")]
@@ -160,7 +160,7 @@ def test_calls_that_run_are_ended_and_rejected(tmp_path: Path, version: Any) -> 
     assert stage.sent[-1]["role"] == "assistant"
 
 
-def test_whoever_looks_away_stops_the_turn(tmp_path: Path) -> None:
+def test_abandoned_iteration_stops_the_turn(tmp_path: Path) -> None:
     stage = Stage(tmp_path, slow(WORDS))
 
     async def play() -> None:
@@ -178,7 +178,7 @@ def test_whoever_looks_away_stops_the_turn(tmp_path: Path) -> None:
     assert "never asked" not in stage.picture()
 
 
-def test_a_turn_that_is_stopped_before_it_begins_leaves_nothing(tmp_path: Path) -> None:
+def test_turn_stopped_before_it_starts_leaves_nothing(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "PLAIN"}]})
 
     async def play() -> None:

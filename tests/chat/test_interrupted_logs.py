@@ -16,7 +16,7 @@ SLOW = 0.001
 
 
 def stopped(stage: Stage, is_time: Callable[[Event], bool], *later: str) -> TurnEnded:
-    """Asks, stops the turn once, asks on, and returns how the first turn ended."""
+    """Ask, stops the turn once, asks on, and return how the first turn ended."""
 
     async def play() -> TurnEnded:
         ended = None
@@ -46,7 +46,7 @@ def answer(*blocks: dict[str, Any]) -> dict[str, Any]:
 TEXT = {"type": "text", "text": "word " * 40}
 
 
-def test_words_that_came_are_logged_as_far_as_they_came(tmp_path: Path) -> None:
+def test_partial_text_is_logged(tmp_path: Path) -> None:
     stage = Stage(tmp_path, answer(TEXT))
     ended = stopped(stage, has_said, "shorter")
     assert ended.ending == "interrupted"
@@ -75,9 +75,7 @@ def test_words_that_came_are_logged_as_far_as_they_came(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_nothing_but_half_a_thought_is_as_if_nothing_was_asked(
-    tmp_path: Path, version: Version
-) -> None:
+def test_partial_thinking_alone_withdraws_the_prompt(tmp_path: Path, version: Version) -> None:
     thought = {"type": "thinking", "thinking": "hm " * 40, "signature": "s"}
     stage = Stage(tmp_path, answer(thought), version=version)
     ended = stopped(stage, lambda event: isinstance(event, ThinkingDelta), "another")
@@ -87,7 +85,7 @@ def test_nothing_but_half_a_thought_is_as_if_nothing_was_asked(
     assert stage.sent[0]["content"] == [{"type": "text", "text": "another"}]
 
 
-def test_words_before_half_a_call_stay_and_the_call_is_gone(tmp_path: Path) -> None:
+def test_text_before_a_partial_call_stays(tmp_path: Path) -> None:
     call = {"type": "tool_use", "id": "t1", "name": "Echo", "input": {"text": "x" * 400}}
     stage = Stage(tmp_path, answer({"type": "text", "text": "Look."}, call), tools=[Echo()])
     stopped(stage, has_said)
@@ -95,7 +93,7 @@ def test_words_before_half_a_call_stay_and_the_call_is_gone(tmp_path: Path) -> N
     assert blocks == [{"type": "text", "text": "Look."}]
 
 
-def test_calls_that_ended_have_their_results_and_the_others_were_rejected(tmp_path: Path) -> None:
+def test_finished_calls_have_results_and_others_are_rejected(tmp_path: Path) -> None:
     tool = Echo()
     tool.gates["b"] = asyncio.Event()
     calls = [{"name": "Echo", "input": {"text": text}} for text in "ab"]

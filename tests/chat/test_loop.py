@@ -1,4 +1,4 @@
-"""The loop, played by scripts: what it logs, what it sends, how it ends."""
+"""The agent loop, played from scripts: what it logs, sends and how it ends."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ def echo(text: str) -> dict[str, object]:
     return {"name": "Echo", "input": {"text": text}}
 
 
-def test_a_turn_is_prompt_answer_results_answer(tmp_path: Path) -> None:
+def test_turn_is_prompt_answer_results_answer(tmp_path: Path) -> None:
     script = {
         "answers": [
             {"text": "I look.", "calls": [echo("a"), echo("b"), {"name": "Nope", "input": {}}]},
@@ -45,7 +45,7 @@ K<J  system turn_duration
     assert [message["role"] for message in stage.sent] == ["user", "assistant"] * 2
 
 
-def test_results_of_the_older_version_follow_each_other(tmp_path: Path) -> None:
+def test_older_version_chains_results(tmp_path: Path) -> None:
     script = {"answers": [{"calls": [echo("a"), echo("b")]}, {"text": "Two."}]}
     stage = Stage(tmp_path, script, tools=[Echo()], version="2.1.29")
     stage.ask("look")
@@ -65,7 +65,7 @@ I<H  system turn_duration"""
     )
 
 
-def test_calls_that_only_look_are_done_at_the_same_time(tmp_path: Path) -> None:
+def test_read_only_calls_run_in_parallel(tmp_path: Path) -> None:
     looking, changing = Echo(), Echo("Change", "write")
     calls = [echo("a"), echo("b"), {"name": "Change", "input": {"text": "c"}}, echo("d")]
     stage = Stage(tmp_path, {"answers": [{"calls": calls}, {}]}, tools=[looking, changing])
@@ -75,14 +75,14 @@ def test_calls_that_only_look_are_done_at_the_same_time(tmp_path: Path) -> None:
     assert changing.most_running == 1
 
 
-def test_what_changes_something_is_done_alone(tmp_path: Path) -> None:
+def test_writing_calls_run_alone(tmp_path: Path) -> None:
     tool = Echo(effect="execute")
     stage = Stage(tmp_path, {"answers": [{"calls": [echo("a"), echo("b")]}, {}]}, tools=[tool])
     stage.ask("do")
     assert (tool.most_running, tool.started) == (1, ["a", "b"])
 
 
-def test_a_tool_that_breaks_tells_the_model(tmp_path: Path) -> None:
+def test_tool_crash_is_reported_to_the_model(tmp_path: Path) -> None:
     calls = [echo("broken"), echo("impossible"), {"name": "Echo", "input": {"text": 5}}]
     stage = Stage(tmp_path, {"answers": [{"calls": calls}, {"text": "Oh."}]}, tools=[Echo()])
     told = {
@@ -97,7 +97,7 @@ def test_a_tool_that_breaks_tells_the_model(tmp_path: Path) -> None:
     }
 
 
-def test_a_refusal_that_stops_ends_the_turn(tmp_path: Path) -> None:
+def test_rejection_with_stop_ends_the_turn(tmp_path: Path) -> None:
     stage = Stage(
         tmp_path,
         {"answers": [{"calls": [echo("a"), echo("b")]}, {"text": "never"}]},
@@ -123,7 +123,7 @@ G<F  system turn_duration
     assert not any("interruptedMessageId" in line for line in stage.lines)
 
 
-def test_a_limit_on_responses_ends_the_turn_before_the_next_one(tmp_path: Path) -> None:
+def test_response_limit_ends_the_turn(tmp_path: Path) -> None:
     script = {"answers": [{"calls": [echo("a")]}, {"text": "never"}]}
     stage = Stage(tmp_path, script, tools=[Echo()], limits=Limits(responses=1))
     *_, ended = stage.ask("look")
@@ -138,7 +138,7 @@ def test_a_limit_on_responses_ends_the_turn_before_the_next_one(tmp_path: Path) 
     }
 
 
-def test_a_limit_on_money_ends_the_turn_before_the_next_response(tmp_path: Path) -> None:
+def test_cost_limit_ends_the_turn(tmp_path: Path) -> None:
     script = {"answers": [{"calls": [echo("a")]}, {"text": "never"}]}
     stage = Stage(tmp_path, script, tools=[Echo()], limits=Limits(dollars=1e-9))
     *_, ended = stage.ask("look")
@@ -146,7 +146,7 @@ def test_a_limit_on_money_ends_the_turn_before_the_next_response(tmp_path: Path)
     assert (ended.ending, ended.responses) == ("max_budget", 1)
 
 
-def test_an_answer_that_was_cut_short_goes_on(tmp_path: Path) -> None:
+def test_truncated_answer_is_continued(tmp_path: Path) -> None:
     script = {"answers": [{"text": "Half", "stop_reason": "max_tokens"}, {"text": "an hour."}]}
     stage = Stage(tmp_path, script)
     stage.ask("tell")
@@ -163,7 +163,7 @@ E<D  system turn_duration
     )
 
 
-def test_lines_say_where_commands_work_and_on_which_branch(tmp_path: Path) -> None:
+def test_lines_have_cwd_and_git_branch(tmp_path: Path) -> None:
     class Moving(Echo):
         """Goes where it is told to."""
 
@@ -182,7 +182,7 @@ def test_lines_say_where_commands_work_and_on_which_branch(tmp_path: Path) -> No
     assert seen == [("work", "HEAD")] * 2 + [("sub", "HEAD")] * 3 + [("sub", "feature")] * 3
 
 
-def test_two_calls_of_one_id_have_one_result(tmp_path: Path) -> None:
+def test_calls_sharing_an_id_have_one_result(tmp_path: Path) -> None:
     call = {"name": "Echo", "input": {"text": "a"}, "id": "toolu_1"}
     script = {"answers": [{"calls": [call, call]}, {"text": "Done."}]}
     stage = Stage(tmp_path, script, tools=[Echo()])
@@ -196,7 +196,7 @@ def refused(text: str, *calls: dict[str, object]) -> dict[str, object]:
     return {"text": text, "calls": list(calls), "stop_reason": "refusal"}
 
 
-def test_a_refusal_is_told_once_and_the_model_goes_on(tmp_path: Path) -> None:
+def test_model_refusal_is_retried_once(tmp_path: Path) -> None:
     tool = Echo()
     script = {"answers": [refused("I can", echo("a")), {"text": "Then so."}]}
     stage = Stage(tmp_path, script, tools=[tool])
@@ -221,7 +221,7 @@ H<G  system turn_duration
     assert told["user"]["refusedMessageId"] == stage.lines[2]["message"]["id"]
 
 
-def test_a_second_refusal_is_the_end(tmp_path: Path) -> None:
+def test_second_model_refusal_ends_the_turn(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [refused("I"), refused("I will"), {"text": "never"}]})
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
@@ -235,7 +235,7 @@ def test_a_second_refusal_is_the_end(tmp_path: Path) -> None:
     assert last["message"]["stop_reason"] == "refusal"
 
 
-def test_a_pause_goes_on_without_a_word(tmp_path: Path) -> None:
+def test_pause_turn_continues(tmp_path: Path) -> None:
     script = {"answers": [{"text": "One", "stop_reason": "pause_turn"}, {"text": "two."}]}
     stage = Stage(tmp_path, script)
     *_, ended = stage.ask("go")
@@ -244,7 +244,7 @@ def test_a_pause_goes_on_without_a_word(tmp_path: Path) -> None:
     assert "user" not in stage.picture().split("user go")[1]
 
 
-def test_an_empty_answer_is_asked_for_once_more(tmp_path: Path) -> None:
+def test_empty_answer_is_retried_once(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{}, {}, {"text": "never"}]})
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
@@ -252,14 +252,14 @@ def test_an_empty_answer_is_asked_for_once_more(tmp_path: Path) -> None:
     assert "user [Your previous response had no visible output." in stage.picture()
 
 
-def test_an_answer_is_cut_short_only_so_often(tmp_path: Path) -> None:
+def test_continuations_are_limited(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"otherwise": {"text": "and", "stop_reason": "max_tokens"}})
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)
     assert (ended.ending, ended.responses) == ("done", 4)
 
 
-def test_an_answer_without_a_reason_is_the_last(tmp_path: Path) -> None:
+def test_answer_without_a_stop_reason_ends_the_turn(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "So.", "stop_reason": None}, {"text": "never"}]})
     *_, ended = stage.ask("go")
     assert isinstance(ended, TurnEnded)

@@ -1,4 +1,4 @@
-"""Requests: model, cache marks, token limits, system prompt."""
+"""Requests: model, cache breakpoints, output limit, system prompt."""
 
 from datetime import date
 from pathlib import Path
@@ -22,7 +22,7 @@ def text(words: str) -> dict[str, str]:
     return {"type": "text", "text": words}
 
 
-def test_a_request_says_what_the_log_says_behind_a_system_prompt(tmp_path: Path) -> None:
+def test_request_is_system_prompt_plus_log(tmp_path: Path) -> None:
     session = writer(tmp_path)
     memory = RequestBuilder(LiveContext(session), "claude-opus-5-5", [text("Be."), text("Here.")])
     session.prompt("Hello.")
@@ -77,17 +77,17 @@ def test_the_cache_mark_is_on_the_last_block_that_can_carry_one() -> None:
         ("somebody-else", Capacity(200_000, 32_000)),
     ],
 )
-def test_what_a_model_takes_and_gives(model: str, capacity: Capacity) -> None:
+def test_model_limits(model: str, capacity: Capacity) -> None:
     assert get_capacity(model) == capacity
 
 
-def test_room_is_made_before_a_summary_would_not_fit() -> None:
+def test_compaction_happens_before_a_summary_would_not_fit() -> None:
     assert get_capacity("claude-sonnet-4-5").compaction_threshold == 167_000
     assert get_capacity("claude-opus-5-5").compaction_threshold == 967_000
     assert get_capacity("claude-3-5-haiku").compaction_threshold == 200_000 - 8_192 - 13_000
 
 
-def test_a_system_prompt_tells_where_and_when(tmp_path: Path) -> None:
+def test_system_prompt_has_place_and_date(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic\n")
     other = tmp_path / "other"
@@ -104,7 +104,7 @@ def test_a_system_prompt_tells_where_and_when(tmp_path: Path) -> None:
     assert told[5] == "- Today's date: 2026-11-16"
 
 
-def test_a_system_prompt_can_be_replaced_and_gone_on_with(tmp_path: Path) -> None:
+def test_system_prompt_can_be_replaced_or_extended(tmp_path: Path) -> None:
     place = WorkEnvironment(tmp_path, date(2026, 11, 16), system="Plan 9")
     assert "- Git repository: no\n- Platform: Plan 9\n" in place.text
     assert build_system_prompt(place, replacement="Only this.", appended="And this.") == [

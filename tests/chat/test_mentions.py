@@ -1,4 +1,4 @@
-"""Files that prompts name: what is told of them, and what is only words."""
+"""Files mentioned in prompts: what is attached, and what is plain text."""
 
 import base64
 import json
@@ -33,12 +33,12 @@ from tests.chat.words import Words, kinds
         ("one\n@a", [Mention("a")]),
     ],
 )
-def test_which_names_are_meant(text: str, found: list[Mention]) -> None:
+def test_mentions_are_recognised(text: str, found: list[Mention]) -> None:
     """What follows an @ at the beginning of a word, each once."""
     assert find_mentions(text) == found
 
 
-def test_a_file_goes_along_as_if_it_had_been_read(tmp_path: Path) -> None:
+def test_mentioned_file_is_attached_as_if_read(tmp_path: Path) -> None:
     """Behind the prompt, with the instructions of its directory."""
     words = Words(tmp_path)
     path = words.write("sub/n.txt", "one\ntwo\n")
@@ -73,7 +73,7 @@ def test_a_file_goes_along_as_if_it_had_been_read(tmp_path: Path) -> None:
     assert (told["renderedRole"], "session_id" in told) == ("user", False)
 
 
-def test_lines_can_be_meant(tmp_path: Path) -> None:
+def test_line_ranges_can_be_mentioned(tmp_path: Path) -> None:
     """Some, or one."""
     words = Words(tmp_path)
     words.write("n.txt", "one\ntwo\nthree\nfour\n")
@@ -83,7 +83,7 @@ def test_lines_can_be_meant(tmp_path: Path) -> None:
     assert told == [("two\nthree", 2, 2), ("four", 4, 1), ("three", 3, 1)]
 
 
-def test_a_directory_is_listed(tmp_path: Path) -> None:
+def test_mentioned_directory_is_listed(tmp_path: Path) -> None:
     """As far as it goes."""
     words = Words(tmp_path)
     words.write("sub/b", "x")
@@ -104,7 +104,7 @@ def test_a_directory_is_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_a_picture_is_shown(tmp_path: Path, version: str) -> None:
+def test_mentioned_image_is_shown(tmp_path: Path, version: str) -> None:
     """The model sees it, whatever form the log has."""
     words = Words(tmp_path, version)  # type: ignore[arg-type]
     words.write("dot.png", base64.b64decode(DOT))
@@ -117,7 +117,7 @@ def test_a_picture_is_shown(tmp_path: Path, version: str) -> None:
         assert "rendered" not in told and told["renderedRole"] == "user"
 
 
-def test_a_file_that_is_too_large_is_named(tmp_path: Path) -> None:
+def test_too_large_file_is_named(tmp_path: Path) -> None:
     """The model is told how to read it."""
     words = Words(tmp_path)
     path = words.write("big.txt", "line of text\n" * 30_000)
@@ -134,7 +134,7 @@ def test_a_file_that_is_too_large_is_named(tmp_path: Path) -> None:
     assert told["renderedRole"] == "system"
 
 
-def test_what_is_no_file_is_words(tmp_path: Path) -> None:
+def test_text_that_is_not_a_file_stays_text(tmp_path: Path) -> None:
     """Names that nobody has, addresses, pictures that are none, binaries."""
     words = Words(tmp_path)
     words.write("bad.png", "no picture")
@@ -149,7 +149,7 @@ def test_what_is_no_file_is_words(tmp_path: Path) -> None:
     assert "Make a smaller copy" in told[-1]
 
 
-def test_a_person_may_name_any_file_a_command_only_some(tmp_path: Path) -> None:
+def test_user_may_mention_any_file_a_command_only_some(tmp_path: Path) -> None:
     """What may be read without asking; and nothing that is hidden."""
     (tmp_path / "out.txt").write_text("outside", encoding="utf-8")
     words = Words(tmp_path)
@@ -172,7 +172,7 @@ def test_secrets_in_files_are_hidden(tmp_path: Path) -> None:
     assert SECRET_PLACEHOLDER in told and "sk-ant-1234567890" not in told
 
 
-def test_the_older_form_tells_it_as_words_of_the_client(tmp_path: Path) -> None:
+def test_older_version_attaches_as_client_text(tmp_path: Path) -> None:
     """In meta lines behind the prompt."""
     words = Words(tmp_path, "2.1.29")
     words.write("n.txt", "one\n")
@@ -184,7 +184,7 @@ def test_the_older_form_tells_it_as_words_of_the_client(tmp_path: Path) -> None:
     assert "too large" in told[1]["message"]["content"]
 
 
-def test_a_file_that_was_named_can_be_edited(tmp_path: Path) -> None:
+def test_mentioned_file_can_be_edited(tmp_path: Path) -> None:
     """The model has seen it."""
     words = Words(tmp_path)
     path = words.write("n.txt", "one\n")
@@ -194,7 +194,7 @@ def test_a_file_that_was_named_can_be_edited(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "two\n"
 
 
-def test_files_that_go_along_are_told_apart(tmp_path: Path) -> None:
+def test_attached_files_are_separated(tmp_path: Path) -> None:
     """A line break stands behind each that another one follows, as the client sends them."""
     words = Words(tmp_path)
     words.write("a.txt", "a")

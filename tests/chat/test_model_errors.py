@@ -71,11 +71,11 @@ def fault(status: int | None, text: str = "made up", **more: Any) -> ModelError:
         (fault(None, kind="connection"), "API Error: made up", "server_error"),
     ],
 )
-def test_a_fault_has_the_clients_words(failed: ModelError, words: str, error: str) -> None:
+def test_error_text_matches_the_client(failed: ModelError, words: str, error: str) -> None:
     assert describe_error(failed, "claude-x")[:2] == (words, error)
 
 
-def test_what_may_be_cured_is_asked_again(tmp_path: Path) -> None:
+def test_transient_errors_are_retried(tmp_path: Path) -> None:
     script = {
         "answers": [
             {"error": 529, "message": "Overloaded"},
@@ -122,13 +122,13 @@ E<D  assistant Fine.
     )
 
 
-def test_at_a_terminal_retries_are_not_logged(tmp_path: Path) -> None:
+def test_interactive_retries_are_not_logged(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"error": 529}, {"text": "Fine."}]})
     stage.ask("go")
     assert "api_error" not in stage.picture()
 
 
-def test_what_a_broken_answer_had_said_is_not_in_the_older_log_either(tmp_path: Path) -> None:
+def test_partial_answer_is_not_in_the_older_log(tmp_path: Path) -> None:
     blocks = [{"type": "text", "text": "first"}, {"type": "text", "text": "second " * 30}]
     script = {"answers": [{"blocks": blocks, "error": 500, "after": 8}, {"text": "Fine."}]}
     stage = Stage(tmp_path, script, version="2.1.29")
@@ -156,7 +156,7 @@ def test_retrying_stops_after_the_limit(tmp_path: Path, retries: int, asked: int
     assert "API Error" not in json.dumps(stage.sent)
 
 
-def test_what_cannot_be_cured_is_not_asked_again(tmp_path: Path) -> None:
+def test_permanent_errors_are_not_retried(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"error": 400, "message": "odd"}, {"text": "Fine."}]})
     events = stage.ask("go", "again")
     ended = [(event.ending, event.text) for event in events if isinstance(event, TurnEnded)]
@@ -165,16 +165,14 @@ def test_what_cannot_be_cured_is_not_asked_again(tmp_path: Path) -> None:
 
 
 @given(st.integers(1, 1000), st.integers(), st.none() | st.floats(-1e9, 1e9))
-def test_a_wait_is_never_negative_and_never_long(
-    attempt: int, seed: int, asked: float | None
-) -> None:
+def test_retry_delay_is_bounded(attempt: int, seed: int, asked: float | None) -> None:
     seconds = compute_retry_delay(fault(529, retry_after=asked), attempt, Random(seed))
     assert seconds >= 0
     is_obeyed = asked is not None and 0 <= asked <= LONGEST_RETRY_AFTER
     assert seconds == asked if is_obeyed else seconds <= LONGEST_DELAY * 1.25
 
 
-def test_waits_double_up_to_a_bound() -> None:
+def test_retry_delay_doubles() -> None:
     class Never(Random):
         def random(self) -> float:
             return 0.0

@@ -1,4 +1,4 @@
-"""The models: what the API streams and how it fails, what a script may say."""
+"""Models: API streams and failures, and scripted models."""
 
 import asyncio
 import json
@@ -97,7 +97,7 @@ def test_arguments_that_are_not_json_are_kept_unparsed() -> None:
         (529, "overloaded_error", True),
     ],
 )
-def test_a_status_is_a_fault(status: int, kind: str, may_retry: bool) -> None:
+def test_error_status_is_an_error(status: int, kind: str, may_retry: bool) -> None:
     fault = fault_of(failed(status, "made up", retry_after=3))
     assert (fault.status, fault.kind, fault.text) == (status, kind, "made up")
     assert (fault.is_retryable, fault.retry_after) == (may_retry, 3.0)
@@ -112,7 +112,7 @@ def test_an_error_in_the_stream_gets_its_http_status() -> None:
     assert (fault.status, fault.kind, fault.is_retryable) == (529, "overloaded_error", True)
 
 
-def test_a_line_that_goes_dead_is_a_fault_of_the_connection() -> None:
+def test_dead_connection_is_a_connection_error() -> None:
     fault = fault_of(said("half of it and more", drop_after=3))
     assert (fault.status, fault.kind, fault.is_retryable) == (None, "connection", True)
     assert fault.connection is not None
@@ -128,7 +128,7 @@ def test_a_refused_connection_is_a_connection_error() -> None:
     assert caught.value.is_retryable
 
 
-def test_what_is_sent_is_the_request() -> None:
+def test_request_body_is_sent_unchanged() -> None:
     tools = [{"name": "Read", "description": "Reads.", "input_schema": {"type": "object"}}]
     system = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
     extra = {"metadata": {"user_id": "someone"}}
@@ -148,7 +148,7 @@ def test_what_is_sent_is_the_request() -> None:
     assert "made-up" in (one.headers.get("authorization") or one.headers.get("x-api-key") or "")
 
 
-def test_without_a_key_nothing_is_asked() -> None:
+def test_without_a_key_nothing_is_sent() -> None:
     with pytest.raises(UserError, match="no API key") as caught:
         MessagesApi("claude-opus-5-5", key="")
     assert "--demo" in caught.value.hints[0]
@@ -162,12 +162,12 @@ def scripted(script: dict[str, Any], *prompts: str) -> list[str]:
     ]
 
 
-def test_a_script_answers_in_order_and_then_otherwise() -> None:
+def test_script_answers_in_order_then_by_default() -> None:
     script = {"answers": [{"text": "one"}, {"text": "two"}], "otherwise": {"text": "no more"}}
     assert scripted(script, "a", "b", "c", "d") == ["one", "two", "no more", "no more"]
 
 
-def test_a_rule_of_a_script_comes_first_and_goes_by_steps() -> None:
+def test_script_rules_come_first_and_advance() -> None:
     rule = {"when": "files", "answers": [{"text": "first"}, {"text": "second"}]}
     script = {"answers": [{"text": "one"}], "rules": [rule]}
     assert scripted(script, "list files", "other", "files") == ["first", "one", "first"]

@@ -48,11 +48,11 @@ def bash(command: str) -> Proposal:
         ("a b;" * 6, ["Bash(a b;a b;a b;a b;a b;a b;)"]),
     ],
 )
-def test_commands_are_allowed_by_their_first_words(command: str, rules: list[str]) -> None:
+def test_commands_are_allowed_by_prefix(command: str, rules: list[str]) -> None:
     assert [*suggest_rules(bash(command))] == rules
 
 
-def test_other_calls() -> None:
+def test_rules_for_other_calls() -> None:
     fetch = call("WebFetch", "network", url="https://a.test/x")
     assert suggest_rules(fetch) == ("WebFetch(domain:a.test)",)
     assert suggest_rules(call("mcp__files__list", "network")) == ("mcp__files__list",)
@@ -60,7 +60,7 @@ def test_other_calls() -> None:
     assert suggest_rules(call("Read", "read", Path("/a/b"))) == ()
 
 
-def test_what_hooks_are_told_that_could_be_allowed() -> None:
+def test_permission_suggestions_for_hooks() -> None:
     kept = {"behavior": "allow", "destination": "localSettings"}
     rules = [{"toolName": "Bash", "ruleContent": "npm run *"}]
     assert suggest_permissions(bash("npm run x")) == [{"type": "addRules", "rules": rules, **kept}]
@@ -70,7 +70,7 @@ def test_what_hooks_are_told_that_could_be_allowed() -> None:
 
 
 @given(st.lists(st.sampled_from(["make", "npm", "run", "x", "-v", "&&", ";"]), max_size=6))
-def test_a_rule_that_is_kept_allows_what_was_allowed(words: list[str]) -> None:
+def test_saved_rule_allows_the_call(words: list[str]) -> None:
     command = " ".join(words)
     rules = suggest_rules(bash(command))
     place = Workplace(Path("/"), Path("/"))
@@ -109,7 +109,7 @@ BEFORE = {
 
 
 @pytest.mark.parametrize("name", BEFORE)
-def test_all_else_in_the_file_stays(tmp_path: Path, name: str) -> None:
+def test_rest_of_the_file_stays(tmp_path: Path, name: str) -> None:
     before, after = BEFORE[name]
     path = tmp_path / ".claude/settings.local.json"
     if before is not None:
@@ -123,7 +123,7 @@ def test_all_else_in_the_file_stays(tmp_path: Path, name: str) -> None:
     assert "Bash(x)" in [one.value for one in found]
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_symlink_stays_a_symlink(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     (tmp_path / "real.json").write_text("{}", encoding="utf-8")
     link = tmp_path / ".claude/settings.local.json"
@@ -142,7 +142,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         ('{"permissions": {"allow": 7}}', "no list of allowed tools"),
     ],
 )
-def test_a_broken_file_is_left_alone(tmp_path: Path, text: str, told: str) -> None:
+def test_broken_file_is_not_changed(tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / ".claude/settings.local.json"
     path.parent.mkdir()
     path.write_text(text, encoding="utf-8")
@@ -175,7 +175,7 @@ class Generous:
 
 
 def ruled(folder: Path, person: Generous, *calls: Proposal, notes: list[str]) -> list[Any]:
-    """Returns what the log says of some calls, asked about in one session."""
+    """Return what the log says of some calls, asked about in one session."""
     writer = SessionWriter.new(folder / "config", cwd=folder)
     manner = SessionOptions(None, asker=person, note=notes.append)  # type: ignore[arg-type]
     permissions = build_runtime(writer, manner).permissions
@@ -184,7 +184,7 @@ def ruled(folder: Path, person: Generous, *calls: Proposal, notes: list[str]) ->
     return [one.fields["permission_decision"] for one in rulings]
 
 
-def test_what_is_allowed_for_good_is_not_asked_about_again(tmp_path: Path) -> None:
+def test_permanent_permission_is_not_asked_again(tmp_path: Path) -> None:
     person = Generous()
     calls = (bash("npm run build"), bash("npm run test"))
     first, second = ruled(tmp_path, person, *calls, notes=[])
@@ -208,7 +208,7 @@ def test_a_rule_that_cannot_be_saved_is_reported(tmp_path: Path) -> None:
     assert note.startswith("rule not saved: ")
 
 
-def test_what_has_no_rule_is_allowed_once(tmp_path: Path) -> None:
+def test_call_without_a_rule_is_allowed_once(tmp_path: Path) -> None:
     write = call("Write", "write", tmp_path / "x")
     (decision,) = ruled(tmp_path, Generous(), write, notes=[])
     assert (decision["source"], decision["grantScope"]) == ("user_temporary", "once")

@@ -1,4 +1,4 @@
-"""Permissions: what mode, rules and a person say to a call, and what the log keeps of it."""
+"""Permissions: mode, rules and the user, and what the log records."""
 
 import asyncio
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class Person:
         self.asked: list[Proposal] = []
 
     async def ask(self, proposal: Proposal, call: str) -> Approval:
-        """Answers the next question."""
+        """Answer the next question."""
         self.asked.append(proposal)
         return self.answers.pop(0)
 
@@ -96,7 +96,7 @@ TABLE: dict[Mode, str] = {
 
 
 @pytest.mark.parametrize("mode", TABLE)
-def test_a_mode_says_what_is_asked(tmp_path: Path, mode: Mode) -> None:
+def test_mode_decides_what_is_asked(tmp_path: Path, mode: Mode) -> None:
     desk = Desk(tmp_path, mode)
     calls = (*CALLS, "fetch https://example.com/")
     verdicts = [desk.permissions.decide(desk.call(name)).verdict for name in calls]
@@ -174,19 +174,19 @@ def test_without_an_approver_the_model_gets_the_reason(
         ("bypassPermissions", "Bash make", {"reasonType": "mode"}),
     ],
 )
-def test_the_log_says_why_a_call_was_allowed(
+def test_log_records_why_a_call_was_allowed(
     tmp_path: Path, mode: Mode, call: str, why: Mapping[str, str]
 ) -> None:
     decision = {"decision": "accept", "source": "config", **why}
     assert Desk(tmp_path, mode).decision(call) == decision
 
 
-def test_the_older_form_says_nothing_of_permissions(tmp_path: Path) -> None:
+def test_older_version_logs_no_permissions(tmp_path: Path) -> None:
     desk = Desk(tmp_path, version="2.1.29")
     assert desk.rule("read inside").fields == desk.rule("Bash make").fields == {}
 
 
-def test_a_person_allows_a_call_once(tmp_path: Path) -> None:
+def test_user_allows_a_call_once(tmp_path: Path) -> None:
     person = Person(Approval(True), Approval(True))
     desk = Desk(tmp_path, person=person)
     assert desk.decision("Bash make") == {**ONCE, "reasonCode": "bashMiss:no-rule-match"}
@@ -194,7 +194,7 @@ def test_a_person_allows_a_call_once(tmp_path: Path) -> None:
     assert [one.title for one in person.asked] == ["make", "make"]
 
 
-def test_a_person_allows_the_same_command_for_the_session(tmp_path: Path) -> None:
+def test_user_allows_a_command_for_the_session(tmp_path: Path) -> None:
     person = Person(Approval(True, is_for_session=True), Approval(False, "no"))
     desk = Desk(tmp_path, person=person)
     assert desk.decision("Bash make") == {**SESSION, "reasonCode": "bashMiss:no-rule-match"}
@@ -203,7 +203,7 @@ def test_a_person_allows_the_same_command_for_the_session(tmp_path: Path) -> Non
     assert len(person.asked) == 2
 
 
-def test_a_person_allows_all_changes_within_the_workspace(tmp_path: Path) -> None:
+def test_user_allows_all_edits_in_the_workspace(tmp_path: Path) -> None:
     person = Person(Approval(True, is_for_session=True), Approval(False, "no"))
     desk = Desk(tmp_path, person=person)
     assert desk.decision("write inside") == {**SESSION, "reasonCode": "unknown"}
@@ -214,7 +214,7 @@ def test_a_person_allows_all_changes_within_the_workspace(tmp_path: Path) -> Non
     assert len(person.asked) == 2
 
 
-def test_what_is_allowed_in_one_folder_and_host_is_not_in_another(tmp_path: Path) -> None:
+def test_permission_is_per_folder_and_host(tmp_path: Path) -> None:
     grant = Approval(True, is_for_session=True)
     person = Person(grant, grant, Approval(False, "no"), Approval(False, "no"))
     desk = Desk(tmp_path, person=person)
@@ -225,7 +225,7 @@ def test_what_is_allowed_in_one_folder_and_host_is_not_in_another(tmp_path: Path
     assert desk.permissions.mode == "default"
 
 
-def test_a_refusal_without_words_stops_the_turn(tmp_path: Path) -> None:
+def test_rejection_without_text_stops_the_turn(tmp_path: Path) -> None:
     ruling = Desk(tmp_path, person=Person(Approval(False))).rule("Bash make")
     assert ruling == Ruling(
         False,
@@ -238,7 +238,7 @@ def test_a_refusal_without_words_stops_the_turn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stops", [False, True])
-def test_a_refusal_with_words_tells_them(tmp_path: Path, stops: bool) -> None:
+def test_rejection_with_text_sends_it(tmp_path: Path, stops: bool) -> None:
     ruling = Desk(tmp_path, person=Person(Approval(False, "use git", ends_turn=stops))).rule(
         "Bash make"
     )
@@ -261,7 +261,7 @@ def test_a_refusal_with_words_tells_them(tmp_path: Path, stops: bool) -> None:
     }
 
 
-def test_what_a_person_changed_is_checked_and_done(tmp_path: Path) -> None:
+def test_edited_call_is_checked_and_run(tmp_path: Path) -> None:
     changed = Approval(True, arguments={"command": "echo two"})
     wrong = Approval(True, arguments={"command": 7})
     desk = Desk(tmp_path, person=Person(changed, wrong))
@@ -273,7 +273,7 @@ def test_what_a_person_changed_is_checked_and_done(tmp_path: Path) -> None:
     assert "command" in refused.message
 
 
-def test_a_mode_can_be_switched(tmp_path: Path) -> None:
+def test_mode_can_be_switched(tmp_path: Path) -> None:
     desk = Desk(tmp_path, version="2.1.29")
     desk.permissions.set_mode("plan")
     assert desk.writer.setting.permission_mode == "plan"
@@ -308,7 +308,7 @@ RULES = parse_rules(
         ("fetch https://[/", "ask"),
     ],
 )
-def test_rules_allow_what_they_name(tmp_path: Path, call: str, verdict: Verdict) -> None:
+def test_allow_rules(tmp_path: Path, call: str, verdict: Verdict) -> None:
     desk = Desk(tmp_path, allow_rules=RULES)
     decision = desk.permissions.decide(desk.call(call))
     assert decision.verdict == verdict
@@ -336,7 +336,7 @@ def test_rules_allow_what_they_name(tmp_path: Path, call: str, verdict: Verdict)
     ],
 )
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
-def test_rules_forbid_in_every_mode(
+def test_deny_rules_apply_in_every_mode(
     tmp_path: Path, call: str, is_forbidden: bool, mode: Mode
 ) -> None:
     desk = Desk(
@@ -364,7 +364,7 @@ def test_rules_forbid_in_every_mode(
             assert ruling.fields["tool_denial_kind"] == "permission-rule"
 
 
-def test_a_rule_without_words_names_a_tool(tmp_path: Path) -> None:
+def test_rule_without_a_pattern_names_a_tool(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     assert parse_rule("Bash") == Rule("Bash")
     assert find_allow_rule([Rule("Bash")], desk.call("Bash make > x"), desk.place)
@@ -393,9 +393,7 @@ def test_a_rule_without_words_names_a_tool(tmp_path: Path) -> None:
         ("a+b", "a+b", True),
     ],
 )
-def test_a_rule_for_files_names_paths(
-    tmp_path: Path, words: str, path: str, is_named: bool
-) -> None:
+def test_file_rules_name_paths(tmp_path: Path, words: str, path: str, is_named: bool) -> None:
     desk = Desk(tmp_path)
     call = replace(desk.call("write inside"), paths=(desk.root / path,))
     assert Rule("Edit", words).matches(call, desk.place) == is_named
@@ -408,7 +406,7 @@ def test_an_invalid_rule_is_rejected(text: str) -> None:
         parse_rule(text)
 
 
-def test_rules_stand_between_commas_and_spaces() -> None:
+def test_rules_are_separated_by_commas_or_spaces() -> None:
     assert parse_rules(["Edit,Read Bash(a, b:*)", "  "]) == (
         Rule("Edit"),
         Rule("Read"),
@@ -462,7 +460,7 @@ def test_rules_stand_between_commas_and_spaces() -> None:
         ("cat 'unended", False),
     ],
 )
-def test_only_commands_that_look_at_the_workspace_are_free(
+def test_only_read_only_workspace_commands_need_no_permission(
     tmp_path: Path, command: str, is_free: bool
 ) -> None:
     root = tmp_path.resolve()
@@ -471,7 +469,7 @@ def test_only_commands_that_look_at_the_workspace_are_free(
     assert not is_safe_command("ls", Workplace(root, Path("/")))
 
 
-def test_a_turn_goes_on_after_words_and_ends_without(tmp_path: Path) -> None:
+def test_turn_continues_after_rejection_text_and_ends_without(tmp_path: Path) -> None:
     call = {"calls": [{"name": "Bash", "input": {"command": "make"}}]}
     stage = Stage(tmp_path, {"answers": [call, call, {"text": "Well."}]}, tools=[toolbox()["Bash"]])
     person = Person(Approval(False, "use git"), Approval(False))
@@ -515,9 +513,7 @@ def test_a_turn_goes_on_after_words_and_ends_without(tmp_path: Path) -> None:
         ("git/config", "allow"),
     ],
 )
-def test_files_that_have_something_run_are_asked_about(
-    tmp_path: Path, name: str, verdict: Verdict
-) -> None:
+def test_files_that_run_code_are_asked_about(tmp_path: Path, name: str, verdict: Verdict) -> None:
     desk = Desk(tmp_path, "acceptEdits")
     call = proposal("Write", "write", desk.root / name)
     decision = desk.permissions.decide(call)
@@ -536,7 +532,7 @@ def test_permission_for_a_sensitive_file_covers_no_others(tmp_path: Path) -> Non
     assert desk.permissions.decide(desk.call("write inside")).verdict == "ask"
 
 
-def test_where_files_may_not_be_read_commands_do_not_look_unasked(tmp_path: Path) -> None:
+def test_commands_over_denied_files_need_permission(tmp_path: Path) -> None:
     for forbidden, verdict in (((), "allow"), (("Read(x)",), "ask"), (("Edit",), "allow")):
         desk = Desk(tmp_path, deny_rules=parse_rules(forbidden))
         assert desk.permissions.decide(desk.call("Bash cat y")).verdict == verdict

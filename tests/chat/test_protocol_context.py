@@ -1,4 +1,4 @@
-"""Tokens, compaction, progress and resuming of the published protocol, as the client does them."""
+"""Tokens, compaction, progress and resume of the published protocol."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ LOOK = {"name": "Echo", "input": {"text": "a"}}
 
 # checklist: P93
 @pytest.mark.parametrize("version", VERSIONS)
-def test_tokens_are_counted_once_for_each_response(tmp_path: Path, version: Version) -> None:
+def test_tokens_are_counted_once_per_response(tmp_path: Path, version: Version) -> None:
     answers = [
         {"thinking": "hm", "text": "Look.", "calls": [LOOK, LOOK], "usage": USAGE},
         {"text": "Done.", "usage": USAGE},
@@ -70,7 +70,7 @@ def test_a_conversation_near_the_limit_is_compacted_first(tmp_path: Path, versio
 
 
 # checklist: P95, P96
-def test_a_compaction_of_the_older_form_is_a_summary_a_boundary_and_a_new_root(
+def test_older_compaction_is_a_summary_a_boundary_and_a_new_root(
     tmp_path: Path,
 ) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]}, version="2.1.29")
@@ -91,7 +91,7 @@ def test_a_compaction_of_the_older_form_is_a_summary_a_boundary_and_a_new_root(
 
 
 # checklist: P95, P96
-def test_a_compaction_of_today_is_a_boundary_and_a_summary_below_it(tmp_path: Path) -> None:
+def test_current_compaction_is_a_boundary_with_a_summary_below(tmp_path: Path) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
     room.compact("first", "second")
     lines = [line for line in room.lines if "uuid" in line]
@@ -106,7 +106,7 @@ def test_a_compaction_of_today_is_a_boundary_and_a_summary_below_it(tmp_path: Pa
 
 
 def with_tools(folder: Path, version: Version, *answers: Json) -> tuple[Client, Path]:
-    """Returns a client with the tools of this machine, and its log."""
+    """Return a client with the tools of this machine, and its log."""
     work = folder / "work"
     work.mkdir()
     writer = SessionWriter.new(folder / "config", cwd=work, version=version)
@@ -155,7 +155,7 @@ def test_output_of_a_running_command_is_progress(
 
 # checklist: P76
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_file_that_a_call_changes_is_kept_before(tmp_path: Path, version: Version) -> None:
+def test_file_is_backed_up_before_a_call_changes_it(tmp_path: Path, version: Version) -> None:
     notes = tmp_path / "work" / "notes.txt"
     calls = [
         {"name": "Read", "input": {"file_path": str(notes)}},
@@ -192,7 +192,7 @@ def test_a_file_that_a_call_changes_is_kept_before(tmp_path: Path, version: Vers
 
 
 def gone_on(log: Path, *answers: Json) -> list[list[Json]]:
-    """Goes on with a log for one prompt, and returns what was sent for it."""
+    """Go on with a log for one prompt, and return what was sent for it."""
     writer = SessionWriter.resume(log)
     model = Overheard(*answers)
     memory = RequestBuilder(LiveContext(writer), "claude-opus-5-5")
@@ -204,7 +204,7 @@ def gone_on(log: Path, *answers: Json) -> list[list[Json]]:
 
 # checklist: P101, P102, P103, P104
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_session_goes_on_from_its_file(tmp_path: Path, version: Version) -> None:
+def test_session_continues_from_its_file(tmp_path: Path, version: Version) -> None:
     answers = [{"thinking": "hm", "text": "Look.", "calls": [LOOK, LOOK]}, {"text": "Done."}]
     stage = Stage(tmp_path, {"answers": answers}, tools=[Echo()], version=version)
     stage.ask("first")
@@ -231,7 +231,7 @@ def test_a_session_goes_on_from_its_file(tmp_path: Path, version: Version) -> No
 
 # checklist: P105
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_compacted_session_goes_on_from_its_summary(tmp_path: Path, version: Version) -> None:
+def test_compacted_session_continues_from_its_summary(tmp_path: Path, version: Version) -> None:
     room = Room(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]}, version=version)
     room.compact("first", "second")
     [sent] = gone_on(room.parts.writer.path, {"text": "Later."})
@@ -243,7 +243,7 @@ def test_a_compacted_session_goes_on_from_its_summary(tmp_path: Path, version: V
 
 
 # checklist: P6
-def test_a_file_alone_is_enough_to_go_on(tmp_path: Path) -> None:
+def test_log_file_alone_is_enough_to_continue(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
     stage.ask("first", "second")
     elsewhere = tmp_path / "elsewhere" / f"{stage.client.session}.jsonl"
@@ -260,7 +260,7 @@ def test_a_file_alone_is_enough_to_go_on(tmp_path: Path) -> None:
 
 
 # checklist: P119
-def test_the_appendix_rebuilds_what_a_client_of_the_older_form_wrote(tmp_path: Path) -> None:
+def test_older_log_can_be_rebuilt_as_in_the_appendix(tmp_path: Path) -> None:
     answers = [{"text": "Look.", "calls": [LOOK, LOOK]}, {"text": "Done."}]
     stage = Stage(tmp_path, {"answers": answers}, tools=[Echo()], version="2.1.29")
     stage.ask("first")
@@ -276,7 +276,7 @@ def test_the_appendix_rebuilds_what_a_client_of_the_older_form_wrote(tmp_path: P
 
 
 def appendix_c(jsonl_path: Path) -> list[Json]:
-    """Returns what the function of the appendix returns, line for line as it is printed there."""
+    """Return what the function of the appendix returns, line for line as it is printed there."""
     messages: list[Json] = []
     for line in jsonl_path.read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)

@@ -1,4 +1,4 @@
-"""The example session of the published protocol, held by a client: its six lines."""
+"""The example session of the published protocol: its six lines."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ def answers(readme: Path) -> list[dict[str, Any]]:
 
 
 def played(folder: Path) -> list[dict[str, Any]]:
-    """Holds the session in a project of its own, and returns its lines."""
+    """Hold the session in a project of its own, and return its lines."""
     project = folder / "project"
     project.mkdir()
     readme = project / "README.md"
@@ -65,7 +65,7 @@ def played(folder: Path) -> list[dict[str, Any]]:
 
 
 def without_numbers(entry: dict[str, Any]) -> dict[str, Any]:
-    """Returns a line without what Read counts and how long it took."""
+    """Return a line without what Read counts and how long it took."""
     content = entry.get("message", {}).get("content")
     if entry["type"] == "user" and isinstance(content, list):
         content[0]["content"] = NUMBER.sub("", content[0]["content"])
@@ -73,7 +73,7 @@ def without_numbers(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 # checklist: P40, P43, P44, P45, P72, P80, P82, P83, P100
-def test_the_six_lines_come_of_a_turn(tmp_path: Path) -> None:
+def test_turn_writes_the_six_lines(tmp_path: Path) -> None:
     described = [json.loads(line) for line in EXAMPLE.splitlines()]
     written = played(tmp_path)
     assert [plainly(without_numbers(entry)) for entry in written] == [
@@ -81,7 +81,7 @@ def test_the_six_lines_come_of_a_turn(tmp_path: Path) -> None:
     ]
 
 
-def test_the_six_lines_are_chained_and_named_as_in_the_description(tmp_path: Path) -> None:
+def test_six_lines_are_chained_as_described(tmp_path: Path) -> None:
     snapshot, prompt, call, result, answer, ended = played(tmp_path)
     chain = [prompt, call, result, answer, ended]
     assert [line["parentUuid"] for line in chain] == [None, *(line["uuid"] for line in chain[:-1])]

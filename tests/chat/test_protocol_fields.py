@@ -1,4 +1,4 @@
-"""The field tables of the published protocol, held to every line that a client writes."""
+"""The field tables of the published protocol, checked on every line a client writes."""
 
 import re
 from collections.abc import Callable
@@ -104,7 +104,7 @@ def of_type(lines: list[Json], kind: str) -> list[Json]:
 
 # checklist: P106
 @pytest.mark.parametrize("field", ALL | USER)
-def test_a_user_message_has_every_field_of_its_table(lines: list[Json], field: str) -> None:
+def test_user_message_has_every_field(lines: list[Json], field: str) -> None:
     users = of_type(lines, "user")
     assert len(users) == 4
     for entry in users:
@@ -112,7 +112,7 @@ def test_a_user_message_has_every_field_of_its_table(lines: list[Json], field: s
 
 
 # checklist: P106
-def test_what_a_user_message_may_have_it_has_where_it_should(lines: list[Json]) -> None:
+def test_user_message_has_optional_fields_where_due(lines: list[Json]) -> None:
     prompts = [one for one in of_type(lines, "user") if isinstance(one["message"]["content"], str)]
     results = [one for one in of_type(lines, "user") if one not in prompts]
     assert [one["permissionMode"] for one in prompts] == ["default", "default"]
@@ -124,7 +124,7 @@ def test_what_a_user_message_may_have_it_has_where_it_should(lines: list[Json]) 
 
 # checklist: P107
 @pytest.mark.parametrize("field", ALL | ASSISTANT)
-def test_an_assistant_message_has_every_field_of_its_table(lines: list[Json], field: str) -> None:
+def test_assistant_message_has_every_field(lines: list[Json], field: str) -> None:
     answers = of_type(lines, "assistant")
     assert len(answers) == 6
     for entry in answers:
@@ -132,7 +132,7 @@ def test_an_assistant_message_has_every_field_of_its_table(lines: list[Json], fi
 
 
 # checklist: P107
-def test_the_last_line_of_a_response_says_how_it_ended(lines: list[Json]) -> None:
+def test_last_line_of_a_response_has_the_stop_reason(lines: list[Json]) -> None:
     ends = {
         one["message"]["id"]: one["message"]["stop_reason"] for one in of_type(lines, "assistant")
     }
@@ -140,7 +140,7 @@ def test_the_last_line_of_a_response_says_how_it_ended(lines: list[Json]) -> Non
 
 
 # checklist: P108
-def test_blocks_have_the_fields_of_their_kind(lines: list[Json]) -> None:
+def test_blocks_have_the_fields_of_their_type(lines: list[Json]) -> None:
     seen = set()
     for entry in lines:
         content = entry.get("message", {}).get("content")

@@ -1,4 +1,4 @@
-"""The turn of the published protocol, step by step: what is sent, what is run, what is written.
+"""The turn of the published protocol: what is sent, run and written.
 
 Each test asserts what a line or a request says, so that it fails when that is dropped.
 """
@@ -32,13 +32,13 @@ class Overheard:
         self._script = ScriptModel({"answers": [*answers]})
 
     def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
-        """Answers as the script says."""
+        """Answer as the script says."""
         self.requests.append(request)
         return self._script.stream(request)
 
 
 def bare(messages: Sequence[Any]) -> list[Json]:
-    """Returns messages without the marks of the cache."""
+    """Return messages without the marks of the cache."""
     return [
         {
             "role": message["role"],
@@ -57,9 +57,7 @@ def of_type(stage: Stage, name: str) -> list[Json]:
 
 # checklist: P40
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_prompt_is_a_user_line_with_a_snapshot_that_names_it(
-    tmp_path: Path, version: Version
-) -> None:
+def test_prompt_is_a_user_line_with_a_snapshot(tmp_path: Path, version: Version) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "Yes."}]}, version=version)
     stage.ask("implement it")
     snapshot, prompt = stage.lines[:2]
@@ -74,9 +72,7 @@ def test_a_prompt_is_a_user_line_with_a_snapshot_that_names_it(
 
 # checklist: P41
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_a_skill_makes_of_a_prompt_is_a_meta_line_below_it(
-    tmp_path: Path, version: Version
-) -> None:
+def test_skill_expansion_is_a_meta_line_below_the_prompt(tmp_path: Path, version: Version) -> None:
     stage = Stage(tmp_path, {}, version=version)
     writer = stage.parts.writer
     command = writer.prompt("<command-name>/spec</command-name>")
@@ -88,7 +84,7 @@ def test_what_a_skill_makes_of_a_prompt_is_a_meta_line_below_it(
 
 
 # checklist: P42, P78
-def test_the_conversation_is_sent_and_the_answer_comes_as_a_stream(tmp_path: Path) -> None:
+def test_conversation_is_sent_and_the_answer_streams(tmp_path: Path) -> None:
     model = Overheard({"text": "word " * 20}, {"text": "Again."})
     stage = Stage(tmp_path, model)
     events = stage.ask("first", "second")
@@ -124,7 +120,7 @@ BLOCKS = [
     ("version", "ends"),
     [("2.1.325", ["tool_use"] * 4), ("2.1.29", [None, None, None, "tool_use"])],
 )
-def test_every_block_has_a_line_and_all_lines_have_the_request(
+def test_every_block_has_a_line_with_the_request_id(
     tmp_path: Path, version: Version, ends: list[str | None]
 ) -> None:
     script = {"answers": [{"blocks": BLOCKS}, {"text": "Done."}]}
@@ -140,7 +136,7 @@ def test_every_block_has_a_line_and_all_lines_have_the_request(
     assert [line["parentUuid"] for line in blocks[1:]] == [line["uuid"] for line in blocks[:-1]]
 
 
-def test_a_block_of_the_older_form_is_in_the_log_before_the_next_has_come(tmp_path: Path) -> None:
+def test_older_version_logs_each_block_before_the_next(tmp_path: Path) -> None:
     answer = {"blocks": [*BLOCKS[:2], {"type": "text", "text": "later " * 30}], "pause": 0.001}
     stage = Stage(tmp_path, {"answers": [answer]}, version="2.1.29")
 
@@ -204,7 +200,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("version", "answer", "ending"), CASES)
-def test_a_text_ends_the_turn_whatever_the_reason(
+def test_text_ends_the_turn_for_any_stop_reason(
     tmp_path: Path, version: Version, answer: Json, ending: str
 ) -> None:
     model = Overheard(answer, {"text": "too much"})
@@ -219,7 +215,7 @@ def test_a_text_ends_the_turn_whatever_the_reason(
 
 # checklist: P45, P100
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_turn_that_is_over_says_how_long_it_took(tmp_path: Path, version: Version) -> None:
+def test_finished_turn_has_a_duration(tmp_path: Path, version: Version) -> None:
     script = {"answers": [{"text": "Yes.", "pause": 0.01}, {"text": "And yes."}]}
     stage = Stage(tmp_path, script, version=version)
     events = stage.ask("first", "second")
@@ -234,7 +230,7 @@ def test_a_turn_that_is_over_says_how_long_it_took(tmp_path: Path, version: Vers
 
 # checklist: P1, P2
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_log_only_ever_grows_by_whole_lines(tmp_path: Path, version: Version) -> None:
+def test_log_grows_by_complete_lines_only(tmp_path: Path, version: Version) -> None:
     script = {"answers": [{"calls": TWO}, {"text": "Done."}, {"text": "Again."}]}
     stage = Stage(tmp_path, script, tools=[Echo()], version=version)
     seen = [b""]
@@ -256,7 +252,7 @@ def kinds(events: list[Event]) -> list[str]:
     return [type(event).__name__ for event in events]
 
 
-def test_what_happens_is_told_in_the_order_in_which_it_happens(tmp_path: Path) -> None:
+def test_events_are_in_order(tmp_path: Path) -> None:
     script = {"answers": [{"text": "I look.", "calls": [LOOK]}, {"text": "Done."}]}
     events = Stage(tmp_path, script, tools=[Echo()]).ask("look")
     assert kinds(events) == [

@@ -1,4 +1,4 @@
-"""Pull requests that commands make, and what the log says of them."""
+"""Pull requests created by commands, as logged."""
 
 from pathlib import Path
 
@@ -23,12 +23,12 @@ MADE = PullRequest(3, "https://github.com/a/b-c.d/pull/3", "a/b-c.d")
         ("gh pr create", f"{MADE.url[:-1]}1 {MADE.url}", MADE),
     ],
 )
-def test_a_pull_request_is_found(command: str, printed: str, found: PullRequest | None) -> None:
+def test_pull_request_is_found(command: str, printed: str, found: PullRequest | None) -> None:
     assert find_pull_request(command, printed) == found
 
 
 @pytest.mark.parametrize(("effect", "count"), [("execute", 1), ("read", 0)])
-def test_it_is_logged_with_the_result(tmp_path: Path, effect: str, count: int) -> None:
+def test_pull_request_is_logged_with_the_result(tmp_path: Path, effect: str, count: int) -> None:
     class Made(Echo):
         """Says an address, whatever it is told."""
 

@@ -1,4 +1,4 @@
-"""Prompts that are typed while the model works: within the turn, after it, taken back."""
+"""Prompts typed while the model works: within the turn, after it, withdrawn."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +18,7 @@ CALL = {"calls": [{"name": "Echo", "input": {"text": "a"}}]}
 def meanwhile(
     stage: Stage, is_time: Callable[[Event], bool], act: Callable[[Client], object]
 ) -> list[Event]:
-    """Asks, and does something once, at an event."""
+    """Ask, and does something once, at an event."""
 
     async def play() -> list[Event]:
         events: list[Event] = []
@@ -38,7 +38,7 @@ def is_called(event: Event) -> bool:
     return isinstance(event, ToolStarted)
 
 
-def test_what_is_typed_while_tools_run_is_told_within_the_turn(tmp_path: Path) -> None:
+def test_prompt_typed_while_tools_run_joins_the_turn(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [CALL, {"text": "Both."}]}, tools=[Echo()])
     events = meanwhile(stage, is_called, lambda client: client.queue("Also\n  this"))
     assert [type(event) for event in events].count(TurnEnded) == 1
@@ -67,14 +67,14 @@ F<E  system turn_duration
     assert "Also\n  this" in results[1]["text"]
 
 
-def test_a_long_prompt_is_told_as_a_whole(tmp_path: Path) -> None:
+def test_long_queued_prompt_is_sent_in_full(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [CALL, {"text": "Yes."}]}, tools=[Echo()])
     words = "very long " * 500
     meanwhile(stage, is_called, lambda client: client.queue(words))
     assert words in str(stage.sent[2]["content"][1]["text"])
 
 
-def test_what_is_typed_while_it_speaks_has_a_turn_of_its_own(tmp_path: Path) -> None:
+def test_prompt_typed_during_an_answer_gets_its_own_turn(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Both."}]})
 
     def type_two(client: Client) -> None:
@@ -106,7 +106,7 @@ G<F  system turn_duration
     assert [line["turnPosition"]["promptIndex"] for line in waited] == [2, 2]
 
 
-def test_what_waits_goes_on_once_the_turn_is_stopped(tmp_path: Path) -> None:
+def test_queued_prompt_runs_after_an_interrupt(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [CALL, {"text": "Two."}]}, tools=[Echo()])
     stage.parts.tools["Echo"].gates["a"] = asyncio.Event()  # type: ignore[attr-defined]
 
@@ -121,7 +121,7 @@ def test_what_waits_goes_on_once_the_turn_is_stopped(tmp_path: Path) -> None:
     assert "E<D  user two" in stage.picture()
 
 
-def test_what_is_taken_back_is_not_asked(tmp_path: Path) -> None:
+def test_withdrawn_prompt_is_not_sent(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [CALL, {"text": "One."}]}, tools=[Echo()])
     taken: list[object] = []
 
@@ -138,13 +138,13 @@ def test_what_is_taken_back_is_not_asked(tmp_path: Path) -> None:
     assert "user two" not in stage.picture()
 
 
-def test_nothing_waits_where_nothing_goes_on(tmp_path: Path) -> None:
+def test_nothing_is_queued_without_a_turn(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {})
     with pytest.raises(UserError, match="no turn is running"):
         stage.client.queue("too late")
 
 
-def test_two_turns_do_not_go_on_at_once(tmp_path: Path) -> None:
+def test_only_one_turn_at_a_time(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "One."}]})
 
     async def play() -> None:
@@ -165,7 +165,7 @@ class Ended:
     notification = TaskNotification(words)
 
 
-def test_news_of_what_ran_beside_are_told_within_the_turn(tmp_path: Path) -> None:
+def test_background_notifications_join_the_turn(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [CALL, {"text": "Seen."}]}, tools=[Echo()])
     events = meanwhile(stage, is_called, lambda client: client.runtime.place.on_task_done(Ended()))
     assert [event.text for event in events if isinstance(event, TurnEnded)] == ["Seen."]
@@ -189,7 +189,7 @@ def test_news_of_what_ran_beside_are_told_within_the_turn(tmp_path: Path) -> Non
     assert any(Ended.words in text for text in words), "the model is told"
 
 
-def test_news_that_come_with_the_last_answer_have_a_turn_of_their_own(tmp_path: Path) -> None:
+def test_late_notification_gets_its_own_turn(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Seen."}]})
     events = meanwhile(
         stage,
@@ -204,7 +204,7 @@ def test_news_that_come_with_the_last_answer_have_a_turn_of_their_own(tmp_path: 
     assert told["turnOrigin"] == "task_notification"
 
 
-def test_news_that_come_while_nobody_asks_go_with_the_next_prompt(tmp_path: Path) -> None:
+def test_idle_notification_goes_with_the_next_prompt(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "Both seen."}]})
     stage.parts.place.on_task_done(Ended())
     events = meanwhile(stage, lambda _: False, lambda client: None)
@@ -216,7 +216,7 @@ def test_news_that_come_while_nobody_asks_go_with_the_next_prompt(tmp_path: Path
     assert prompt == "go"
 
 
-def test_news_are_not_taken_back(tmp_path: Path) -> None:
+def test_notifications_cannot_be_withdrawn(tmp_path: Path) -> None:
     stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
 
     def hear_and_take_back(client: Client) -> None:

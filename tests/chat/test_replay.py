@@ -1,4 +1,4 @@
-"""Recorded sessions, played: the same answers, calls done anew, in a session of their own."""
+"""Replaying recorded sessions: same answers, calls run again, in a new session."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def told(stage: Stage) -> list[str]:
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_a_session_that_is_played_is_the_session(tmp_path: Path, version: Version) -> None:
+def test_replay_equals_the_session(tmp_path: Path, version: Version) -> None:
     recorded = Stage(folder(tmp_path, "1"), SCRIPT, tools=[Echo()], version=version)
     recorded.ask("one", "two")
     model = ReplayModel(recorded.parts.writer.path)
@@ -47,7 +47,7 @@ def test_a_session_that_is_played_is_the_session(tmp_path: Path, version: Versio
     assert "claude-haiku-5-5" in models
 
 
-def test_what_is_played_has_ids_of_its_own(tmp_path: Path) -> None:
+def test_replay_has_new_ids(tmp_path: Path) -> None:
     recorded = Stage(folder(tmp_path, "1"), SCRIPT, tools=[Echo()])
     recorded.ask("one")
     again = Stage(folder(tmp_path, "2"), ReplayModel(recorded.parts.writer.path), tools=[Echo()])
@@ -61,7 +61,7 @@ def test_what_is_played_has_ids_of_its_own(tmp_path: Path) -> None:
     assert ids(recorded) & ids(again) == {""}
 
 
-def test_a_turn_that_was_stopped_ends_where_it_was(tmp_path: Path) -> None:
+def test_interrupted_turn_ends_at_the_same_point(tmp_path: Path) -> None:
     log = tmp_path / "stopped.jsonl"
     recorded = Stage(folder(tmp_path, "1"), SCRIPT, tools=[Echo()])
     recorded.ask("one")
@@ -73,7 +73,7 @@ def test_a_turn_that_was_stopped_ends_where_it_was(tmp_path: Path) -> None:
     assert (ended.ending, ended.text) == ("done", TURN_ENDED)
 
 
-def test_beyond_its_end_a_recording_is_over(tmp_path: Path) -> None:
+def test_prompt_beyond_the_recording_is_an_error(tmp_path: Path) -> None:
     recorded = Stage(folder(tmp_path, "1"), {"answers": [{"text": "One."}]})
     recorded.ask("one")
     again = Stage(folder(tmp_path, "2"), ReplayModel(recorded.parts.writer.path))
@@ -85,7 +85,7 @@ def test_beyond_its_end_a_recording_is_over(tmp_path: Path) -> None:
     ]
 
 
-def test_a_session_without_answers_is_not_played(tmp_path: Path) -> None:
+def test_session_without_answers_is_refused(tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.write_text("{}\n")
     with pytest.raises(UserError, match="no answers to replay"):

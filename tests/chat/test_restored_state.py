@@ -25,7 +25,7 @@ class Sitting:
         self.log: Path | None = None
 
     def turn(self, *calls: tuple[str, dict[str, Any]], **more: Any) -> list[Any]:
-        """Does calls in a client of its own; returns what was told of each."""
+        """Do calls in a client of its own; returns what was told of each."""
         answer = {"calls": [{"name": name, "input": given} for name, given in calls], **more}
         model = ScriptModel({"answers": [answer, {"text": "Done."}]})
         held: dict[str, Any] = {"model": model, "mode": "bypassPermissions"}
@@ -56,7 +56,7 @@ def read(name: str, **part: int) -> tuple[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_files_are_known_as_they_are_to_the_client(tmp_path: Path, version: Version) -> None:
+def test_known_files_match_the_client(tmp_path: Path, version: Version) -> None:
     """As 2.1.325 told it, asked the same: whole ones that were read or written are known."""
     sitting = Sitting(tmp_path, version)
     for name in ("whole", "part", "edited", "touched", "changed", "gone", "unseen"):
@@ -113,7 +113,7 @@ def todo(content: str, status: str = "pending") -> dict[str, str]:
     return {"content": content, "status": status, "activeForm": f"{content}ing"}
 
 
-def test_lists_are_kept(tmp_path: Path) -> None:
+def test_todo_lists_are_restored(tmp_path: Path) -> None:
     sitting = Sitting(tmp_path)
     sitting.turn(
         ("TaskCreate", {"subject": "First", "description": "d", "metadata": {"a": 1}}),

@@ -1,4 +1,4 @@
-"""Rules of settings: all forms of their words, who wins, and what the log says of it."""
+"""Permission rules of settings: forms, precedence, and the log."""
 
 import asyncio
 import json
@@ -122,7 +122,7 @@ ALLOWED = ["touch a", "mkdir:*", "rm *", "git commit*", "npm run test*"]
         ("ls", None),
     ],
 )
-def test_a_command_is_allowed_in_all_its_steps(
+def test_every_part_of_a_command_must_be_allowed(
     tmp_path: Path, command: str, how: str | None
 ) -> None:
     desk = Desk(tmp_path, userSettings={"allow": [f"Bash({words})" for words in ALLOWED]})
@@ -160,13 +160,13 @@ def test_a_command_is_allowed_in_all_its_steps(
         "rm",
     ],
 )
-def test_a_command_is_forbidden_in_any_step(tmp_path: Path, command: str) -> None:
+def test_any_denied_part_denies_a_command(tmp_path: Path, command: str) -> None:
     desk = Desk(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
     assert desk.decision(bash(command))["decision"] == "reject"
 
 
 @pytest.mark.parametrize("command", ["echo rm", "rmx", "git rm x", "ls 'rm'", "confirm x"])
-def test_a_word_is_no_step(tmp_path: Path, command: str) -> None:
+def test_quoted_text_is_not_a_command_part(tmp_path: Path, command: str) -> None:
     desk = Desk(tmp_path, userSettings={"allow": ["Bash"], "deny": ["Bash(rm:*)"]})
     assert desk.decision(bash(command))["decision"] == "accept"
 
@@ -189,9 +189,7 @@ def sources(kind: RuleKind) -> dict[str, Any]:
         ("c", "cliArg", "config"),
     ],
 )
-def test_the_log_says_which_file_allowed(
-    tmp_path: Path, letter: str, source: str, how: str
-) -> None:
+def test_log_names_the_allowing_file(tmp_path: Path, letter: str, source: str, how: str) -> None:
     desk = Desk(tmp_path, **sources("allow"))
     assert desk.decision(bash(f"touch {letter}"), allowed=["Bash(touch c)"]) == {
         "told": "",
@@ -212,9 +210,7 @@ def test_the_log_says_which_file_allowed(
         ("c", "cliArg", "config"),
     ],
 )
-def test_the_log_says_which_file_forbade(
-    tmp_path: Path, letter: str, source: str, how: str
-) -> None:
+def test_log_names_the_denying_file(tmp_path: Path, letter: str, source: str, how: str) -> None:
     desk = Desk(tmp_path, **sources("deny"))
     assert desk.decision(bash(f"touch {letter}"), forbidden=["Bash(touch c)"]) == {
         "told": f"Permission to use Bash with command touch {letter} has been denied.",
@@ -229,7 +225,7 @@ def test_the_log_says_which_file_forbade(
 
 @pytest.mark.parametrize(("letter", "source"), [("u", USER), ("p", PROJECT), ("l", LOCAL)])
 @pytest.mark.parametrize("mode", ["default", "acceptEdits", "bypassPermissions", "plan"])
-def test_a_rule_has_it_asked_about_in_every_mode(
+def test_ask_rule_applies_in_every_mode(
     tmp_path: Path, letter: str, source: str, mode: Mode
 ) -> None:
     desk = Desk(tmp_path, mode, **sources("ask"))
@@ -249,7 +245,7 @@ def test_dont_ask_mode_denies_what_ask_rules_name(tmp_path: Path) -> None:
     assert (found["reasonCode"], found["kind"]) == ("mode:dontAsk", "permission-rule")
 
 
-def test_by_steps_the_log_names_no_rule_that_allowed(tmp_path: Path) -> None:
+def test_partwise_permission_names_no_rule(tmp_path: Path) -> None:
     desk = Desk(tmp_path, userSettings={"allow": ["Bash(mkdir:*)"], "deny": ["Bash(rm:*)"]})
     allowed = desk.decision(bash("mkdir x"))
     assert (allowed["source"], allowed["reasonType"]) == ("config", "subcommandResults")
@@ -269,9 +265,7 @@ def test_by_steps_the_log_names_no_rule_that_allowed(tmp_path: Path) -> None:
         ("touch e", None),
     ],
 )
-def test_in_conflict_deny_goes_before_ask_and_ask_before_allow(
-    tmp_path: Path, command: str, decision: str | None
-) -> None:
+def test_precedence_deny_ask_allow(tmp_path: Path, command: str, decision: str | None) -> None:
     desk = Desk(
         tmp_path,
         userSettings={
@@ -305,9 +299,7 @@ READ = ["./secret/**", ".env", "src/gen", "build/", "docs/*.md"]
         ("notes.txt", False),
     ],
 )
-def test_a_file_that_may_not_be_read_is_not_touched(
-    tmp_path: Path, path: str, is_hidden: bool
-) -> None:
+def test_denied_file_is_not_read(tmp_path: Path, path: str, is_hidden: bool) -> None:
     rules = {"allow": ["Bash", "Edit", "Write"], "deny": [f"Read({words})" for words in READ]}
     desk = Desk(tmp_path, userSettings=rules)
     for tool in ("Read", "Grep", "Edit", "Write"):
@@ -348,14 +340,12 @@ def test_the_message_for_a_denied_file(tmp_path: Path) -> None:
         ("touch doc", False),
     ],
 )
-def test_a_command_does_not_change_what_may_not_be_changed(
-    tmp_path: Path, command: str, is_denied: bool
-) -> None:
+def test_command_cannot_change_a_denied_file(tmp_path: Path, command: str, is_denied: bool) -> None:
     desk = Desk(tmp_path, projectSettings={"deny": ["Edit(docs)"], "allow": ["Bash"]})
     assert (desk.decision(bash(command))["decision"] == "reject") == is_denied
 
 
-def test_a_link_to_what_is_hidden_is_hidden(tmp_path: Path) -> None:
+def test_symlink_to_a_denied_file_is_denied(tmp_path: Path) -> None:
     desk = Desk(tmp_path, userSettings={"deny": ["Read(secret/**)", "Read(names/**)"]})
     (desk.root / "secret").mkdir()
     (desk.root / "names").mkdir()
@@ -389,7 +379,7 @@ def test_a_link_to_what_is_hidden_is_hidden(tmp_path: Path) -> None:
         ("Read(*)", PROJECT, "elsewhere", False),
     ],
 )
-def test_where_patterns_begin(
+def test_pattern_anchors(
     tmp_path: Path, rule: str, source: str, path: str, is_allowed: bool
 ) -> None:
     files: dict[str, Any] = {source: {"allow": [rule]}}
@@ -399,7 +389,7 @@ def test_where_patterns_begin(
     assert (found is not None) == is_allowed
 
 
-def test_a_pattern_from_the_root_of_all(tmp_path: Path) -> None:
+def test_absolute_pattern(tmp_path: Path) -> None:
     desk = Desk(tmp_path, userSettings={"allow": [f"Read(/{tmp_path}/out/*)"]})
     allowed = desk.book().allowed
     assert find_allow_rule(allowed, of_file("Read", tmp_path / "out/deep/p.txt"), desk.place)
@@ -466,7 +456,7 @@ def test_tools_denied_entirely_are_not_offered(tmp_path: Path) -> None:
     assert "Grep" not in tools
 
 
-def test_searches_pass_over_what_may_not_be_read(tmp_path: Path) -> None:
+def test_searches_skip_denied_files(tmp_path: Path) -> None:
     desk = ToolDesk(tmp_path)
     for name in ("free.txt", "secret/key.txt"):
         path = desk.root / name
@@ -484,9 +474,7 @@ NAMES = st.text("ab.", min_size=1, max_size=3)
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4), st.integers(1, 4), NAMES)
-def test_a_folder_that_is_meant_is_meant_with_all_in_it(
-    parts: list[str], length: int, below: str
-) -> None:
+def test_folder_rule_includes_its_content(parts: list[str], length: int, below: str) -> None:
     pattern = "/" + "/".join(parts[:length])
     assert matches_pattern(pattern, "/".join(parts))
     assert matches_pattern(pattern, "/".join([*parts, below]))
@@ -495,7 +483,7 @@ def test_a_folder_that_is_meant_is_meant_with_all_in_it(
 
 
 @given(st.text(" ab*", max_size=8), st.text(" ab", max_size=8))
-def test_words_for_commands_are_patterns_of_stars_alone(words: str, command: str) -> None:
+def test_command_patterns_support_only_stars(words: str, command: str) -> None:
     if "*" not in words:
         assert matches_command(words, command) == (words == command)
     if matches_command(words, command):

@@ -1,4 +1,4 @@
-"""Sessions: how they are loaded as published, begun, gone on with, forked, cleared and named."""
+"""Sessions: loading, starting, continuing, forking, clearing, naming."""
 
 import json
 from pathlib import Path
@@ -21,12 +21,12 @@ ANSWER = [{"type": "text", "text": "A"}]
 
 
 def written(path: Path, *entries: dict[str, object]) -> Path:
-    """Returns a file of some lines."""
+    """Return a file of some lines."""
     path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
     return path
 
 
-def test_a_session_is_loaded_as_the_published_protocol_says(tmp_path: Path) -> None:
+def test_session_loads_as_the_protocol_says(tmp_path: Path) -> None:
     path = written(
         tmp_path / "session.jsonl",
         {"type": "file-history-snapshot", "messageId": "u1"},
@@ -88,7 +88,7 @@ def in_parallel(folder: Path, **options: Any) -> SessionWriter:
     return session
 
 
-def test_a_fork_copies_what_is_sent_with_its_first_message(tmp_path: Path) -> None:
+def test_fork_copies_the_context_with_its_first_message(tmp_path: Path) -> None:
     source = in_parallel(tmp_path)
     before = source.path.read_bytes()
     fork = SessionWriter.fork(source.path, tmp_path, session="f0f0")
@@ -125,7 +125,7 @@ def test_a_fork_copies_what_is_sent_with_its_first_message(tmp_path: Path) -> No
     assert [message["role"] for message in live.messages()][-2:] == ["user", "assistant"]
 
 
-def test_a_fork_of_a_compaction_begins_with_it(tmp_path: Path) -> None:
+def test_fork_of_a_compaction_begins_with_it(tmp_path: Path) -> None:
     source = SessionWriter.new(tmp_path, cwd=tmp_path)
     source.prompt("Long ago.")
     kept = source.answer("Kept.").messages
@@ -139,7 +139,7 @@ def test_a_fork_of_a_compaction_begins_with_it(tmp_path: Path) -> None:
     assert sent(fork.path)[:4] == sent(source.path)
 
 
-def test_a_fork_closes_what_was_cut_off(tmp_path: Path) -> None:
+def test_fork_closes_interrupted_calls(tmp_path: Path) -> None:
     source = SessionWriter.new(tmp_path, cwd=tmp_path)
     source.prompt("Go.")
     with source.response() as response:
@@ -151,7 +151,7 @@ def test_a_fork_closes_what_was_cut_off(tmp_path: Path) -> None:
     assert sent(fork.path)[:4] == sent(source.path)
 
 
-def test_a_fork_has_the_title_of_its_source(tmp_path: Path) -> None:
+def test_fork_keeps_the_title(tmp_path: Path) -> None:
     source = begun(tmp_path, tmp_path, "x")
     for title in ("First", "Second"):
         rename_session(source, title)
@@ -164,7 +164,7 @@ def test_a_fork_has_the_title_of_its_source(tmp_path: Path) -> None:
     ]
 
 
-def test_a_fork_is_a_new_session(tmp_path: Path) -> None:
+def test_fork_is_a_new_session(tmp_path: Path) -> None:
     source = begun(tmp_path, tmp_path, "x", session="aaaa")
     with pytest.raises(UserError, match="session 'aaaa' already exists"):
         SessionWriter.fork(source.path, tmp_path, session="aaaa")
@@ -175,7 +175,7 @@ def test_a_fork_is_a_new_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_cleared_session_is_left_for_a_new_one(tmp_path: Path, version: Version) -> None:
+def test_clear_starts_a_new_session(tmp_path: Path, version: Version) -> None:
     old = SessionWriter.new(
         tmp_path, cwd=tmp_path, version=version, model="claude-x", permission_mode="plan"
     )
@@ -199,7 +199,7 @@ def test_a_cleared_session_is_left_for_a_new_one(tmp_path: Path, version: Versio
     assert "Before." not in str(sent(new.path))
 
 
-def test_answers_name_the_session_that_the_first_of_several_was(tmp_path: Path) -> None:
+def test_answers_name_the_original_session(tmp_path: Path) -> None:
     first = begun(tmp_path, tmp_path, "x")
     third = clear_session(clear_session(first))
     third.prompt("z")
@@ -208,7 +208,7 @@ def test_answers_name_the_session_that_the_first_of_several_was(tmp_path: Path) 
     assert (answer["sessionId"], answer["session_id"]) == (third.session, first.session)
 
 
-def test_a_session_is_renamed_as_on_a_screen(tmp_path: Path) -> None:
+def test_rename_writes_what_the_client_writes(tmp_path: Path) -> None:
     session = begun(tmp_path, tmp_path, "x")
     assert read_title(session.path) is None
     assert (
@@ -231,7 +231,7 @@ def test_a_session_is_renamed_as_on_a_screen(tmp_path: Path) -> None:
         rename_session(session, " \n")
 
 
-def test_a_name_goes_along_where_a_session_is_cleared(tmp_path: Path) -> None:
+def test_title_survives_clear(tmp_path: Path) -> None:
     session = begun(tmp_path, tmp_path, "x", entrypoint="sdk-cli")
     rename_session(session, "First")
     rename_session(session, "Second")
@@ -243,7 +243,7 @@ def test_a_name_goes_along_where_a_session_is_cleared(tmp_path: Path) -> None:
     assert (new.path.with_suffix("") / "custom-title.json").exists()
 
 
-def test_the_older_form_has_a_title_alone(tmp_path: Path) -> None:
+def test_older_version_has_only_a_title(tmp_path: Path) -> None:
     session = begun(tmp_path, tmp_path, "x", version="2.1.29")
     rename_session(session, "Name")
     assert [line["type"] for line in lines_of(session.path)][-3:] == [
@@ -254,7 +254,7 @@ def test_the_older_form_has_a_title_alone(tmp_path: Path) -> None:
     assert not session.path.with_suffix("").exists()
 
 
-def test_what_is_no_title_is_passed_over(tmp_path: Path) -> None:
+def test_invalid_title_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     assert read_title(path) is None
     head = b'{"type":"custom-title"'

@@ -1,4 +1,4 @@
-"""Settings files: what counts, where it is from, and what becomes of those that are broken."""
+"""Settings files: precedence, origin, and broken files."""
 
 import json
 import os
@@ -17,12 +17,12 @@ WHERE = {
 
 
 def written(root: Path, **files: Any) -> ClientSettings:
-    """Returns the settings of some files, in a project that is trusted."""
+    """Return the settings of some files, in a project that is trusted."""
     return read(lay_out(root, **files))
 
 
 def lay_out(root: Path, **files: Any) -> Path:
-    """Writes settings files, by their sources."""
+    """Write settings files, by their sources."""
     (root / "shop").mkdir(exist_ok=True)
     for source, values in files.items():
         path = root / WHERE[source]
@@ -32,11 +32,11 @@ def lay_out(root: Path, **files: Any) -> Path:
 
 
 def read(root: Path, **trust: bool) -> ClientSettings:
-    """Reads the settings of the project."""
+    """Read the settings of the project."""
     return load_settings(root / "home", root / "shop", **trust)
 
 
-def test_lists_are_joined_and_say_where_they_are_from(tmp_path: Path) -> None:
+def test_lists_are_merged_with_their_origin(tmp_path: Path) -> None:
     found = written(
         tmp_path,
         userSettings={"permissions": {"allow": ["Read"]}},
@@ -52,7 +52,7 @@ def test_lists_are_joined_and_say_where_they_are_from(tmp_path: Path) -> None:
     assert found.notices == ()
 
 
-def test_of_all_else_the_nearest_file_counts(tmp_path: Path) -> None:
+def test_nearest_file_wins_for_other_settings(tmp_path: Path) -> None:
     found = written(
         tmp_path,
         userSettings={"model": "far", "env": {"A": "1", "B": "1"}},
@@ -64,7 +64,7 @@ def test_of_all_else_the_nearest_file_counts(tmp_path: Path) -> None:
     assert found.environment == {"A": "1", "B": "2", "C": "true"}
 
 
-def test_a_project_that_nobody_obeys_can_only_forbid(tmp_path: Path) -> None:
+def test_untrusted_project_can_only_deny(tmp_path: Path) -> None:
     lists = {"allow": ["Bash"], "deny": ["WebFetch"], "additionalDirectories": [".."]}
     project = {"permissions": lists, "env": {"LD_PRELOAD": "x"}, "model": "mine"}
     lay_out(tmp_path, userSettings={"env": {"A": "1"}}, projectSettings=project)
@@ -83,7 +83,7 @@ def test_a_project_that_nobody_obeys_can_only_forbid(tmp_path: Path) -> None:
     assert trusted.extra_directories == (tmp_path / "shop" / "..",)
 
 
-def test_without_trust_a_shared_file_allows_nothing(tmp_path: Path) -> None:
+def test_untrusted_shared_file_allows_nothing(tmp_path: Path) -> None:
     shared = {"permissions": {"allow": ["Edit"], "deny": ["Bash"]}, "env": {"A": "1"}}
     lay_out(tmp_path, projectSettings=shared, localSettings={"permissions": {"allow": ["Read"]}})
     found = read(tmp_path, is_trusted=False)
@@ -94,7 +94,7 @@ def test_without_trust_a_shared_file_allows_nothing(tmp_path: Path) -> None:
     assert found.environment == {"A": "1"}
 
 
-def test_directories_begin_where_their_file_does(tmp_path: Path) -> None:
+def test_directories_are_relative_to_their_file(tmp_path: Path) -> None:
     for name in ("home/far", "shop/near"):
         (tmp_path / name).mkdir(parents=True)
     absolute = str(tmp_path / "home")
@@ -119,7 +119,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_file_is_a_notice(tmp_path: Path, name: str) -> None:
+def test_broken_file_is_a_notice(tmp_path: Path, name: str) -> None:
     text, told = BROKEN[name]
     found = written(tmp_path, userSettings={"model": "mine"}, projectSettings=text)
     assert found.value("model") == "mine"
@@ -128,7 +128,7 @@ def test_a_broken_file_is_a_notice(tmp_path: Path, name: str) -> None:
     assert ".claude/settings.json" in notice
 
 
-def test_what_has_the_wrong_form_is_a_notice(tmp_path: Path) -> None:
+def test_wrong_type_is_a_notice(tmp_path: Path) -> None:
     found = written(
         tmp_path,
         userSettings={"permissions": {"deny": "Bash"}, "hooks": [], "disableAllHooks": "no"},
@@ -143,18 +143,18 @@ def test_what_has_the_wrong_form_is_a_notice(tmp_path: Path) -> None:
     assert found.notices[0].endswith("is ignored: it should be a list")
 
 
-def test_a_pipe_a_long_file_and_an_empty_one(tmp_path: Path) -> None:
+def test_pipe_long_file_and_empty_file(tmp_path: Path) -> None:
     lay_out(tmp_path, userSettings="", localSettings=" " * 4_000_001)
     (tmp_path / "shop/.claude").mkdir(exist_ok=True)
     os.mkfifo(tmp_path / "shop/.claude/settings.json")
     assert [notice.rpartition(" ")[2] for notice in read(tmp_path).notices] == ["file", "long"]
 
 
-def test_a_byte_order_mark_is_no_harm(tmp_path: Path) -> None:
+def test_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     assert written(tmp_path, userSettings='\ufeff{"model": "mine"}').value("model") == "mine"
 
 
-def test_at_home_the_project_is_the_person(tmp_path: Path) -> None:
+def test_in_the_home_directory_project_settings_are_user_settings(tmp_path: Path) -> None:
     configuration = tmp_path / ".claude"
     configuration.mkdir()
     (configuration / "settings.json").write_text('{"permissions": {"allow": ["Read"]}}')

@@ -1,4 +1,4 @@
-"""Sessions that are killed, written by two at once, or run out of room: the log stays a log.
+"""Sessions killed, written by two processes or out of disk space: the log stays valid.
 
 After each of them every line is whole, what was written before is still there, nothing lies
 outside of the workspace, and the conversation goes on with messages that the API takes.
@@ -26,7 +26,7 @@ PATIENCE = 300
 def endless(
     place: Path, work: Path, name: str, *more: int, waits: bool = False
 ) -> "subprocess.Popen[str]":
-    """Starts a session that goes on by itself, once it is told to where it waits."""
+    """Start a session that goes on by itself, once it is told to where it waits."""
     arguments = [str(place), str(work), name, *map(str, more)]
     return subprocess.Popen(
         [sys.executable, "-m", "tests.chat.endless", *arguments],
@@ -44,14 +44,14 @@ def said(process: "subprocess.Popen[str]") -> str:
 
 
 def whole_lines(log: Path) -> list[dict[str, Any]]:
-    """Returns the lines of a log, each of which must be whole."""
+    """Return the lines of a log, each of which must be whole."""
     data = log.read_bytes()
     assert data.endswith(b"\n")
     return [json.loads(line) for line in data.splitlines()]
 
 
 def goes_on(log: Path, work: Path, prompts: Sequence[str]) -> None:
-    """Goes on for one turn, and asserts that all is as it should be."""
+    """Go on for one turn, and asserts that all is as it should be."""
     process = endless(log, work, "last", 1)
     out, _ = process.communicate(timeout=PATIENCE)
     assert out.splitlines()[1:] == ["done Done, last."]
@@ -87,7 +87,7 @@ def killed(folder: Path, kills: int, seed: int) -> None:
     assert {path.name for path in work.iterdir()} - drafts <= {"k.txt", "last.txt"}
 
 
-def test_a_session_that_is_killed_again_and_again_goes_on(tmp_path: Path) -> None:
+def test_repeatedly_killed_session_continues(tmp_path: Path) -> None:
     killed(tmp_path, kills=3, seed=1)
 
 
@@ -97,7 +97,7 @@ def test_fifty_kills(tmp_path: Path, seed: int) -> None:
     killed(tmp_path, kills=50, seed=seed)
 
 
-def test_two_processes_on_one_session_leave_whole_lines_and_two_branches(tmp_path: Path) -> None:
+def test_two_processes_leave_complete_lines_and_two_branches(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     first = endless(tmp_path / "config", work, "first", 1)
@@ -131,13 +131,13 @@ def test_two_processes_on_one_session_leave_whole_lines_and_two_branches(tmp_pat
 
 
 def sizes() -> list[Any]:
-    """Returns where the disk is full: a few sizes, and in the long run many."""
+    """Return where the disk is full: a few sizes, and in the long run many."""
     more = [pytest.param(size, marks=pytest.mark.long) for size in range(500, 14_000, 700)]
     return [300, 5500, *more]
 
 
 @pytest.mark.parametrize("size", sizes())
-def test_a_full_disk_ends_the_turn_and_the_next_goes_on(tmp_path: Path, size: int) -> None:
+def test_full_disk_ends_the_turn_and_the_next_works(tmp_path: Path, size: int) -> None:
     work = tmp_path / "work"
     work.mkdir()
     process = endless(tmp_path / "config", work, "full", 3, size)

@@ -1,4 +1,4 @@
-"""Whom a person trusts: by the client's word, or by what they said here."""
+"""Trusted projects: from the client's state, or decided here."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_trust_includes_everything_below(tmp_path: Path) -> None:
         ("config", ".claude.json", False),
     ],
 )
-def test_the_client_is_believed(
+def test_client_trust_is_used(
     tmp_path: Path, configuration: str, place: str, is_read: bool
 ) -> None:
     shop = tmp_path / "shop"

@@ -29,7 +29,7 @@ class Watched(ScriptModel):
         self.seen, self.offered, self.defined = seen, offered, defined
 
     def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
-        """Answers as the script says."""
+        """Answer as the script says."""
         self.seen(request.model)
         self.offered([str(tool["name"]) for tool in request.tools])
         self.defined({str(tool["name"]): tool for tool in request.tools})
@@ -48,7 +48,7 @@ class Words:
         """How many lines were told already."""
 
     def write(self, name: str, text: str | bytes) -> Path:
-        """Writes a file of the project, or with `config/` before it one of the configuration."""
+        """Write a file of the project, or with `config/` before it one of the configuration."""
         path = self.config.parent / name if name.startswith("config/") else self.work / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -57,7 +57,7 @@ class Words:
     def ask(
         self, *prompts: str, stops: str = "", stops_call: str = "none", **manner: Any
     ) -> list[Event]:
-        """Asks one thing after the other in one process, and returns what happened."""
+        """Ask one thing after the other in one process, and return what happened."""
 
         async def asked(client: Client) -> AsyncIterator[Event]:
             for prompt in prompts:
@@ -86,7 +86,7 @@ class Words:
         defined: Callable[[Mapping[str, Any]], None] = lambda tools: None,
         **manner: Any,
     ) -> list[Event]:
-        """Does something with the session, begun or gone on with, and returns what happened."""
+        """Do something with the session, begun or gone on with, and return what happened."""
         model = Watched(
             {"answers": [*answers], "otherwise": {"text": "ok"}}, seen, offered, defined
         )
@@ -112,13 +112,13 @@ class Words:
         return [json.loads(line) for line in self.path.read_bytes().splitlines()]
 
     def new_lines(self) -> list[Json]:
-        """Returns the messages of the log since the last time."""
+        """Return the messages of the log since the last time."""
         messages = [line for line in self.lines if "uuid" in line]
         told, self.told = self.told, len(messages)
         return messages[told:]
 
     def attached(self, kind: str) -> list[Json]:
-        """Returns the attachments of a kind."""
+        """Return the attachments of a kind."""
         found = [line for line in self.lines if line["type"] == "attachment"]
         return [line for line in found if line["attachment"]["type"] == kind]
 
@@ -129,10 +129,10 @@ class Words:
 
 
 def read(path: Path) -> Json:
-    """Returns an answer that reads a file."""
+    """Return an answer that reads a file."""
     return {"calls": [{"name": "Read", "input": {"file_path": str(path)}}]}
 
 
 def kinds(lines: Sequence[Json]) -> list[str]:
-    """Returns what each line is."""
+    """Return what each line is."""
     return [line["attachment"]["type"] if "attachment" in line else line["type"] for line in lines]

@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Gives the command an empty home, so that no test ever sees a real one."""
+    """Give the command an empty home, so that no test ever sees a real one."""
     home = tmp_path_factory.mktemp("home")
     for name in ("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_PAGER", "FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)

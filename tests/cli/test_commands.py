@@ -1,4 +1,4 @@
-"""The command, end to end: what it prints, and how it fails."""
+"""The command line end to end: output and errors."""
 
 import json
 import os
@@ -108,13 +108,15 @@ def test_ls_sorts_and_filters(
     assert [row["title"] for row in rows] == expected
 
 
-def test_ls_marks_what_will_be_deleted(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_ls_marks_sessions_that_will_be_deleted(
+    capfd: pytest.CaptureFixture[str], config: Path
+) -> None:
     write(config / "projects" / SHOP / f"{ONE}.jsonl", prompt("old", ONE), age=28 * 86400)
     assert "† in 2 days  old" in out(capfd, "ls", "--root", config)
     assert "1 session will be deleted" in " ".join(out(capfd, "--root", config).split())
 
 
-def test_text_of_the_log_cannot_command_the_terminal(
+def test_log_text_cannot_control_the_terminal(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     write(tmp_path / "a.jsonl", prompt("\x1b[31mred\x07 \u202eback [bold]x[/bold]", ONE))
@@ -123,7 +125,7 @@ def test_text_of_the_log_cannot_command_the_terminal(
     assert "\x1b" not in text
 
 
-def test_the_overview_says_what_there_is(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_overview_shows_recent_sessions(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     text = out(capfd, "--root", config)
     assert text.startswith("1 project · 2 sessions · 2 agent logs · 4 entries · ")
     assert f"plait usage --root {config}" in text
@@ -158,7 +160,7 @@ def test_doctor_accounts_for_every_line(capfd: pytest.CaptureFixture[str], confi
     )
 
 
-def test_doctor_takes_the_inventory(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_doctor_prints_the_inventory(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     (one, two) = json.loads(out(capfd, "doctor", "--inventory", "--json", "--root", config))
     assert (one["session"], one["lines"], one["human_turns"]) == (ONE, 3, 2)
     assert one["versions"] == {"2.1.325": 1, "2.1.326": 1}
@@ -167,7 +169,7 @@ def test_doctor_takes_the_inventory(capfd: pytest.CaptureFixture[str], config: P
 
 
 # checklist: F10
-def test_the_inventory_has_a_column_for_each_kind_of_line(
+def test_inventory_has_a_column_per_line_type(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     call = {"content": [{"type": "tool_use"}], "stop_reason": "tool_use"}
@@ -203,7 +205,7 @@ def test_the_inventory_has_a_column_for_each_kind_of_line(
     }
 
 
-def test_cat_gives_back_the_bytes(config: Path) -> None:
+def test_cat_prints_the_exact_bytes(config: Path) -> None:
     path = config / "projects" / SHOP / f"{ONE}.jsonl"
     path.write_bytes(b'{ "type":"user" }\r\n\xff\n\n{"torn')
     done = subprocess.run(
@@ -214,7 +216,7 @@ def test_cat_gives_back_the_bytes(config: Path) -> None:
     assert done.stdout == path.read_bytes()
 
 
-def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_cat_selects_lines(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     whole = out(capfd, "cat", ONE, "--root", config).splitlines()
     assert out(capfd, "cat", ONE, "--line", 2, "--root", config).splitlines() == whole[1:2]
     assert out(capfd, "cat", ONE, "--line", "2-", "--root", config).splitlines() == whole[1:]
@@ -281,7 +283,9 @@ def test_errors_as_json_have_the_same_fields(
     assert len(report["hints"]) == 1
 
 
-def test_root_may_stand_before_the_command(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_root_option_may_precede_the_command(
+    capfd: pytest.CaptureFixture[str], config: Path
+) -> None:
     assert len(json.loads(out(capfd, "--root", config, "ls", "--json"))) == 2
 
 
@@ -322,7 +326,7 @@ def test_sessions_are_completed(config: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("is_json", [False, True])
-def test_half_a_character_anywhere_is_shown(
+def test_lone_surrogates_can_be_printed(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], is_json: bool
 ) -> None:
     if is_json and arguments[0] == "cat":
@@ -338,7 +342,7 @@ def test_half_a_character_anywhere_is_shown(
 
 
 @pytest.mark.parametrize("command", ["ls", "doctor", "tree", "paths", ""])
-def test_what_cannot_be_read_stops_nothing(
+def test_unreadable_files_do_not_stop_a_command(
     capfd: pytest.CaptureFixture[str], config: Path, command: str
 ) -> None:
     os.mkfifo(config / "projects" / SHOP / "pipe.jsonl")
@@ -348,14 +352,14 @@ def test_what_cannot_be_read_stops_nothing(
     assert "The basket" in capfd.readouterr().out or command == "doctor"
 
 
-def test_doctor_names_what_cannot_be_read(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_doctor_names_unreadable_files(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     os.mkfifo(config / "projects" / SHOP / "pipe.jsonl")
     report = json.loads(out(capfd, "doctor", "--json", "--root", config))
     unread = [one["file"] for one in report["findings"] if one["code"] == "unreadable"]
     assert [Path(file).name for file in unread] == ["pipe.jsonl"]
 
 
-def test_a_file_means_itself_and_what_lies_beside_it(
+def test_file_argument_includes_the_files_beside_it(
     capfd: pytest.CaptureFixture[str], config: Path
 ) -> None:
     agent = config / "projects" / SHOP / TWO / "subagents" / "agent-a1.jsonl"
@@ -363,7 +367,7 @@ def test_a_file_means_itself_and_what_lies_beside_it(
     assert "write tests" in out(capfd, "log", agent)
 
 
-def test_a_full_disk_is_one_line(config: Path) -> None:
+def test_full_disk_is_a_one_line_error(config: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "plait", "ls", "--root", config],
@@ -376,7 +380,7 @@ def test_a_full_disk_is_one_line(config: Path) -> None:
     assert done.returncode == 3
 
 
-def test_a_poor_encoding_still_prints(config: Path) -> None:
+def test_ascii_encoding_still_prints(config: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "plait", "log", ONE, "--root", config],
         env={"PYTHONIOENCODING": "ascii", "PATH": os.environ["PATH"], "HOME": str(config)},
@@ -387,7 +391,7 @@ def test_a_poor_encoding_still_prints(config: Path) -> None:
     assert "The basket" in done.stdout
 
 
-def test_projects_are_found_by_the_directory_shown(
+def test_projects_are_found_by_their_displayed_directory(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     write(tmp_path / "odd-folder" / f"{ONE}.jsonl", prompt("x", ONE, cwd="/srv/Garden"))
@@ -396,7 +400,7 @@ def test_projects_are_found_by_the_directory_shown(
     assert "1 path" in out(capfd, "paths", "--project", "garden", "--root", tmp_path)
 
 
-def test_a_title_file_names_the_session_everywhere(
+def test_title_file_names_the_session_everywhere(
     capfd: pytest.CaptureFixture[str], config: Path
 ) -> None:
     side = config / "projects" / SHOP / TWO / "custom-title.json"
@@ -405,7 +409,7 @@ def test_a_title_file_names_the_session_everywhere(
         assert "From the side" in out(capfd, *arguments, "--root", config)
 
 
-def test_a_closed_pipe_is_no_error(config: Path) -> None:
+def test_closed_pipe_is_not_an_error(config: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -m plait cat {ONE} --root {config} | head -c 10"],
         capture_output=True,
@@ -415,7 +419,7 @@ def test_a_closed_pipe_is_no_error(config: Path) -> None:
     assert done.stderr == ""
 
 
-def test_logs_beside_the_projects_are_said_not_to_be_read(
+def test_logs_outside_the_projects_folder_are_reported(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     root = tmp_path / "root"

@@ -1,4 +1,4 @@
-"""One compaction, one size: what every face says of the tokens before it and after it."""
+"""Every command reports the same token counts before and after a compaction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FACES = {
 
 # checklist: D81, D84
 @pytest.mark.parametrize("face", FACES)
-def test_tokens_are_cut_alike(
+def test_compaction_sizes_agree(
     face: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")

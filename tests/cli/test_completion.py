@@ -1,4 +1,4 @@
-"""Completion in real shells: commands, options, and sessions by id and by title."""
+"""Completion in real shells: commands, options, and sessions by id and title."""
 
 import os
 import pty
@@ -104,9 +104,7 @@ def type_in_zsh(setup: str, line: str, environment: Mapping[str, str], *, wanted
         os.close(leader)
 
 
-def test_nothing_of_a_title_commands_the_shell(
-    tmp_path: Path, environment: Mapping[str, str]
-) -> None:
+def test_titles_cannot_inject_shell_code(tmp_path: Path, environment: Mapping[str, str]) -> None:
     folder = tmp_path / "projects" / "-p"
     folder.mkdir(parents=True)
     title = '{"type":"ai-title","aiTitle":"a\\u001b[2Jb\\nplain\\nevil","sessionId":"%s"}\n'
@@ -124,7 +122,7 @@ def test_nothing_of_a_title_commands_the_shell(
     assert SESSION in done.stdout
 
 
-def test_wrong_settings_leave_the_command_line_alone(
+def test_invalid_settings_do_not_break_completion(
     tmp_path: Path, environment: Mapping[str, str]
 ) -> None:
     asked = {"_PLAIT_COMPLETE": "bash_complete", "COMP_WORDS": "plait show 6", "COMP_CWORD": "2"}

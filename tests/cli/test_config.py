@@ -1,4 +1,4 @@
-"""`plait config set`, `unset` and `edit`: changes that leave the rest of the file alone."""
+"""`plait config set`, `unset` and `edit`: changes that keep the rest of the file."""
 
 import re
 import stat
@@ -85,7 +85,7 @@ def test_a_setting_is_removed(key: str) -> None:
     }
 
 
-def test_lines_are_found() -> None:
+def test_setting_lines_are_found() -> None:
     keys = ("roots", "pager", "note", "ui_keys", "jobs")
     assert [find_line(FILE, key) for key in keys] == [2, 6, 9, 13, None]
 
@@ -94,7 +94,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
 
 
 @given(TEXTS, st.lists(TEXTS, max_size=3), st.sampled_from(["", "\n", "# x\n", "[t]\na = 1\n"]))
-def test_what_was_set_is_read_and_can_be_removed(text: str, many: list[str], rest: str) -> None:
+def test_set_value_is_read_and_can_be_removed(text: str, many: list[str], rest: str) -> None:
     new = set_key(set_key(rest, "pager", text), "roots", many)
     assert tomllib.loads(new) == {**tomllib.loads(rest), "pager": text, "roots": many}
     assert tomllib.loads(unset_key(unset_key(new, "pager"), "roots")) == tomllib.loads(rest)
@@ -126,7 +126,7 @@ def test_settings_are_changed_by_commands(file: Path, capfd: pytest.CaptureFixtu
         (("unset", "nothing"), "unknown setting 'nothing'"),
     ],
 )
-def test_what_is_wrong_is_not_written(
+def test_invalid_values_are_not_written(
     file: Path, capfd: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
 ) -> None:
     file.write_text(FILE.replace("note", "prices"))
@@ -135,7 +135,7 @@ def test_what_is_wrong_is_not_written(
     assert file.read_text() == FILE.replace("note", "prices")
 
 
-def test_a_broken_file_can_be_mended(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_broken_file_can_be_edited(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file.write_text("jobs = 2\npagr = 'x'\n")
     assert run(["ls"]) == 4
     assert f"unknown setting 'pagr' in '{file}', line 2" in capfd.readouterr().err
@@ -143,7 +143,7 @@ def test_a_broken_file_can_be_mended(file: Path, capfd: pytest.CaptureFixture[st
     assert file.read_text() == "jobs = 2\n"
 
 
-def test_a_link_stays_a_link(file: Path, tmp_path: Path) -> None:
+def test_symlink_stays_a_symlink(file: Path, tmp_path: Path) -> None:
     target = tmp_path / "dotfiles.toml"
     target.write_text("jobs = 2\n")
     file.symlink_to(target)
@@ -164,7 +164,7 @@ def test_secrets_are_asked_for_and_not_shown(
     assert "sk-hidden" not in shown.out + shown.err
 
 
-def test_a_variable_that_beats_the_file_is_named(
+def test_overriding_variable_is_named(
     file: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
@@ -172,7 +172,7 @@ def test_a_variable_that_beats_the_file_is_named(
     assert "$NO_COLOR in your environment" in capfd.readouterr().err
 
 
-def test_a_new_file_describes_every_setting(
+def test_new_file_describes_every_setting(
     file: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EDITOR", "true")
@@ -185,7 +185,7 @@ def test_a_new_file_describes_every_setting(
     assert set(parse_config(file, every)) == set(SETTINGS)
 
 
-def test_what_an_editor_left_wrong_is_explained(
+def test_errors_left_by_an_editor_are_explained(
     file: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VISUAL", "sed -i '$a jobs = 0'")

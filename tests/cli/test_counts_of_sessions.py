@@ -1,4 +1,4 @@
-"""One number of sessions: every list gives it, and says what became of those it leaves out."""
+"""Every list gives the same number of sessions and accounts for those it leaves out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SESSIONS = 8
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Returns a folder with a session of each kind."""
+    """Return a folder with a session of each kind."""
     draw(ALL_KINDS).write(tmp_path / "logs")
     drawing = draw('file gone\nU1\nT1< Agent(prompt="go") as x\nagent x of x\nU2 "go"\nA2< "done"')
     drawing.write(tmp_path / "logs")
@@ -56,7 +56,7 @@ def out(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 
 @pytest.mark.parametrize("is_indexed", [False, True])
-def test_every_list_speaks_of_the_same_sessions(
+def test_every_list_counts_the_same_sessions(
     capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path, is_indexed: bool
 ) -> None:
     if is_indexed:
@@ -77,9 +77,7 @@ def test_every_list_speaks_of_the_same_sessions(
     )
 
 
-def test_a_tree_says_what_became_of_the_others(
-    capfd: pytest.CaptureFixture[str], root: Path
-) -> None:
+def test_tree_accounts_for_omitted_sessions(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     lines = out(capfd, "tree", "--root", root).splitlines()
     assert any(line.startswith("5 of 8 sessions") for line in lines)
     assert "1 session with only agents left" in lines
@@ -89,7 +87,7 @@ def test_a_tree_says_what_became_of_the_others(
 
 
 # checklist: S55
-def test_there_are_as_many_transcripts_as_paths_and_the_index_says_what_else(
+def test_transcripts_match_paths_and_the_index_lists_the_rest(
     capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
 ) -> None:
     paths = json.loads(out(capfd, "paths", "--root", root, "--json"))
@@ -107,7 +105,7 @@ def test_there_are_as_many_transcripts_as_paths_and_the_index_says_what_else(
     ) in index
 
 
-def test_a_session_of_which_only_agents_are_left_is_not_offered_to_be_resumed(
+def test_session_with_only_agents_is_not_offered_for_resume(
     capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
 ) -> None:
     where, gone = tmp_path / "out", session_id("gone")
@@ -122,7 +120,7 @@ def test_a_session_of_which_only_agents_are_left_is_not_offered_to_be_resumed(
     assert "only its agents are left" in out(capfd, "resume", gone, "--root", root)
 
 
-def test_a_session_inside_the_file_of_another_is_not_offered_either(
+def test_session_inside_another_file_is_not_offered_for_resume(
     capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
 ) -> None:
     words = (session_id("two"), "--no-redact", "--root", root, "-o", tmp_path / "out")

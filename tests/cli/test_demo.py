@@ -1,4 +1,4 @@
-"""`--demo`: every command on the example sessions that come with Plait."""
+"""`--demo`: every command on the packaged example sessions."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_suggested_commands_use_the_examples_too(capfd: pytest.CaptureFixture[st
     assert "plait ls --demo" in err
 
 
-def test_edits_change_the_copy_and_stay(
+def test_edits_change_the_copy_and_persist(
     capfd: pytest.CaptureFixture[str], gallery: Path, nobodys_home: Path
 ) -> None:
     before = {path: path.read_bytes() for path in gallery.rglob("*.jsonl")}
@@ -46,7 +46,7 @@ def test_edits_change_the_copy_and_stay(
     assert before == {path: path.read_bytes() for path in gallery.rglob("*.jsonl")}
 
 
-def test_a_cache_that_cannot_be_written_is_an_error(
+def test_unwritable_cache_is_an_error(
     capfd: pytest.CaptureFixture[str], nobodys_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (nobodys_home / "file").touch()

@@ -1,4 +1,4 @@
-"""Two branches beside each other, on the screen and as JSON."""
+"""Comparing two branches, on the terminal and as JSON."""
 
 import json
 from pathlib import Path
@@ -37,9 +37,7 @@ A   Works, but look at what it cannot do: `search("tea green")` finds nothing, b
 """
 
 
-def test_two_branches_are_set_beside_each_other(
-    capfd: pytest.CaptureFixture[str], gallery: Path
-) -> None:
+def test_branches_are_shown_side_by_side(capfd: pytest.CaptureFixture[str], gallery: Path) -> None:
     text = out(capfd, "diff", FORKED, "--branch", "715d", "1", "--root", gallery)
     assert text.startswith(PICTURE)
     assert [line for line in text.splitlines() if line[1:7] == " turn " and line[0] in "AB"] == [
@@ -49,7 +47,7 @@ def test_two_branches_are_set_beside_each_other(
     ]
 
 
-def test_long_answers_are_cut_where_not_all_is_wanted(
+def test_long_answers_are_cut_unless_all_is_asked_for(
     capfd: pytest.CaptureFixture[str], gallery: Path
 ) -> None:
     cut = out(capfd, "diff", FORKED, "--root", gallery)
@@ -59,7 +57,7 @@ def test_long_answers_are_cut_where_not_all_is_wanted(
     assert whole.endswith("A   Shall I add it, and the same for deleted products?\n")
 
 
-def test_a_comparison_is_json(capfd: pytest.CaptureFixture[str], gallery: Path) -> None:
+def test_comparison_as_json(capfd: pytest.CaptureFixture[str], gallery: Path) -> None:
     found = json.loads(out(capfd, "diff", FORKED, "--json", "--root", gallery))
     assert found["shared_turns"] == 1
     one, two = found["branches"]
@@ -73,7 +71,7 @@ def test_a_comparison_is_json(capfd: pytest.CaptureFixture[str], gallery: Path) 
     assert two["totals"]["calls"] == two["turns"][0]["calls"] == 2
 
 
-def test_a_library_compares_as_the_command_does(gallery: Path) -> None:
+def test_library_compares_like_the_command(gallery: Path) -> None:
     archive = Archive([gallery])
     found = archive.compare(FORKED, "715d", "1")
     assert list_comparison_rows(found) == list_comparison_rows(archive.compare(FORKED, "2", "1"))
@@ -95,14 +93,14 @@ def test_a_library_compares_as_the_command_does(gallery: Path) -> None:
         (("2eb7e609", "--branch", "1", "2"), "error: this session has only one branch\n"),
     ],
 )
-def test_what_cannot_be_compared_is_said(
+def test_impossible_comparisons_are_explained(
     capfd: pytest.CaptureFixture[str], gallery: Path, words: tuple[str, ...], error: str
 ) -> None:
     code, text = fails(capfd, "diff", *words, "--root", gallery)
     assert (code, text[: len(error)]) == (2, error)
 
 
-def test_only_what_people_said_is_a_branch(gallery: Path) -> None:
+def test_only_prompts_make_a_branch(gallery: Path) -> None:
     archive = Archive([gallery])
     told = archive.open(FORKED).conversations
     with pytest.raises(UserError, match="no branch 'an agent'"):

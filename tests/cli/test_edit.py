@@ -1,4 +1,4 @@
-"""The commands that edit, end to end: what they print, what they write, how they exit."""
+"""The edit commands end to end: output, files written, exit codes."""
 
 import json
 import os
@@ -77,7 +77,7 @@ class Desk:
         return drawing
 
     def rest(self) -> None:
-        """Makes all logs old: nobody has written to them for an hour."""
+        """Make all logs old: nobody has written to them for an hour."""
         then = time.time() - 3600
         for path in self.logs:
             os.utime(path, (then, then))
@@ -88,7 +88,7 @@ class Desk:
         return sorted((self.config / "projects").rglob("*.jsonl"))
 
     def path_of(self, drawing: Drawing) -> Path:
-        """Returns the log of a session."""
+        """Return the log of a session."""
         return next(path for path in self.logs if path.stem == drawing.session)
 
     @property
@@ -98,28 +98,28 @@ class Desk:
         return {str(path): path.read_bytes() for path in found if ".plait" not in path.parts}
 
     def said(self, *arguments: object, code: int = 0) -> tuple[str, str]:
-        """Runs a command; returns what it said, and what it complained of."""
+        """Run a command; returns what it said, and what it complained of."""
         given = [str(argument) for argument in arguments]
         assert run([*given, "--root", str(self.config)]) == code, self._capfd.readouterr()
         captured = self._capfd.readouterr()
         return captured.out, captured.err
 
     def read(self) -> str:
-        """Returns what was said last."""
+        """Return what was said last."""
         return self._capfd.readouterr().out
 
     def told(self, *arguments: object, code: int = 0) -> Any:
-        """Runs a command with `--json`; returns its object."""
+        """Run a command with `--json`; returns its object."""
         return json.loads(self.said(*arguments, "--json", code=code)[0])
 
 
 @pytest.fixture
 def desk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Desk:
-    """Returns a desk with a session of two branches, and one with a torn line."""
+    """Return a desk with a session of two branches, and one with a torn line."""
     return Desk(tmp_path, capfd)
 
 
-def test_a_clone_is_a_new_session_and_the_old_one_stays(desk: Desk) -> None:
+def test_clone_is_a_new_session_and_the_source_stays(desk: Desk) -> None:
     before = desk.files
     told = desk.told("clone", "search box", "--title", "Once more")
     assert list(told) == KEYS
@@ -137,7 +137,7 @@ def test_a_clone_is_a_new_session_and_the_old_one_stays(desk: Desk) -> None:
     assert Archive([desk.config]).session(told["session"]).title == "Once more"
 
 
-def test_the_undo_of_a_session_beyond_the_roots_names_its_root(desk: Desk, tmp_path: Path) -> None:
+def test_undo_of_a_session_outside_the_roots_names_its_root(desk: Desk, tmp_path: Path) -> None:
     beyond = tmp_path / "beyond" / f"{desk.work.session}.jsonl"
     beyond.parent.mkdir()
     beyond.write_bytes(desk.path_of(desk.work).read_bytes())
@@ -148,7 +148,7 @@ def test_the_undo_of_a_session_beyond_the_roots_names_its_root(desk: Desk, tmp_p
     assert f"--root {desk.config}" in out.partition("undo")[2]
 
 
-def test_a_plan_is_shown_and_nothing_done(desk: Desk) -> None:
+def test_dry_run_shows_the_plan_and_changes_nothing(desk: Desk) -> None:
     before = desk.files
     out, err = desk.said("clone", "search box", "--dry-run")
     assert err == ""
@@ -159,7 +159,7 @@ def test_a_plan_is_shown_and_nothing_done(desk: Desk) -> None:
     assert desk.files == before
 
 
-def test_what_was_done_says_what_to_type_next(desk: Desk) -> None:
+def test_completed_edit_suggests_the_next_command(desk: Desk) -> None:
     out, _ = desk.said("clone", "search box")
     *_, done, file, resume, undo = out.splitlines()
     session = done.removeprefix("cloned as ")
@@ -171,7 +171,7 @@ def test_what_was_done_says_what_to_type_next(desk: Desk) -> None:
     assert not Path(file.split()[1]).exists()
 
 
-def test_undo_brings_back_what_was_there_and_lists_it(desk: Desk) -> None:
+def test_undo_restores_and_lists_edits(desk: Desk) -> None:
     before = desk.files
     told = desk.told("clone", "search box")
     listed = desk.told("undo", "--list")
@@ -189,7 +189,7 @@ def test_undo_brings_back_what_was_there_and_lists_it(desk: Desk) -> None:
     assert "cloned, undone" in desk.said("undo", "--list")[0]
 
 
-def test_an_edit_that_is_forgotten_cannot_be_undone(desk: Desk) -> None:
+def test_forgotten_edit_cannot_be_undone(desk: Desk) -> None:
     told = desk.told("clone", "search box")
     assert desk.told("undo", told["undo"], "--forget") == {"forgotten": [told["undo"]]}
     desk.said("undo", told["undo"], code=2)
@@ -224,7 +224,9 @@ def test_an_edit_that_is_forgotten_cannot_be_undone(desk: Desk) -> None:
         ("delete", "search box", "--prove"),
     ],
 )
-def test_wrong_use_is_told_and_does_nothing(desk: Desk, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_is_an_error_and_changes_nothing(
+    desk: Desk, arguments: tuple[str, ...]
+) -> None:
     before = desk.files
     out, err = desk.said(*arguments, code=2)
     assert out == ""
@@ -232,7 +234,7 @@ def test_wrong_use_is_told_and_does_nothing(desk: Desk, arguments: tuple[str, ..
     assert desk.files == before
 
 
-def test_a_place_that_is_none_says_what_shows_them(desk: Desk) -> None:
+def test_unknown_fork_point_names_the_command_that_lists_them(desk: Desk) -> None:
     _, err = desk.said("fork", "search box", "--at", "99", code=2)
     name = desk.work.session[:8]
     hint = err.splitlines()[1].replace(f" --root {desk.config}", "")
@@ -241,7 +243,7 @@ def test_a_place_that_is_none_says_what_shows_them(desk: Desk) -> None:
     )
 
 
-def test_check_tells_rules_that_are_broken_and_exits_so(desk: Desk) -> None:
+def test_check_reports_broken_rules_and_exits_with_a_code(desk: Desk) -> None:
     assert desk.told("repair", "search box", "--check") == {
         "session": desk.work.session,
         "path": str(desk.path_of(desk.work)),
@@ -258,14 +260,14 @@ def test_check_tells_rules_that_are_broken_and_exits_so(desk: Desk) -> None:
     assert "no rule is broken" in desk.said("repair", "search box", "--check")[0]
 
 
-def test_no_word_of_a_title_commands_the_screen_or_the_shell(desk: Desk) -> None:
+def test_titles_cannot_control_the_terminal_or_the_shell(desk: Desk) -> None:
     out, _ = desk.said("clone", "search box", "--title", "x'; touch /tmp/pwned; \x1b[2J'")
     assert "\x1b" not in out
     _, err = desk.said("clone", "nobody\x1b[2J", code=2)
     assert "\x1b" not in err
 
 
-def test_an_edit_is_proved_by_a_client(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prove_resumes_with_a_client(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     out, _ = desk.said("clone", desk.work.session, "--prove")
     assert out.endswith("  proof   no proof: 'claude' is not installed here\n")
@@ -277,7 +279,7 @@ def test_an_edit_is_proved_by_a_client(desk: Desk, monkeypatch: pytest.MonkeyPat
     assert err.startswith("error: the proof failed")
 
 
-def test_a_title_and_a_tag_are_one_line_more_and_are_taken_back(desk: Desk) -> None:
+def test_title_and_tag_append_a_line_and_can_be_undone(desk: Desk) -> None:
     before, path = desk.files, desk.path_of(desk.work)
     was = path.stat()
     told = desk.told("rename", "search box", "Product search")
@@ -296,7 +298,7 @@ def test_a_title_and_a_tag_are_one_line_more_and_are_taken_back(desk: Desk) -> N
     assert (now.st_mtime_ns, now.st_mode) == (was.st_mtime_ns, was.st_mode)
 
 
-def test_switch_takes_a_branch_by_the_name_that_log_shows(desk: Desk) -> None:
+def test_switch_accepts_the_branch_name_shown_by_log(desk: Desk) -> None:
     out, _ = desk.said("log", "search box")
     name = out.partition("branch ")[2].partition(":")[0]
     told = desk.told("switch", "search box", "--branch", name)
@@ -310,7 +312,7 @@ def test_switch_takes_a_branch_by_the_name_that_log_shows(desk: Desk) -> None:
     assert desk.files == before
 
 
-def test_what_is_deleted_comes_back(desk: Desk) -> None:
+def test_deleted_session_can_be_restored(desk: Desk) -> None:
     before = desk.files
     told = desk.told("delete", "search box")
     assert list(told) == KEYS
@@ -321,14 +323,14 @@ def test_what_is_deleted_comes_back(desk: Desk) -> None:
     assert desk.files == before
 
 
-def test_what_is_deleted_is_called_what_it_was_called(desk: Desk) -> None:
+def test_deleted_session_keeps_its_title(desk: Desk) -> None:
     planned, _ = desk.said("delete", desk.work.session, "--dry-run")
     done, _ = desk.said("delete", desk.work.session)
     assert done.splitlines()[:2] == planned.splitlines()[:2]
     assert "search box" in done.splitlines()[0]
 
 
-def test_several_are_deleted_one_by_one(desk: Desk) -> None:
+def test_several_sessions_are_deleted_one_by_one(desk: Desk) -> None:
     before = desk.files
     told = desk.told("delete", desk.work.session, desk.broken.session, "--dry-run")
     assert [(one["operation"], one["applied"]) for one in told] == [("delete", False)] * 2
@@ -339,7 +341,7 @@ def test_several_are_deleted_one_by_one(desk: Desk) -> None:
     assert out.count("plait undo 2") == 2
 
 
-def test_a_session_that_is_written_to_is_left_alone(desk: Desk) -> None:
+def test_live_session_is_not_edited(desk: Desk) -> None:
     os.utime(desk.path_of(desk.work))
     before = desk.files
     for command in (("rename", "search box", "T"), ("delete", "search box")):
@@ -353,7 +355,7 @@ def test_a_session_that_is_written_to_is_left_alone(desk: Desk) -> None:
     assert desk.told("rename", "search box", "T", "--force")["applied"] is True
 
 
-def test_one_that_is_refused_does_not_keep_the_others(desk: Desk) -> None:
+def test_refused_session_does_not_block_the_others(desk: Desk) -> None:
     os.utime(desk.path_of(desk.work))
     out, err = desk.said("delete", desk.work.session, desk.broken.session, code=1)
     assert f"{desk.work.session[:8]}  refused: " in out
@@ -372,9 +374,7 @@ def test_one_that_is_refused_does_not_keep_the_others(desk: Desk) -> None:
         (("--at", "A2"), "A2", 2),
     ],
 )
-def test_a_fork_goes_on_from_any_message(
-    desk: Desk, at: tuple[str, ...], leaf: str, turns: int
-) -> None:
+def test_fork_starts_at_any_message(desk: Desk, at: tuple[str, ...], leaf: str, turns: int) -> None:
     before = desk.files
     given = [desk.work.uuid_of(one) if one == "A2" else one for one in at]
     told = desk.told("fork", "search box", *given, "--title", "Another way")
@@ -387,18 +387,18 @@ def test_a_fork_goes_on_from_any_message(
     assert desk.files == before
 
 
-def test_a_session_without_branches_has_only_the_trunk(desk: Desk) -> None:
+def test_session_without_branches_has_only_its_own_line(desk: Desk) -> None:
     _, err = desk.said("switch", "torn one", "--branch", "2", code=2)
     assert err == "error: no branch named '2'\nhint: there is only the trunk\n"
 
 
-def test_a_clone_may_leave_abandoned_branches_behind(desk: Desk) -> None:
+def test_clone_may_leave_out_abandoned_branches(desk: Desk) -> None:
     told = desk.told("clone", "search box", "--active-only")
     assert told["dropped"] >= 2
     assert "Take LIKE." not in Path(told["path"]).read_text()
 
 
-def test_turns_are_counted_as_show_counts_them(desk: Desk, gallery: Path) -> None:
+def test_turns_are_numbered_as_in_show(desk: Desk, gallery: Path) -> None:
     told = desk.told("rename", "search box", "T", "--dry-run")
     assert told["before"]["turns"] == 2
     assert "2 turns" in desk.said("show", "search box")[0]
@@ -406,7 +406,7 @@ def test_turns_are_counted_as_show_counts_them(desk: Desk, gallery: Path) -> Non
     assert json.loads(desk.read())["before"]["turns"] == 3  # what stands before the first is none
 
 
-def test_a_session_is_mended_in_a_copy_or_in_place(desk: Desk) -> None:
+def test_repair_writes_a_copy_or_in_place(desk: Desk) -> None:
     before = desk.files
     told = desk.told("repair", "torn one")
     assert list(told) == KEYS
@@ -424,7 +424,7 @@ def test_a_session_is_mended_in_a_copy_or_in_place(desk: Desk) -> None:
     assert desk.files == before
 
 
-def test_a_session_that_is_fine_stays_byte_for_byte(desk: Desk) -> None:
+def test_healthy_session_keeps_its_bytes(desk: Desk) -> None:
     before = desk.files
     told = desk.told("repair", "search box")
     assert (told["applied"], told["undo"], told["session"]) == (False, None, desk.work.session)
@@ -432,7 +432,7 @@ def test_a_session_that_is_fine_stays_byte_for_byte(desk: Desk) -> None:
     assert desk.files == before
 
 
-def test_all_are_mended_or_some_and_those_that_are_fine_counted(desk: Desk) -> None:
+def test_repair_all_counts_repaired_and_healthy_sessions(desk: Desk) -> None:
     before = desk.files
     out, _ = desk.said("repair", "--all", "--in-place")
     assert out.endswith("1 session, nothing was changed; add `--yes` to apply the plan\n")
@@ -460,7 +460,7 @@ def test_plans_fit_any_terminal(desk: Desk, monkeypatch: pytest.MonkeyPatch, wid
         assert max(map(len, out.splitlines())) <= width
 
 
-def test_a_branch_is_put_at_the_end_of_another_session(desk: Desk) -> None:
+def test_branch_is_grafted_onto_another_session(desk: Desk) -> None:
     desk.said("repair", "torn one", "--in-place", "--yes")
     before = desk.files
     asked = ("fork", "search box", "--at", "Take LIKE", "--onto", desk.broken.session)
@@ -480,7 +480,7 @@ def test_a_branch_is_put_at_the_end_of_another_session(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_a_plan_that_breaks_a_rule_is_told_and_refused(desk: Desk, as_json: bool) -> None:
+def test_plan_that_breaks_a_rule_is_refused(desk: Desk, as_json: bool) -> None:
     before, request = desk.files, Request((str(desk.config),))
     session = request.session("search box")
     plan = request.archive.plan.rename(session, "T")
@@ -499,7 +499,7 @@ def test_a_plan_that_breaks_a_rule_is_told_and_refused(desk: Desk, as_json: bool
     assert desk.files == before
 
 
-def test_a_large_session_is_not_read_to_say_how_it_goes_on(
+def test_large_session_is_not_read_again_for_the_hint(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.cli.edit.LARGE", 100)

@@ -1,4 +1,4 @@
-"""`plait export`, end to end: what it writes, what it prints, and what it refuses."""
+"""`plait export` end to end: files, output and refusals."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ SESSION = draw(WORK).session
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Returns a folder with two sessions."""
+    """Return a folder with two sessions."""
     draw(WORK).write(tmp_path / "config" / "projects")
     return tmp_path / "config"
 
 
 @pytest.fixture(autouse=True)
 def no_clipboard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Takes the clipboard of whoever runs the tests away from them."""
+    """Take the clipboard of whoever runs the tests away from them."""
     monkeypatch.setattr(desktop, "PROGRAMS", ())
 
 
@@ -50,7 +50,7 @@ def ran(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str
     return code, captured.out, captured.err
 
 
-def test_it_writes_a_private_folder(
+def test_export_writes_a_private_folder(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "out" / "deep"
@@ -64,7 +64,7 @@ def test_it_writes_a_private_folder(
     assert not any(TOKEN.encode() in path.read_bytes() for path in folder.iterdir())
 
 
-def test_without_redaction_it_says_so(
+def test_export_without_redaction_says_so(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = ran(capfd, SESSION, "--root", root, "-o", tmp_path / "out", "--no-redact")
@@ -74,7 +74,7 @@ def test_without_redaction_it_says_so(
     assert TOKEN in (tmp_path / "out" / f"transcript_{SESSION}.md").read_text()
 
 
-def test_it_writes_over_an_earlier_export_and_nothing_else(
+def test_export_overwrites_only_earlier_exports(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "out"
@@ -93,7 +93,7 @@ def test_it_writes_over_an_earlier_export_and_nothing_else(
     }
 
 
-def test_it_refuses_a_folder_of_other_files(
+def test_export_refuses_a_folder_with_other_files(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "out"
@@ -124,7 +124,7 @@ def test_it_refuses_a_folder_of_other_files(
         (["--all", "--turn", "1", "-f", "toolpath"], "error: step graphs are exported by"),
     ],
 )
-def test_it_says_what_is_wrong(
+def test_export_errors_are_explained(
     root: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -179,7 +179,7 @@ def test_one_turn(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert len(json.loads(out)["conversation"]["turns"]) == 1
 
 
-def test_what_a_format_of_others_does_not_hold_is_said(
+def test_losses_of_foreign_formats_are_listed(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for format_, name in (("atif", "ATIF"), ("toolpath", "Toolpath")):
@@ -193,7 +193,7 @@ def test_what_a_format_of_others_does_not_hold_is_said(
     assert json.loads(ran(capfd, SESSION, "--root", root, "--turn", "2", "-f", "atif")[1])["steps"]
 
 
-def test_a_turn_beside_an_earlier_export(
+def test_turn_export_next_to_an_earlier_export(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "out"
@@ -205,14 +205,14 @@ def test_a_turn_beside_an_earlier_export(
     assert before <= after
 
 
-def test_copying_where_there_is_no_clipboard(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_copy_without_a_clipboard(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code, out, err = ran(capfd, SESSION, "--root", root, "--turn", "1", "--copy")
     assert code == 0
     assert "Two ways." in out
     assert "no clipboard found" in err
 
 
-def test_copying_by_a_program(
+def test_copy_with_a_program(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     kept = tmp_path / "kept"
@@ -223,7 +223,7 @@ def test_copying_by_a_program(
     assert "Two ways." in kept.read_text()
 
 
-def test_json_tells_what_was_written(
+def test_json_lists_written_files(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = ran(capfd, "--all", "--root", root, "-o", tmp_path / "out", "--json")
@@ -234,9 +234,7 @@ def test_json_tells_what_was_written(
     assert told["counts"]["transcripts"] == 2
 
 
-def test_a_folder_that_cannot_be_written(
-    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_unwritable_folder(root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     code, _, err = ran(capfd, "--all", "--root", root, "-o", tmp_path / "file" / "out")
     assert code == 3
@@ -244,7 +242,7 @@ def test_a_folder_that_cannot_be_written(
 
 
 def hostile(folder: Path, name: str) -> Path:
-    """Returns a root with a session whose records call it by any name."""
+    """Return a root with a session whose records call it by any name."""
     draw('file work\nU1 "Hello"\nA1< "There."').write(folder / "root" / "projects")
     log = next(folder.rglob("*.jsonl"))
     lines = [json.loads(line) | {"sessionId": name} for line in log.read_text().splitlines()]
@@ -256,7 +254,7 @@ def hostile(folder: Path, name: str) -> Path:
 
 @pytest.mark.parametrize("extra", [[], ["--single-file"]], ids=["site", "single"])
 @pytest.mark.parametrize("name", PATHS.values(), ids=PATHS)
-def test_no_name_of_a_log_leads_out_of_the_folder(
+def test_names_from_logs_cannot_escape_the_folder(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, extra: list[str]
 ) -> None:
     root = hostile(tmp_path, name)
@@ -278,7 +276,7 @@ def test_no_name_of_a_log_leads_out_of_the_folder(
 
 @pytest.mark.parametrize("format_", ["md", "txt", "json", "jsonl"])
 @pytest.mark.parametrize("name", PATHS.values(), ids=PATHS)
-def test_no_transcript_lies_elsewhere(
+def test_transcripts_stay_in_the_folder(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, format_: str
 ) -> None:
     root = hostile(tmp_path, name)
@@ -290,7 +288,7 @@ def test_no_transcript_lies_elsewhere(
     assert made and all(path.parent == folder for path in made)
 
 
-def test_a_link_in_the_folder_is_not_followed(
+def test_symlink_in_the_folder_is_not_followed(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
@@ -304,7 +302,7 @@ def test_a_link_in_the_folder_is_not_followed(
     assert {page.read_text() for page in elsewhere.glob("*.html")} == {"theirs"}
 
 
-def test_an_export_that_was_cut_short_is_written_over(
+def test_interrupted_export_is_overwritten(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "out"
@@ -328,7 +326,7 @@ def test_an_export_that_was_cut_short_is_written_over(
     assert left == {*listed, "manifest.json", "mine.txt", ".plait-drawn"}
 
 
-def test_a_session_without_turns_has_none_to_export(
+def test_session_without_turns_has_nothing_to_export(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "projects" / "p" / f"{SESSION}.jsonl"

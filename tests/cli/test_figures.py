@@ -1,4 +1,4 @@
-"""Durations, moments and tokens to short text."""
+"""Formatting durations, times and token counts."""
 
 import pytest
 
@@ -22,11 +22,11 @@ START = "2026-11-02T09:00:00.000Z"
         ("nonsense", ""),
     ],
 )
-def test_how_long_something_took(ended: str | None, text: str) -> None:
+def test_durations(ended: str | None, text: str) -> None:
     assert format_lapse(START, ended) == text
 
 
-def test_a_time_that_no_clock_knows_is_none() -> None:
+def test_invalid_time_is_none() -> None:
     assert local_time("nonsense") is None
     assert local_time(None) is None
     assert local_time(START) is not None
@@ -39,7 +39,7 @@ def test_tokens_are_rounded(tokens: int, text: str) -> None:
     assert format_tokens(tokens) == text
 
 
-def test_parts_are_left_out_from_the_end_where_there_is_no_room() -> None:
+def test_trailing_parts_are_dropped_in_narrow_space() -> None:
     parts = ["3 prompts", "", "12 KB", "1 min"]
     assert join_fitting(parts, 40) == "3 prompts · 12 KB · 1 min"
     assert join_fitting(parts, 20) == "3 prompts · 12 KB"

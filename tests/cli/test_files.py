@@ -1,4 +1,4 @@
-"""`plait blame`, `plait history` and `plait historys`: in words, as JSON, as files in a folder."""
+"""`plait blame`, `history` and `files`: text, JSON and files written to a folder."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def home(tmp_path: Path) -> Scripted:
 
 @pytest.fixture
 def script(home: Scripted) -> Script:
-    """Returns a session of two turns; the file is changed by hand after the last."""
+    """Return a session of two turns; the file is changed by hand after the last."""
     file, script = home.top / "cart.py", home.session()
     script.prompt("make the cart")
     script.write(file, f"{ONE}\n{TWO}\n")
@@ -56,7 +56,7 @@ def command(
     return Command(home, capfd)
 
 
-def test_blame_is_a_picture_of_the_file(command: Command, script: Script) -> None:
+def test_blame_prints_the_file(command: Command, script: Script) -> None:
     told = command.run("blame", "cart.py")
     lines = told.split("\n")
     assert lines[1] == "4 lines: 3 likely, 1 unknown"
@@ -68,7 +68,7 @@ def test_blame_is_a_picture_of_the_file(command: Command, script: Script) -> Non
     assert f"plait show {script.id[:8]} --turn 1 --root" in told
 
 
-def test_blame_as_json_has_the_fields_that_are_promised(command: Command, script: Script) -> None:
+def test_blame_json_has_the_documented_fields(command: Command, script: Script) -> None:
     found = command.json("blame", "cart.py")
     assert [one["line"] for one in found] == [1, 2, 3, 4]
     assert [one["text"] for one in found] == ["# by hand", ONE, TWO, THREE]
@@ -82,7 +82,7 @@ def test_blame_as_json_has_the_fields_that_are_promised(command: Command, script
 
 
 @pytest.mark.parametrize(("span", "count"), [("2", 1), ("2-3", 2), ("2-", 3), ("4-9", 1)])
-def test_lines_can_be_chosen(command: Command, script: Script, span: str, count: int) -> None:
+def test_lines_can_be_selected(command: Command, script: Script, span: str, count: int) -> None:
     assert len(command.json("blame", "cart.py", "--lines", span)) == count
 
 
@@ -100,13 +100,13 @@ def test_lines_can_be_chosen(command: Command, script: Script, span: str, count:
         (("files", "latest", "--at", "7"), "no turn 7"),
     ],
 )
-def test_what_cannot_be_is_said(
+def test_impossible_requests_are_explained(
     command: Command, script: Script, words: tuple[str, ...], error: str
 ) -> None:
     assert error in command.run(*words, code=2)
 
 
-def test_a_file_has_a_story(command: Command, script: Script) -> None:
+def test_history_of_a_file(command: Command, script: Script) -> None:
     told = command.run("history", "cart.py")
     assert "2 changes in 1 session" in told
     assert "created     +2  make the cart" in told
@@ -116,7 +116,7 @@ def test_a_file_has_a_story(command: Command, script: Script) -> None:
     assert [one["action"] for one in command.json("history", "cart.py")] == ["created", "edited"]
 
 
-def test_a_file_as_it_was(command: Command, script: Script) -> None:
+def test_file_at_a_point_in_time(command: Command, script: Script) -> None:
     assert command.run("history", "cart.py", "--at", f"{script.id[:8]}:1") == f"{ONE}\n{TWO}\n"
     assert command.run("history", "cart.py", "--at", "2") == f"{ONE}\n{TWO}\n{THREE}\n"
     before = command.run("history", "cart.py", "--at", "2026-03-02T08:00:00Z", code=2)
@@ -125,9 +125,7 @@ def test_a_file_as_it_was(command: Command, script: Script) -> None:
     assert (told["text"], told["certainty"]) == (f"{ONE}\n{TWO}\n", "sure")
 
 
-def test_what_a_file_held_is_unknown_where_only_patches_tell(
-    home: Scripted, command: Command
-) -> None:
+def test_content_known_only_from_patches_is_unknown(home: Scripted, command: Command) -> None:
     file, script = home.top / "cart.py", home.session()
     file.write_text(f"{ONE}\n{TWO}\n", encoding="utf-8")
     script.has_originals = False
@@ -138,7 +136,7 @@ def test_what_a_file_held_is_unknown_where_only_patches_tell(
     assert "only patches of it are logged" in command.run("history", "cart.py", "--at", "1", code=2)
 
 
-def test_the_net_change_of_a_session(command: Command, script: Script) -> None:
+def test_net_change_of_a_session(command: Command, script: Script) -> None:
     told = command.run("files", "latest")
     assert "new  +3 −0        2  1, 2   " in told
     assert "2 files: +4 −0 in total" in told
@@ -148,9 +146,7 @@ def test_the_net_change_of_a_session(command: Command, script: Script) -> None:
     assert f"+{THREE}" in command.run("files", "latest", "-p").split("\n")
 
 
-def test_files_as_they_stood_are_written_into_a_folder(
-    home: Scripted, command: Command, script: Script
-) -> None:
+def test_files_are_extracted_to_a_folder(home: Scripted, command: Command, script: Script) -> None:
     told = command.run("files", "latest", "--at", "1")
     assert f"certain            {home.top / 'cart.py'}" in told
     assert "did not exist (likely)" in told
@@ -166,7 +162,7 @@ def test_files_as_they_stood_are_written_into_a_folder(
     assert elsewhere.read_text(encoding="utf-8") == "a note that lies elsewhere\n"
 
 
-def test_nothing_is_written_outside_of_the_folder(
+def test_nothing_is_written_outside_the_folder(
     home: Scripted, command: Command, script: Script
 ) -> None:
     (home.top / "then").mkdir()
@@ -176,7 +172,7 @@ def test_nothing_is_written_outside_of_the_folder(
     assert "is outside the folder" in {one["why"] for one in told if one["name"] is None}.pop()
 
 
-def test_notes_are_a_plan_first(home: Scripted, command: Command, script: Script) -> None:
+def test_git_notes_are_a_plan_first(home: Scripted, command: Command, script: Script) -> None:
     told = command.run("blame", "cart.py", "--notes")
     assert "a new note: cart.py" in told
     assert "nothing written yet" in told
@@ -194,14 +190,12 @@ def test_notes_are_a_plan_first(home: Scripted, command: Command, script: Script
     assert {one["why"] for one in lines[1:]} == {"from a Git note"}
 
 
-def test_a_note_of_another_form_is_left_alone(
-    home: Scripted, command: Command, script: Script
-) -> None:
+def test_foreign_git_note_is_not_changed(home: Scripted, command: Command, script: Script) -> None:
     home.git("notes", "--ref=ai", "add", "-m", "my own words", "HEAD")
     assert "is not from git-ai" in command.run("blame", "cart.py", "--notes", "--yes")
     assert home.git("notes", "--ref=ai", "show", "HEAD") == "my own words\n"
 
 
-def test_a_file_in_no_commit_has_no_notes(home: Scripted, command: Command, script: Script) -> None:
+def test_uncommitted_file_has_no_notes(home: Scripted, command: Command, script: Script) -> None:
     (home.top / "new.py").write_text("x = 1\n", encoding="utf-8")
     assert "is not committed" in command.run("blame", "new.py", "--notes", code=2)

@@ -1,4 +1,4 @@
-"""What doctor says of oddities: kind by kind, briefly, and whole where that is wanted."""
+"""Findings of `plait doctor`: summarised by kind, or in full."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def torn(folder: Path, *files: tuple[str, int]) -> Path:
 
 
 def findings(text: str) -> list[str]:
-    """Returns the part of the report that tells of findings."""
+    """Return the part of the report that tells of findings."""
     return next(part for part in text.split("\n\n") if " finding" in part).splitlines()
 
 
@@ -53,7 +53,7 @@ def test_findings_wrap_at_the_width_of_the_terminal(
     assert min(map(len, whole)) > 48  # what can be copied stays on one line
 
 
-def test_of_many_findings_some_of_each_kind_are_listed(
+def test_many_findings_are_sampled_by_kind(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     logs = torn(tmp_path, ("a.jsonl", 19), ("b.jsonl", 2))
@@ -95,7 +95,7 @@ def test_paths_are_short(path: str, expected: str | None) -> None:
     assert shorten_finding_path(Path(path), Path("/logs")) == shown
 
 
-def test_what_all_roots_lie_in_is_named_once(tmp_path: Path) -> None:
+def test_common_root_is_named_once(tmp_path: Path) -> None:
     one, two = torn(tmp_path / "one", ("a.jsonl", 1)), torn(tmp_path / "two", ("b.jsonl", 1))
     assert common_folder([make_root(one)]) == one
     assert common_folder([make_root(one / "a.jsonl")]) == one
@@ -103,6 +103,6 @@ def test_what_all_roots_lie_in_is_named_once(tmp_path: Path) -> None:
     assert common_folder([]) is None
 
 
-def test_every_kind_of_finding_has_words() -> None:
+def test_every_kind_of_finding_has_a_text() -> None:
     guide = (Path(__file__).parents[2] / "docs/guide/setup.md").read_text(encoding="utf-8")
     assert all(f"`{code}`" in guide for code in KINDS if code != "broken line")

@@ -1,4 +1,4 @@
-"""The four commands from the index: the same bytes as from the logs, whatever befalls it."""
+"""Commands answered from the index print the same bytes as from the logs."""
 
 import shutil
 import sqlite3
@@ -65,7 +65,7 @@ def printed(capfd: pytest.CaptureFixture[str], logs: Path, *words: str) -> tuple
 
 
 def same(capfd: pytest.CaptureFixture[str], logs: Path, command: str) -> None:
-    """Compares what a command prints, twice from the index and once from the logs."""
+    """Compare what a command prints, twice from the index and once from the logs."""
     cold = printed(capfd, logs, *command.split(), "--no-index")
     assert cold[0] == 0
     for _ in range(2):
@@ -74,7 +74,7 @@ def same(capfd: pytest.CaptureFixture[str], logs: Path, command: str) -> None:
 
 @pytest.fixture(scope="module")
 def ready(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Returns logs, and a cache with their index, that all tests may look at."""
+    """Return logs, and a cache with their index, that all tests may look at."""
     place = tmp_path_factory.mktemp("ready")
     shutil.copytree(gallery, place / "logs")
     cache = {"PLAIT_CACHE_DIR": str(place / "cache")}
@@ -85,7 +85,7 @@ def ready(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_index_answers_as_the_logs_do(
+def test_index_and_logs_give_the_same_output(
     capfd: pytest.CaptureFixture[str],
     ready: tuple[Path, Path],
     monkeypatch: pytest.MonkeyPatch,
@@ -98,14 +98,14 @@ def test_the_index_answers_as_the_logs_do(
 
 
 @pytest.mark.parametrize("command", ["ls", "tree", "usage", "stats"])
-def test_nothing_is_made_behind_the_users_back(
+def test_no_index_is_created_unasked(
     capfd: pytest.CaptureFixture[str], logs: Path, command: str
 ) -> None:
     assert printed(capfd, logs, command)[0] == 0
     assert not load_settings([str(logs)]).index.exists()
 
 
-def test_an_index_that_is_a_little_behind_is_brought_up_to_date(
+def test_slightly_outdated_index_is_updated(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path
 ) -> None:
     for command in ("ls --json", "usage --json", "stats --json", "tree --json"):
@@ -115,7 +115,7 @@ def test_an_index_that_is_a_little_behind_is_brought_up_to_date(
         assert "up to date" in printed(capfd, logs, "index", "--status")[1]
 
 
-def test_an_index_that_is_far_behind_is_left_alone(
+def test_far_outdated_index_is_not_updated(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path
 ) -> None:
     note = b'{"type":"note","text":"%s"}\n' % (b"x" * MAX_UPDATE_BYTES)
@@ -125,7 +125,7 @@ def test_an_index_that_is_far_behind_is_left_alone(
 
 
 @pytest.mark.parametrize("command", ["ls", "tree", "usage session --json", "stats"])
-def test_a_broken_index_changes_nothing(
+def test_broken_index_does_not_change_output(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path, command: str
 ) -> None:
     (folder / CATALOGUE).write_bytes(b"this is no database" * 100)
@@ -135,7 +135,7 @@ def test_a_broken_index_changes_nothing(
 
 
 @pytest.mark.parametrize("table", ["bills", "abandoned", "families", "sessions"])
-def test_values_that_cannot_be_read_change_nothing(
+def test_unreadable_values_do_not_change_output(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path, table: str
 ) -> None:
     for command in ("usage --json", "stats --json", "tree --json"):
@@ -158,7 +158,7 @@ ODD = rb"""
 
 
 @pytest.mark.parametrize("command", ["ls", "usage session", "stats", "tree"])
-def test_odd_words_and_numbers_are_the_same(
+def test_odd_texts_and_numbers_are_the_same(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path, command: str
 ) -> None:
     (logs / "odd").mkdir()
@@ -167,7 +167,7 @@ def test_odd_words_and_numbers_are_the_same(
     same(capfd, logs, command)
 
 
-def test_an_index_of_another_version_is_left_alone(
+def test_index_of_another_version_is_not_used(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path
 ) -> None:
     with sqlite3.connect(folder / CATALOGUE) as connection:
@@ -175,7 +175,7 @@ def test_an_index_of_another_version_is_left_alone(
     same(capfd, logs, "ls --json")
 
 
-def test_nobody_waits_for_the_right_to_write(
+def test_readers_do_not_wait_for_the_write_lock(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path
 ) -> None:
     with lock_index(folder):
@@ -187,7 +187,7 @@ def test_nobody_waits_for_the_right_to_write(
         assert connection.execute("SELECT count(*) FROM families").fetchone() == (0,)
 
 
-def test_what_was_worked_out_of_an_older_index_is_not_kept(logs: Path, folder: Path) -> None:
+def test_results_derived_from_an_older_index_are_discarded(logs: Path, folder: Path) -> None:
     with sqlite3.connect(folder / CATALOGUE) as connection:
         [(generation,)] = connection.execute("SELECT value FROM meta WHERE name = 'generation'")
     assert write_if_unchanged(folder, generation, [])
@@ -209,7 +209,7 @@ def test_what_was_worked_out_of_an_older_index_is_not_kept(logs: Path, folder: P
         ("tree", ("tantivy", "plait.indexing", "plait.conversation.build")),
     ],
 )
-def test_only_what_is_needed_is_loaded(
+def test_only_needed_modules_are_loaded(
     logs: Path, folder: Path, command: str, unwanted: tuple[str, ...]
 ) -> None:
     words = [sys.executable, "-c", MODULES, command, "--json", "--root", str(logs)]

@@ -1,4 +1,4 @@
-"""The commands that show the graph, end to end: what they print, in pictures."""
+"""Commands that show the graph, end to end, with expected output."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ A2< "Done too."
 
 @pytest.fixture(autouse=True)
 def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives the command a clock without a zone and a narrow page."""
+    """Give the command a clock without a zone and a narrow page."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     monkeypatch.setenv("COLUMNS", "92")
@@ -59,14 +59,14 @@ def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """Returns a folder with a session that was rewound, compacted and sent out an agent."""
+    """Return a folder with a session that was rewound, compacted and sent out an agent."""
     draw(WORK).write(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def two_files(tmp_path: Path) -> Path:
-    """Returns a folder with a session that goes on in a second file."""
+    """Return a folder with a session that goes on in a second file."""
     draw(TWO_FILES).write(tmp_path)
     return tmp_path
 
@@ -90,12 +90,12 @@ def fails(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
 
 
 def shown(text: str) -> str:
-    """Returns a picture without the margin of the test."""
+    """Return a picture without the margin of the test."""
     return "\n".join(line[4:].rstrip() for line in text.strip("\n").splitlines()).rstrip()
 
 
 # checklist: D15
-def test_log_draws_a_row_a_turn(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+def test_log_draws_a_row_per_turn(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     found = out(capfd, "log", "search box", "--root", work).split("\n", 3)
     assert found[0] == "A search box"
     assert found[1] == f"{SESSION}  /home/dev/shop"
@@ -113,7 +113,7 @@ def test_log_draws_a_row_a_turn(capfd: pytest.CaptureFixture[str], work: Path) -
     """)
 
 
-def test_log_draws_a_row_a_record(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+def test_log_draws_a_row_per_record(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     found = out(capfd, "log", "latest", "--records", "--ascii", "--root", work).split("\n", 3)
     assert found[3].rstrip() == shown("""
     *    2026-11-02 09:00  prompt      What would a first version look like?            aa5c2e0e
@@ -195,7 +195,7 @@ def test_tree_counts_agents_where_there_are_several_sessions(
     assert "├─ ◇ Find the callers" in out(capfd, "tree", "--all", "--root", work)
 
 
-def test_tree_hangs_a_session_on_the_one_it_goes_on_from(
+def test_tree_puts_a_session_below_its_source(
     capfd: pytest.CaptureFixture[str], two_files: Path
 ) -> None:
     first, second = value(capfd, "tree", "--root", two_files)
@@ -238,7 +238,7 @@ def test_paths_prints_json(capfd: pytest.CaptureFixture[str], work: Path) -> Non
     assert value(capfd, "paths", "--root", work / "projects")[1] == active
 
 
-def test_filters_choose_sessions(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+def test_filters_select_sessions(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     draw(TWO_FILES).write(work)
     root = ("--root", work)
     assert len(value(capfd, "paths", *root)) == 3
@@ -299,9 +299,7 @@ def test_context_prints_json(capfd: pytest.CaptureFixture[str], work: Path) -> N
     )
 
 
-def test_context_has_a_second_reader_and_a_full_form(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_context_as_sdk_and_in_full(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     drawing = draw('U1 "hello"\nA1< think "hm" + "Hi."\nM1< "by the way"\nA2<')
     drawing.write(tmp_path)
     plain = value(capfd, "context", "latest", "--root", tmp_path)
@@ -314,7 +312,7 @@ def test_context_has_a_second_reader_and_a_full_form(
 
 
 @pytest.mark.parametrize("kind", ["plan_mode", "task_reminder content=[] itemCount=0"])
-def test_context_in_full_says_what_no_log_can_tell(
+def test_context_in_full_lists_what_is_not_in_the_log(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, kind: str
 ) -> None:
     draw(f'U1 "Plan it."\nH1< attachment {kind}\nA1< "Planned."').write(tmp_path)
@@ -337,7 +335,9 @@ def test_context_says_why_a_session_cannot_be_resumed(
     assert value(capfd, "context", "latest", "--root", tmp_path)["resumes"] is False
 
 
-def test_context_needs_a_session_of_its_own(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+def test_context_needs_a_session_with_its_own_log(
+    capfd: pytest.CaptureFixture[str], work: Path
+) -> None:
     for file in (work / "projects").glob(f"*/{SESSION}.jsonl"):
         file.unlink()
     code, error = fails(capfd, "context", "latest", "--root", work)
@@ -348,7 +348,7 @@ def test_context_needs_a_session_of_its_own(capfd: pytest.CaptureFixture[str], w
     assert "◇" in out(capfd, "log", "latest", "--root", work)
 
 
-def test_the_words_of_many_records_are_those_of_few(
+def test_many_records_are_described_like_few(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     turns = [f'U{n}{"<" if n > 1 else ""} "prompt {n}"\nA{n}< "answer {n}"' for n in range(1, 41)]
@@ -360,7 +360,7 @@ def test_the_words_of_many_records_are_those_of_few(
     assert "prompt 9" in few[19]
 
 
-def test_words_of_the_log_cannot_command_the_terminal(
+def test_log_text_cannot_control_the_terminal(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     draw('ai-title "$(esc)[2J"\nU1 "$(esc)[31mred"\nA1< "$(esc)[0m"').write(tmp_path)
@@ -395,7 +395,7 @@ def test_no_line_is_wider_than_the_screen(
         assert max(map(len, text.splitlines())) <= columns
 
 
-def test_the_commands_take_real_logs(capfd: pytest.CaptureFixture[str], shared: Path) -> None:
+def test_graph_commands_on_real_logs(capfd: pytest.CaptureFixture[str], shared: Path) -> None:
     for folder in ("corpus", "produced"):
         root = ("--root", shared / folder)
         tree = value(capfd, "tree", *root)
@@ -407,7 +407,7 @@ def test_the_commands_take_real_logs(capfd: pytest.CaptureFixture[str], shared: 
         assert out(capfd, "context", "latest", *root)
 
 
-def test_tree_names_what_nothing_else_tells_apart(
+def test_tree_adds_ids_where_titles_are_equal(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     text = 'U1 "Add a limit"\nA1<\nagent acompact-1a2b3c nometa\nA5\nagent lost nometa\nA6\n'
@@ -475,12 +475,12 @@ NOT_SENT = "not sent on resume"
 
 @pytest.fixture
 def beside(tmp_path: Path) -> Path:
-    """Returns a folder with a session whose second prompt names a parent that is nowhere."""
+    """Return a folder with a session whose second prompt names a parent that is nowhere."""
     draw(UNSEEN).write(tmp_path / "logs")
     return tmp_path / "logs"
 
 
-def test_what_is_beside_the_chain_is_marked_in_every_face(
+def test_entries_outside_the_chain_are_marked_everywhere(
     capfd: pytest.CaptureFixture[str], beside: Path, tmp_path: Path
 ) -> None:
     at = ("--root", beside)
@@ -501,15 +501,13 @@ def test_what_is_beside_the_chain_is_marked_in_every_face(
         assert any(NOT_SENT in text and "Where is it computed?" in text for text in texts), form
 
 
-def test_a_turn_of_which_only_some_is_sent_says_so(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_partially_sent_turn_says_so(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     draw("file work\nU1\nA1<\nA2<U1\nU2<A2\nA3<").write(tmp_path)
     heads = out(capfd, "show", SESSION, "--root", tmp_path).splitlines()
     assert ["not all sent on resume" in line for line in heads if "───" in line] == [True, False]
 
 
-def test_what_stands_before_a_compaction_is_said_to(
+def test_entries_before_a_compaction_are_marked(
     capfd: pytest.CaptureFixture[str], work: Path
 ) -> None:
     found = value(capfd, "context", SESSION, "--root", work)["left_out"]

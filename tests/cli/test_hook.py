@@ -1,4 +1,4 @@
-"""`plait hook` and what it leaves for `plait trace status` and `plait trace flush`."""
+"""`plait hook`, and what it leaves for `plait trace status` and `plait trace flush`."""
 
 import base64
 import json
@@ -35,14 +35,14 @@ def folder(nobodys_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def send_to(url: str) -> None:
-    """Says in config.toml where traces go."""
+    """Say in config.toml where traces go."""
     path = config_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'otlp_endpoint = "{url}"', encoding="utf-8")
 
 
 def hooked(*words: str, told: bytes | str = b"", **env: str) -> "subprocess.CompletedProcess[str]":
-    """Runs a hook as Claude Code does."""
+    """Run a hook as Claude Code does."""
     data = told.decode() if isinstance(told, bytes) else told
     return subprocess.run(
         ["sh", "-c", '"$0" "$@"', *PLAIT, "hook", *words],
@@ -56,7 +56,7 @@ def hooked(*words: str, told: bytes | str = b"", **env: str) -> "subprocess.Comp
 
 
 def settle(folder: Path) -> None:
-    """Waits until no worker runs and no job is left."""
+    """Wait until no worker runs and no job is left."""
     for _ in range(1200):
         if not list_jobs(folder) and not is_worker_running(folder):
             return
@@ -64,7 +64,7 @@ def settle(folder: Path) -> None:
     raise AssertionError("the worker does not come to an end")
 
 
-def test_a_turn_arrives_while_claude_code_goes_on(folder: Path, tmp_path: Path) -> None:
+def test_turn_is_sent_in_the_background(folder: Path, tmp_path: Path) -> None:
     log = Growing(tmp_path / "p")
     log.turn("one")
     with Receiver() as receiver:
@@ -76,7 +76,7 @@ def test_a_turn_arrives_while_claude_code_goes_on(folder: Path, tmp_path: Path) 
     assert read_states(folder)[SESSION].turn_count == 1
 
 
-def test_the_work_can_be_waited_for(folder: Path, tmp_path: Path) -> None:
+def test_sending_can_be_awaited(folder: Path, tmp_path: Path) -> None:
     log = Growing(tmp_path / "p")
     log.turn("one", is_closed=False)
     with Receiver() as receiver:
@@ -98,36 +98,36 @@ def test_the_work_can_be_waited_for(folder: Path, tmp_path: Path) -> None:
     ],
     ids=["nothing", "odd-options", "nowhere-to-write", "broken-config"],
 )
-def test_whatever_is_wrong_claude_code_is_not_told(
+def test_errors_never_reach_claude_code(
     folder: Path, words: tuple[str, ...], told: str, env: dict[str, str]
 ) -> None:
     done = hooked(*words, told=told, **env)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_an_event_of_another_version_does_not_stop_claude_code(folder: Path) -> None:
+def test_unknown_event_does_not_stop_claude_code(folder: Path) -> None:
     done = hooked("post-compact", "--verbose", told="{}")
     assert (done.returncode, done.stdout) == (0, "")
     assert "no such event" in done.stderr
     assert not list_jobs(folder)
 
 
-def test_what_people_call_is_no_event() -> None:
+def test_manual_invocation_is_not_an_event() -> None:
     assert set(COMMANDS) == subcommands("hook").keys()
 
 
-def test_a_job_without_a_target_is_dropped_and_the_log_says_so(folder: Path) -> None:
+def test_job_without_a_target_is_dropped_and_logged(folder: Path) -> None:
     assert hooked("stop", "--wait", told='{"session_id": "x"}').returncode == 0
     assert "no target for traces" in (folder / "hook.log").read_text(encoding="utf-8")
     assert list_jobs(folder) == []
 
 
-def test_a_stdin_that_never_ends_is_not_waited_for(folder: Path) -> None:
+def test_endless_stdin_is_not_awaited(folder: Path) -> None:
     with subprocess.Popen([*PLAIT, "hook", "stop"], stdin=subprocess.PIPE) as process:
         assert process.wait(60) == 0
 
 
-def test_next_to_nothing_is_imported_while_claude_code_waits(folder: Path) -> None:
+def test_hook_imports_very_little(folder: Path) -> None:
     code = (
         "import sys\n"
         "before = set(sys.modules)\n"
@@ -162,7 +162,7 @@ CONFIGS = {"none": None, "other": 'otlp_endpoint = "x"', "state": 'state_dir = "
 
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("name", HOMES)
-def test_the_quick_way_to_the_state_leads_where_the_settings_lead(
+def test_fast_state_path_agrees_with_the_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, config: str
 ) -> None:
     names = ("PLAIT_STATE_DIR", "PLAIT_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME")
@@ -190,7 +190,7 @@ def plait(*words: str) -> int:
 USUAL = ["Stop", "SessionEnd", "SubagentStop"]
 
 
-def test_the_hook_before_compactions_is_installed_when_asked_for(
+def test_precompact_hook_is_installed_on_request(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("trace", "install", "--yes", "--pre-compact") == 0
@@ -223,7 +223,7 @@ def test_install_shows_the_change_and_keeps_the_old(
     assert plait("trace", "uninstall") == 0
 
 
-def test_without_a_person_to_ask_nothing_is_written(
+def test_without_a_terminal_nothing_is_written(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("trace", "install") == 2
@@ -231,7 +231,7 @@ def test_without_a_person_to_ask_nothing_is_written(
     assert not (nobodys_home / ".claude").exists()
 
 
-def test_what_was_installed_runs_as_a_shell_command(
+def test_installed_hook_runs_as_a_shell_command(
     folder: Path, nobodys_home: Path, tmp_path: Path
 ) -> None:
     assert plait("trace", "install", "--yes") == 0
@@ -256,7 +256,7 @@ def test_what_was_installed_runs_as_a_shell_command(
 @pytest.mark.parametrize(
     ("scope", "name"), [("project", "settings.json"), ("local", "settings.local.json")]
 )
-def test_a_project_has_settings_of_its_own(
+def test_project_settings_are_supported(
     folder: Path, nobodys_home: Path, monkeypatch: pytest.MonkeyPatch, scope: str, name: str
 ) -> None:
     project = nobodys_home / "shop"
@@ -268,7 +268,7 @@ def test_a_project_has_settings_of_its_own(
 
 
 # checklist: T42
-def test_what_cc_langfuse_has_sent_is_taken_over(
+def test_cc_langfuse_state_is_imported(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = nobodys_home / ".claude" / "state" / "cc-langfuse_state.json"
@@ -300,7 +300,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def test_status_tells_where_hooks_are(
+def test_status_lists_installed_hooks(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plait("trace", "install", "--yes", "--scope", "local")
@@ -315,7 +315,7 @@ def test_status_tells_where_hooks_are(
     assert (found["target"], found["is_worker_running"]) == (None, False)
 
 
-def test_trace_status_tells_what_waits_and_what_was_refused(
+def test_trace_status_lists_pending_and_refused_jobs(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert plait("trace", "status") == 0
@@ -348,7 +348,7 @@ def test_trace_status_tells_what_waits_and_what_was_refused(
     assert "nothing is waiting" in out
 
 
-def test_the_environment_of_a_project_has_no_say(folder: Path, tmp_path: Path) -> None:
+def test_project_environment_is_ignored(folder: Path, tmp_path: Path) -> None:
     log = Growing(tmp_path / "p")
     log.turn("one")
     with Receiver() as ours, Receiver() as theirs:
@@ -359,7 +359,7 @@ def test_the_environment_of_a_project_has_no_say(folder: Path, tmp_path: Path) -
     assert (ours.names(), theirs.names()) == (["Turn 1"], [])
 
 
-def test_help_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hook_help_is_readable(capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("hook", "--help") == 0
     out = capsys.readouterr().out
     assert all(name in out for name in EVENTS)
@@ -378,7 +378,7 @@ def langfuse_settings(url: str, public_key: str) -> dict[str, dict[str, str]]:
     return {"env": variables}
 
 
-def test_projects_name_their_langfuse_in_the_settings_of_claude_code(
+def test_langfuse_keys_from_project_settings(
     folder: Path, nobodys_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("trace", "install", "--yes", "--from-environment") == 0
@@ -426,9 +426,7 @@ def test_projects_name_their_langfuse_in_the_settings_of_claude_code(
     assert "--from-environment" not in (nobodys_home / ".claude" / "settings.json").read_text()
 
 
-def test_the_environment_of_a_hook_names_the_langfuse_or_switches_it_off(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_hook_environment_configures_or_disables_langfuse(folder: Path, tmp_path: Path) -> None:
     log = Growing(tmp_path / "p")
     log.turn("one")
     told, words = json.dumps(log.told("SessionEnd")), ("session-end", "--verbose", "--wait")
@@ -448,7 +446,7 @@ def test_the_environment_of_a_hook_names_the_langfuse_or_switches_it_off(
     assert receiver.names() == ["Turn 1"]
 
 
-def test_what_cc_langfuse_has_sent_of_a_project_is_not_sent_again(
+def test_turns_sent_by_cc_langfuse_are_not_sent_again(
     folder: Path, nobodys_home: Path, tmp_path: Path
 ) -> None:
     log = Growing(tmp_path / "p")

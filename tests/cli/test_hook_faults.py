@@ -1,4 +1,4 @@
-"""Hooks and workers that are killed, starved and crowded: in the end every turn is there, once."""
+"""Hooks and workers killed, starved and run in parallel: every turn arrives exactly once."""
 
 import json
 import os
@@ -64,7 +64,7 @@ KINDS = ("CONFIG", "CACHE", "DATA", "STATE")
 
 @pytest.fixture(scope="module")
 def runs() -> Iterator[Runs]:
-    """Gives the process that everything runs in, loaded once for all tests."""
+    """Give the process that everything runs in, loaded once for all tests."""
     with subprocess.Popen(
         [sys.executable, "-c", RUNS],
         stdin=subprocess.PIPE,
@@ -92,16 +92,16 @@ class Place:
         config.write_text(f'otlp_endpoint = "{endpoint}"', encoding="utf-8")
 
     def hook(self, *, steps: int = 0, room: int = 0) -> int:
-        """Runs the hook of a Stop to its end, or to the step where it dies."""
+        """Run the hook of a Stop to its end, or to the step where it dies."""
         return self.run(["stop"], steps, room)
 
     def work(self, *, steps: int = 0, room: int = 0) -> int:
-        """Runs a worker to its end, or to the step where it dies."""
+        """Run a worker to its end, or to the step where it dies."""
         given = ["--folder", str(self.folder), "--idle", "0.2", "--life", "20"]
         return self.run(["work", *given], steps, room)
 
     def run(self, arguments: list[str], steps: int, room: int) -> int:
-        """Returns the exit code of a run."""
+        """Return the exit code of a run."""
         assert self.runs.stdin
         assert self.runs.stdout
         told = json.dumps(self.log.told())
@@ -110,7 +110,7 @@ class Place:
         return int(self.runs.stdout.readline())
 
     def settle(self) -> None:
-        """Waits until no worker runs and no job is left."""
+        """Wait until no worker runs and no job is left."""
         for _ in range(1200):
             if not list_jobs(self.folder) and not is_worker_running(self.folder):
                 return
@@ -119,7 +119,7 @@ class Place:
 
 
 def leave(place: Place) -> None:
-    """Leaves a job as a hook does."""
+    """Leave a job as a hook does."""
     write_job(place.folder, "stop", json.dumps(place.log.told()).encode())
 
 
@@ -128,7 +128,7 @@ STEPS = range(1, 51)
 
 
 def check_killed(runs: Runs, tmp_path: Path, times: int) -> None:
-    """Kills workers at random steps; before each, the log has grown."""
+    """Kill workers at random steps; before each, the log has grown."""
     chance = random.Random(5)
     with Receiver() as receiver:
         place = Place(runs, tmp_path, receiver.url)
@@ -144,16 +144,16 @@ def check_killed(runs: Runs, tmp_path: Path, times: int) -> None:
     assert len(receiver.spans) == 4 * times
 
 
-def test_killed_workers_lose_and_double_nothing(runs: Runs, tmp_path: Path) -> None:
+def test_killed_workers_lose_and_duplicate_nothing(runs: Runs, tmp_path: Path) -> None:
     check_killed(runs, tmp_path, 3)
 
 
 @pytest.mark.long
-def test_fifty_workers_that_are_killed(runs: Runs, tmp_path: Path) -> None:
+def test_fifty_killed_workers(runs: Runs, tmp_path: Path) -> None:
     check_killed(runs, tmp_path, 50)
 
 
-def test_killed_hooks_stop_none_after_them(runs: Runs, tmp_path: Path) -> None:
+def test_killed_hooks_do_not_block_later_hooks(runs: Runs, tmp_path: Path) -> None:
     with Receiver() as receiver:
         place = Place(runs, tmp_path, receiver.url)
         codes = []
@@ -168,7 +168,7 @@ def test_killed_hooks_stop_none_after_them(runs: Runs, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("room", [64, 900])
-def test_a_full_disk_costs_nothing_but_time(runs: Runs, tmp_path: Path, room: int) -> None:
+def test_full_disk_only_delays(runs: Runs, tmp_path: Path, room: int) -> None:
     with Receiver() as receiver:
         place = Place(runs, tmp_path, receiver.url)
         place.log.turn("one")
@@ -201,7 +201,7 @@ def test_many_hooks_at_once(runs: Runs, tmp_path: Path) -> None:
     assert set(receiver.arrivals.values()) == {1}
 
 
-def test_a_server_in_trouble_holds_up_nobody(runs: Runs, tmp_path: Path) -> None:
+def test_failing_server_blocks_nobody(runs: Runs, tmp_path: Path) -> None:
     troubles = [Answer(503), Answer(is_dying=True)]
     with Receiver(lambda _: troubles.pop() if troubles else None) as receiver:
         place = Place(runs, tmp_path, receiver.url)

@@ -1,4 +1,4 @@
-"""Every command over an archive that means harm: nothing commands the terminal or the shell."""
+"""Every command over a hostile archive: nothing controls the terminal or the shell."""
 
 import json
 import os
@@ -207,12 +207,12 @@ def no_client(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns the archive."""
+    """Return the archive."""
     return hostile_archive(tmp_path_factory.mktemp("hostile"))
 
 
 def arguments(root: Path, command: str, given: list[str], *more: str) -> list[str]:
-    """Returns what is run: a command over the archive."""
+    """Return what is run: a command over the archive."""
     named = max(root.glob("projects/*/*.jsonl"))
     words = [str(named) if one == FILE else one for one in given]
     name = [command] if command else []
@@ -223,7 +223,7 @@ def arguments(root: Path, command: str, given: list[str], *more: str) -> list[st
     return [*name, *first, *place, *more, *rest]
 
 
-def test_every_command_is_asked() -> None:
+def test_every_command_is_covered() -> None:
     assert {*RUNS} == {*COMMANDS, ""}
 
 
@@ -232,7 +232,7 @@ def test_every_command_is_asked() -> None:
     [(name, given) for name, runs in RUNS.items() for given in runs],
     ids=lambda one: " ".join(one).replace("\x1b", "ESC") if isinstance(one, list) else one,
 )
-def test_nothing_commands_the_terminal(
+def test_output_cannot_control_the_terminal(
     root: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -268,7 +268,9 @@ def test_nothing_commands_the_terminal(
     ],
     ids=lambda one: " ".join(one) if isinstance(one, list) else one,
 )
-def test_on_a_screen_too(root: Path, tmp_path: Path, command: str, given: list[str]) -> None:
+def test_output_on_a_terminal_is_safe(
+    root: Path, tmp_path: Path, command: str, given: list[str]
+) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "PLAIT_PAGER": "cat", "TERM": "xterm-256color"}
     words = [*PLAIT, *arguments(root, command, given)]
@@ -283,7 +285,7 @@ def test_on_a_screen_too(root: Path, tmp_path: Path, command: str, given: list[s
 
 
 def screen(handle: int) -> bytes:
-    """Returns all that is drawn."""
+    """Return all that is drawn."""
     found = b""
     try:
         while part := os.read(handle, 65536):
@@ -312,7 +314,7 @@ COMMAND = re.compile(
     ],
     ids=lambda one: " ".join(one) if isinstance(one, list) else one,
 )
-def test_what_is_to_be_typed_is_quoted(tmp_path: Path, command: str, given: list[str]) -> None:
+def test_suggested_commands_are_quoted(tmp_path: Path, command: str, given: list[str]) -> None:
     evil = "$(>own);>own;#"  # harmful within the eight letters that an id is shortened to
     root = hostile_archive(tmp_path / "root", f"{evil} said", evil)
     words = [*PLAIT, *arguments(root, command, given)]

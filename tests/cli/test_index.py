@@ -1,4 +1,4 @@
-"""`plait index` on real files: made, brought up to date, told, watched."""
+"""`plait index` on real files: building, updating, status, watching."""
 
 import json
 import os
@@ -36,14 +36,14 @@ def indexed(root: Path, capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def test_only_what_has_changed_is_read(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_changed_files_are_read(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert indexed(root, capsys)["read"] == 1
     again = indexed(root, capsys)
     assert (again["read"], again["grown"], again["bytes"]) == (0, 0, 0)
     assert indexed(root, capsys, "--rebuild")["read"] == 1
 
 
-def test_a_relative_root_is_the_same_from_everywhere(
+def test_relative_root_is_resolved(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert indexed(root, capsys)["read"] == 1
@@ -51,7 +51,7 @@ def test_a_relative_root_is_the_same_from_everywhere(
     assert indexed(Path("logs"), capsys)["read"] == 0
 
 
-def test_the_status_tells_what_is_there(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_describes_the_index(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not indexed(root, capsys, "--status")["exists"]
     indexed(root, capsys)
     status = indexed(root, capsys, "--status")
@@ -63,7 +63,7 @@ def test_the_status_tells_what_is_there(root: Path, capsys: pytest.CaptureFixtur
     assert "1 file changed since" in capsys.readouterr().out
 
 
-def test_three_wishes_at_once_are_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_conflicting_options_are_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["index", "--root", str(root), "--status", "--rebuild"]) == 2
     assert "use only one of" in capsys.readouterr().err
 
@@ -83,7 +83,7 @@ def test_nothing_is_written_outside_the_index(
     assert outside == []
 
 
-def test_one_writes_at_a_time(tmp_path: Path) -> None:
+def test_only_one_writer_at_a_time(tmp_path: Path) -> None:
     with (
         lock_index(tmp_path),
         pytest.raises(SourceError, match="another process is writing"),
@@ -92,7 +92,7 @@ def test_one_writes_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-def test_a_watch_takes_in_what_is_added(root: Path, tmp_path: Path) -> None:
+def test_watch_indexes_new_lines(root: Path, tmp_path: Path) -> None:
     env = {**os.environ, "PLAIT_CACHE_DIR": str(tmp_path / "cache")}
     child = subprocess.Popen(
         [sys.executable, "-m", "plait", "index", "--watch", "--json", "--root", str(root)],
@@ -111,7 +111,7 @@ def test_a_watch_takes_in_what_is_added(root: Path, tmp_path: Path) -> None:
     assert Archive([root]).sessions
 
 
-def test_where_the_system_tells_nothing_the_files_are_looked_at(root: Path) -> None:
+def test_watch_polls_without_system_notifications(root: Path) -> None:
     path = next(root.rglob("*.jsonl"))
     original = path.read_bytes()
     looks: list[float | None] = []

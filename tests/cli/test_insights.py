@@ -1,4 +1,4 @@
-"""`plait insights`, end to end: words, JSON, a project, nothing, a name that nobody has."""
+"""`plait insights` end to end: text, JSON, one project, no data, unknown names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_trends_habits_and_outliers(capfd: pytest.CaptureFixture[str]) -> None:
     assert "threshold: 5 times or more" in printed
 
 
-def test_a_session_in_which_a_habit_shows_often_is_told_once() -> None:
+def test_session_with_a_frequent_habit_is_listed_once() -> None:
     shown = [("a", 0.2, 1), ("b", 0.15, 1), ("b", 0.1, 1), ("c", None, 4)]
     evidence = tuple(
         HabitEvidence(session=name, cost_usd=cost, count=count) for name, cost, count in shown
@@ -45,7 +45,7 @@ def test_a_session_in_which_a_habit_shows_often_is_told_once() -> None:
     assert list(by_session(habit)) == [("b", "2 ×  $0.25"), ("a", "$0.20"), ("c", "4 ×")]
 
 
-def test_json_says_the_same_and_its_sums_are_those_of_usage(
+def test_json_agrees_with_the_text_and_with_usage(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     found = value(capfd, "--root", GALLERY, "--since", "2026-10-05", "--until", "2026-10-13")
@@ -69,12 +69,12 @@ def test_the_index_answers_what_the_logs_answer(
     assert value(capfd, "--root", GALLERY) == cold
 
 
-def test_few_turns_have_no_habits(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_few_turns_give_no_habits(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = value(capfd, "--root", GALLERY, "--project", "ledger")
     assert found["habits"] == []
     assert told(capfd, "--root", tmp_path).startswith("no insights")
 
 
-def test_a_name_that_nobody_has(capfd: pytest.CaptureFixture[str]) -> None:
+def test_unknown_name(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["insights", "nobody", "--root", str(GALLERY)]) == 2
     assert "nobody" in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""`plait keep` and `plait restore`, end to end: what they print, keep and refuse."""
+"""`plait keep` and `plait restore` end to end: output, backups, refusals."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ def config(gallery: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def said(config: Path, capfd: pytest.CaptureFixture[str]) -> Said:
-    """Runs a command on it and returns what it prints."""
+    """Run a command on it and return what it prints."""
 
     def runs(*words: str, code: int = 0) -> str:
         assert run([*words, "--root", str(config)]) == code, capfd.readouterr()
@@ -74,7 +74,7 @@ def test_a_folder_that_cannot_be_read_is_named(
     assert told("keep", "status")["kept"] > 0  # the others are backed up all the same
 
 
-def test_all_is_kept_once(config: Path, said: Said, told: Told) -> None:
+def test_everything_is_backed_up_once(config: Path, said: Said, told: Told) -> None:
     assert "nothing was written" in said("keep", "--dry-run")
     planned = told("keep", "--dry-run")
     assert (planned["dry_run"], len(planned["sessions"])) == (True, len(logs(config)))
@@ -87,7 +87,7 @@ def test_all_is_kept_once(config: Path, said: Said, told: Told) -> None:
     assert said("keep", "--dry-run").startswith("nothing to back up")
 
 
-def test_status_has_the_keys_that_scripts_read(config: Path, said: Said, told: Told) -> None:
+def test_status_json_has_the_documented_keys(config: Path, said: Said, told: Told) -> None:
     first = logs(config)[0]
     os.utime(first, (time.time() - 28.5 * DAY,) * 2)
     status = told("keep", "status")
@@ -106,7 +106,9 @@ def test_status_has_the_keys_that_scripts_read(config: Path, said: Said, told: T
     assert told("keep", "status")["at_risk"] == []
 
 
-def test_what_is_gone_is_listed_marked_and_restored(config: Path, said: Said, told: Told) -> None:
+def test_deleted_sessions_are_listed_marked_and_restored(
+    config: Path, said: Said, told: Told
+) -> None:
     said("keep")
     before = {path: (path.read_bytes(), path.stat()) for path in config.rglob("*.json*")}
     empty(config)
@@ -128,7 +130,7 @@ def test_what_is_gone_is_listed_marked_and_restored(config: Path, said: Said, to
     assert said("restore", logs(config)[0].stem).startswith("nothing to do: ")
 
 
-def test_restored_elsewhere_it_lies_as_it_lay(config: Path, told: Told, said: Said) -> None:
+def test_restore_elsewhere_keeps_the_layout(config: Path, told: Told, said: Said) -> None:
     said("keep")
     log = logs(config)[0]
     restored = told("restore", log.stem, "--to", str(config.parent / "there"))
@@ -136,7 +138,7 @@ def test_restored_elsewhere_it_lies_as_it_lay(config: Path, told: Told, said: Sa
     assert Path(restored["path"]).read_bytes() == log.read_bytes()
 
 
-def test_what_is_there_and_something_else_stays(config: Path, said: Said) -> None:
+def test_differing_existing_file_stays(config: Path, said: Said) -> None:
     said("keep")
     log = logs(config)[0]
     log.write_bytes(b'{"type":"tag"}\n')
@@ -146,7 +148,7 @@ def test_what_is_there_and_something_else_stays(config: Path, said: Said) -> Non
     assert log.read_bytes() != b'{"type":"tag"}\n'
 
 
-def test_an_old_session_is_touched_where_that_is_asked_for(
+def test_restore_can_touch_an_old_session(
     config: Path, said: Said, capfd: pytest.CaptureFixture[str]
 ) -> None:
     log = logs(config)[0]
@@ -173,7 +175,7 @@ def test_resume_offers_to_restore_first(config: Path, said: Said, told: Told) ->
 
 
 @pytest.mark.parametrize(("answer", "is_restored"), [(b"y\n", True), (b"n\n", False)])
-def test_on_a_screen_it_is_asked(
+def test_restore_asks_on_a_terminal(
     config: Path, said: Said, answer: bytes, is_restored: bool
 ) -> None:
     said("keep")
@@ -190,7 +192,7 @@ def test_on_a_screen_it_is_asked(
     assert (b"claude --resume" in printed) is is_restored
 
 
-def test_only_some_are_kept(config: Path, said: Said, told: Told) -> None:
+def test_selected_sessions_are_backed_up(config: Path, said: Said, told: Told) -> None:
     one, other = logs(config)[:2]
     assert told("keep", one.stem)["sessions"] == [one.stem]
     assert told("keep", str(other))["sessions"] == [other.stem]
@@ -201,7 +203,7 @@ def test_only_some_are_kept(config: Path, said: Said, told: Told) -> None:
     assert "backed up already" in said("keep", one.stem, code=2)
 
 
-def test_a_log_under_no_root_is_kept_and_found(
+def test_log_outside_the_roots_is_backed_up_and_found(
     config: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "nothing").mkdir()
@@ -214,7 +216,7 @@ def test_a_log_under_no_root_is_kept_and_found(
     assert found[log.stem]
 
 
-def test_forgetting_is_shown_before_it_is_done(config: Path, said: Said, told: Told) -> None:
+def test_forgetting_is_a_plan_first(config: Path, said: Said, told: Told) -> None:
     said("keep")
     log = logs(config)[0]
     assert "nothing was deleted" in said("keep", "forget", log.stem)
@@ -234,7 +236,7 @@ def test_forgetting_is_shown_before_it_is_done(config: Path, said: Said, told: T
     assert "is not a size" in said("keep", "forget", "--max-size", "much", code=2)
 
 
-def test_what_is_packed_is_taken_in_once(
+def test_packed_sessions_are_imported_once(
     config: Path, said: Said, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said("keep")
@@ -248,7 +250,9 @@ def test_what_is_packed_is_taken_in_once(
     assert len(told("ls", "--kept")) == len(packed["sessions"])
 
 
-def test_a_damaged_block_is_named(config: Path, said: Said, told: Told, nobodys_home: Path) -> None:
+def test_damaged_block_is_reported(
+    config: Path, said: Said, told: Told, nobodys_home: Path
+) -> None:
     said("keep")
     assert "no damage" in said("keep", "verify")
     pack = next((nobodys_home / "data" / "plait" / "keep" / "packs").glob("*.pack"))
@@ -259,7 +263,7 @@ def test_a_damaged_block_is_named(config: Path, said: Said, told: Told, nobodys_
     said("keep", "verify", "--json", code=1)
 
 
-def test_words_of_the_table_are_commands_and_all_else_are_sessions(
+def test_arguments_are_subcommands_or_sessions(
     config: Path, said: Said, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["keep", "--root", str(config), "status", "--json"]) == 0
@@ -271,16 +275,14 @@ def test_words_of_the_table_are_commands_and_all_else_are_sessions(
     assert all(word in shown for word in ("status", "verify", "forget", "pack", "unpack"))
 
 
-def test_an_archive_without_sessions_has_nothing_to_keep(
-    config: Path, said: Said, told: Told
-) -> None:
+def test_empty_archive_has_nothing_to_back_up(config: Path, said: Said, told: Told) -> None:
     empty(config)
     assert said("keep") == "nothing new: there are no sessions\n"
     assert told("keep", "status")["unkept"] == 0
     assert "no session" in said("restore", "latest", code=2)
 
 
-def test_status_speaks_plainly_where_there_is_nothing(config: Path, said: Said) -> None:
+def test_status_without_backups_or_sessions(config: Path, said: Said) -> None:
     """Before anything is kept, where all is gone from its source, and without any session."""
     assert "no backup yet\n" in said("keep", "status")
     said("keep")
@@ -293,7 +295,7 @@ def test_status_speaks_plainly_where_there_is_nothing(config: Path, said: Said) 
     assert "no backup\nthere are no sessions to back up\n" in said("keep", "status")
 
 
-def test_status_says_that_the_clients_folder_is_gone(
+def test_status_reports_a_missing_config_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "gone"))

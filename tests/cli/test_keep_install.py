@@ -1,4 +1,4 @@
-"""What keeps sessions by itself: shown, written, run, and gone again to the byte."""
+"""Automatic backups: shown, installed, run, and removed to the byte."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def plait(*words: str) -> int:
 
 
 def picture(home: Path) -> dict[str, bytes]:
-    """Draws all files but those of the fakes and our own."""
+    """Draw all files but those of the fakes and our own."""
     skipped = ("bin/", "data/", "state/", "systemctl")
     found = {path.relative_to(home).as_posix(): path for path in home.rglob("*") if path.is_file()}
     return {name: path.read_bytes() for name, path in found.items() if not name.startswith(skipped)}
@@ -65,7 +65,7 @@ def settings_of(home: Path) -> Path:
 
 
 @pytest.mark.parametrize("way", ["hook", "systemd", "cron"])
-def test_what_is_installed_goes_again_to_the_byte(
+def test_uninstall_restores_the_bytes(
     home: Path, way: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings_of(home).write_text(THEIRS, encoding="utf-8")
@@ -88,9 +88,7 @@ def test_what_is_installed_goes_again_to_the_byte(
     assert "nothing is installed" in capsys.readouterr().out
 
 
-def test_the_status_tells_what_keeps_by_itself(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_status_names_the_automatic_backup(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / ".claude" / "projects").mkdir(parents=True)
     assert plait("status") == 0
     assert "`plait keep --install` turns it on" in capsys.readouterr().out
@@ -105,7 +103,7 @@ def test_the_status_tells_what_keeps_by_itself(
     assert json.loads(capsys.readouterr().out)["automatic"] == ["hook", "cron"]
 
 
-def test_without_more_words_it_is_the_hook(home: Path) -> None:
+def test_default_is_the_hook(home: Path) -> None:
     assert plait("--install", "--yes") == 0
     hooks = json.loads(settings_of(home).read_text(encoding="utf-8"))["hooks"]
     (group,) = hooks["SessionEnd"]
@@ -114,7 +112,9 @@ def test_without_more_words_it_is_the_hook(home: Path) -> None:
     assert not settings_of(home).exists()
 
 
-def test_all_ways_go_at_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_automatic_backups_are_removed_together(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = picture(home)
     for way in ("hook", "systemd", "cron"):
         assert plait("--install", way, "--yes") == 0
@@ -122,7 +122,7 @@ def test_all_ways_go_at_once(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert picture(home) == before
 
 
-def test_the_hooks_of_traces_stay(home: Path) -> None:
+def test_trace_hooks_stay(home: Path) -> None:
     assert run(["trace", "install", "--yes"]) == 0
     before = settings_of(home).read_bytes()
     assert plait("--install", "--yes") == 0
@@ -134,7 +134,7 @@ def test_the_hooks_of_traces_stay(home: Path) -> None:
     assert "plait keep --background" in settings_of(home).read_text(encoding="utf-8")
 
 
-def test_without_a_person_to_ask_nothing_is_written(
+def test_without_a_terminal_nothing_is_written(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = picture(home)
@@ -143,14 +143,14 @@ def test_without_a_person_to_ask_nothing_is_written(
     assert picture(home) == before
 
 
-def test_json_tells_the_plan(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_prints_the_plan(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("--install", "cron", "--dry-run", "--json") == 0
     (told,) = json.loads(capsys.readouterr().out)
     assert (told["way"], told["changes"], told["written"]) == ("cron", True, False)
     assert told["plan"].endswith("plait keep # plait keep")
 
 
-def test_a_hook_keeps_what_its_session_left(home: Path) -> None:
+def test_hook_backs_up_its_session(home: Path) -> None:
     assert plait("--install", "--yes") == 0
     settings = json.loads(settings_of(home).read_text(encoding="utf-8"))
     with SessionWriter.new(home / ".claude", cwd=home) as session:
@@ -175,14 +175,14 @@ print(*sorted(set(sys.modules) - before))
 """
 
 
-def test_next_to_nothing_is_imported_while_claude_code_waits(home: Path) -> None:
+def test_hook_imports_very_little(home: Path) -> None:
     done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True)
     found = done.stdout.split()
     assert {one for one in found if not one.startswith("plait")} <= {"fcntl", "select", "time"}
     assert "plait.cli.app" not in found
 
 
-def test_a_long_log_begins_anew(home: Path) -> None:
+def test_long_log_file_is_rotated(home: Path) -> None:
     log = home / "state" / "plait" / "keep" / "hook.log"
     for size, is_long in ((MAX_KEEP_LOG, False), (MAX_KEEP_LOG + 1, True)):
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -194,7 +194,7 @@ def test_a_long_log_begins_anew(home: Path) -> None:
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    """Waits for a process in the background, but not for ever."""
+    """Wait for a process in the background, but not for ever."""
     for _ in range(600):
         if is_so():
             return
@@ -202,7 +202,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
     raise AssertionError("it did not come")
 
 
-def test_a_timer_knows_where_things_are_now(
+def test_timer_follows_moved_paths(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PLAIT_DATA_DIR", "my data")
@@ -214,7 +214,7 @@ def test_a_timer_knows_where_things_are_now(
     assert "leave out `--root`" in capsys.readouterr().err
 
 
-def test_systemd_is_told(home: Path) -> None:
+def test_systemd_is_reloaded(home: Path) -> None:
     assert plait("--install", "systemd", "--yes") == 0
     assert plait("--uninstall", "--yes") == 0
     assert (home / "systemctl").read_text(encoding="utf-8").splitlines() == [
@@ -225,7 +225,7 @@ def test_systemd_is_told(home: Path) -> None:
     ]
 
 
-def test_where_systemd_does_not_answer_nothing_is_left(
+def test_failed_systemd_install_leaves_nothing(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "no-bus").touch()
@@ -235,7 +235,7 @@ def test_where_systemd_does_not_answer_nothing_is_left(
     assert picture(home) == before
 
 
-def test_what_systemd_does_not_answer_goes_all_the_same(home: Path) -> None:
+def test_uninstall_works_without_systemd(home: Path) -> None:
     before = picture(home)
     assert plait("--install", "systemd", "--yes") == 0
     wants = home / "config" / "systemd" / "user" / "timers.target.wants"
@@ -248,7 +248,7 @@ def test_what_systemd_does_not_answer_goes_all_the_same(home: Path) -> None:
     assert not (home / "config" / "systemd").exists()
 
 
-def test_one_way_that_cannot_be_looked_at_does_not_keep_the_others(
+def test_unreadable_method_does_not_block_the_others(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("--install", "cron", "--yes") == 0
@@ -260,7 +260,7 @@ def test_one_way_that_cannot_be_looked_at_does_not_keep_the_others(
     assert not (home / "crontab").exists()
 
 
-def test_a_crontab_that_is_not_told_is_not_written_over(
+def test_unreadable_crontab_is_not_overwritten(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "bin" / "crontab").write_text("#!/bin/sh\necho you may not >&2\nexit 1\n")
@@ -269,7 +269,7 @@ def test_a_crontab_that_is_not_told_is_not_written_over(
 
 
 @pytest.mark.parametrize("words", [("--uninstall", "hook"), ("latest",), ("--project", "x")])
-def test_it_is_about_all_sessions(
+def test_install_covers_all_sessions(
     home: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("--install", "hook", *words, "--yes") == 2
@@ -278,7 +278,7 @@ def test_it_is_about_all_sessions(
 
 
 @pytest.mark.parametrize(("way", "program"), [("systemd", "systemctl"), ("cron", "crontab")])
-def test_a_way_that_is_not_here_is_said(
+def test_unavailable_method_is_reported(
     home: Path,
     way: str,
     program: str,
@@ -291,7 +291,7 @@ def test_a_way_that_is_not_here_is_said(
     assert plait("--uninstall", "--yes") == 0
 
 
-def test_a_unit_of_somebody_else_stays(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_foreign_unit_file_stays(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     unit = home / "config" / "systemd" / "user" / "plait-keep.service"
     unit.parent.mkdir(parents=True)
     unit.write_text("[Unit]\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`plait keep rescue`: what is left is shown, kept and listed; and what is said where it is not."""
+"""`plait keep rescue`: what is left of deleted sessions is shown, stored and listed."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ def rescue(config: Path, *words: str) -> int:
     return run(["keep", "rescue", *words, "--root", str(config)])
 
 
-def test_what_is_left_is_put_together_and_listed(
+def test_remains_are_reassembled_and_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = remains(tmp_path, typed("why does it fail?"), typed("/clear", 1), NAMELESS)
@@ -64,7 +64,9 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert told["sessions"][0]["began"].startswith("2026-03-01T09:00:00")
 
 
-def test_an_empty_archive_has_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_empty_archive_has_nothing_to_rescue(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "projects").mkdir()
     assert rescue(tmp_path) == 0
     assert (
@@ -73,21 +75,21 @@ def test_an_empty_archive_has_nothing(tmp_path: Path, capsys: pytest.CaptureFixt
     )
 
 
-def test_lines_that_say_nothing_are_told(
+def test_uninformative_lines_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert rescue(remains(tmp_path, {"display": 5}, {"x": 1})) == 0
     assert "2 lines of `history.jsonl` cannot be read" in capsys.readouterr().err
 
 
-def test_a_folder_of_logs_is_no_configuration(
+def test_plain_folder_of_logs_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert rescue(tmp_path) == 2
     assert "none of the roots is a configuration folder" in capsys.readouterr().err
 
 
-def test_what_was_typed_does_not_command_the_terminal(
+def test_prompts_cannot_control_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = remains(tmp_path, typed("\x1b]0;x\x07 words", directory="/a\x1b[31m"))
@@ -95,7 +97,7 @@ def test_what_was_typed_does_not_command_the_terminal(
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_a_session_that_held_the_prompts_is_known_by_its_times(tmp_path: Path) -> None:
+def test_session_of_the_prompts_is_found_by_time(tmp_path: Path) -> None:
     config = remains(tmp_path, NAMELESS)
     log = config / "projects" / "-srv-app" / f"{LOST}.jsonl"
     log.parent.mkdir()

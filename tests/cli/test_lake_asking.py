@@ -1,4 +1,4 @@
-"""`plait lake sql` and `plait lake ask`, over a lake on a disk."""
+"""`plait lake sql` and `plait lake ask` over a lake on disk."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ ROWS = SmallLake(
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Makes a lake of two sessions on the disk."""
+    """Make a lake of two sessions on the disk."""
     url = str(tmp_path_factory.mktemp("lake"))
     made = Lake.create(url, "full")
     made.commit([made.write(ROWS.tables)])
@@ -55,14 +55,14 @@ def test_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_so_many_columns_that_none_can_be_read_stand_one_below_the_other(
+def test_too_many_columns_are_printed_vertically(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = printed(capsys, "sql", "SELECT * FROM sessions WHERE session = 'a'").splitlines()
     assert "session      a" in out and "person       ann" in out and "has_own      yes" in out
 
 
-def test_where_room_is_short_words_are_cut_and_figures_are_not(
+def test_narrow_tables_cut_texts_not_figures(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     figures = ", ".join(f"1234567890 AS number_{n}" for n in range(5))
@@ -73,7 +73,7 @@ def test_where_room_is_short_words_are_cut_and_figures_are_not(
     assert head.split() == ["words", *(f"number_{n}" for n in range(5))]
 
 
-def test_figures_that_stand_in_no_line_stand_one_below_the_other(
+def test_figures_that_do_not_fit_are_printed_vertically(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     figures = ", ".join(f"1234567890 AS number_{n}" for n in range(7))
@@ -81,7 +81,7 @@ def test_figures_that_stand_in_no_line_stand_one_below_the_other(
     assert out[0] == "number_0  1,234,567,890" and len(out) == 8
 
 
-def test_nothing_commands_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_values_cannot_control_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     for form in ("table", "csv", "json"):
         out = printed(capsys, "sql", "SELECT title FROM sessions", "--format", form)
         assert "\x1b" not in out and "\x07" not in out
@@ -104,7 +104,7 @@ def test_json_by_either_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, "sql", sql, "--format", "json") == out
 
 
-def test_bytes_are_text_where_only_text_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bytes_are_printed_as_text_in_text_formats(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "sql", "SELECT data FROM raw", "--json")
     assert json.loads(out)["rows"] == [{"data": '{"a": "é"}'}]
 
@@ -116,7 +116,7 @@ def test_parquet_to_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     assert [one.name for one in tmp_path.iterdir()] == ["out.parquet"]
 
 
-def test_a_file_that_was_there_stays_where_the_question_is_wrong(
+def test_failed_query_keeps_an_existing_output_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "out.csv"
@@ -126,7 +126,7 @@ def test_a_file_that_was_there_stays_where_the_question_is_wrong(
     assert file.read_text() == "mine" and [*tmp_path.iterdir()] == [file]
 
 
-def test_what_to_ask_from_stdin(
+def test_query_from_stdin(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("SELECT 7 AS n"))
@@ -141,7 +141,7 @@ def test_a_saved_question(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_questions_are_listed_with_ones_own(
+def test_saved_queries_are_listed_with_own_ones(
     capsys: pytest.CaptureFixture[str], nobodys_home: Path
 ) -> None:
     own = nobodys_home / "config" / "plait" / "questions.toml"
@@ -169,14 +169,12 @@ WRONG = {
 
 
 @pytest.mark.parametrize("words", WRONG)
-def test_what_cannot_be_asked(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_refused_queries(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lake", *words]) in (2, 3)
     assert WRONG[words] in capsys.readouterr().err
 
 
-def test_no_lake_at_all(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_lake(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLAIT_LAKE")
     assert run(["lake", "sql", "SELECT 1"]) == 2
     assert "no lake named" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`plait lake build`, `ls`, `forget` and `tidy` as they are typed."""
+"""`plait lake build`, `ls`, `forget` and `tidy`."""
 
 import json
 import shutil
@@ -26,13 +26,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def said(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:
-    """Returns the exit code and the lines that a command prints."""
+    """Return the exit code and the lines that a command prints."""
     code = run(["lake", *words])
     out, err = capfd.readouterr()
     return code, (out + err).replace(str(Path.cwd()), "").splitlines()
 
 
-def test_what_a_building_says(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_build_report(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code, first = said(capfd, "build", "logs", "--to", "lake", "--source", "desk")
     assert (code, first[0].split(",")[0], first[0][-6:]) == (0, "3 sessions built", ": lake")
     assert said(capfd, "build", "logs", "--to", "lake", "--source", "desk") == (
@@ -59,7 +59,7 @@ def test_what_a_building_says(home: Path, capfd: pytest.CaptureFixture[str]) -> 
     )
 
 
-def test_a_source_is_forgotten_and_may_come_again(
+def test_source_can_be_forgotten_and_added_again(
     home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for source in ("desk", "laptop"):
@@ -82,7 +82,7 @@ def test_a_source_is_forgotten_and_may_come_again(
     assert told[0].startswith("3 sessions built")
 
 
-def test_sessions_without_a_time_have_no_month(
+def test_sessions_without_a_timestamp_have_no_month(
     home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     line = '{"type":"mode","mode":"normal","sessionId":"x"}\n'
@@ -94,7 +94,7 @@ def test_sessions_without_a_time_have_no_month(
     assert "none" not in said(capfd, "ls", "--lake", "lake")[1][1]
 
 
-def test_what_fails_is_named_and_the_code_says_so(
+def test_failures_are_named_and_set_the_exit_code(
     home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from plait.errors import SourceError
@@ -115,7 +115,7 @@ def test_what_fails_is_named_and_the_code_says_so(
     assert (code, found["built"], len(found["failed"])) == (1, 0, 3)
 
 
-def test_a_machine_has_one_name_and_one_key(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_machine_has_a_stable_name_and_key(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     said(capfd, "build", "logs", "--to", "lake", "--profile", "counts")
     name, key = (home / "state" / one for one in ("lake-source", "lake-key"))
     before = name.read_text(), key.read_text()
@@ -130,7 +130,7 @@ def test_a_machine_has_one_name_and_one_key(home: Path, capfd: pytest.CaptureFix
     )
 
 
-def test_a_store_of_kept_sessions_is_a_root(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_backup_store_can_be_a_root(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["keep", "--root", "logs"]) == 0
     shutil.rmtree(home / "logs")
     code, told = said(capfd, "build", str(home / "data" / "keep"), "--to", "lake")
@@ -154,19 +154,19 @@ def test_a_store_of_kept_sessions_is_a_root(home: Path, capfd: pytest.CaptureFix
         (["ls", "--lake", "nowhere"], 2, "error: no lake at '/nowhere'"),
     ],
 )
-def test_what_cannot_be(
+def test_refused_options(
     home: Path, capfd: pytest.CaptureFixture[str], words: list[str], code: int, told: str
 ) -> None:
     found, lines = said(capfd, *words)
     assert (found, lines[0][: len(told)]) == (code, told)
 
 
-def test_which_option_names_the_lake_is_said(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_missing_lake_names_the_option(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert said(capfd, "build", "logs")[1][1] == "hint: `--to URL`: a folder or an address"
     assert said(capfd, "ls")[1][1] == "hint: `--lake URL`: a folder or an address"
 
 
-def test_without_ray_no_lake_is_begun(
+def test_without_ray_no_lake_is_created(
     home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
@@ -177,7 +177,7 @@ def test_without_ray_no_lake_is_begun(
     assert not (home / "lake").exists()
 
 
-def test_without_the_extra_it_says_what_to_type(
+def test_missing_extra_names_the_install_command(
     home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "duckdb" else name)

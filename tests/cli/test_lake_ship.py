@@ -1,4 +1,4 @@
-"""`plait lake ship`: what would be sent, what left, what is refused, and every hour by itself."""
+"""`plait lake ship`: dry run, what was sent, what is refused, and hourly runs."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tests.cli.test_keep_install import CRONTAB, SYSTEMCTL
 
 @pytest.fixture
 def home(nobodys_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns the home of somebody with one session, and programs that run things hourly."""
+    """Return the home of somebody with one session, and programs that run things hourly."""
     programs = nobodys_home / "bin"
     programs.mkdir()
     for name, text in (("crontab", CRONTAB), ("systemctl", SYSTEMCTL)):
@@ -33,7 +33,7 @@ def plait(*words: str) -> int:
     return run(["lake", "ship", *words])
 
 
-def test_a_dry_run_shows_what_would_leave_and_nothing_does(
+def test_dry_run_lists_rows_and_sends_nothing(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("--to", "lake", "--dry-run", "--person", "ann") == 0
@@ -54,7 +54,9 @@ def test_a_dry_run_shows_what_would_leave_and_nothing_does(
         assert said not in told
 
 
-def test_json_has_all_that_would_leave(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_lists_everything_that_would_be_sent(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert plait("--to", "lake", "--dry-run", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["profile"] == "counts"
@@ -65,7 +67,7 @@ def test_json_has_all_that_would_leave(home: Path, capsys: pytest.CaptureFixture
     assert told["bytes"] == sum(one["bytes"] for one in told["tables"].values())
 
 
-def test_what_left_does_not_leave_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sent_rows_are_not_sent_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("--to", "lake") == 0
     assert "1 session sent" in capsys.readouterr().out
     assert Lake(str(home / "lake")).profile == "counts"
@@ -76,7 +78,7 @@ def test_what_left_does_not_leave_again(home: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == "nothing would be sent: 1 session unchanged\n"
 
 
-def test_nothing_leaves_unless_it_is_said_where_to(
+def test_nothing_is_sent_without_a_target(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PLAIT_LAKE", str(home / "a lake to ask"))
@@ -87,7 +89,7 @@ def test_nothing_leaves_unless_it_is_said_where_to(
     assert not (home / "crontab").exists()
 
 
-def test_everything_leaves_only_where_that_is_said(
+def test_full_profile_is_sent_only_on_request(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Lake.create(str(home / "lake"), "full")
@@ -111,7 +113,7 @@ def test_everything_leaves_only_where_that_is_said(
         ('lake_options = "AWS_REGION=x"', "must be a list of strings"),
     ],
 )
-def test_settings_that_are_none(
+def test_invalid_settings(
     home: Path, capsys: pytest.CaptureFixture[str], line: str, said: str
 ) -> None:
     (home / "config.toml").write_text(line, encoding="utf-8")
@@ -119,9 +121,7 @@ def test_settings_that_are_none(
     assert said in capsys.readouterr().err
 
 
-def test_the_settings_say_where_to_and_by_which_key(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_settings_name_target_and_key(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "key").write_text("a key of the team\n", encoding="utf-8")
     (home / "config.toml").write_text('ship_to = "lake"\nlake_key = "~/key"\n', encoding="utf-8")
     assert plait() == 0
@@ -135,7 +135,9 @@ def test_the_settings_say_where_to_and_by_which_key(
     assert "too short" in capsys.readouterr().err
 
 
-def test_rules_are_about_what_is_redacted(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_apply_to_the_redacted_profile(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert plait("--to", "lake", "--strict") == 2
     assert "need `--profile redacted`" in capsys.readouterr().err
     (home / "rules.toml").write_text('words = ["question"]\n', encoding="utf-8")
@@ -146,7 +148,7 @@ def test_rules_are_about_what_is_redacted(home: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("command", ["ship", "build"])
-def test_what_is_redacted_does_not_name_whose_machine_it_is(home: Path, command: str) -> None:
+def test_redacted_rows_do_not_identify_the_machine(home: Path, command: str) -> None:
     (home / ".gitconfig").write_text("[user]\n\tname = Anselm Quist\n", encoding="utf-8")
     told = lines("one", 0, 3).replace(b"question 2", b"as Anselm Quist says, 2")
     log(home / ".claude", "one").write_bytes(told)
@@ -156,7 +158,7 @@ def test_what_is_redacted_does_not_name_whose_machine_it_is(home: Path, command:
     assert not any("Quist" in text for text in said)
 
 
-def test_every_hour_by_itself_and_no_more(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hourly_run_is_installed_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("--to", "lake", "--team", "core", "--key", "my key", "--install", "cron")
     assert plait(*asked, "--dry-run") == 0
     assert not (home / "crontab").exists()
@@ -176,7 +178,7 @@ def test_every_hour_by_itself_and_no_more(home: Path, capsys: pytest.CaptureFixt
     assert not any(one["changes"] for one in json.loads(capsys.readouterr().out))
 
 
-def test_systemd_does_it_too(home: Path) -> None:
+def test_hourly_run_with_systemd(home: Path) -> None:
     assert plait("--to", "s3://team/lake", "--profile", "full", "--install", "--yes") == 0
     unit = (home / "config/systemd/user/plait-ship.service").read_text(encoding="utf-8")
     assert "lake ship --to s3://team/lake --profile full\n" in unit
@@ -185,7 +187,7 @@ def test_systemd_does_it_too(home: Path) -> None:
     assert "--user enable --now plait-ship.timer" in (home / "systemctl").read_text()
 
 
-def test_without_the_extra_no_timer_is_installed_that_would_fail(
+def test_missing_extra_refuses_the_timer(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
@@ -195,6 +197,6 @@ def test_without_the_extra_no_timer_is_installed_that_would_fail(
     assert plait("--uninstall", "--yes") == 0
 
 
-def test_one_at_a_time(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_ship_at_a_time(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert plait("--install", "--uninstall") == 2
     assert "not both" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Lists of sessions: turns and cost, one head for all projects, at any width."""
+"""Lists of sessions: turns and cost, shared columns for all projects, at any width."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def at_width(
     return printed(capsys, "ls", *words)
 
 
-def test_output_to_a_pipe_is_as_wide_as_columns_says(
+def test_piped_output_honours_columns(
     gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def widest(columns: str) -> int:
@@ -38,7 +38,7 @@ def test_output_to_a_pipe_is_as_wide_as_columns_says(
     assert 100 < widest("300") < 160, "a title is not stretched over a wide screen"
 
 
-def test_groups_share_one_head(
+def test_groups_share_a_header(
     gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = at_width(capsys, monkeypatch, 80, "weather", "quill", "--root", gallery, "-n", 5)
@@ -67,7 +67,7 @@ def test_groups_share_one_head(
         (20, "session title"),
     ],
 )
-def test_figures_give_way_to_titles(
+def test_figures_are_dropped_before_titles(
     gallery: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -80,7 +80,7 @@ def test_figures_give_way_to_titles(
     assert all(len(row) <= max(width, 13) for row in rows)
 
 
-def test_a_long_list_says_everything_below(
+def test_long_list_repeats_the_totals_at_the_end(
     gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = at_width(capsys, monkeypatch, 50, "ledger", "-n1", "--long", "--root", gallery)
@@ -100,7 +100,7 @@ def test_a_long_list_says_everything_below(
     )
 
 
-def test_turns_are_those_that_are_read(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_turns_match_those_of_show(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
     archive = Archive([gallery])
     for row in json.loads(printed(capsys, "ls", "--json", "--root", gallery)):
         told = archive.open(Path(row["path"])).conversations
@@ -108,7 +108,7 @@ def test_turns_are_those_that_are_read(gallery: Path, capsys: pytest.CaptureFixt
         assert row["turns"] == sum(turn.number > 0 for one in lines for turn in one.turns)
 
 
-def test_cost_is_that_of_usage(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cost_matches_usage(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spent = json.loads(printed(capsys, "usage", "session", "--json", "--root", gallery))
     known = {row["session"]: row["cost_usd"] for row in spent["rows"]}
     rows = json.loads(printed(capsys, "ls", "--json", "--root", gallery, "--sort", "cost"))
@@ -117,12 +117,12 @@ def test_cost_is_that_of_usage(gallery: Path, capsys: pytest.CaptureFixture[str]
     assert found == sorted(found, reverse=True)
 
 
-def test_turns_decide_the_order(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sort_by_turns(gallery: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(printed(capsys, "ls", "--json", "--root", gallery, "--sort", "turns", "-r"))
     assert [row["turns"] for row in rows] == sorted(row["turns"] for row in rows)
 
 
-def test_turns_of_many_logs_wait_for_an_index(
+def test_turns_of_large_archives_need_an_index(
     gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = sum(one.bytes for one in Archive([gallery]).sessions)
@@ -137,7 +137,7 @@ def test_turns_of_many_logs_wait_for_an_index(
     assert " turns " in printed(capsys, "ls", "--root", gallery).splitlines()[0]
 
 
-def test_sessions_of_a_list_are_not_looked_for_one_by_one(
+def test_list_does_not_look_up_sessions_separately(
     gallery: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def look(*_: object) -> None:

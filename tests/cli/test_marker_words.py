@@ -1,4 +1,4 @@
-"""One session with a word of its own in every field that holds words: each face has them all."""
+"""A session with a unique word in every text field: every output contains all of them."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class Log:
         self._last: str | None = None
 
     def word(self, about: str) -> str:
-        """Returns a new word, known by what it stands for."""
+        """Return a new word, known by what it stands for."""
         word = f"quark{len(self.words):03}"
         self.words[about] = word
         return word
 
     def number(self, about: str) -> int:
-        """Returns a new number, known by what it stands for."""
+        """Return a new number, known by what it stands for."""
         number = 7_710_000 + len(self.words)
         self.words[about] = str(number)
         return number
 
     def add(self, kind: str, **fields: Any) -> None:
-        """Adds a link of the chain."""
+        """Add a link of the chain."""
         number = next(self._numbers)
         uuid = f"00000000-0000-4000-8000-{number:012}"
         stamp = f"2026-11-02T09:{number // 60:02}:{number % 60:02}.000Z"
@@ -51,21 +51,21 @@ class Log:
         self._last = uuid
 
     def aside(self, kind: str, **fields: Any) -> None:
-        """Adds a line outside the chain."""
+        """Add a line outside the chain."""
         self.lines.append({"type": kind, "sessionId": SESSION, **fields})
 
     def user(self, content: Any, **fields: Any) -> None:
-        """Adds something in the user's place."""
+        """Add something in the user's place."""
         self.add("user", message={"role": "user", "content": content}, **fields)
 
     def said(self, *blocks: dict[str, Any]) -> None:
-        """Adds a response."""
+        """Add a response."""
         number = len(self.lines)
         message = {"id": f"msg_{number}", "role": "assistant", "model": "claude-opus-4-8"}
         self.add("assistant", message={**message, "content": list(blocks)})
 
     def call(self, tool: str, given: dict[str, Any], view: Any, text: str | None = None) -> None:
-        """Adds a call with its result, and the client's view of it."""
+        """Add a call with its result, and the client's view of it."""
         name = f"toolu_{len(self.lines)}"
         self.said({"type": "tool_use", "id": name, "name": tool, "input": given})
         told = self.word(f"{tool} result") if text is None else text
@@ -320,7 +320,7 @@ def _notes(log: Log) -> None:
 
 
 def _agent(log: Log) -> list[dict[str, Any]]:
-    """Returns the conversation of the agent that the task above sent out."""
+    """Return the conversation of the agent that the task above sent out."""
     agent = Log()
     agent.words = log.words
     agent.user(agent.word("brief of an agent"))
@@ -345,7 +345,7 @@ def _log() -> Log:
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """Returns a root with the session, and its words by what they stand for."""
+    """Return a root with the session, and its words by what they stand for."""
     root, log = tmp_path_factory.mktemp("marked"), _log()
     path = root / PLACE
     path.parent.mkdir(parents=True)
@@ -360,7 +360,7 @@ def _missing(words: dict[str, str], text: str) -> list[str]:
     return [about for about, word in words.items() if word not in found]
 
 
-def test_the_screen_has_every_word(
+def test_terminal_shows_every_word(
     marked: tuple[Path, dict[str, str]], capfd: pytest.CaptureFixture[str]
 ) -> None:
     root, words = marked
@@ -389,7 +389,9 @@ def _found(archive: Archive, words: dict[str, str], **how: Any) -> Iterator[str]
 
 # checklist: S33
 @pytest.mark.parametrize("way", ["words", "exact"])
-def test_every_word_is_found(marked: tuple[Path, dict[str, str]], tmp_path: Path, way: str) -> None:
+def test_search_finds_every_word(
+    marked: tuple[Path, dict[str, str]], tmp_path: Path, way: str
+) -> None:
     root, words = marked
     update_index(Archive([root]), tmp_path / "index")
     archive = Archive([root], index=tmp_path / "index")

@@ -1,4 +1,4 @@
-"""What is mistyped: a name that nearly is one, a file that is no log."""
+"""Mistyped arguments: near misses, and files that are not logs."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.cli.test_commands import fails, out
 __all__ = ["config"]
 
 
-def test_a_value_is_mended(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_close_match_is_suggested(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     hint = "\nhint: did you mean `{}`?\nhint: `plait {} --help` lists the options\n"
     for words, meant in (("ls --sort tit", "title"), ("usage weakly", "weekly")):
         text = fails(capfd, *words.split(), "--root", config)[1]
@@ -37,7 +37,7 @@ LOGS = {
 
 @pytest.mark.parametrize("data", NO_LOGS.values(), ids=NO_LOGS)
 @pytest.mark.parametrize("name", ["notes.md", "notes.jsonl"])
-def test_a_file_that_is_no_log_is_an_error(
+def test_file_that_is_not_a_log_is_an_error(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, config: Path, data: bytes, name: str
 ) -> None:
     path = tmp_path / "elsewhere" / name
@@ -50,7 +50,7 @@ def test_a_file_that_is_no_log_is_an_error(
 
 
 @pytest.mark.parametrize("data", LOGS.values(), ids=LOGS)
-def test_a_file_that_may_be_a_log_is_read(
+def test_possible_log_file_is_read(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, data: bytes
 ) -> None:
     path = tmp_path / "a.jsonl"
@@ -58,7 +58,7 @@ def test_a_file_that_may_be_a_log_is_read(
     assert out(capfd, "doctor", path).startswith("1 file, ")
 
 
-def test_a_file_here_is_told_from_a_name(
+def test_file_in_the_directory_is_distinguished_from_a_name(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

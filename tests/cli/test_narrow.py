@@ -1,4 +1,4 @@
-"""Tables in terminals of any width: nothing breaks, whatever the room."""
+"""Tables in terminals of any width."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_figures_fit_any_terminal(
     assert "$" in capsys.readouterr().out or width < 20
 
 
-def test_files_of_a_session_are_known_by_the_ends_of_their_paths() -> None:
+def test_file_paths_keep_their_ends() -> None:
     one = NetChange(path="/home/dev/shop/shop/search.py", changes=8, turns=(1, 2, 3, 4, 5, 60))
     two = NetChange(path="/b.py", changes=1, turns=(2, 3), added=5, is_new=True, has_others=True)
     assert list(net_lines([one, two], 56)) == [
@@ -35,14 +35,14 @@ def test_files_of_a_session_are_known_by_the_ends_of_their_paths() -> None:
     assert list(net_lines([one], None))[1].endswith("  /home/dev/shop/shop/search.py")
 
 
-def test_of_a_long_path_the_end_stays() -> None:
+def test_long_path_keeps_its_end() -> None:
     assert fit_to_width("/home/dev/long/way/shop", 12) == "…/way/shop  "
     assert fit_to_width("/home/shop", 12) == "/home/shop  "
     assert fit_to_width("/review all of this", 12) == "/review…    "
 
 
 @pytest.mark.parametrize(("width", "lines"), [(52, 1), (51, 2)])
-def test_a_heading_breaks_between_its_parts(
+def test_heading_wraps_between_its_parts(
     width: int,
     lines: int,
     gallery: object,

@@ -1,4 +1,4 @@
-"""Projects in commands: worktrees and sub-directories with their repository, or not."""
+"""Projects in commands: worktrees and sub-directories grouped with their repository, or not."""
 
 import json
 from pathlib import Path
@@ -53,9 +53,7 @@ def headings(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("/")]
 
 
-def test_sessions_stand_below_their_repository(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sessions_are_grouped_by_repository(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert headings(said(capsys, "ls", "--root", root)) == ["/srv/dev/notes", SHOP]
     unfolded = said(capsys, "ls", "--no-fold", "--root", root)
     assert headings(unfolded) == ["/srv/dev/notes", FIX, API, SHOP]
@@ -66,7 +64,7 @@ def test_sessions_stand_below_their_repository(
     ]
 
 
-def test_a_list_names_project_and_folder(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_names_project_and_folder(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(said(capsys, "ls", "--json", "--root", root))
     found = {row["cwd"]: (row["project"], row["folder"]) for row in rows}
     shop = make_project_slug(SHOP)
@@ -85,7 +83,7 @@ def test_a_list_names_project_and_folder(root: Path, capsys: pytest.CaptureFixtu
         ("notes", {"a list"}),
     ],
 )
-def test_a_project_is_found_by_its_name_and_by_its_folders(
+def test_project_is_found_by_name_and_by_folder(
     root: Path, capsys: pytest.CaptureFixture[str], name: str, words: set[str]
 ) -> None:
     rows = json.loads(said(capsys, "ls", "--json", "--project", name, "--root", root))
@@ -96,13 +94,13 @@ def test_a_project_is_found_by_its_name_and_by_its_folders(
     assert totals["responses"] == len(words)
 
 
-def test_the_newest_of_a_project_may_lie_in_a_worktree(root: Path) -> None:
+def test_latest_of_a_project_may_be_in_a_worktree(root: Path) -> None:
     newest = Archive([root]).session("latest:srv/dev/shop")
     assert newest.project == make_project_slug(FIX)
 
 
 @pytest.mark.parametrize("index", [True, False])
-def test_money_is_summed_by_repository(
+def test_cost_is_summed_by_repository(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], index: bool
 ) -> None:
     if index:
@@ -136,7 +134,7 @@ def test_money_is_summed_by_repository(
     ] == make_project_slug(SHOP)
 
 
-def test_searches_go_by_project(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_search_filters_by_project(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def found(*words: str) -> dict[str, Any]:
         told: dict[str, Any] = json.loads(said(capsys, "search", *words, "--json", "--root", root))
         return told
@@ -158,6 +156,6 @@ def test_searches_go_by_project(root: Path, capsys: pytest.CaptureFixture[str]) 
     assert (bare.project, bare.folder) == (shop, make_project_slug(FIX))
 
 
-def test_figures_count_projects(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_totals_count_projects(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert Archive([root]).stats().projects == 2
     assert "4 sessions · 2 projects" in said(capsys, "stats", "--root", root)

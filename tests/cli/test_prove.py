@@ -1,4 +1,4 @@
-"""`--prove`: a session resumed by a client, a made-up one here, and by the real one where it is."""
+"""`--prove`: resuming a session with a stand-in client, and with the real one if present."""
 
 import os
 import stat
@@ -43,13 +43,13 @@ print(json.dumps({{"result": opener.open(asked).read().decode()[:20]}}))
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    """Returns a drawn session."""
+    """Return a drawn session."""
     draw(WORK).write(tmp_path / "config" / "projects")
     return Archive([tmp_path / "config"]).sessions[0]
 
 
 def fake(folder: Path, more: str = "") -> str:
-    """Writes a client that sends what it finds in the session, and does some things more."""
+    """Write a client that sends what it finds in the session, and does some things more."""
     path = folder / "claude"
     home = os.environ.get("HOME", "")
     path.write_text(CLIENT.format(python=sys.executable, home=home, more=more))
@@ -57,7 +57,7 @@ def fake(folder: Path, more: str = "") -> str:
     return str(path)
 
 
-def test_a_client_that_sends_the_context_proves_it(session: Session, tmp_path: Path) -> None:
+def test_matching_request_proves_the_edit(session: Session, tmp_path: Path) -> None:
     proof = prove_session(session, fake(tmp_path))
     assert proof == Proof(
         state="resumed", client="fake-cli/9.9 (external)", messages=4, is_equal=True
@@ -81,7 +81,7 @@ def test_a_client_that_sends_the_context_proves_it(session: Session, tmp_path: P
         ),
     ],
 )
-def test_the_first_difference_is_told(
+def test_first_difference_is_shown(
     session: Session, tmp_path: Path, more: str, difference: str
 ) -> None:
     proof = prove_session(session, fake(tmp_path, more))
@@ -89,16 +89,14 @@ def test_the_first_difference_is_told(
     assert format_proof(proof).endswith(f"what `plait context` shows: {difference}")
 
 
-def test_a_client_that_refuses_is_quoted(session: Session, tmp_path: Path) -> None:
+def test_refusal_of_the_client_is_quoted(session: Session, tmp_path: Path) -> None:
     proof = prove_session(session, fake(tmp_path, 'sys.exit("No conversation\\x1b[2J found")'))
     assert (proof.state, proof.is_equal) == ("not resumed", False)
     assert "\x1b" not in format_proof(proof)
     assert "does not resume it: No conversation" in format_proof(proof)
 
 
-def test_a_client_that_asks_for_a_summary_first_is_not_compared(
-    session: Session, tmp_path: Path
-) -> None:
+def test_client_that_compacts_first_is_not_compared(session: Session, tmp_path: Path) -> None:
     words = "Your task is to create a detailed summary of it"
     more = f'messages = messages[:1] + [{{"role": "user", "content": "{words}"}}]'
     proof = prove_session(session, fake(tmp_path, more))
@@ -106,7 +104,7 @@ def test_a_client_that_asks_for_a_summary_first_is_not_compared(
 
 
 @pytest.mark.parametrize("named", ["/nowhere/claude", None])
-def test_no_client_is_said_plainly(
+def test_missing_client_is_reported(
     session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: str | None
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -115,7 +113,7 @@ def test_no_client_is_said_plainly(
     assert format_proof(proof) == "no proof: 'claude' is not installed here"
 
 
-def test_a_client_that_cannot_be_started_is_said_plainly(session: Session, tmp_path: Path) -> None:
+def test_unstartable_client_is_reported(session: Session, tmp_path: Path) -> None:
     client = tmp_path / "claude"
     client.write_bytes(b"\x7fnot a program\n")
     client.chmod(0o700)
@@ -124,7 +122,7 @@ def test_a_client_that_cannot_be_started_is_said_plainly(session: Session, tmp_p
     assert format_proof(found) == "no proof: 'claude' cannot be started: exec format error"
 
 
-def test_nothing_is_left_behind_and_the_session_is_as_it_was(
+def test_prove_leaves_no_files_and_does_not_change_the_session(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rooms = tmp_path / "rooms"
@@ -136,7 +134,7 @@ def test_nothing_is_left_behind_and_the_session_is_as_it_was(
     assert session.path.read_bytes() == before
 
 
-def test_reminders_signatures_and_tools_of_the_moment_are_not_compared() -> None:
+def test_reminders_signatures_and_current_tools_are_not_compared() -> None:
     said = [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]
     joined = [{"type": "text", "text": "hello\n<system-reminder>now</system-reminder>"}]
     result = {"type": "tool_result", "tool_use_id": "1", "content": "done"}
@@ -154,6 +152,6 @@ REAL = os.environ.get("PLAIT_CLAUDE")
 
 @pytest.mark.skipif(not REAL, reason="PLAIT_CLAUDE names no client")
 @pytest.mark.parametrize("name", ["rewind", "compaction", "parallel-tools"])
-def test_the_real_client_resumes_the_gallery(gallery: Path, name: str) -> None:
+def test_real_client_resumes_the_gallery(gallery: Path, name: str) -> None:
     for session in Archive([gallery / name]).sessions:
         assert prove_session(session, REAL).is_equal

@@ -1,4 +1,4 @@
-"""`plait redact`, end to end: the report, the filter, the key, the second opinion."""
+"""`plait redact` end to end: report, filter, key, second scanner."""
 
 import io
 import json
@@ -20,7 +20,7 @@ SESSION = "3e9c2d3e-0000-4000-8000-000000000001"
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """Returns a folder with a session that holds a key twice, and a tool result."""
+    """Return a folder with a session that holds a key twice, and a tool result."""
     folder = tmp_path / "logs" / "projects" / "-home-ana-shop"
     folder.mkdir(parents=True)
     lines = [
@@ -49,7 +49,7 @@ def check(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
 
 
 @pytest.mark.parametrize("name", [SESSION[:6], "latest", "shop"])
-def test_a_session_is_checked_with_all_its_files(
+def test_session_is_checked_with_all_its_files(
     capfd: pytest.CaptureFixture[str], logs: Path, name: str
 ) -> None:
     code, out = check(capfd, name, "--root", logs)
@@ -88,14 +88,12 @@ def test_the_report_as_json(capfd: pytest.CaptureFixture[str], logs: Path) -> No
     } in found["places"]
 
 
-def test_the_exit_code_is_zero_where_nothing_is_found(
-    capfd: pytest.CaptureFixture[str], logs: Path
-) -> None:
+def test_exit_code_is_zero_without_findings(capfd: pytest.CaptureFixture[str], logs: Path) -> None:
     code, out = check(capfd, logs, "--only", "emails")
     assert (code, out.splitlines()[2]) == (0, "nothing to redact")
 
 
-def test_a_setting_tells_a_password_in_an_earlier_file(
+def test_password_learned_from_a_later_file_is_found_earlier(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "a.txt").write_text(f"is {OTHER} right?", encoding="utf-8")
@@ -106,7 +104,7 @@ def test_a_setting_tells_a_password_in_an_earlier_file(
     assert [Path(place["file"]).name for place in places] == ["a.txt", "b.env"]
 
 
-def test_a_text_is_filtered_and_put_back(
+def test_text_is_filtered_and_restored(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path
 ) -> None:
     text = f"caf\xe9 {KEY} ".encode() + b"\xff end"
@@ -121,7 +119,7 @@ def test_a_text_is_filtered_and_put_back(
     assert capfdbinary.readouterr().out == text
 
 
-def test_a_key_is_never_written_over(
+def test_key_file_is_never_overwritten(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "key").write_text("mine", encoding="utf-8")
@@ -144,7 +142,7 @@ def test_a_key_is_never_written_over(
         (["--check", "nothing-like-it"], 2, "no session"),
     ],
 )
-def test_what_cannot_be_done_is_said(
+def test_impossible_requests_are_explained(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     arguments: list[str],
@@ -174,7 +172,7 @@ def test_rules_come_from_a_file(
 
 
 @pytest.mark.parametrize(("text", "code"), [("[]", 4), ("{", 4), ('{"word": ["x"]}', 4)])
-def test_wrong_rules_are_said(
+def test_wrong_rules_are_reported(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, text: str, code: int
 ) -> None:
     (tmp_path / "r.json").write_text(text, encoding="utf-8")
@@ -183,7 +181,7 @@ def test_wrong_rules_are_said(
 
 
 def scanner(tmp_path: Path, body: str) -> Path:
-    """Returns a folder with a program that stands in for the scanner."""
+    """Return a folder with a program that stands in for the scanner."""
     folder = tmp_path / "bin"
     folder.mkdir()
     program = folder / "kingfisher"
@@ -202,7 +200,7 @@ sys.exit(200)
 """
 
 
-def test_the_second_opinion_adds_what_is_new(
+def test_second_scanner_adds_new_findings(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     logs: Path,
@@ -225,7 +223,7 @@ def test_the_second_opinion_adds_what_is_new(
         ("print('no')", "printed something that is not JSON"),
     ],
 )
-def test_a_scanner_that_fails_is_told(
+def test_failing_scanner_is_reported(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     logs: Path,
@@ -238,7 +236,7 @@ def test_a_scanner_that_fails_is_told(
     assert message in capfd.readouterr().err
 
 
-def test_without_the_scanner_a_hint_says_what_to_install(
+def test_missing_scanner_names_the_install_command(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], logs: Path, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -248,7 +246,7 @@ def test_without_the_scanner_a_hint_says_what_to_install(
 
 
 @pytest.mark.parametrize("name", ["/nonexistent", "./gone", "a/b", "notes.jsonl", "~/gone.md"])
-def test_a_path_that_leads_nowhere_is_told_as_a_path(
+def test_missing_path_is_reported_as_a_path(
     capfd: pytest.CaptureFixture[str], logs: Path, name: str
 ) -> None:
     assert run(["redact", "--check", name, "--root", str(logs)]) >= 2
@@ -256,14 +254,14 @@ def test_a_path_that_leads_nowhere_is_told_as_a_path(
 
 
 @pytest.mark.parametrize("name", ["gone", "fix the parser / lexer"])
-def test_what_is_no_path_is_told_as_a_session(
+def test_unknown_name_is_reported_as_a_session(
     capfd: pytest.CaptureFixture[str], logs: Path, name: str
 ) -> None:
     assert run(["redact", "--check", name, "--root", str(logs)]) == 2
     assert "error: no session" in capfd.readouterr().err
 
 
-def test_the_report_says_what_cannot_be_recognised(
+def test_report_lists_what_cannot_be_recognised(
     capfd: pytest.CaptureFixture[str], logs: Path
 ) -> None:
     _, out = check(capfd, logs, "--only", "secrets")
@@ -273,7 +271,7 @@ def test_the_report_says_what_cannot_be_recognised(
     assert any("images" in one for one in report["not_recognised"])
 
 
-def test_strictly_a_false_alarm_is_better(
+def test_strict_prefers_false_alarms(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     for option, expected in (
@@ -285,7 +283,7 @@ def test_strictly_a_false_alarm_is_better(
         assert capfdbinary.readouterr().out == expected
 
 
-def test_a_log_on_stdin_is_read_line_by_line(
+def test_log_on_stdin_is_read_line_by_line(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path
 ) -> None:
     log = json.dumps({"type": "user", "x": f'"{KEY}"\n'}) + "\n" + '{"type":"x", "y": 1}\n'

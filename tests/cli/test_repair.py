@@ -1,4 +1,4 @@
-"""`plait repair`, end to end: what it prints, what it writes, how it exits."""
+"""`plait repair` end to end: output, files written, exit codes."""
 
 import json
 import os
@@ -50,13 +50,13 @@ class Bench:
         return {path: path.read_bytes() for path in found}
 
     def says(self, *arguments: str) -> tuple[int, str]:
-        """Runs the command and returns its exit code with all that it prints."""
+        """Run the command and return its exit code with all that it prints."""
         code = run(["repair", *arguments, "--root", str(self.config)])
         out, err = self._capfd.readouterr()
         return code, out + err
 
     def told(self, *arguments: str) -> Any:
-        """Returns what the command tells in JSON."""
+        """Return what the command tells in JSON."""
         code, text = self.says(*arguments, "--json")
         assert code == 0, text
         return json.loads(text)
@@ -67,7 +67,7 @@ def bench(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Bench:
     return Bench(tmp_path, capfd)
 
 
-def test_a_mended_session_is_a_new_one_and_the_old_one_stays(bench: Bench) -> None:
+def test_repaired_session_is_new_and_the_original_stays(bench: Bench) -> None:
     before = bench.logs
     found = bench.told(bench.lost.session)
     assert found["applied"] and found["session"] != bench.lost.session
@@ -76,7 +76,7 @@ def test_a_mended_session_is_a_new_one_and_the_old_one_stays(bench: Bench) -> No
     assert (found["rewritten"], found["kept"], found["dropped"], found["added"]) == (5, 0, 0, 0)
 
 
-def test_in_place_is_only_a_plan_until_somebody_says_yes(bench: Bench) -> None:
+def test_in_place_repair_needs_confirmation(bench: Bench) -> None:
     before = bench.logs
     code, text = bench.says(bench.lost.session, "--in-place")
     assert code == 0 and "add `--yes`" in text and bench.logs == before
@@ -86,7 +86,7 @@ def test_in_place_is_only_a_plan_until_somebody_says_yes(bench: Bench) -> None:
     assert (found["kept"], found["rewritten"]) == (4, 1) and len(bench.logs) == 2
 
 
-def test_a_fine_session_is_left_alone(bench: Bench) -> None:
+def test_healthy_session_is_not_changed(bench: Bench) -> None:
     before = bench.logs
     code, text = bench.says(bench.fine.session)
     assert code == 0 and "nothing to repair" in text
@@ -94,7 +94,7 @@ def test_a_fine_session_is_left_alone(bench: Bench) -> None:
     assert not found["applied"] and found["undo"] is None and bench.logs == before
 
 
-def test_all_that_can_be_mended_is(bench: Bench) -> None:
+def test_repair_all_repairs_every_damaged_session(bench: Bench) -> None:
     (planned,) = bench.told("--all", "--in-place")
     assert planned["session"] == bench.lost.session and not planned["applied"]
     (done,) = bench.told("--all", "--in-place", "--yes")
@@ -102,13 +102,13 @@ def test_all_that_can_be_mended_is(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("--all", "latest"), ("nobody",)])
-def test_wrong_use_is_told(bench: Bench, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_is_an_error(bench: Bench, arguments: tuple[str, ...]) -> None:
     before = bench.logs
     code, text = bench.says(*arguments)
     assert code == 2 and text.startswith("error: ") and bench.logs == before
 
 
-def test_an_empty_archive_has_nothing_to_mend(
+def test_empty_archive_has_nothing_to_repair(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["repair", "--all", "--root", str(tmp_path)]) == 0

@@ -1,4 +1,4 @@
-"""`plait resume`, end to end: what it prints, what it runs, and what it refuses."""
+"""`plait resume` end to end: output, running the client, refusals."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ A2< "Done."
 
 @pytest.fixture(autouse=True)
 def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives the command a narrow page."""
+    """Give the command a narrow page."""
     monkeypatch.setenv("COLUMNS", "80")
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    """Returns a configuration folder with a session of a directory that is there."""
+    """Return a configuration folder with a session of a directory that is there."""
     (tmp_path / "shop").mkdir()
     return drawn(tmp_path, WORK.format(cwd=tmp_path / "shop"))
 
@@ -49,7 +49,9 @@ def out(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
     return captured.out
 
 
-def test_it_prints_the_line_in_one_piece(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_resume_prints_the_command_on_one_line(
+    capfd: pytest.CaptureFixture[str], config: Path
+) -> None:
     shop = config.parent / "shop"
     lines = out(capfd, "resume", "search box", "--root", config).splitlines()
     assert lines[0] == "A search box"
@@ -62,9 +64,7 @@ def test_it_prints_the_line_in_one_piece(capfd: pytest.CaptureFixture[str], conf
     assert len(lines[-1]) > 80
 
 
-def test_warnings_fold_under_their_beginning(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_warnings_wrap_with_indent(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     config = drawn(tmp_path, WORK.format(cwd="/nowhere/at/all"))
     text = out(capfd, "resume", "search box", "--root", config)
     assert [line.rstrip() for line in text.splitlines()[8:]] == [
@@ -73,7 +73,7 @@ def test_warnings_fold_under_their_beginning(
     ]
 
 
-def test_the_way_back_to_a_turn(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_resume_at_a_turn(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     text = out(capfd, "resume", SESSION, "--at", 2, "--root", config)
     assert text.partition(f"{SESSION}\n\n")[2].splitlines() == [
         "Then, to go back to turn 2 of 2:",
@@ -85,7 +85,7 @@ def test_the_way_back_to_a_turn(capfd: pytest.CaptureFixture[str], config: Path)
     ]
 
 
-def test_a_turn_before_a_compaction_is_out_of_reach(
+def test_turn_before_a_compaction_cannot_be_resumed(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     later = 'B1 boundary after A2\nC1< "The story so far"\nU3< "Go on"\nA3< "Yes."\n'
@@ -98,7 +98,7 @@ def test_a_turn_before_a_compaction_is_out_of_reach(
     )
 
 
-def test_what_cannot_be_resumed_has_no_line(
+def test_session_that_cannot_resume_prints_no_command(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     config = drawn(tmp_path, 'file work\nU1 "Alone" side\n')
@@ -110,7 +110,7 @@ def test_what_cannot_be_resumed_has_no_line(
     assert found["why_not"] in text
 
 
-def test_a_turn_is_named_by_words_or_by_a_record(
+def test_turn_is_selected_by_text_or_record(
     capfd: pytest.CaptureFixture[str], config: Path
 ) -> None:
     def back(name: str) -> object:
@@ -122,7 +122,7 @@ def test_a_turn_is_named_by_words_or_by_a_record(
     assert back("a first version") == back(first["uuid"]) == first
 
 
-def test_it_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+def test_resume_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     found = json.loads(out(capfd, "resume", SESSION, "--at", 1, "--json", "--root", config))
     shop = config.parent / "shop"
     assert found == {
@@ -152,14 +152,14 @@ def test_it_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None
     }
 
 
-def test_the_folder_in_the_home_needs_no_name(
+def test_default_config_folder_is_not_named(
     capfd: pytest.CaptureFixture[str], nobodys_home: Path
 ) -> None:
     draw(WORK.format(cwd=nobodys_home)).write(nobodys_home / ".claude" / "projects")
     assert f"\ncd {nobodys_home} && claude --resume {SESSION}\n" in out(capfd, "resume", "latest")
 
 
-def test_a_line_that_cannot_be_shown_says_so(
+def test_unprintable_command_is_explained(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     config = drawn(tmp_path, 'file work\nU1 "Hi" {"cwd": "/home/\\u001b[31mred"}\n')
@@ -177,7 +177,7 @@ exit 7
 
 
 def plait(config: Path, *arguments: str, path: Path | None = None) -> tuple[int, str, str]:
-    """Runs the command in a process of its own, with a fake client on the path."""
+    """Run the command in a process of its own, with a fake client on the path."""
     client = path or config.parent / "bin" / "claude"
     client.parent.mkdir(exist_ok=True)
     if path is None:
@@ -197,20 +197,20 @@ def plait(config: Path, *arguments: str, path: Path | None = None) -> tuple[int,
     return done.returncode, done.stdout, done.stderr
 
 
-def test_run_becomes_the_client_in_its_directory(config: Path) -> None:
+def test_run_executes_the_client_in_the_session_directory(config: Path) -> None:
     code, text, errors = plait(config, "--run")
     shop = str((config.parent / "shop").resolve())
     assert (code, errors) == (7, "")
     assert text.splitlines() == [str(config), shop, "--resume", SESSION]
 
 
-def test_run_tells_the_way_back_first(config: Path) -> None:
+def test_run_prints_the_way_back_first(config: Path) -> None:
     code, text, _ = plait(config, "--run", "--at", "1")
     assert code == 7
     assert "Choose “What would a first version look like?”" in text.partition("--resume")[0]
 
 
-def test_run_refuses_where_the_directory_is_gone(config: Path) -> None:
+def test_run_refuses_if_the_directory_is_missing(config: Path) -> None:
     shop = config.parent / "shop"
     shop.rmdir()
     for options in (["--run"], ["--run", "--force"]):
@@ -223,7 +223,7 @@ def test_run_refuses_where_the_directory_is_gone(config: Path) -> None:
         )
 
 
-def test_run_refuses_while_another_client_does(config: Path) -> None:
+def test_run_refuses_while_another_client_runs(config: Path) -> None:
     (config / "sessions").mkdir()
     running = {"pid": os.getpid(), "sessionId": SESSION}
     (config / "sessions" / "1.json").write_text(json.dumps(running))
@@ -235,7 +235,7 @@ def test_run_refuses_while_another_client_does(config: Path) -> None:
     assert errors.startswith("warning: Claude Code is running this session")
 
 
-def test_run_refuses_what_cannot_be_resumed(tmp_path: Path) -> None:
+def test_run_refuses_a_session_that_cannot_resume(tmp_path: Path) -> None:
     config = drawn(tmp_path, 'file work\nU1 "Alone" side\n')
     code, text, errors = plait(config, "--run", "--force")
     assert (code, text) == (2, "")

@@ -1,4 +1,4 @@
-"""`plait search` on real files: what it finds, how it says so, what it says when it cannot."""
+"""`plait search` on real files: hits, wording, and empty results."""
 
 import json
 import resource
@@ -109,9 +109,7 @@ def test_a_hit_has_its_place(root: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert found["facets"]["month"] == {"2026-11": 1}
 
 
-def test_the_answers_of_one_turn_are_one_hit(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_of_a_turn_are_one_hit(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = searched(root, capsys, "pytest OR passed OR mended")
     assert len(found["hits"]) == 1
     assert found["hits"][0]["more"] == 2
@@ -130,7 +128,7 @@ def test_the_answers_of_one_turn_are_one_hit(
         (("--exact", "total", "--tool", "Read"), 1),
     ],
 )
-def test_texts_and_expressions_are_found_in_the_logs(
+def test_exact_texts_and_regexes_are_found_in_the_logs(
     root: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], count: int
 ) -> None:
     found = searched(root, capsys, *words)
@@ -138,7 +136,7 @@ def test_texts_and_expressions_are_found_in_the_logs(
     assert len(found["hits"]) == count
 
 
-def test_what_people_read_fits_the_page(
+def test_output_fits_the_terminal(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAIT_ROOT", str(root))
@@ -156,7 +154,7 @@ def test_what_people_read_fits_the_page(
     assert max(map(len, out.splitlines())) <= 100
 
 
-def test_what_to_type_next_names_the_root_that_was_named(
+def test_hints_name_the_given_root(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run(["search", "--root", str(root), "zero"]) == 0
@@ -190,7 +188,7 @@ def _found_there(capsys: pytest.CaptureFixture[str], *words: str) -> list[Any]:
         (("--in", "prompt", "-total"), 2),
     ],
 )
-def test_a_word_that_is_not_wanted_may_come_first(
+def test_excluded_word_may_come_first(
     root: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], total: int
 ) -> None:
     assert searched(root, capsys, *words)["total"] == total
@@ -217,9 +215,7 @@ def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return next(tmp_path.rglob("*.jsonl")).stem[:8]
 
 
-def test_all_failing_commands_in_one_command(
-    failing: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failed_commands_in_one_query(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["search", "--tool", "Bash", "--outcome", "failed"]) == 0
     heading, *rest = capsys.readouterr().out.splitlines()
     told = [" ".join(line.split()) for line in rest]
@@ -237,14 +233,12 @@ def test_all_failing_commands_in_one_command(
     ]
 
 
-def test_the_plans_that_were_rejected(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rejected_plans(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
     [hit] = _found_there(capsys, "--tool", "ExitPlanMode", "--outcome", "rejected")
     assert (hit["snippet"], hit["outcome"], hit["turn"]) == ("Rewrite it all", "rejected", 2)
 
 
-def test_a_session_shows_only_its_failing_commands(
-    failing: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_only_failed_commands(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["show", failing, "--outcome", "failed", "--tool", "Bash"]) == 0
     out = capsys.readouterr().out
     assert [word in out for word in ("test it", "pytest -q", "ruff check")] == [True] * 3
@@ -258,9 +252,7 @@ def test_a_session_shows_only_its_failing_commands(
     capsys.readouterr()
 
 
-def test_a_list_that_is_cut_says_of_how_many(
-    failing: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_limited_list_gives_the_total(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["search", "--outcome", "failed", "-n", "1"]) == 0
     last = capsys.readouterr().out.splitlines()[5]
     assert last.startswith("first of 2 calls · `-n 2` lists more · ")
@@ -268,7 +260,7 @@ def test_a_list_that_is_cut_says_of_how_many(
     assert "3 passages · " in capsys.readouterr().out
 
 
-def test_nothing_of_that_outcome(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_hits_for_an_outcome(failing: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["search", "--outcome", "launched"]) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == "nothing matches 'outcome:launched' in 1 session"
@@ -291,7 +283,7 @@ def test_wrong_options_are_explained(
     assert error in said and "hint: " in said
 
 
-def test_the_first_hit_can_be_opened(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_first_hit_can_be_opened(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["search", "--root", str(root), "pytest", "--open"]) == 0
     out = capsys.readouterr().out
     assert "Mend it then" in out
@@ -330,7 +322,7 @@ def test_wrong_queries_are_explained(
     assert "hint: " in said
 
 
-def test_signs_alone_are_looked_for_in_the_logs(
+def test_punctuation_only_queries_search_the_logs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     draw('file x\nU1 "well done 🎉"\nA1< "x => y"').write(tmp_path)
@@ -351,7 +343,7 @@ def test_signs_alone_are_looked_for_in_the_logs(
         (("qqqq",), "fewer words, `word*` or `--exact` may find more"),
     ],
 )
-def test_where_nothing_is_found_something_near_is_offered(
+def test_similar_words_are_suggested(
     root: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
 ) -> None:
     assert run(["search", "--root", str(root), *words]) == 0
@@ -360,9 +352,7 @@ def test_where_nothing_is_found_something_near_is_offered(
     assert second == said
 
 
-def test_a_long_answer_says_what_narrows_it_down(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_many_hits_suggest_filters(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         run(["search", "--root", str(root), "total OR gift OR zero OR mended OR passed", "-n", "1"])
         == 0
@@ -372,20 +362,18 @@ def test_a_long_answer_says_what_narrows_it_down(
     assert kinds == "in:answer 2 · in:output 2 · in:prompt 1 · in:title 1"
 
 
-def test_facets_of_a_scan_are_those_of_the_index(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_facets_of_a_scan_match_the_index(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     by_words = searched(root, capsys, "zero")["facets"]
     by_scan = searched(root, capsys, "--exact", "zero")["facets"]
     assert by_words == by_scan != {}
 
 
-def test_a_wrong_expression_is_explained(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_regex_is_explained(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["search", "--root", str(root), "--regex", "(a"]) == 2
     assert "'(a' is not a regular expression" in capsys.readouterr().err
 
 
-def test_without_an_index_the_logs_answer(
+def test_without_an_index_the_logs_are_searched(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "taken").write_text("a file where the cache should be")
@@ -399,7 +387,7 @@ def test_without_an_index_the_logs_answer(
     assert "cannot write the index" in capsys.readouterr().err
 
 
-def test_a_full_disk_is_an_error_and_not_a_loss(root: Path, tmp_path: Path) -> None:
+def test_full_disk_is_an_error_and_loses_nothing(root: Path, tmp_path: Path) -> None:
     def little() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 
@@ -421,7 +409,7 @@ def test_a_full_disk_is_an_error_and_not_a_loss(root: Path, tmp_path: Path) -> N
     assert "Traceback" not in done.stderr
 
 
-def test_hostile_words_do_not_reach_the_terminal(
+def test_hostile_text_cannot_control_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hostile = "beware $(esc)[31mred\\ud800 $(esc)]0;title\\u0007 \\u009b2J \\u202e words"

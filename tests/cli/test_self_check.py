@@ -1,4 +1,4 @@
-"""`plait self-check`, `--verbose` and `--debug`: what works here, and what a run does."""
+"""`plait self-check`, `--verbose` and `--debug`."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def plait(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_a_working_installation(
+def test_working_installation(
     capfd: pytest.CaptureFixture[str], gallery: Path, nobodys_home: Path
 ) -> None:
     code, found = check(capfd, "--root", str(gallery))
@@ -48,7 +48,7 @@ def test_a_working_installation(
     assert "--rebuild" in found["index"]["hint"]
 
 
-def test_what_does_not_work_is_a_problem(
+def test_broken_parts_are_problems(
     capfd: pytest.CaptureFixture[str], nobodys_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (nobodys_home / "file").touch()
@@ -61,7 +61,7 @@ def test_what_does_not_work_is_a_problem(
     assert "state_dir" in found["state"]["hint"]
 
 
-def test_wrong_settings_are_a_problem_with_their_line(
+def test_wrong_settings_are_a_problem_with_a_line_number(
     capfd: pytest.CaptureFixture[str], nobodys_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = nobodys_home / "config.toml"
@@ -72,7 +72,7 @@ def test_wrong_settings_are_a_problem_with_their_line(
     assert found["settings"]["detail"].endswith("line 2")
 
 
-def test_folders_that_others_can_read_are_noted(
+def test_folders_readable_by_others_are_noted(
     capfd: pytest.CaptureFixture[str], nobodys_home: Path
 ) -> None:
     folder = nobodys_home / "data" / "plait"
@@ -83,7 +83,7 @@ def test_folders_that_others_can_read_are_noted(
     assert (found["data"]["state"], found["cache"]["state"]) == ("ok", "ok")
 
 
-def test_a_client_says_its_version(
+def test_client_version_is_shown(
     capfd: pytest.CaptureFixture[str], nobodys_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = nobodys_home / "claude"
@@ -119,7 +119,7 @@ def test_debug_writes_a_file_without_secrets(gallery: Path, nobodys_home: Path) 
     assert secret not in text
 
 
-def test_debug_keeps_the_trace_of_a_crash(nobodys_home: Path) -> None:
+def test_debug_file_has_the_traceback_of_a_crash(nobodys_home: Path) -> None:
     code = (
         "import atexit, plait.cli.debug as debug; from pathlib import Path;"
         f"debug.start_recording(Path({str(nobodys_home / 'debug.log')!r})); 1 / 0"

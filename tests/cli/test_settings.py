@@ -1,4 +1,4 @@
-"""Options, environment and file to settings."""
+"""Settings from options, environment and configuration file."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def loaded(tmp_path: Path, toml: str = "", roots: tuple[str, ...] = (), **env: s
     return load_settings(roots, environment={"HOME": "/h", "PLAIT_CONFIG": str(path), **env})
 
 
-def test_an_option_beats_the_environment_beats_the_file_beats_the_default(tmp_path: Path) -> None:
+def test_precedence_option_environment_file_default(tmp_path: Path) -> None:
     toml = 'roots = ["~/from-file"]'
     assert loaded(tmp_path).roots == (Path("/h/.claude"),)
     assert loaded(tmp_path, CLAUDE_CONFIG_DIR="/c").roots == (Path("/c"),)
@@ -24,18 +24,18 @@ def test_an_option_beats_the_environment_beats_the_file_beats_the_default(tmp_pa
     assert loaded(tmp_path, toml, ("/o",), PLAIT_ROOT="/a").roots == (Path("/o"),)
 
 
-def test_only_a_root_that_nobody_named_may_be_missing(tmp_path: Path) -> None:
+def test_only_the_default_root_may_be_missing(tmp_path: Path) -> None:
     assert loaded(tmp_path).is_default_root
     assert not loaded(tmp_path, roots=("/x",)).is_default_root
 
 
-def test_plaits_own_folders_can_be_moved(tmp_path: Path) -> None:
+def test_own_folders_can_be_moved(tmp_path: Path) -> None:
     settings = loaded(tmp_path, 'data_dir = "/d"', PLAIT_CACHE_DIR="/cache")
     assert (settings.cache, settings.data) == (Path("/cache"), Path("/d"))
     assert settings.state.name == "plait"
 
 
-def test_each_set_of_roots_has_an_index_of_its_own(tmp_path: Path) -> None:
+def test_each_set_of_roots_has_its_own_index(tmp_path: Path) -> None:
     one = loaded(tmp_path, roots=("/a", "/b"))
     assert one.index == loaded(tmp_path, roots=("/b", "/a")).index
     assert one.index != loaded(tmp_path, roots=("/a",)).index
@@ -92,7 +92,7 @@ def test_pagers(tmp_path: Path, env: dict[str, str], toml: str, pager: str | Non
         ('colour = "blue"', "unknown colour 'blue'", "values are auto, always, never"),
     ],
 )
-def test_a_wrong_setting_is_explained(
+def test_wrong_setting_is_explained(
     tmp_path: Path, toml: str, message: str, hint: str | None
 ) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
@@ -101,7 +101,7 @@ def test_a_wrong_setting_is_explained(
         assert caught.value.hints[0].startswith(hint)
 
 
-def test_keys_go_to_their_own_host(tmp_path: Path) -> None:
+def test_keys_are_sent_only_to_their_host(tmp_path: Path) -> None:
     toml = (
         'langfuse_public_key = "pk"\nlangfuse_secret_key = "sk"\nlangfuse_host = "https://ours"\n'
         'otlp_endpoint = "http://ours:4318"\notlp_headers = "key=ours"'
@@ -119,7 +119,7 @@ def test_keys_go_to_their_own_host(tmp_path: Path) -> None:
     assert found.hook_collector == loaded(tmp_path, toml).collector
 
 
-def test_whom_a_chat_asks(tmp_path: Path) -> None:
+def test_chat_server_and_key(tmp_path: Path) -> None:
     toml = 'api_key = "file-key"\nbase_url = "https://file"\nmodel = "file-model"'
     env = {"ANTHROPIC_API_KEY": "env-key", "ANTHROPIC_BASE_URL": "http://env"}
     chat = loaded(tmp_path, toml, (), **env, ANTHROPIC_MODEL="env-model").chat
@@ -132,7 +132,7 @@ def test_whom_a_chat_asks(tmp_path: Path) -> None:
     assert (chat.api_key, chat.key_from, chat.base_url, chat.model) == (None, None, None, None)
 
 
-def test_the_key_of_the_file_goes_nowhere_that_the_environment_names(tmp_path: Path) -> None:
+def test_key_from_the_file_is_not_sent_to_a_host_from_the_environment(tmp_path: Path) -> None:
     env = {"ANTHROPIC_BASE_URL": "http://elsewhere"}
     assert loaded(tmp_path, 'api_key = "file-key"', (), **env).chat.base_url is None
     assert loaded(tmp_path, "", (), **env).chat.base_url == "http://elsewhere"
@@ -140,13 +140,13 @@ def test_the_key_of_the_file_goes_nowhere_that_the_environment_names(tmp_path: P
     assert only_key.base_url == "https://file"
 
 
-def test_a_chats_key_and_environment_are_not_shown(tmp_path: Path) -> None:
+def test_chat_key_and_environment_are_not_shown(tmp_path: Path) -> None:
     settings = loaded(tmp_path, 'api_key = "file-key"', OTHER_SECRET="hidden")
     assert settings.chat.environment["OTHER_SECRET"] == "hidden"
     assert "file-key" not in repr(settings) and "hidden" not in repr(settings)
 
 
-def test_how_far_a_chat_may_go(tmp_path: Path) -> None:
+def test_chat_limits(tmp_path: Path) -> None:
     toml = 'max_turns = 5\nmax_budget_usd = 1\nlet_through = ["CI_TOKEN"]\npermission_mode = "plan"'
     chat = loaded(tmp_path, toml).chat
     assert (chat.max_turns, chat.max_budget_usd) == (5, 1)
@@ -165,18 +165,18 @@ def test_how_far_a_chat_may_go(tmp_path: Path) -> None:
         "model = 5",
     ],
 )
-def test_limits_that_are_none(tmp_path: Path, toml: str) -> None:
+def test_invalid_limits(tmp_path: Path, toml: str) -> None:
     with pytest.raises(ConfigError, match="must be"):
         loaded(tmp_path, toml)
 
 
 @pytest.mark.parametrize("told", ["0", "65", "many", "-1", "²", "1.5"])
-def test_a_wrong_number_of_jobs_is_told(told: str) -> None:
+def test_wrong_number_of_jobs_is_an_error(told: str) -> None:
     with pytest.raises(ConfigError, match="is not a number of jobs"):
         load_settings(environment={"HOME": "/nowhere", "PLAIT_JOBS": told})
 
 
-def test_an_option_for_jobs_beats_the_environment_and_that_the_file(tmp_path: Path) -> None:
+def test_jobs_precedence(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text("jobs = 2\n", encoding="utf-8")
     env = {"HOME": "/nowhere", "PLAIT_CONFIG": str(file)}
@@ -194,7 +194,7 @@ def test_an_option_for_jobs_beats_the_environment_and_that_the_file(tmp_path: Pa
 @pytest.mark.parametrize("kind", ["cache", "config", "data", "state"])
 @pytest.mark.parametrize("home", ["/h", "/", "/h/", "relative", ""])
 @pytest.mark.parametrize("said", [None, "", "/x", "/x/", " /x", "relative"])
-def test_folders_are_those_of_the_platform(
+def test_folders_follow_the_platform(
     monkeypatch: pytest.MonkeyPatch, kind: str, home: str, said: str | None
 ) -> None:
     monkeypatch.setenv("HOME", home)

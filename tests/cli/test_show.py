@@ -1,4 +1,4 @@
-"""`plait show`, end to end: what it prints, in pictures."""
+"""`plait show` end to end, with expected output."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ HEAD = 4
 
 @pytest.fixture(autouse=True)
 def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives the command a clock without a zone and a narrow page."""
+    """Give the command a clock without a zone and a narrow page."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     monkeypatch.setenv("COLUMNS", "72")
@@ -63,13 +63,13 @@ def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """Returns a folder with a session that was rewound, compacted and sent out an agent."""
+    """Return a folder with a session that was rewound, compacted and sent out an agent."""
     draw(WORK).write(tmp_path)
     return tmp_path
 
 
 def out(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
-    """Runs the command and returns what it prints."""
+    """Run the command and return what it prints."""
     code = run(["show", *(str(argument) for argument in arguments)])
     captured = capfd.readouterr()
     assert (code, captured.err) == (0, "")
@@ -77,15 +77,13 @@ def out(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 
 def drawn(folder: Path, text: str) -> Drawing:
-    """Writes a drawn session."""
+    """Write a drawn session."""
     drawing = draw(text)
     drawing.write(folder)
     return drawing
 
 
-def test_a_conversation_is_a_pleasure_to_read(
-    work: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_conversation(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
     printed = out(capfd, "latest", "--root", work)
     typed = "plait show 44c6406c --branch 32d803d3-d07"
     assert printed.replace(f"\n{typed} --root {work}\n", f"\n│    {typed}\n") == PAGE
@@ -143,7 +141,7 @@ Thanks.
 """
 
 
-def test_a_branch_says_where_it_leaves(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_branch_names_its_start(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
     printed = out(capfd, "latest", "--root", work, "--branch", "2")
     assert printed == BRANCH
     name = re.findall(r"branch ([0-9a-f-]{12})", printed)[0]
@@ -165,7 +163,7 @@ Done.
 """
 
 
-def test_an_agent_can_be_read_alone(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_agent_can_be_shown_alone(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
     agent = agent_id("callers", "work")
     printed = out(capfd, "latest", "--root", work, "--branch", f"agent-{agent}")
     assert f"agent {agent}, started by the trunk" in printed
@@ -189,7 +187,7 @@ def test_an_agent_can_be_read_alone(work: Path, capfd: pytest.CaptureFixture[str
         ("-2--1", ["Use FTS5 after all", "Great"]),
     ],
 )
-def test_turns_can_be_chosen(
+def test_turns_can_be_selected(
     work: Path, capfd: pytest.CaptureFixture[str], turn: str, prompts: list[str]
 ) -> None:
     printed = out(capfd, "latest", "--root", work, "--depth", "prompts", "--turn", turn)
@@ -212,7 +210,7 @@ def test_turns_can_be_chosen(
         ),
     ],
 )
-def test_what_is_not_there_is_said(
+def test_unknown_selection_is_an_error(
     work: Path,
     capfd: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],
@@ -225,7 +223,7 @@ def test_what_is_not_there_is_said(
     assert captured.out == ""
 
 
-def test_raw_gives_the_lines_as_they_lie(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_raw_prints_the_exact_lines(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
     drawing = draw(WORK)
     printed = out(capfd, "latest", "--root", work, "--turn", "1", "--depth", "answers", "--raw")
     lines = {line.name: line.data for line in drawing.files[0].lines}
@@ -237,7 +235,7 @@ def test_raw_gives_the_lines_as_they_lie(work: Path, capfd: pytest.CaptureFixtur
 
 
 def as_json(capfd: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    """Runs the command with `--json` and returns the object."""
+    """Run the command with `--json` and return the object."""
     found: dict[str, Any] = json.loads(out(capfd, *arguments, "--json"))
     return found
 
@@ -260,7 +258,7 @@ def test_json_has_the_conversation_its_agents_and_its_totals(
     assert found["recovered"] is None
 
 
-def test_tokens_have_the_names_that_they_have_in_all_json(
+def test_token_fields_have_the_same_names_in_all_json(
     work: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     tokens = as_json(capfd, "latest", "--root", work)["totals"]["tokens"]
@@ -270,20 +268,20 @@ def test_tokens_have_the_names_that_they_have_in_all_json(
     assert set(tokens) <= set(usage)
 
 
-def test_json_has_what_broken_lines_hold(gallery: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_json_has_recovered_records(gallery: Path, capfd: pytest.CaptureFixture[str]) -> None:
     found = as_json(capfd, "latest", "--root", gallery / "glued-lines")
     items = [item["item"] for turn in found["recovered"]["turns"] for item in turn["items"]]
     assert items == ["answered", "said", "noted"]
 
 
-def test_json_of_a_turn_has_that_turn_alone(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_json_of_a_turn_has_only_that_turn(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
     found = as_json(capfd, "latest", "--root", work, "--turn", "1")
     assert [turn["number"] for turn in found["turns"]] == [1]
     assert [one["number"] for one in found["responses"]] == found["turns"][0]["responses"]
     assert found["agents"] == []
 
 
-def test_pictures_are_in_json_only_where_they_are_wanted(
+def test_images_are_in_json_only_on_request(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     drawn(tmp_path, 'U1 "see" image="bars"\nA1< Read(file_path="/a.png")\nR1< image="bars-after"')
@@ -294,7 +292,7 @@ def test_pictures_are_in_json_only_where_they_are_wanted(
     assert whole.count("iVBORw0KGgo") >= 3
 
 
-def test_own_prices_are_what_things_cost(
+def test_own_prices_are_used(
     work: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "prices.json"
@@ -325,7 +323,7 @@ A2<
 
 @pytest.mark.parametrize("depth", ["tools", "all"])
 @pytest.mark.parametrize("width", [20, 40, 80, 120])
-def test_hostile_words_neither_break_the_page_nor_command_the_terminal(
+def test_hostile_text_cannot_break_layout_or_control_the_terminal(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -343,7 +341,7 @@ def test_hostile_words_neither_break_the_page_nor_command_the_terminal(
 
 
 @pytest.mark.parametrize("depth", ["tools", "all"])
-def test_broken_letters_can_be_shown(
+def test_lone_surrogates_can_be_shown(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], depth: str
 ) -> None:
     text = """
@@ -363,7 +361,7 @@ R3< of a "NASTY"
     assert as_json(capfd, "latest", "--root", tmp_path)["turns"]
 
 
-def test_colours_links_and_markdown_are_for_a_screen(
+def test_colours_links_and_markdown_need_a_terminal(
     work: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     printed = out(capfd, "latest", "--root", work, "--colour", "always")
@@ -385,7 +383,7 @@ def test_no_line_is_wider_than_the_screen(
     assert [line for line in wide if not line.startswith("plait show ")] == []  # for copying
 
 
-def test_agents_that_no_turn_holds_are_named_at_the_end_with_their_cost(
+def test_agents_outside_any_turn_are_listed_at_the_end_with_cost(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawing = drawn(
@@ -410,18 +408,14 @@ A11< "Nobody knows."
     assert re.search(line.format(r", \$\d+\.\d+") + "$", said)
 
 
-def test_a_session_in_which_nothing_is_said_says_so(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_empty_conversation_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "11111111-1111-4111-8111-111111111111.jsonl"
     path.write_bytes(b'{"broken\n[1]\n')
     said = " ".join(out(capfd, path).split())
     assert said.endswith("nothing to show at depth tools: `plait doctor` accounts for every line")
 
 
-def test_the_whole_of_a_large_output_is_read_from_beside_the_log(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_stored_output_is_read_in_full(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     drawn(
         tmp_path,
         """
@@ -469,7 +463,7 @@ A11< "Found."
 
 
 @pytest.mark.parametrize("colour", ["always", "never"])
-def test_very_long_lines_are_cut_and_their_size_is_said(
+def test_very_long_lines_are_cut_with_their_size(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

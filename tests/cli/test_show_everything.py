@@ -1,4 +1,4 @@
-"""`plait show --depth all`: whatever a session says can be found in what is printed."""
+"""`plait show --depth all` prints everything a session contains."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ OF_THE_CLIENT = re.compile(r"Exit code \d+$|Output too large|Preview \(first|\.\
 
 
 def squeezed(text: str) -> str:
-    """Returns the letters of a text alone."""
+    """Return the letters of a text alone."""
     return MARKS.sub("", strip_sequences(text)).encode("utf-8", "ignore").decode()
 
 
 def texts_of(record: Any) -> Iterator[str]:
-    """Yields the texts of prompts, answers, thinking, inputs and results in a record."""
+    """Yield the texts of prompts, answers, thinking, inputs and results in a record."""
     message = record.get("message") if isinstance(record, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
     for block in [{"type": "text", "text": content}] if isinstance(content, str) else content or ():
@@ -53,7 +53,7 @@ def texts_of(record: Any) -> Iterator[str]:
 
 
 def strings_in(value: object) -> Iterator[str]:
-    """Yields every text in a value of any form."""
+    """Yield every text in a value of any form."""
     waiting = [value]
     while waiting:
         match waiting.pop():
@@ -66,7 +66,7 @@ def strings_in(value: object) -> Iterator[str]:
 
 
 def pieces_of(text: str, directories: Iterable[str]) -> Iterator[str]:
-    """Yields the lines of a text as far as they are to be found.
+    """Yield the lines of a text as far as they are to be found.
 
     A file in base64 is told by its size, a stopped response in words of our own, a notice by
     its words without ids and figures, and a path from the project's directory on, which stands
@@ -85,7 +85,7 @@ def pieces_of(text: str, directories: Iterable[str]) -> Iterator[str]:
 
 
 def printed_of(path: Path, found: Conversations, capfd: pytest.CaptureFixture[str]) -> str:
-    """Returns what the command prints of all conversations of a session."""
+    """Return what the command prints of all conversations of a session."""
     printed = []
     for name in found.by_line:
         branch = ["--branch", name] if name != found.main else []
@@ -95,7 +95,7 @@ def printed_of(path: Path, found: Conversations, capfd: pytest.CaptureFixture[st
 
 
 def missing_in(path: Path, capfd: pytest.CaptureFixture[str]) -> list[str]:
-    """Returns the texts of a session that are not printed."""
+    """Return the texts of a session that are not printed."""
     archive = Archive([])
     found = archive.conversations(archive.session_at(path))
     printed = printed_of(path, found, capfd)
@@ -113,7 +113,7 @@ def missing_in(path: Path, capfd: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def records_of(files: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yields the objects in some files, those of broken lines left out."""
+    """Yield the objects in some files, those of broken lines left out."""
     for file in files:
         for line in Path(file).read_bytes().split(b"\n"):
             try:
@@ -125,7 +125,7 @@ def records_of(files: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 
 def check(roots: Iterable[Path], capfd: pytest.CaptureFixture[str], most: int) -> None:
-    """Lists what is not printed of a sample of sessions, the same each time."""
+    """List what is not printed of a sample of sessions, the same each time."""
     paths = [session.path for session in Archive(roots).sessions]
     random.Random(7).shuffle(paths)
     lost = [
@@ -134,13 +134,13 @@ def check(roots: Iterable[Path], capfd: pytest.CaptureFixture[str], most: int) -
     assert lost == []
 
 
-def test_nothing_of_the_gallery_is_left_out(
+def test_everything_in_the_gallery_is_shown(
     gallery: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     check([gallery], capfd, SAMPLE)
 
 
-def test_nothing_of_real_sessions_is_left_out(
+def test_everything_in_real_sessions_is_shown(
     shared: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     check([shared / "corpus", shared / "produced"], capfd, SAMPLE)

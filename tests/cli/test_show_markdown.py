@@ -1,4 +1,4 @@
-"""Markdown on the screen: laid out, and no word lost."""
+"""Markdown in the terminal is laid out without losing a word."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PIECES = [
 
 
 def drawn(text: str, width: int = 40) -> str:
-    """Returns a text as a screen without colours shows it."""
+    """Return a text as a screen without colours shows it."""
     console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
     console.print(Themed(render_markdown(text)), crop=False)
     shown = console.file
@@ -49,7 +49,7 @@ def test_markdown_is_laid_out(text: str, picture: str) -> None:
     assert drawn(text) == picture
 
 
-def test_plain_and_huge_texts_take_a_short_way() -> None:
+def test_plain_and_huge_texts_are_not_parsed() -> None:
     assert isinstance(render_markdown("just words, and more."), Text)
     assert isinstance(render_markdown("**bold** " * 50_000), Text)
     assert isinstance(render_markdown("**bold**"), Prose)

@@ -1,4 +1,4 @@
-"""`plait star`, end to end: set, listed, taken away; and what `ls` shows."""
+"""`plait star` end to end: setting, listing, removing, and marks in `ls`."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ A1< "No."
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns two sessions, and a data folder that holds nothing yet."""
+    """Return two sessions, and a data folder that holds nothing yet."""
     for text in (TALK, OTHER):
         draw(text).write(tmp_path / "logs")
     monkeypatch.setenv("PLAIT_DATA_DIR", str(tmp_path / "data"))
@@ -33,18 +33,18 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def told(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> tuple[int, str, str]:
-    """Runs a command and returns its code and both of its outputs."""
+    """Run a command and return its code and both of its outputs."""
     code = run([*given, "--root", str(root)])
     captured = capfd.readouterr()
     return code, captured.out, captured.err
 
 
 def value(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> Any:
-    """Returns the JSON of a command."""
+    """Return the JSON of a command."""
     return json.loads(told(capfd, root, *given, "--json")[1])
 
 
-def test_a_session_is_starred_listed_and_let_go(
+def test_session_is_starred_listed_and_unstarred(
     root: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert told(capfd, root, "star")[1].startswith("no session is starred")
@@ -60,7 +60,7 @@ def test_a_session_is_starred_listed_and_let_go(
     assert value(capfd, root, "star") == []
 
 
-def test_a_search_in_starred_sessions_leaves_out_those_of_other_folders(
+def test_starred_search_ignores_sessions_of_other_roots(
     capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
 ) -> None:
     draw(OTHER.replace("file other", "file far")).write(tmp_path / "elsewhere")
@@ -76,7 +76,7 @@ def test_a_search_in_starred_sessions_leaves_out_those_of_other_folders(
     assert "boats" in shown
 
 
-def test_ls_marks_and_chooses_what_is_starred(
+def test_ls_marks_and_filters_starred_sessions(
     root: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     told(capfd, root, "star", "Count the")
@@ -88,7 +88,7 @@ def test_ls_marks_and_chooses_what_is_starred(
     assert sorted(one["starred"] for one in value(capfd, root, "ls")) == [False, True]
 
 
-def test_a_star_elsewhere_is_counted_and_can_be_let_go(
+def test_star_under_another_root_is_counted_and_can_be_removed(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     gone = "00000000-0000-4000-8000-000000000009"
@@ -100,7 +100,7 @@ def test_a_star_elsewhere_is_counted_and_can_be_let_go(
     assert told(capfd, root, "star", gone, "--remove")[2] == "no longer starred: 00000000\n"
 
 
-def test_a_turn_is_pinned_listed_and_let_go(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_turn_is_pinned_listed_and_unpinned(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert told(capfd, root, "star", "--turns")[1].startswith("no turn is starred")
     assert (
         told(capfd, root, "star", "Count the", "--turn", "2")[2]
@@ -119,7 +119,7 @@ def test_a_turn_is_pinned_listed_and_let_go(root: Path, capfd: pytest.CaptureFix
     assert value(capfd, root, "star", "--turns") == []
 
 
-def test_a_pin_whose_turn_is_gone_says_so(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_pin_of_a_missing_turn_says_so(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     told(capfd, root, "star", "Count the", "--turn", "2")
     draw(TALK[: TALK.index("U2")]).write(root)
     assert "    the turn is no longer in its session" in told(capfd, root, "star", "--turns")[1]
@@ -139,7 +139,7 @@ def test_a_pin_whose_turn_is_gone_says_so(root: Path, capfd: pytest.CaptureFixtu
         (["star", "Count the", "--turn", "1", "--branch", "7"], 2, "no branch named '7'"),
     ],
 )
-def test_what_cannot_be_done_is_said(
+def test_impossible_requests_are_explained(
     root: Path, capfd: pytest.CaptureFixture[str], given: list[str], code: int, said: str
 ) -> None:
     found, out, err = told(capfd, root, *given)
@@ -148,7 +148,7 @@ def test_what_cannot_be_done_is_said(
     assert said in err
 
 
-def test_a_damaged_file_stops_stars_but_no_list(
+def test_damaged_file_stops_stars_but_not_lists(
     root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "data").mkdir()
@@ -161,9 +161,7 @@ def test_a_damaged_file_stops_stars_but_no_list(
     assert (code, "Count the boats." in out, "is damaged" in words) == (0, True, True)
 
 
-def test_search_looks_in_starred_sessions_alone(
-    root: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_search_in_starred_sessions_only(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code, _, err = told(capfd, root, "search", "boats", "--starred")
     assert (code, "no session is starred" in err) == (2, True)
     told(capfd, root, "star", "Count the")

@@ -1,4 +1,4 @@
-"""How much is loaded before a command answers: modules, which every start pays for."""
+"""Modules loaded before a command answers."""
 
 import subprocess
 import sys
@@ -66,7 +66,7 @@ OF_THE_SYSTEM = {"sitecustomize", "usercustomize", "apport_python_hook"}
 
 
 def loaded(home: Path, *words: str) -> set[str]:
-    """Returns the modules that a run of the command has loaded when it ends."""
+    """Return the modules that a run of the command has loaded when it ends."""
     run = subprocess.run(
         [sys.executable, "-c", LOADED, *words],
         env={"HOME": str(home), "PYTHONPATH": ":".join(sys.path)},
@@ -89,7 +89,7 @@ def test_a_command_without_sessions_loads_little(tmp_path: Path, command: str) -
 
 
 @pytest.mark.parametrize("command", HELP)
-def test_what_a_command_takes_is_soon_said(tmp_path: Path, command: str) -> None:
+def test_usage_errors_are_reported_fast(tmp_path: Path, command: str) -> None:
     modules = loaded(tmp_path, command, "--help")
     assert len(modules) <= HELP[command] + MORE
     if command not in ("open", "serve"):
@@ -107,16 +107,14 @@ def test_a_command_loads_what_it_needs(gallery: Path, tmp_path: Path, command: s
     assert not modules & NEVER
 
 
-def test_an_export_that_hides_nothing_loads_nothing_that_hides(
-    gallery: Path, tmp_path: Path
-) -> None:
+def test_export_without_redaction_does_not_load_redact(gallery: Path, tmp_path: Path) -> None:
     where = ("--root", str(gallery), "-o", str(tmp_path / "out"))
     modules = loaded(tmp_path, "export", "--all", "--no-redact", *where)
     assert len(modules) <= 335
     assert not modules & {"re2", "plait.redact.redactor", "importlib.metadata", *NEVER}
 
 
-def test_a_setting_is_read_where_there_is_one(tmp_path: Path) -> None:
+def test_configuration_is_read_if_present(tmp_path: Path) -> None:
     folder = tmp_path / ".config" / "plait"
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text("roots = []\n", encoding="utf-8")
@@ -141,7 +139,7 @@ ENDING = {
 
 
 @pytest.mark.parametrize("beside", ENDING)
-def test_a_command_ends_at_once_and_cuts_nobody_short(tmp_path: Path, beside: str) -> None:
+def test_fast_exit_waits_for_output_and_workers(tmp_path: Path, beside: str) -> None:
     code, said = ENDING[beside]
     (tmp_path / "projects").mkdir()
     for words, status in ((["usage"], 0), (["usage", "--limit", "0"], 2)):
@@ -168,7 +166,7 @@ def test_a_command_ends_at_once_and_cuts_nobody_short(tmp_path: Path, beside: st
         ]
 
 
-def test_what_is_loaded_is_not_looked_through_for_cycles(tmp_path: Path) -> None:
+def test_loaded_modules_are_frozen_from_garbage_collection(tmp_path: Path) -> None:
     code = (
         "import atexit, gc\n"
         "atexit.register(lambda: print(gc.isenabled(), gc.get_freeze_count() > 10_000))\n"
@@ -200,7 +198,7 @@ def test_what_is_loaded_is_not_looked_through_for_cycles(tmp_path: Path) -> None
         "\x1b[31mred\r",
     ],
 )
-def test_words_alone_are_written_as_they_would_be_drawn(
+def test_plain_text_prints_the_same_without_rich(
     capsys: pytest.CaptureFixture[str], text: str, colour: str
 ) -> None:
     output = Output(load_settings([], colour, environment={"HOME": "/nowhere"}))

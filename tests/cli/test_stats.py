@@ -1,4 +1,4 @@
-"""`plait stats`, end to end: what it prints, how wide, and in which words."""
+"""`plait stats` end to end: output at several widths, wording."""
 
 import json
 import time
@@ -36,14 +36,14 @@ A11< "Hello."
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """Returns a folder with two sessions of two projects."""
+    """Return a folder with two sessions of two projects."""
     draw(WORK).write(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Gives the command a clock without a zone and a page of 80 columns."""
+    """Give the command a clock without a zone and a page of 80 columns."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     monkeypatch.setenv("COLUMNS", "80")
@@ -62,12 +62,12 @@ def value(capfd: pytest.CaptureFixture[str], *arguments: object) -> Any:
 
 
 def shown(text: str) -> str:
-    """Returns a picture without the margin of the test."""
+    """Return a picture without the margin of the test."""
     return "\n".join(line[4:].rstrip() for line in text.strip("\n").splitlines()).rstrip()
 
 
 @pytest.mark.usefixtures("page")
-def test_the_figures_that_matter_come_first(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+def test_main_figures_come_first(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     lines = [line.rstrip() for line in out(capfd, "stats", "--root", work).splitlines()]
     assert "\n".join(lines).rstrip() == shown("""
     2 sessions · 2 projects · 2026-11-02 to 2026-11-03 · 2 days with prompts
@@ -174,27 +174,25 @@ def test_one_session_or_one_project(capfd: pytest.CaptureFixture[str], work: Pat
     assert out(capfd, "stats", "Hello", "--root", work).startswith("Hello\n")
 
 
-def test_a_file_that_lies_under_no_root(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+def test_file_outside_the_roots(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     (file, *_) = sorted(work.rglob("*.jsonl"))
     assert "1 session · " in out(capfd, "stats", file)
 
 
-def test_only_what_happened_in_between(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+def test_only_events_within_the_period(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     found = value(capfd, "stats", "--since", "2026-11-03T00:00+00:00", "--root", work)
     assert (found["prompts"], found["calls"]) == (2, 1)
     found = value(capfd, "stats", "--until", "2026-11-03T00:00+00:00", "--root", work)
     assert (found["prompts"], found["calls"]) == (1, 2)
 
 
-def test_hours_of_another_zone(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+def test_hours_in_another_time_zone(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     found = value(capfd, "stats", "--timezone", "Asia/Tokyo", "--root", work)
     assert [hour for hour, count in enumerate(found["hours"]) if count] == [5, 18, 23]
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "../etc/passwd", "", "/"])
-def test_a_zone_that_does_not_exist(
-    capfd: pytest.CaptureFixture[str], work: Path, zone: str
-) -> None:
+def test_unknown_time_zone(capfd: pytest.CaptureFixture[str], work: Path, zone: str) -> None:
     assert run(["stats", "--timezone", zone, "--root", str(work)]) == 2
     assert capfd.readouterr().err.startswith(f"error: unknown time zone '{zone}'\nhint: ")
 
@@ -219,7 +217,7 @@ def test_nothing_to_count(capfd: pytest.CaptureFixture[str], work: Path, tmp_pat
         (360_000_000, "100 h"),
     ],
 )
-def test_times_in_words(milliseconds: float, words: str) -> None:
+def test_durations_in_words(milliseconds: float, words: str) -> None:
     assert format_hours(milliseconds) == words
 
 
@@ -237,6 +235,6 @@ def test_paths_are_cut_at_their_beginning(path: str, room: int, words: str) -> N
     assert shorten_path(path, room) == words
 
 
-def test_names_of_tools() -> None:
+def test_tool_names() -> None:
     assert tool_name("mcp__journal__read") == "journal: read"
     assert tool_name("mcp__odd") == "mcp__odd"

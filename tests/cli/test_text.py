@@ -1,4 +1,4 @@
-"""Numbers, times and strings to text."""
+"""Formatting numbers, times and strings."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -34,7 +34,7 @@ def test_sizes(count: int, text: str) -> None:
         (-86400, "2026-11-16"),
     ],
 )
-def test_how_long_ago(seconds: float, text: str) -> None:
+def test_relative_past_times(seconds: float, text: str) -> None:
     assert format_age(NOW - timedelta(seconds=seconds), NOW) == text
 
 
@@ -49,11 +49,11 @@ def test_how_long_ago(seconds: float, text: str) -> None:
         ("9999-12-31T23:59", "in 2912124 days"),
     ],
 )
-def test_how_soon_by_the_days_of_the_calendar(time: str, text: str) -> None:
+def test_relative_future_days(time: str, text: str) -> None:
     assert format_days_until(datetime.fromisoformat(time).astimezone(), NOON) == text
 
 
-def test_numbers_and_nouns() -> None:
+def test_plurals() -> None:
     assert format_number(1234567) == "1,234,567"
     assert format_count(1, "entry", "entries") == "1 entry"
     assert format_count(2, "entry", "entries") == "2 entries"
@@ -68,12 +68,12 @@ def test_numbers_and_nouns() -> None:
         ("漢字漢字漢字", 7, "漢字漢…"),
     ],
 )
-def test_clipping_at_words(text: str, width: int, expected: str) -> None:
+def test_clipping_at_word_boundaries(text: str, width: int, expected: str) -> None:
     assert shorten_to_width(text, width) == expected
     assert count_columns(expected) <= width
 
 
-def test_nothing_commands_the_terminal() -> None:
+def test_control_characters_are_removed() -> None:
     assert safe("a\x1b]0;x\x07b\nc\td\x9b\u202e") == "a\ufffd]0;x\ufffdb\nc\td\ufffd\ufffd"
 
 
@@ -88,7 +88,7 @@ def test_nothing_commands_the_terminal() -> None:
         (None, None),
     ],
 )
-def test_points_in_time(text: str | None, moment: datetime | None) -> None:
+def test_times(text: str | None, moment: datetime | None) -> None:
     assert parse_time_option(text, NOW) == moment
 
 
@@ -111,18 +111,18 @@ def test_points_in_time(text: str | None, moment: datetime | None) -> None:
         ("apr 2024", date(2024, 4, 1)),
     ],
 )
-def test_days_as_people_write_them(text: str, day: date) -> None:
+def test_days_as_people_type_them(text: str, day: date) -> None:
     tuesday = datetime(2026, 3, 31, 15, 30, tzinfo=UTC)
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
     assert parse_time_option(text, tuesday, UTC) == midnight
 
 
-def test_a_month_ago_is_a_day_of_that_month() -> None:
+def test_month_ago_is_a_valid_day() -> None:
     last = datetime(2026, 3, 31, 15, 30, tzinfo=UTC)
     assert parse_time_option("1 month ago", last, UTC) == datetime(2026, 2, 28, 15, 30, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "ma", "99999 years ago", "2026-13", "monday 2026"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_time_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="is not a time"):
         parse_time_option(text, NOW)

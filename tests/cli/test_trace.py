@@ -1,4 +1,4 @@
-"""`plait trace`, end to end: the waterfall in pictures, and what arrives where it is sent."""
+"""`plait trace` end to end: the waterfall, and what arrives at a collector."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_json_gives_the_spans(work: Path, capsys: pytest.CaptureFixture[str]) ->
     assert {span["turn"] for span in one} == {1}
 
 
-def test_a_session_that_nobody_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_session_without_responses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     draw('U1 "hello?"').write(tmp_path / "logs")
     assert run(["trace", "show", "latest", "--root", str(tmp_path / "logs")]) == 0
     told = capsys.readouterr()
@@ -136,7 +136,7 @@ def test_a_session_that_nobody_answered(tmp_path: Path, capsys: pytest.CaptureFi
     assert said == f"sent 0 traces with 0 spans of 1 session to {to}\n"
 
 
-def test_turns_that_are_not_there(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_turns(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show = ("trace", "show", "latest", "--root", work, "--turn")
     assert failed(capsys, *show, "9") == (
         2,
@@ -161,7 +161,7 @@ def test_sending_to_a_collector(work: Path, capsys: pytest.CaptureFixture[str]) 
         assert received.spans == first, "sending twice changes nothing"
 
 
-def test_secrets_names_and_paths_do_not_go_out(
+def test_secrets_names_and_paths_are_not_sent(
     work: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with receiving() as received:
@@ -177,7 +177,7 @@ def test_secrets_names_and_paths_do_not_go_out(
         assert "AKIAIOSFODNN7ABCDEFG" in json.dumps(list(received.spans.values()))
 
 
-def test_without_content_no_word_goes_out(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_content_no_text_is_sent(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with receiving() as received:
         shown(
             capsys, "trace", "send", "--all", "--root", work, "--to", received.url, "--no-content"
@@ -201,7 +201,7 @@ def test_limits_conventions_and_thinking(work: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("name", ["traces.json", "traces.jsonl"])
-def test_a_file_instead_of_a_server(
+def test_output_to_a_file(
     work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     path = tmp_path / name
@@ -224,7 +224,7 @@ def test_a_dry_run_sends_nothing(work: Path, capsys: pytest.CaptureFixture[str])
     assert (found["sessions"], found["traces"], found["sent"]) == (1, 3, 0)
 
 
-def test_a_target_that_fails_is_told(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failing_target_is_reported(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with receiving(status=401) as received:
         send = ("trace", "send", "--all", "--root", work, "--to", received.url)
         code, told = failed(capsys, *send)
@@ -245,7 +245,7 @@ def test_a_target_that_fails_is_told(work: Path, capsys: pytest.CaptureFixture[s
         (["--all", "--to", "a.json", "--project", "no"], "error: no session matches"),
     ],
 )
-def test_requests_that_cannot_be_met(
+def test_impossible_requests(
     work: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -259,7 +259,7 @@ def test_requests_that_cannot_be_met(
     assert said.startswith(told), said
 
 
-def test_what_is_not_installed_is_told(work: Path, tmp_path: Path) -> None:
+def test_missing_extra_is_reported(work: Path, tmp_path: Path) -> None:
     arguments = ["trace", "send", "latest", "--root", str(work), "--to", str(tmp_path / "t.json")]
     code = f"""
 import sys
@@ -273,7 +273,7 @@ sys.exit(run({arguments!r}))
     assert not (tmp_path / "t.json").exists()
 
 
-def test_langfuse_gets_its_keys_from_the_settings(
+def test_langfuse_keys_come_from_the_settings(
     work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with receiving() as received:
@@ -318,5 +318,5 @@ def test_every_subcommand_and_option_is_in_the_guide() -> None:
         (3_900_000_000_000, "1h 05m"),
     ],
 )
-def test_how_long_a_span_took(duration: int | None, words: str) -> None:
+def test_span_durations(duration: int | None, words: str) -> None:
     assert format_span_time(duration) == words

@@ -1,4 +1,4 @@
-"""`plait move`, `redact --copy` and `--in-place`: what they print and write, how they exit."""
+"""`plait move`, `port`, `redact --copy` and `--in-place`: output, files, exit codes."""
 
 import json
 import os
@@ -31,34 +31,34 @@ class Desk:
         self.rest()
 
     def rest(self) -> None:
-        """Makes all files old."""
+        """Make all files old."""
         then = time.time() - 3600
         for path in self.config.rglob("*"):
             os.utime(path, (then, then))
 
     def said(self, *arguments: object, code: int = 0) -> str:
-        """Runs a command; returns what it said, and what it complained of."""
+        """Run a command; returns what it said, and what it complained of."""
         given = [str(argument) for argument in arguments]
         assert run([*given, "--root", str(self.config)]) == code, self._capfd.readouterr()
         captured = self._capfd.readouterr()
         return captured.out + captured.err
 
     def told(self, *arguments: object, code: int = 0) -> Any:
-        """Runs a command with `--json`; returns its object."""
+        """Run a command with `--json`; returns its object."""
         return json.loads(self.said(*arguments, "--json", code=code))
 
     def logs(self) -> list[Path]:
-        """Returns the logs that there are."""
+        """Return the logs that there are."""
         return sorted((self.config / "projects").rglob("*.jsonl"))
 
 
 @pytest.fixture
 def desk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Desk:
-    """Returns a desk with a session that tells a key."""
+    """Return a desk with a session that tells a key."""
     return Desk(tmp_path / "config", capfd)
 
 
-def test_a_project_is_moved_at_once(desk: Desk) -> None:
+def test_project_is_moved(desk: Desk) -> None:
     said = desk.said("move", "/home/dev/shop", "/srv/shop")
     assert "moved to /srv/shop" in said
     assert f"folder  {desk.config}/projects/-srv-shop" in said
@@ -70,7 +70,7 @@ def test_a_project_is_moved_at_once(desk: Desk) -> None:
     assert [path.parent.name for path in desk.logs()] == ["-home-dev-shop"]
 
 
-def test_a_plan_to_move_changes_nothing(desk: Desk) -> None:
+def test_move_dry_run_changes_nothing(desk: Desk) -> None:
     said = desk.said("move", "shop", "/srv/shop", "--dry-run")
     assert said.startswith("/home/dev/shop\n")
     assert "its directory" in said
@@ -78,7 +78,7 @@ def test_a_plan_to_move_changes_nothing(desk: Desk) -> None:
     assert [path.parent.name for path in desk.logs()] == ["-home-dev-shop"]
 
 
-def test_a_moved_project_as_json(desk: Desk) -> None:
+def test_move_json(desk: Desk) -> None:
     found = desk.told("move", "shop", "/srv/shop")
     assert (found["operation"], found["source"], found["session"], found["applied"]) == (
         "move",
@@ -92,7 +92,7 @@ def test_a_moved_project_as_json(desk: Desk) -> None:
     assert found["undo"]
 
 
-def test_a_project_that_two_clients_know_is_moved_in_both(
+def test_project_is_moved_in_every_config_folder(
     desk: Desk, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     other = Desk(tmp_path / "other", capfd)
@@ -101,7 +101,7 @@ def test_a_project_that_two_clients_know_is_moved_in_both(
     assert [path.parent.name for path in (*desk.logs(), *other.logs())] == ["-srv-shop"] * 2
 
 
-def test_a_new_path_that_is_taken_is_refused(desk: Desk) -> None:
+def test_taken_target_path_is_refused(desk: Desk) -> None:
     (log,) = desk.logs()
     place = desk.config / "projects" / "-srv-shop" / log.name
     place.parent.mkdir()
@@ -109,12 +109,12 @@ def test_a_new_path_that_is_taken_is_refused(desk: Desk) -> None:
     assert "already" in desk.said("move", "shop", "/srv/shop", code=1)
 
 
-def test_where_one_stands_is_a_project(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_current_directory_names_a_project(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(desk.config)
     assert f"no project named '{desk.config}'" in desk.said("move", ".", "/x", code=2)
 
 
-def test_a_copy_that_can_be_shown_is_written_at_once(desk: Desk) -> None:
+def test_redacted_copy_is_written(desk: Desk) -> None:
     found = desk.told("redact", desk.session, "--copy", "--title", "To show")
     assert found["applied"]
     assert KEY not in json.dumps(found)
@@ -123,7 +123,7 @@ def test_a_copy_that_can_be_shown_is_written_at_once(desk: Desk) -> None:
     assert KEY in desk.logs()[0].read_text() + desk.logs()[1].read_text()
 
 
-def test_in_place_is_a_plan_until_one_is_sure(desk: Desk) -> None:
+def test_in_place_redaction_needs_confirmation(desk: Desk) -> None:
     said = desk.said("redact", desk.session, "--in-place")
     assert "add `--yes` to apply the plan" in said
     assert KEY not in said
@@ -138,14 +138,14 @@ def test_in_place_is_a_plan_until_one_is_sure(desk: Desk) -> None:
     assert KEY.encode() not in left
 
 
-def test_a_session_that_tells_nothing_is_left_alone(desk: Desk) -> None:
+def test_session_without_secrets_is_not_changed(desk: Desk) -> None:
     desk.said("redact", desk.session, "--in-place", "--yes")
     found = desk.told("redact", desk.session, "--in-place", "--yes", "--force")
     assert (found["applied"], found["files"], found["rewritten"]) == (False, 0, 0)
     assert "nothing to do" in desk.said("redact", desk.session, "--in-place")
 
 
-def test_what_only_lies_beside_the_log_is_something_to_do(desk: Desk) -> None:
+def test_secrets_in_files_beside_the_log_are_redacted(desk: Desk) -> None:
     desk.said("redact", desk.session, "--in-place", "--yes")
     (log,) = desk.logs()
     output = log.with_suffix("") / "tool-results" / "t.txt"
@@ -165,11 +165,11 @@ def test_what_only_lies_beside_the_log_is_something_to_do(desk: Desk) -> None:
         ([], "session files are only changed with `--in-place`"),
     ],
 )
-def test_what_does_not_fit_together_is_told(desk: Desk, options: list[str], said: str) -> None:
+def test_conflicting_options_are_refused(desk: Desk, options: list[str], said: str) -> None:
     assert said in desk.said("redact", desk.session, *options, code=2)
 
 
-def test_a_session_must_be_named(desk: Desk) -> None:
+def test_session_is_required(desk: Desk) -> None:
     assert "no session named" in desk.said("redact", "--copy", code=2)
 
 
@@ -180,14 +180,14 @@ def test_several_sessions_are_redacted_one_by_one(desk: Desk) -> None:
     assert all(KEY not in path.read_text() for path in desk.logs())
 
 
-def test_one_group_alone_can_be_hidden(desk: Desk) -> None:
+def test_single_group_can_be_redacted(desk: Desk) -> None:
     found = desk.told("redact", desk.session, "--in-place", "--yes", "--only", "emails")
     assert found["files"] == 0
 
 
 @pytest.fixture
 def there(tmp_path: Path) -> Path:
-    """Returns the configuration folder of another machine."""
+    """Return the configuration folder of another machine."""
     config = tmp_path / "there"
     (config / "projects").mkdir(parents=True)
     return config
@@ -196,7 +196,7 @@ def there(tmp_path: Path) -> Path:
 def bring(
     desk: Desk, file: Path, there: Path, *options: str, into: str = "/srv/shop", code: int = 0
 ) -> str:
-    """Runs the command on the other machine."""
+    """Run the command on the other machine."""
     here, desk.config = desk.config, there
     try:
         return desk.said("port", file, "--into", into, *options, code=code)
@@ -204,9 +204,7 @@ def bring(
         desk.config = here
 
 
-def test_a_session_goes_to_another_machine_and_comes_once(
-    desk: Desk, there: Path, tmp_path: Path
-) -> None:
+def test_session_is_packed_and_unpacked_once(desk: Desk, there: Path, tmp_path: Path) -> None:
     file = tmp_path / "s.zip"
     said = desk.said("port", desk.session, "-o", file)
     assert f"  file    {file}" in said
@@ -223,7 +221,7 @@ def test_a_session_goes_to_another_machine_and_comes_once(
     desk.config = here
 
 
-def test_what_is_packed_and_brought_as_json(desk: Desk, there: Path, tmp_path: Path) -> None:
+def test_port_json(desk: Desk, there: Path, tmp_path: Path) -> None:
     file = tmp_path / "p.zip"
     found = desk.told("port", "/home/dev/shop", "-o", file, "--redacted")
     told = (found["operation"], found["source"], found["path"], found["applied"], found["undo"])
@@ -238,7 +236,7 @@ def test_what_is_packed_and_brought_as_json(desk: Desk, there: Path, tmp_path: P
     assert KEY.encode() not in left
 
 
-def test_a_plan_to_pack_or_to_bring_writes_nothing(desk: Desk, there: Path, tmp_path: Path) -> None:
+def test_port_dry_run_writes_nothing(desk: Desk, there: Path, tmp_path: Path) -> None:
     file = tmp_path / "s.zip"
     assert "leave out `--dry-run` to pack" in desk.said("port", "latest", "-o", file, "--dry-run")
     assert not file.exists()
@@ -256,18 +254,18 @@ def test_a_plan_to_pack_or_to_bring_writes_nothing(desk: Desk, there: Path, tmp_
         (["-o", "f", "--prove"], "not when packing"),
     ],
 )
-def test_what_does_not_fit_to_port_is_told(desk: Desk, options: list[str], said: str) -> None:
+def test_conflicting_port_options_are_refused(desk: Desk, options: list[str], said: str) -> None:
     assert said in desk.said("port", desk.session, *options, code=2)
 
 
-def test_a_file_that_is_there_is_not_packed_over(desk: Desk, tmp_path: Path) -> None:
+def test_existing_archive_is_not_overwritten(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "s.zip"
     file.write_bytes(b"mine")
     assert "exists" in desk.said("port", "latest", "-o", file, code=2)
     assert file.read_bytes() == b"mine"
 
 
-def test_what_is_no_archive_is_refused(desk: Desk, tmp_path: Path) -> None:
+def test_file_that_is_not_an_archive_is_refused(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "s.zip"
     file.write_bytes(b"no archive")
     assert "refusing to open" in desk.said("port", file, "--into", "/x", code=1)

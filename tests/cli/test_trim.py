@@ -1,4 +1,4 @@
-"""`plait trim` and `plait compress`, end to end: what they print, write and refuse."""
+"""`plait trim` and `plait compress` end to end: output, files, refusals."""
 
 import json
 import os
@@ -68,18 +68,18 @@ class Desk:
         return {str(path): path.read_bytes() for path in found if ".plait" not in path.parts}
 
     def said(self, *arguments: object, code: int = 0) -> tuple[str, str]:
-        """Runs a command; returns what it said, and what it complained of."""
+        """Run a command; returns what it said, and what it complained of."""
         given = [str(argument) for argument in arguments]
         assert run([*given, "--root", str(self.config)]) == code, self._capfd.readouterr()
         captured = self._capfd.readouterr()
         return captured.out, captured.err
 
     def told(self, *arguments: object, code: int = 0) -> Any:
-        """Runs a command with `--json`; returns its object."""
+        """Run a command with `--json`; returns its object."""
         return json.loads(self.said(*arguments, "--json", code=code)[0])
 
     def prompts(self, session: str) -> list[str]:
-        """Returns what people asked in what is sent of a session."""
+        """Return what people asked in what is sent of a session."""
         found = Archive([self.config]).context(session)
         texts = [
             str(block.get("text"))
@@ -95,11 +95,11 @@ PROMPTS = ["Make the total right.", "Go on.", "And the till?", "Thanks.", "Once 
 
 @pytest.fixture
 def desk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Desk:
-    """Returns a desk with a session of five turns."""
+    """Return a desk with a session of five turns."""
     return Desk(tmp_path, capfd)
 
 
-def test_without_a_choice_it_says_what_fills_the_context_and_changes_nothing(desk: Desk) -> None:
+def test_trim_without_options_shows_what_fills_the_context(desk: Desk) -> None:
     before = desk.files
     out, _ = desk.said("trim", "latest")
     assert "tool results" in out
@@ -114,7 +114,7 @@ def test_without_a_choice_it_says_what_fills_the_context_and_changes_nothing(des
     assert desk.files == before
 
 
-def test_calls_of_a_tool_go_in_a_new_session(desk: Desk) -> None:
+def test_calls_of_a_tool_are_removed_in_a_new_session(desk: Desk) -> None:
     before = desk.files
     told = desk.told("trim", "latest", "--tool", "Read", "--thinking")
     assert (told["operation"], told["applied"]) == ("trim", True)
@@ -129,14 +129,14 @@ def test_calls_of_a_tool_go_in_a_new_session(desk: Desk) -> None:
     assert desk.files == before
 
 
-def test_the_saving_is_told_in_tokens_and_share(desk: Desk) -> None:
+def test_saving_is_shown_in_tokens_and_percent(desk: Desk) -> None:
     out, _ = desk.said("trim", "latest", "--tool", "Bash", "--dry-run")
     assert "fewer tokens per request" in out
     assert "the prompt cache expires" in out
     assert "nothing was changed; leave out `--dry-run` to apply the plan" in out
 
 
-def test_in_place_waits_for_a_yes(desk: Desk) -> None:
+def test_in_place_needs_confirmation(desk: Desk) -> None:
     before = desk.files
     out, _ = desk.said("trim", "latest", "--tool", "Bash", "--in-place")
     assert "add `--yes` to apply the plan" in out
@@ -148,7 +148,7 @@ def test_in_place_waits_for_a_yes(desk: Desk) -> None:
     assert desk.files == before
 
 
-def test_sizes_ages_and_turns_choose(desk: Desk) -> None:
+def test_selection_by_size_age_and_turn(desk: Desk) -> None:
     large = desk.told("trim", "latest", "--larger-than", "20k", "--dry-run")
     assert large["dropped"] + large["rewritten"] > 0
     none = desk.told("trim", "latest", "--larger-than", "1m", "--dry-run")
@@ -159,7 +159,7 @@ def test_sizes_ages_and_turns_choose(desk: Desk) -> None:
     assert spared["dropped"] == 0
 
 
-def test_what_is_cut_keeps_its_beginning(desk: Desk) -> None:
+def test_cut_text_keeps_its_beginning(desk: Desk) -> None:
     told = desk.told("trim", "latest", "--tool", "Bash", "--keep", "40")
     written = Path(told["path"]).read_text()
     assert written.count('"name":"Bash"') == 2
@@ -185,7 +185,7 @@ def test_what_is_cut_keeps_its_beginning(desk: Desk) -> None:
         (("--way", "melt"), "not one of"),
     ],
 )
-def test_wrong_use_is_told(desk: Desk, arguments: tuple[str, ...], words: str) -> None:
+def test_wrong_usage_is_an_error(desk: Desk, arguments: tuple[str, ...], words: str) -> None:
     before = desk.files
     _, err = desk.said("trim", "latest", *arguments, code=2)
     assert words in err
@@ -193,14 +193,14 @@ def test_wrong_use_is_told(desk: Desk, arguments: tuple[str, ...], words: str) -
     assert desk.files == before
 
 
-def test_nothing_to_trim_is_said(desk: Desk) -> None:
+def test_nothing_to_trim_says_so(desk: Desk) -> None:
     out, _ = desk.said("trim", "latest", "--tool", "NotebookEdit")
     assert out.endswith("nothing to trim\n")
     assert desk.told("trim", "latest", "--tool", "NotebookEdit")["undo"] is None
 
 
 @pytest.mark.parametrize("command", ["context", "resume", "trim"])
-def test_own_prices_are_what_the_next_prompt_costs(
+def test_next_prompt_is_priced_with_own_prices(
     desk: Desk, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "prices.json"
@@ -231,7 +231,7 @@ def test_a_turn_says_where_compression_ends(desk: Desk) -> None:
     assert told["session"] == desk.drawing.session
 
 
-def test_calls_are_told_or_go(desk: Desk) -> None:
+def test_calls_are_summarised_or_left_out(desk: Desk) -> None:
     told = desk.told("compress", "latest", "--keep-last", "2")
     assert "pytest -q" in Path(told["path"]).read_text()
     gone = desk.told("compress", desk.drawing.session, "--keep-last", "2", "--calls", "none")
@@ -239,7 +239,7 @@ def test_calls_are_told_or_go(desk: Desk) -> None:
     assert "pytest -q" not in sent
 
 
-def test_a_command_sums_up(desk: Desk) -> None:
+def test_command_summarises(desk: Desk) -> None:
     told = desk.told(
         "compress", "latest", "--keep-last", "2", "--summariser", "echo summed up by a command"
     )
@@ -247,7 +247,7 @@ def test_a_command_sums_up(desk: Desk) -> None:
     assert "summed up by a command" in sent
 
 
-def test_a_command_that_fails_is_refused(desk: Desk) -> None:
+def test_failing_command_is_refused(desk: Desk) -> None:
     before = desk.files
     _, err = desk.said("compress", "latest", "--keep-last", "2", "--summariser", "false", code=1)
     assert "error:" in err
@@ -264,7 +264,9 @@ def test_a_command_that_fails_is_refused(desk: Desk) -> None:
         (("--keep-last", "2", "--calls", "some"), "not one of"),
     ],
 )
-def test_wrong_use_of_compress_is_told(desk: Desk, arguments: tuple[str, ...], words: str) -> None:
+def test_wrong_usage_of_compress_is_an_error(
+    desk: Desk, arguments: tuple[str, ...], words: str
+) -> None:
     before = desk.files
     _, err = desk.said("compress", "latest", *arguments, code=2)
     assert words in err
@@ -283,18 +285,18 @@ def test_wrong_use_of_compress_is_told(desk: Desk, arguments: tuple[str, ...], w
         ("Read /home/dev/shop/src/cart.py", 8, "Read /h…"),
     ],
 )
-def test_of_a_long_path_the_end_is_shown(words: str, room: int, shown: str) -> None:
+def test_long_path_keeps_its_end(words: str, room: int, shown: str) -> None:
     assert clip_item(words, room) == shown
 
 
-def test_why_there_is_nothing_to_compress_is_said(desk: Desk) -> None:
+def test_reason_for_nothing_to_compress_is_shown(desk: Desk) -> None:
     out, _ = desk.said("compress", "latest", "--keep-last", "99")
     assert "nothing to compress: there are no turns before the ones left unchanged" in out
 
 
 @pytest.fixture
 def configure(nobodys_home: Path) -> Callable[[str], None]:
-    """Returns a function that writes `config.toml`."""
+    """Return a function that writes `config.toml`."""
 
     def write(text: str) -> None:
         path = config_file()
@@ -339,7 +341,7 @@ def test_a_custom_preset_keeps_the_tools_of_the_last_turns(
 
 
 def read_results(log: Path) -> list[str]:
-    """Returns the texts of the tool results of a log."""
+    """Return the texts of the tool results of a log."""
     records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     contents = [r["message"]["content"] for r in records if r["type"] == "user"]
     blocks = [block for content in contents if isinstance(content, list) for block in content]
@@ -364,7 +366,7 @@ def test_a_custom_preset_truncates_older_turns_to_a_share(
     assert again["after"]["tokens"] == again["before"]["tokens"]
 
 
-def test_a_custom_preset_cuts_the_oldest_of_the_kept_turns_short(
+def test_custom_preset_truncates_the_oldest_kept_turns(
     desk: Desk, configure: Callable[[str], None]
 ) -> None:
     configure("[trim_presets.half]\nkeep_turns_with_tools = 2\ntruncate_percent = 50\n")
@@ -387,9 +389,7 @@ def test_a_custom_preset_leaves_a_share(desk: Desk, configure: Callable[[str], N
     assert names == ["light", "standard", "heavy", "extreme", "slim"]
 
 
-def test_the_default_preset_is_used_where_a_trim_is_asked_for_without_one(
-    desk: Desk, configure: Callable[[str], None]
-) -> None:
+def test_default_preset_is_used(desk: Desk, configure: Callable[[str], None]) -> None:
     configure(RECENT)
     assert "presets" in desk.told("trim", "latest")
     assert desk.told("trim", "latest", "--yes")["applied"]

@@ -1,4 +1,4 @@
-"""One turn, one duration: what every face says of the same session is compared."""
+"""The duration of a turn is the same in every output."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_caveat_days_later_is_no_work(drawn: Path) -> None:
+def test_caveat_days_later_is_not_work(drawn: Path) -> None:
     archive = Archive([drawn])
     late = next(one for one in archive.sessions if len(archive.open(one).turns) == 1)
     (turn,) = archive.open(late).turns
@@ -73,7 +73,7 @@ def test_a_caveat_days_later_is_no_work(drawn: Path) -> None:
     assert archive.stats([late]).working_ms == 5000
 
 
-def test_waiting_for_leave_and_for_an_answer_is_no_work(drawn: Path) -> None:
+def test_waiting_for_permission_or_an_answer_is_not_work(drawn: Path) -> None:
     archive = Archive([drawn])
     leave = next(one for one in archive.sessions if len(archive.open(one).turns) == 2)
     first, second = archive.open(leave).turns
@@ -85,7 +85,7 @@ def test_waiting_for_leave_and_for_an_answer_is_no_work(drawn: Path) -> None:
 
 
 @pytest.mark.parametrize("examples", ["gallery", "drawn"])
-def test_every_face_says_how_long_a_turn_took(
+def test_every_output_shows_the_same_duration(
     examples: str, request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     root = request.getfixturevalue(examples)
@@ -111,7 +111,7 @@ def printed(capfd: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 
 def check_page(tmp_path: Path, session: Session, told: Conversation) -> None:
-    """Holds the words in the margin of a page against the turns."""
+    """Hold the words in the margin of a page against the turns."""
     folder = tmp_path / session.id
     named = ["export", str(session.path), "--format", "html", "--no-redact", "-o", str(folder)]
     assert run(named) == 0
@@ -124,7 +124,7 @@ def check_page(tmp_path: Path, session: Session, told: Conversation) -> None:
         assert any(head == words or head.startswith(f"{words} ·") for head in heads), turn.number
 
 
-def test_real_sessions_say_one_duration_everywhere(shared: Path) -> None:
+def test_real_sessions_have_the_same_duration_everywhere(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
     for session in archive.sessions:
         check_times(archive, session)
@@ -133,7 +133,7 @@ def test_real_sessions_say_one_duration_everywhere(shared: Path) -> None:
 
 
 def check_times(archive: Archive, session: Session) -> None:
-    """Holds Timeline, spans, rows and statistics of a session against its turns."""
+    """Hold Timeline, spans, rows and statistics of a session against its turns."""
     opened = archive.open(session)
     told = opened.conversations
     roots = {
@@ -154,7 +154,7 @@ def check_times(archive: Archive, session: Session) -> None:
 
 
 def check_log(archive: Archive, session: Session) -> None:
-    """Holds the rows of a graph against the turns that begin on them."""
+    """Hold the rows of a graph against the turns that begin on them."""
     graph = archive.graph(session)
     lines = [name for name, line in graph.lines.items() if line.kind in SPOKEN]
     turns = archive.find_turns_on_lines(graph, lines)
@@ -170,7 +170,7 @@ def people_turns(archive: Archive, session: Session) -> Iterator[Turn]:
             yield from line.turns
 
 
-def test_the_bars_of_the_timeline_are_the_spans(shared: Path, gallery: Path) -> None:
+def test_timeline_bars_match_the_spans(shared: Path, gallery: Path) -> None:
     count = 0
     for archive in (Archive([gallery]), Archive([shared / "corpus"])):
         for session in archive.sessions:
@@ -202,7 +202,7 @@ def stretches_of(lines: Any) -> Iterator[tuple[float, float]]:
 WORKED = (AssistantText, AssistantThinking, ToolCall, OtherBlock, LateResult)
 
 
-def test_no_work_of_real_sessions_exceeds_the_span_of_its_answers(shared: Path) -> None:
+def test_work_of_real_sessions_is_within_the_span_of_its_answers(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
     checked = 0
     for session in archive.sessions:

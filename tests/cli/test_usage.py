@@ -1,4 +1,4 @@
-"""`plait usage`, end to end: the tables at two widths, JSON, the status line, prices, errors."""
+"""`plait usage` end to end: tables at two widths, JSON, status line, prices, errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def clock_without_a_zone(monkeypatch: pytest.MonkeyPatch) -> None:
 def answer(
     number: int, stamp: str, model: str = "claude-opus-4-5-20251101", **fields: Any
 ) -> dict[str, Any]:
-    """Returns a line of a response that took a few thousand tokens."""
+    """Return a line of a response that took a few thousand tokens."""
     usage = {
         "input_tokens": 1_200,
         "output_tokens": 3_400,
@@ -55,7 +55,7 @@ def write(root: Path, name: str, *lines: dict[str, Any]) -> None:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """Returns a folder with two days, two models, an agent and a model without a price."""
+    """Return a folder with two days, two models, an agent and a model without a price."""
     write(
         tmp_path,
         f"{SESSION}.jsonl",
@@ -96,11 +96,11 @@ def value(capfd: pytest.CaptureFixture[str], *arguments: object) -> Any:
 
 
 def shown(text: str) -> str:
-    """Returns a picture without the margin of the test."""
+    """Return a picture without the margin of the test."""
     return "\n".join(line[4:].rstrip() for line in text.strip("\n").splitlines()).rstrip()
 
 
-def test_days_with_whole_numbers(
+def test_daily_table_with_full_numbers(
     capfd: pytest.CaptureFixture[str], shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
@@ -117,7 +117,7 @@ def test_days_with_whole_numbers(
     """)
 
 
-def test_days_on_a_narrow_page_with_their_parts(
+def test_narrow_daily_table_with_breakdown(
     capfd: pytest.CaptureFixture[str], shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -142,7 +142,7 @@ def test_days_on_a_narrow_page_with_their_parts(
 @pytest.mark.parametrize(
     "report", ["daily", "weekly", "monthly", "session", "project", "model", "blocks"]
 )
-def test_no_row_is_wider_than_the_page(
+def test_no_row_is_wider_than_the_terminal(
     capfd: pytest.CaptureFixture[str],
     shop: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -155,9 +155,7 @@ def test_no_row_is_wider_than_the_page(
     assert "total" in printed and "$13.87*" in printed
 
 
-def test_sessions_have_their_titles_and_the_dearest_is_first(
-    capfd: pytest.CaptureFixture[str], shop: Path
-) -> None:
+def test_sessions_by_cost_with_titles(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
     lines = out(capfd, "session", "--root", shop).splitlines()
     assert lines[1].startswith("5e551011  A search box for products")
     rows = value(capfd, "session", "--root", shop)["rows"]
@@ -167,7 +165,7 @@ def test_sessions_have_their_titles_and_the_dearest_is_first(
     assert rows[0]["project"] == "-home-dev-shop"
 
 
-def test_projects_are_called_by_their_directory(
+def test_projects_are_named_by_their_directory(
     capfd: pytest.CaptureFixture[str], shop: Path
 ) -> None:
     assert "\n/home/dev/shop " in out(capfd, "project", "--root", shop)
@@ -197,7 +195,7 @@ def test_a_breakdown_is_by_model(capfd: pytest.CaptureFixture[str], shop: Path) 
     assert totals["abandoned"]["responses"] == 0
 
 
-def test_the_branches_of_much_are_told_to_those_who_ask(
+def test_branches_of_large_archives_are_counted_on_request(
     capfd: pytest.CaptureFixture[str], shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.cli.usage.LITTLE", 100)
@@ -207,7 +205,9 @@ def test_the_branches_of_much_are_told_to_those_who_ask(
     assert totals["abandoned"]["responses"] == 0
 
 
-def test_time_is_that_of_each_response(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
+def test_each_response_counts_at_its_own_time(
+    capfd: pytest.CaptureFixture[str], shop: Path
+) -> None:
     def count(*arguments: str) -> int:
         totals = value(capfd, "--root", shop, *arguments)["totals"]
         return int(totals["responses"])
@@ -231,7 +231,7 @@ def test_rows_in_other_orders(capfd: pytest.CaptureFixture[str], shop: Path) -> 
     assert "1 row not shown" in out(capfd, "--limit", "1", "--root", shop)
 
 
-def test_a_project_alone(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
+def test_single_project(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
     assert value(capfd, "--project", "shop", "--root", shop)["totals"]["responses"] == 4
     code, said = fails(capfd, "--project", "harbour", "--root", shop)
     assert code == 2
@@ -253,7 +253,7 @@ def test_blocks(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
 
 @pytest.fixture
 def now_running(tmp_path: Path) -> Path:
-    """Returns a folder with a session that was answered ten and forty minutes ago."""
+    """Return a folder with a session that was answered ten and forty minutes ago."""
     now = datetime.now(UTC)
     stamps = [f"{now - timedelta(minutes=ago):%Y-%m-%dT%H:%M:%S.000Z}" for ago in (40, 10)]
     lines = [answer(number, stamp) for number, stamp in enumerate(stamps)]
@@ -261,9 +261,7 @@ def now_running(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_present_block_and_where_it_goes(
-    capfd: pytest.CaptureFixture[str], now_running: Path
-) -> None:
+def test_current_block_and_projection(capfd: pytest.CaptureFixture[str], now_running: Path) -> None:
     printed = out(capfd, "blocks", "--root", now_running)
     assert " now " in printed
     assert (
@@ -284,7 +282,7 @@ def test_the_status_line_is_one_line(
     assert out(capfd, "--statusline", "--root", tmp_path_factory.mktemp("none")) == "today $0.00\n"
 
 
-def test_nothing_to_show(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_no_usage(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert out(capfd, "--root", tmp_path) == "no usage\n"
     assert out(capfd, "blocks", "--root", tmp_path) == "no usage\n"
     totals = value(capfd, "--root", tmp_path)["totals"]
@@ -317,7 +315,7 @@ def test_own_prices_by_option_environment_and_setting(
     assert by_option["unpriced"] == []
 
 
-def test_what_is_wrong_is_said(
+def test_errors_are_explained(
     capfd: pytest.CaptureFixture[str], shop: Path, tmp_path: Path
 ) -> None:
     wrong = tmp_path / "wrong.toml"
@@ -332,7 +330,7 @@ def test_what_is_wrong_is_said(
     assert fails(capfd, "--since", "whenever", "--timezone", "UTC", "--root", shop)[0] == 2
 
 
-def test_what_an_earlier_version_kept_of_prices_is_not_read(
+def test_cached_prices_of_an_earlier_version_are_ignored(
     capfd: pytest.CaptureFixture[str], shop: Path, nobodys_home: Path
 ) -> None:
     first = out(capfd, "--root", shop)

@@ -1,4 +1,4 @@
-"""`plait usage --by` and `--csv`, end to end: tables that fit, sums that agree, files that load."""
+"""`plait usage --by` and `--csv` end to end: tables that fit and sums that agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def loaded(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_a_cross_table_with_its_sums(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
+def test_cross_table_with_totals(capfd: pytest.CaptureFixture[str], shop: Path) -> None:
     assert out(capfd, "--by", "project,model,day", "--root", shop).rstrip() == shown("""
     project, model  2026-11-02   2026-11-03    total
     /home/dev/shop      $13.87            ?*  $13.87*
@@ -36,7 +36,7 @@ def test_a_cross_table_with_its_sums(capfd: pytest.CaptureFixture[str], shop: Pa
     """)
 
 
-def test_older_columns_that_find_no_room_are_put_together(
+def test_older_columns_are_combined_if_they_do_not_fit(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
@@ -54,7 +54,7 @@ def test_older_columns_that_find_no_room_are_put_together(
     """)
 
 
-def test_dear_columns_stay_and_the_rest_is_other(
+def test_expensive_columns_stay_and_the_rest_is_other(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
@@ -78,7 +78,7 @@ FIGURES = (
 @pytest.mark.parametrize(
     "by", ["project,model,week", "session,day", "model,month", "month,project"]
 )
-def test_all_sums_are_those_of_the_reports(capfd: pytest.CaptureFixture[str], by: str) -> None:
+def test_sums_agree_with_the_reports(capfd: pytest.CaptureFixture[str], by: str) -> None:
     found = value(capfd, "--by", by, "--root", GALLERY, "-z", "UTC")
     whole = value(capfd, "--root", GALLERY, "-z", "UTC")["totals"]
     cells = loaded(out(capfd, "--by", by, "--csv", "--root", GALLERY, "-z", "UTC"))
@@ -97,7 +97,9 @@ def test_all_sums_are_those_of_the_reports(capfd: pytest.CaptureFixture[str], by
 
 
 @pytest.mark.parametrize("report", ["daily", "weekly", "monthly", "session", "project", "model"])
-def test_every_report_as_csv_is_its_json(capfd: pytest.CaptureFixture[str], report: str) -> None:
+def test_csv_of_every_report_matches_its_json(
+    capfd: pytest.CaptureFixture[str], report: str
+) -> None:
     rows = value(capfd, report, "--root", GALLERY, "-z", "UTC")["rows"]
     lines = loaded(out(capfd, report, "--csv", "--root", GALLERY, "-z", "UTC"))
     for row, line in zip(rows, lines, strict=True):
@@ -106,7 +108,7 @@ def test_every_report_as_csv_is_its_json(capfd: pytest.CaptureFixture[str], repo
             assert text == told if isinstance(told, str) else float(text) == pytest.approx(told)
 
 
-def test_blocks_as_csv_are_without_gaps(capfd: pytest.CaptureFixture[str]) -> None:
+def test_csv_blocks_have_no_gaps(capfd: pytest.CaptureFixture[str]) -> None:
     blocks = value(capfd, "blocks", "--root", GALLERY)["rows"]
     lines = loaded(out(capfd, "blocks", "--csv", "--root", GALLERY))
     assert [one["start"] for one in lines] == [one["start"] for one in blocks if not one["gap"]]
@@ -124,21 +126,19 @@ def test_blocks_as_csv_are_without_gaps(capfd: pytest.CaptureFixture[str]) -> No
         (["--csv", "--json"], "use either `--csv` or `--json`"),
     ],
 )
-def test_what_cannot_be_asked(
-    capfd: pytest.CaptureFixture[str], given: list[str], error: str
-) -> None:
+def test_refused_options(capfd: pytest.CaptureFixture[str], given: list[str], error: str) -> None:
     code, told = fails(capfd, *given, "--root", GALLERY)
     said = json.loads(told)["error"] if "--json" in given else told
     assert code == 2
     assert error in said
 
 
-def test_by_one_thing_it_is_the_report(capfd: pytest.CaptureFixture[str]) -> None:
+def test_single_dimension_is_the_report(capfd: pytest.CaptureFixture[str]) -> None:
     same = out(capfd, "project", "--root", GALLERY)
     assert out(capfd, "--by", "project", "--root", GALLERY) == same
 
 
-def test_nothing_is_a_head_alone(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_empty_csv_is_a_header(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert loaded(out(capfd, "--by", "project,week", "--csv", "--root", tmp_path)) == []
     assert out(capfd, "--by", "project,week", "--root", tmp_path) == "no usage\n"
 
@@ -157,7 +157,7 @@ def test_nothing_is_a_head_alone(capfd: pytest.CaptureFixture[str], tmp_path: Pa
         (None, ""),
     ],
 )
-def test_no_text_is_taken_for_a_formula(name: str | None, written: str) -> None:
+def test_text_is_never_a_formula(name: str | None, written: str) -> None:
     from plait.usage.spending import SpendingSum
 
     assert loaded(format_csv(("name",), [((name,), SpendingSum())]))[0]["name"] == written

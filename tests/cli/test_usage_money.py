@@ -1,4 +1,4 @@
-"""The money table: real files, one sentence a case, through `plait usage --json`.
+"""A table of billing cases on real files, through `plait usage --json`.
 
 Each case holds one billed response of 100 input and 10 output tokens unless it says otherwise.
 """
@@ -24,7 +24,7 @@ ONE = (100 * 3 + 10 * 15) / 1_000_000
 
 
 def line(**fields: Any) -> dict[str, Any]:
-    """Returns an entry of the chain, the first second of a November morning."""
+    """Return an entry of the chain, the first second of a November morning."""
     plain = {
         "parentUuid": None,
         "isSidechain": False,
@@ -39,7 +39,7 @@ def line(**fields: Any) -> dict[str, Any]:
 
 
 def prompt(uuid: str = "u1", parent: str | None = None, text: str = "Go", **fields: Any) -> Any:
-    """Returns a prompt."""
+    """Return a prompt."""
     content = {"role": "user", "content": text}
     return line(type="user", uuid=uuid, parentUuid=parent, message=content, **fields)
 
@@ -51,7 +51,7 @@ def answer(
     usage: dict[str, Any] | None = None,
     **fields: Any,
 ) -> Any:
-    """Returns an answer of a hundred tokens in and ten out."""
+    """Return an answer of a hundred tokens in and ten out."""
     said = {
         "id": "msg_1",
         "role": "assistant",
@@ -65,28 +65,28 @@ def answer(
 
 
 def compact(value: Any) -> bytes:
-    """Writes a line as the client does."""
+    """Write a line as the client does."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def spaced(value: Any) -> bytes:
-    """Writes a line with spaces."""
+    """Write a line with spaces."""
     return json.dumps(value).encode()
 
 
 def log(*lines: Any) -> bytes:
-    """Returns the bytes of a file."""
+    """Return the bytes of a file."""
     return b"".join((one if isinstance(one, bytes) else compact(one)) + b"\n" for one in lines)
 
 
 def call(**given: Any) -> dict[str, Any]:
-    """Returns a message whose tool is given strange things."""
+    """Return a message whose tool is given strange things."""
     block = {"type": "tool_use", "id": "toolu_1", "name": "Write", "input": given}
     return {"content": [block]}
 
 
 def counted_by_client(cost: float) -> dict[str, Any]:
-    """Returns what the client says that a session has cost so far."""
+    """Return what the client says that a session has cost so far."""
     return {"type": "cost-state", "totalCostUSD": cost, "sessionId": SESSION}
 
 
@@ -101,7 +101,7 @@ class Case:
 
 
 def case(says: str, *lines: Any, **totals: Any) -> Case:
-    """Returns a case of one session's own file."""
+    """Return a case of one session's own file."""
     return Case(says, {MAIN: log(*lines)}, totals)
 
 
@@ -394,7 +394,7 @@ PLAIN: dict[str, Any] = {
 
 # checklist: F25, F37
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.says)
-def test_the_money_adds_up(case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_costs_add_up(case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for name, data in case.files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -411,7 +411,7 @@ def test_the_money_adds_up(case: Case, tmp_path: Path, capfd: pytest.CaptureFixt
         )
 
 
-def test_what_no_log_holds_is_told_below_the_table(
+def test_costs_missing_from_the_logs_are_shown_below_the_table(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / MAIN
@@ -432,6 +432,6 @@ def test_what_no_log_holds_is_told_below_the_table(
 
 
 def brief(totals: dict[str, Any]) -> dict[str, Any]:
-    """Returns totals with the parts counted by their responses."""
+    """Return totals with the parts counted by their responses."""
     parts = ("abandoned", "agents", "service")
     return {name: totals[name]["responses"] if name in parts else totals[name] for name in PLAIN}

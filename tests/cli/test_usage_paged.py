@@ -1,4 +1,4 @@
-"""Usage on a screen: what does not fit begins with the totals and the newest rows."""
+"""Usage on a terminal: long output begins with the totals and the newest rows."""
 
 import os
 import pty
@@ -16,7 +16,7 @@ from plait.usage.formats import format_gap
 
 
 def on_screen(home: Path, height: int, *words: object) -> list[str]:
-    """Returns the lines that a command prints on a screen of some height, by way of its pager."""
+    """Return the lines that a command prints on a screen of some height, by way of its pager."""
     ours, theirs = pty.openpty()
     ioctl(theirs, TIOCSWINSZ, struct.pack("HHHH", height, 100, 0, 0))
     done = subprocess.run(
@@ -45,7 +45,7 @@ def days(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("report", ["daily", "blocks"])
-def test_what_does_not_fit_begins_with_totals_and_newest(
+def test_long_output_begins_with_totals_and_newest_rows(
     gallery: Path, tmp_path: Path, report: str
 ) -> None:
     short = on_screen(tmp_path, 12, "usage", report, "--root", gallery)
@@ -57,13 +57,13 @@ def test_what_does_not_fit_begins_with_totals_and_newest(
     assert sorted(short) == sorted(tall)
 
 
-def test_an_order_that_was_asked_for_stays(gallery: Path, tmp_path: Path) -> None:
+def test_requested_order_stays(gallery: Path, tmp_path: Path) -> None:
     lines = on_screen(tmp_path, 12, "usage", "--order", "asc", "--root", gallery)
     assert lines[1].startswith("total ")
     assert days(lines) == sorted(days(lines))
 
 
-def test_what_has_no_time_keeps_its_order(gallery: Path, tmp_path: Path) -> None:
+def test_rows_without_a_time_keep_their_order(gallery: Path, tmp_path: Path) -> None:
     short = on_screen(tmp_path, 8, "usage", "session", "--root", gallery)
     tall = on_screen(tmp_path, 200, "usage", "session", "--root", gallery)
     assert [line for line in short if "2026-" in line] == [line for line in tall if "2026-" in line]
@@ -73,5 +73,5 @@ def test_what_has_no_time_keeps_its_order(gallery: Path, tmp_path: Path) -> None
     ("hours", "expected"),
     [(5.4, "5 h"), (47.4, "47 h"), (47.6, "2 days"), (205, "9 days"), (1458, "61 days")],
 )
-def test_gaps_are_told_as_people_do(hours: float, expected: str) -> None:
+def test_gaps_are_worded_plainly(hours: float, expected: str) -> None:
     assert format_gap(timedelta(hours=hours)) == expected

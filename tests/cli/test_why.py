@@ -1,4 +1,4 @@
-"""`plait why`: what a session cost and why, in words and as JSON."""
+"""`plait why` and `plait waste`: text and JSON."""
 
 import json
 import shlex
@@ -38,7 +38,7 @@ def told(capfd: pytest.CaptureFixture[str], root: Path, *words: str) -> dict[str
     return found
 
 
-def test_causes_and_money_stand_together(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+def test_causes_with_costs(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     found = out(capfd, root)
     assert "4 requests, $" in found
     assert "pause of 10 min" in found
@@ -47,7 +47,7 @@ def test_causes_and_money_stand_together(capfd: pytest.CaptureFixture[str], root
     assert "the cache expired at 2026-11-02" in found
 
 
-def test_only_what_is_dear_is_listed_unless_all_is_asked_for(
+def test_only_expensive_requests_are_listed_without_all(
     capfd: pytest.CaptureFixture[str], root: Path
 ) -> None:
     few, every = out(capfd, root), out(capfd, root, "--all")
@@ -70,9 +70,7 @@ def test_json_has_the_parts_of_each_request(capfd: pytest.CaptureFixture[str], r
     assert found["next"]["cold_at"].startswith("2026-11-02T09:")
 
 
-def test_what_cannot_be_told_is_said_to_be_unknown(
-    capfd: pytest.CaptureFixture[str], root: Path
-) -> None:
+def test_unknown_tokens_are_reported(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     assert "not in the log" not in out(capfd, root)
     assert told(capfd, root)["totals"]["unknown"] == 0
     (path,) = root.rglob("*.jsonl")
@@ -84,7 +82,7 @@ def test_what_cannot_be_told_is_said_to_be_unknown(
     assert "nothing was paid for twice, as far as is known" in out(capfd, root)
 
 
-def test_a_turn_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+def test_single_turn(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     found = told(capfd, root, "--turn", "3")
     assert [one["cause"] for one in found["requests"]] == ["pause"]
     assert found["totals"]["again"] == found["requests"][0]["again"] > 0
@@ -92,7 +90,7 @@ def test_a_turn_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     assert "turn 9 has no request" in capfd.readouterr().err
 
 
-def test_a_turn_shows_what_stood_in_the_context_when_it_ended(
+def test_turn_shows_the_context_at_its_end(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     talk = CachedSession()
@@ -116,7 +114,7 @@ def test_a_turn_shows_what_stood_in_the_context_when_it_ended(
     assert "in the context after turn 1, and what carrying them cost by then" in shown
 
 
-def test_a_session_without_answers_says_so(
+def test_session_without_responses_says_so(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     talk = CachedSession()
@@ -127,7 +125,7 @@ def test_a_session_without_answers_says_so(
     assert "no token usage recorded in this session" in out(capfd, tmp_path)
 
 
-def test_what_is_carried_is_paid_for_with_every_request(
+def test_carried_items_are_paid_for_with_every_request(
     capfd: pytest.CaptureFixture[str], root: Path
 ) -> None:
     carried = told(capfd, root)["carried"]
@@ -138,7 +136,7 @@ def test_what_is_carried_is_paid_for_with_every_request(
     assert costs == sorted(costs, reverse=True)
 
 
-def test_money_without_a_price_is_told(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_unpriced_requests_are_reported(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     talk = CachedSession(model="nobody-knows-1")
     talk.ask()
     talk.ask(timedelta(minutes=6))
@@ -169,7 +167,7 @@ def test_waste_ranks_avoidable_spending(capfd: pytest.CaptureFixture[str], root:
     assert {"kind", "cost_usd", "count", "evidence", "advice"} <= value["findings"][0].keys()
 
 
-def test_waste_of_a_project_and_of_a_time(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+def test_waste_by_project_and_period(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     nothing = "no avoidable spending found"
     assert nothing in wasted(capfd, root, "--until", "2026-11-01")
     assert nothing not in wasted(capfd, root, "--project", "shop")
@@ -177,7 +175,7 @@ def test_waste_of_a_project_and_of_a_time(capfd: pytest.CaptureFixture[str], roo
     assert "no project named 'elsewhere'" in capfd.readouterr().err
 
 
-def test_what_waste_names_can_be_typed(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+def test_waste_evidence_can_be_opened(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     value = json.loads(wasted(capfd, root, "--json"))
     things = [one for item in value["findings"] for one in item["evidence"]]
     for one in things:
@@ -190,7 +188,7 @@ def test_what_waste_names_can_be_typed(capfd: pytest.CaptureFixture[str], root: 
     assert f"why {SESSION[:8]} --turn {things[0]['response']} --root" in shown
 
 
-def test_what_stands_beside_the_turns_is_shown_alone(
+def test_requests_outside_turns_are_shown_separately(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     talk = CachedSession()

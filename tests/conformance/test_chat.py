@@ -1,4 +1,4 @@
-"""Lines of two clients to where they differ: kinds, fields, drawings, values."""
+"""Comparing the lines of two clients: kinds, fields, graphs, values."""
 
 import json
 from pathlib import Path
@@ -51,11 +51,11 @@ def result(**fields: object) -> Entry:
         ({"type": "mode"}, "mode"),
     ],
 )
-def test_a_line_is_of_a_kind(entry: Entry, kind: str) -> None:
+def test_kinds_of_lines(entry: Entry, kind: str) -> None:
     assert kind_of(entry, {"t1": "Bash"}) == kind
 
 
-def test_fields_are_paths_and_what_is_free_is_not_looked_into() -> None:
+def test_fields_are_paths_and_free_values_are_ignored() -> None:
     entry = {"a": {"b": [{"c": 1}, {"d": None}]}, "input": {"any": "thing"}, "on": True}
     assert fields_of(entry) == {
         "a": "object",
@@ -68,7 +68,7 @@ def test_fields_are_paths_and_what_is_free_is_not_looked_into() -> None:
     }
 
 
-def test_lines_lack_what_all_others_have_and_have_what_none_has() -> None:
+def test_missing_and_extra_fields() -> None:
     theirs = forms([{"type": "mode", "a": 1, "b": {"c": 1}}, {"type": "mode", "b": {"c": 1}}])
     ours = forms([{"type": "mode", "a": "1", "e": {"f": 1}}, {"type": "tag"}])
     assert [str(one) for one in differences(ours, theirs)] == [
@@ -88,7 +88,7 @@ def log(folder: Path, name: str, *entries: Entry) -> Path:
 ONE, TWO, NOTE = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "123")
 
 
-def test_logs_are_alike_but_for_ids_times_and_lines_of_one_client_alone(tmp_path: Path) -> None:
+def test_logs_match_except_ids_times_and_client_only_lines(tmp_path: Path) -> None:
     asked = {"uuid": ONE, "parentUuid": None, "timestamp": "2026-01-03T10:00:00.000Z"}
     note = {"type": "attachment", "attachment": {"type": "date"}, "uuid": NOTE, "parentUuid": ONE}
     ended: Entry = {"type": "system", "subtype": "turn_duration", "durationMs": 12, "uuid": TWO}
@@ -114,7 +114,7 @@ def queued(operation: str, time: str) -> Entry:
     return {"type": "queue-operation", "operation": operation, "timestamp": f"{NOON}{time}Z"}
 
 
-def test_the_queue_stands_where_its_time_puts_it(tmp_path: Path) -> None:
+def test_queue_lines_are_ordered_by_time(tmp_path: Path) -> None:
     """The client writes messages a moment later than it makes them."""
     at = {"uuid": ONE, "parentUuid": None}
     lines = [
@@ -140,7 +140,7 @@ def snapshot(of: str, *, is_update: bool = False) -> Entry:
     return {"type": "file-history-snapshot", "messageId": of, "isSnapshotUpdate": is_update}
 
 
-def test_a_snapshot_stands_before_its_prompt(tmp_path: Path) -> None:
+def test_snapshot_precedes_its_prompt(tmp_path: Path) -> None:
     prompt = user("a", uuid=ONE, parentUuid=None)
     late = log(tmp_path, "a", prompt, snapshot(ONE), snapshot(ONE, is_update=True), snapshot(TWO))
     kept = [(kind, entry.get("isSnapshotUpdate")) for kind, entry in told(late, {})]
@@ -154,7 +154,7 @@ def block(uuid: str, parent: str | None, call: str) -> Entry:
     return {"type": "assistant", "message": message, "uuid": uuid, "parentUuid": parent}
 
 
-def test_results_stand_behind_the_whole_response(tmp_path: Path) -> None:
+def test_results_follow_the_whole_response(tmp_path: Path) -> None:
     """A call may be done before the next block is there, which then hangs on its result."""
     one, two, three, four = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "4567")
     early = result(uuid=two) | {"uuid": two, "parentUuid": one}
@@ -168,7 +168,7 @@ def test_results_stand_behind_the_whole_response(tmp_path: Path) -> None:
     ]
 
 
-def test_messages_that_are_left_out_are_not_counted(tmp_path: Path) -> None:
+def test_omitted_messages_are_not_counted(tmp_path: Path) -> None:
     date = {"type": "attachment", "attachment": {"type": "date"}, "uuid": ONE, "parentUuid": None}
     ended = {"type": "system", "subtype": "turn_duration", "uuid": TWO, "messageCount": 7}
     [(_, entry)] = told(log(tmp_path, "a", date, {**ended, "parentUuid": ONE}), {})
@@ -193,7 +193,7 @@ TOLD_BY_THE_CALLER = {
 }
 
 
-def test_what_the_writer_says_by_itself_the_client_says_too(shared: Path, tmp_path: Path) -> None:
+def test_every_field_of_the_writer_is_the_clients(shared: Path, tmp_path: Path) -> None:
     """Holds fields at any depth; what a caller says of an event is the caller's."""
     theirs: dict[str, Form] = {}
     ours: dict[str, Form] = {}

@@ -1,4 +1,4 @@
-"""Requests to the form in which they can be compared."""
+"""Normalising requests for comparison."""
 
 import pytest
 
@@ -59,7 +59,7 @@ def result(content: object) -> Json:
         ),
     ],
 )
-def test_what_varies_is_left_out(message: tuple[str, object], expected: list[Message]) -> None:
+def test_varying_parts_are_removed(message: tuple[str, object], expected: list[Message]) -> None:
     role, content = message
     assert comparable([{"role": role, "content": content}]) == expected
 
@@ -69,7 +69,7 @@ def asked(path: str, *contents: str) -> Asked:
     return Asked("POST", path, {}, {"messages": messages})
 
 
-def test_the_request_that_ends_with_the_probe_is_the_one() -> None:
+def test_probe_request_is_selected() -> None:
     counting = asked("/v1/messages/count_tokens", PROBE)
     title = asked("/v1/messages", "a title for this")
     real = asked("/v1/messages?beta=true", "old", PROBE)
@@ -77,13 +77,13 @@ def test_the_request_that_ends_with_the_probe_is_the_one() -> None:
     assert probe_request([counting, title]) is None
 
 
-def test_marks_compare_as_json_does() -> None:
+def test_values_compare_as_json() -> None:
     assert mark(("a", [1]), ["a", [1]]) is Mark.EQUAL
     assert mark({"a": 1, "b": 2}, {"b": 2, "a": 1}) is Mark.EQUAL
     assert mark(["a"], ["b"]) is Mark.DIFFERENT
 
 
-def test_tools_that_are_gone_explain_a_difference() -> None:
+def test_missing_tools_explain_a_difference() -> None:
     loaded = {"type": "tool_reference", "tool_name": "WebFetch"}
     gone = text("[Tool references removed - tools no longer available]")
     ours: list[Message] = [("user", [result([loaded]), text("Tool loaded.")])]
@@ -92,21 +92,21 @@ def test_tools_that_are_gone_explain_a_difference() -> None:
     assert explanation(ours, [("user", [text("other")])]) == ""
 
 
-def test_a_session_that_is_too_long_is_summarized_without_its_last_answer() -> None:
+def test_too_long_session_is_summarised_without_its_last_answer() -> None:
     ours: list[Message] = [("user", [text("a")]), ("assistant", [text("b")])]
     assert explanation(ours, ours[:1]) == ""
     assert explanation(ours, ours[:1], is_summarized=True).startswith("too long")
     assert explanation(ours, [], is_summarized=True) == ""
 
 
-def test_words_of_the_client_are_told_from_a_difference() -> None:
+def test_client_messages_are_not_differences() -> None:
     ours: list[Message] = [("user", [result("out"), result([text("a")])])]
     joined = [result(f"out\n\n{REMINDER}"), result([text("a\n"), text(REMINDER)])]
     assert without_joined([("user", joined)]) == ours
     assert without_joined([("user", [text(REMINDER)])]) == [("user", [text(REMINDER)])]
 
 
-def test_a_task_that_had_not_ended_is_told_by_the_client_alone() -> None:
+def test_unfinished_task_is_reported_only_by_the_client() -> None:
     words = "<task-notification>it didn't finish before the previous session ended"
     theirs: list[Message] = [("user", [text("a")]), ("user", [text(words)])]
     assert without_stopped(theirs) == theirs[:1]

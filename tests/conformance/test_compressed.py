@@ -1,4 +1,4 @@
-"""What must be true of compressed and moved sessions, where no client is needed to say so."""
+"""Checks of compressed and moved sessions that need no client."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ def edited(
     steps: tuple[int, ...] = (),
     file: Path = Path("/dev/null"),
 ) -> Edited:
-    """Returns an edit after which the client sends something, and the SDK lists something."""
+    """Return an edit after which the client sends something, and the SDK lists something."""
     resumed = [Resumed(bool(said), None, (), said, said) for said in (before, after)]
     readings = [Readings(one, one, None, one) for one in resumed]
     again = SimpleNamespace(compress=lambda *_, **__: SimpleNamespace(steps=steps, changes=()))
@@ -66,13 +66,11 @@ SAID = asked("a")
         ),
     ],
 )
-def test_a_compressed_session_is_held_to_its_word(
-    one: Edited, wanted: dict[str, Any], is_right: bool
-) -> None:
+def test_compressed_session_is_checked(one: Edited, wanted: dict[str, Any], is_right: bool) -> None:
     assert (list(left(wanted, one)) == []) is is_right
 
 
-def test_turns_and_titles_stay() -> None:
+def test_turns_and_titles_are_kept() -> None:
     assert list(uncounted(edited(SAID, SAID))) == []
     assert list(uncounted(edited(SAID, SAID, turns=(3, 2)))) == []
     assert list(uncounted(edited(SAID, SAID, turns=(2, 3))))
@@ -81,14 +79,14 @@ def test_turns_and_titles_stay() -> None:
     assert last_of([]) == []
 
 
-def test_a_session_is_at_home_before_it_moves(tmp_path: Path) -> None:
+def test_session_is_in_its_folder_before_moving(tmp_path: Path) -> None:
     file = tmp_path / "s.jsonl"
     file.write_text('{"cwd":"/x/\\"y","a":1}\n{"b":2}\n')
     at_home(cast(Case, SimpleNamespace(desk=Desk(tmp_path), file=file)))
     assert file.read_text() == f'{{"cwd":"{tmp_path}/demo","a":1}}\n{{"b":2}}\n'
 
 
-def test_a_moved_session_says_the_same_elsewhere(tmp_path: Path) -> None:
+def test_moved_session_sends_the_same(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.project.mkdir(parents=True)
     file = tmp_path / "new.jsonl"
@@ -102,7 +100,7 @@ def test_a_moved_session_says_the_same_elsewhere(tmp_path: Path) -> None:
     assert Desk(tmp_path, "other").directory == tmp_path / "other"
 
 
-def test_what_is_left_is_named_by_its_log() -> None:
+def test_remaining_files_are_named_by_the_log() -> None:
     plan = cast(Any, SimpleNamespace(session="/another/place"))
     assert named_by(Trial(plan, lambda _: ())) == "/another/place"
     assert named_by(Trial(plan, lambda _: (), None, Path("x/id.jsonl"))) == "id"

@@ -1,4 +1,4 @@
-"""Edits that the client judges: what needs no client to be judged rightly."""
+"""Preparation of edits for the client as a judge."""
 
 import json
 from pathlib import Path
@@ -57,7 +57,7 @@ def edited(case: Case, after: Resumed) -> Edited:
     return Edited(case, plan, Readings(after, after, None, after), None)
 
 
-def test_a_copy_says_what_its_ids_were(tmp_path: Path) -> None:
+def test_copied_ids_map_to_originals(tmp_path: Path) -> None:
     line = user(NEW, forkedFrom={"sessionId": "s", "messageUuid": OLD})
     olds = old_ids(session(tmp_path, line, user("other"), name=NEW.replace("a", "c")), "source")
     assert olds == {NEW.replace("a", "c"): "source", NEW: OLD}
@@ -78,34 +78,34 @@ def test_a_copy_says_what_its_ids_were(tmp_path: Path) -> None:
         pytest.param(resumed("a", chain=(NEW,), resumes=False), ["not resume"], id="no more"),
     ],
 )
-def test_what_the_client_says_is_compared_up_to_ids(after: Resumed, words: list[str]) -> None:
+def test_client_output_is_compared_up_to_ids(after: Resumed, words: list[str]) -> None:
     found = list(differences(resumed("a"), after, {NEW: OLD}))
     assert len(found) == len(words)
     assert all(word in sentence for word, sentence in zip(words, found, strict=True))
 
 
-def test_a_branch_that_does_not_go_on_has_a_tip(tmp_path: Path) -> None:
+def test_abandoned_branch_has_an_end(tmp_path: Path) -> None:
     lines = [user("a"), user("b", "a"), user("c", "a"), user("d", "a", isSidechain=True)]
     file = session(tmp_path, *lines, {"type": "system", "uuid": "e", "parentUuid": "a"})
     assert other_tips(case(file, "a", "c")) == ["b"]
     assert other_tips(case(file, "a", "b")) == ["c"]
 
 
-def test_a_choice_is_the_same_in_every_run(tmp_path: Path) -> None:
+def test_choices_are_deterministic(tmp_path: Path) -> None:
     says = {"message": {"content": "words"}}
     file = session(tmp_path, *(user(f"u{number}") | says for number in range(9)))
     assert some_message(case(file)) == some_message(case(file))
     assert some_message(case(session(tmp_path, {"type": "mode"}, user("silent")))) is None
 
 
-def test_a_message_stands_before_the_compaction_that_came_later() -> None:
+def test_message_precedes_a_later_compaction() -> None:
     lines = [b'{"uuid":"a"}', b'"compact_boundary"', b'{"uuid":"b"}', b'"compact_boundary"', b"c"]
     assert before_next_boundary(lines, "a") == lines[:1]
     assert before_next_boundary(lines, "b") == lines[:3]
     assert before_next_boundary(lines[:3], "b") == lines[:3]
 
 
-def test_one_may_stand_at_the_end_of_a_response(tmp_path: Path) -> None:
+def test_fork_point_may_be_the_end_of_a_response(tmp_path: Path) -> None:
     parts = [user(one, message={"id": "m"}) for one in ("b", "c", "d")]
     file = session(tmp_path, user("a"), *parts)
     assert ends_of(file, "n", "b") == ["n", "b", "d"]
@@ -113,7 +113,7 @@ def test_one_may_stand_at_the_end_of_a_response(tmp_path: Path) -> None:
     assert ends_of(file, None, "a") == ["a"]
 
 
-def test_a_switched_session_goes_on_at_the_tip(tmp_path: Path) -> None:
+def test_switched_session_resumes_at_the_end(tmp_path: Path) -> None:
     note = {"type": "attachment", "uuid": "n"}
     result = user("r", "b", message={"content": [{"type": "tool_result"}]})
     parts = [user(one, "a", message={"id": "m"}) for one in ("b", "p")]
@@ -124,14 +124,14 @@ def test_a_switched_session_goes_on_at_the_tip(tmp_path: Path) -> None:
         assert (found == []) is is_right
 
 
-def test_a_graft_begins_with_what_it_was_grafted_onto(tmp_path: Path) -> None:
+def test_graft_begins_with_its_base(tmp_path: Path) -> None:
     judged = case(session(tmp_path, user("a")), "a")
     assert list(follows(edited(judged, resumed(*STOCK_WORDS, "branch")))) == []
     assert list(follows(edited(judged, resumed("branch", *STOCK_WORDS[1:]))))
     assert list(follows(edited(judged, resumed(*reversed(STOCK_WORDS)))))
 
 
-def test_only_the_users_words_are_counted() -> None:
+def test_only_user_text_is_counted() -> None:
     answer: Message = ("assistant", [{"type": "text", "text": "b"}])
     assert list(words_of([*said("a"), answer, ("user", [{"type": "image"}])])) == ["a"]
 
@@ -144,13 +144,13 @@ def test_only_the_users_words_are_counted() -> None:
         ([("leaf", "leaf differs"), ("undo", "bad")], Mark.DIFFERENT, "bad"),
     ],
 )
-def test_a_fault_that_was_there_before_is_none_of_the_edit(
+def test_existing_violations_are_not_the_edits(
     faults: list[tuple[str, str]], mark: Mark, why: str
 ) -> None:
     assert weighed(faults, {"leaf": "nobody writes that"}) == (mark, why)
 
 
-def test_a_desk_is_put_back_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workspace_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.chown", lambda *_, **__: None)
     desk = Desk(tmp_path)
     desk.project.mkdir(parents=True)
@@ -171,7 +171,7 @@ def test_a_desk_is_put_back_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     assert held(desk) != before
 
 
-def test_a_list_is_compared_as_the_sdk_cuts_it() -> None:
+def test_list_is_compared_as_cut_by_the_sdk() -> None:
     assert told(Listed("s", " two\nwords ", None)) == "two words"
     assert told(Listed("s", None, None)) == ""
     assert told(None) is None
@@ -188,11 +188,11 @@ def test_a_list_is_compared_as_the_sdk_cuts_it() -> None:
         (None, Listed("s", "a", "a"), False),
     ],
 )
-def test_what_has_no_title_is_shown_in_two_ways(
+def test_untitled_sessions_have_two_forms(
     ours: Listed | None, theirs: Listed | None, expected: bool
 ) -> None:
     assert is_untitled(ours, theirs) is expected
 
 
-def test_every_operation_says_what_it_asks() -> None:
+def test_every_operation_is_described() -> None:
     assert all(operation.__doc__ for operation in OPERATIONS.values())

@@ -1,4 +1,4 @@
-"""Seeds to shapes: the same for ever, and of every kind."""
+"""Random shapes: deterministic per seed, and of every kind."""
 
 import json
 from collections import Counter
@@ -11,16 +11,16 @@ from conformance.strokes import STROKES
 from plait.record import read
 
 
-def test_a_seed_is_a_case() -> None:
+def test_seed_determines_the_case() -> None:
     assert [drawn(seed) for seed in range(30)] == [drawn(seed) for seed in range(30)]
     assert len({drawn(seed)[1] for seed in range(300)}) > 290
 
 
-def test_moods_take_turns() -> None:
+def test_profiles_alternate() -> None:
     assert Counter(drawn(seed)[0] for seed in range(30)) == dict.fromkeys(MOODS, 10)
 
 
-def test_every_stroke_is_in_a_mood() -> None:
+def test_every_operation_is_in_a_profile() -> None:
     assert {kind for mood in MOODS.values() for kind in mood} == set(STROKES)
 
 
@@ -37,7 +37,7 @@ def test_shapes_are_of_every_kind(tmp_path: Path) -> None:
     assert forks > 100
 
 
-def test_lines_are_written_as_the_client_writes_them() -> None:
+def test_lines_match_the_clients_form() -> None:
     for seed in range(50):
         for line in drawn(seed)[1].splitlines():
             try:
@@ -56,7 +56,7 @@ def test_known_shapes_are_of_the_default_run(tmp_path: Path) -> None:
     assert all((examples / name).is_dir() for group, name in edited if group == "examples")
 
 
-def test_a_known_difference_is_explained_and_a_new_one_is_not() -> None:
+def test_known_differences_are_explained() -> None:
     same, other = Mark.EQUAL, Mark.DIFFERENT
     known = explained(Verdict("fuzz", "edges 31", same, other, same))
     assert (known.leaf, known.messages, known.is_equal) == (Mark.EXPLAINED, same, True)

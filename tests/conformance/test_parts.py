@@ -1,4 +1,4 @@
-"""The parts around the client that need no client: scripts, samples, desks, what is missing."""
+"""Parts around the client: scripts, samples, workspaces, missing tools."""
 
 import json
 import subprocess
@@ -21,12 +21,12 @@ from tests.standin import Answer, Json, StandIn, by_script
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_scenarios_have_names_of_their_own() -> None:
+def test_scenarios_have_unique_names() -> None:
     names = [scenario.name for scenario in (*PRINTED, *SHOWN, *WRITTEN)]
     assert len({safe(name) for name in names}) == len(names)
 
 
-def test_the_script_answers_every_step(tmp_path: Path) -> None:
+def test_script_answers_every_step(tmp_path: Path) -> None:
     choose = by_script(script(tmp_path))
     for rule in script(tmp_path)["rules"]:
         messages: list[Json] = [{"role": "user", "content": f"{rule['when']} please"}]
@@ -37,7 +37,7 @@ def test_the_script_answers_every_step(tmp_path: Path) -> None:
             messages.append({"role": "user", "content": [{"type": "tool_result"}]})
 
 
-def test_a_sample_is_of_mixed_sizes_and_versions(tmp_path: Path) -> None:
+def test_sample_has_mixed_sizes_and_versions(tmp_path: Path) -> None:
     for version in ("1.0.30", "2.0.60", "2.1.170"):
         for size in range(1, 6):
             line = json.dumps({"version": version}, separators=(",", ":")) + "\n"
@@ -49,7 +49,7 @@ def test_a_sample_is_of_mixed_sizes_and_versions(tmp_path: Path) -> None:
     assert len(sample(tmp_path, 100)) == 15
 
 
-def test_a_clients_environment_is_built_from_nothing(tmp_path: Path) -> None:
+def test_client_environment_is_built_from_scratch(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     found = desk.environment("http://127.0.0.1:1")
     assert found["HOME"] == str(tmp_path / "home")
@@ -58,7 +58,7 @@ def test_a_clients_environment_is_built_from_nothing(tmp_path: Path) -> None:
     assert {name for name in found if name.startswith("DISABLE")} >= {"DISABLE_TELEMETRY"}
 
 
-def test_a_fork_ends_before_the_probe(tmp_path: Path) -> None:
+def test_fork_ends_before_the_probe(tmp_path: Path) -> None:
     file = tmp_path / "fork.jsonl"
     probe = {"role": "user", "content": "Probe 7f3a: what was said?"}
     lines: list[Json] = [
@@ -72,7 +72,7 @@ def test_a_fork_ends_before_the_probe(tmp_path: Path) -> None:
     assert len(list(objects(file))) == 4
 
 
-def test_cases_say_what_the_client_says(tmp_path: Path) -> None:
+def test_cases_match_the_client(tmp_path: Path) -> None:
     found = Resumed(True, "u", ("u",), [("user", [{"type": "text", "text": "a"}])])
     session = tmp_path / "session.jsonl"
     assert is_expected(None, found)
@@ -83,7 +83,7 @@ def test_cases_say_what_the_client_says(tmp_path: Path) -> None:
     assert not is_expected(session, Resumed(False, None, (), []))
 
 
-def test_titles_are_cut_as_the_sdk_cuts_them() -> None:
+def test_titles_are_cut_like_the_sdk() -> None:
     assert shortened("two\n words ") == "two words"
     assert shortened("x" * 300) == "x" * 200 + "…"
 
@@ -92,17 +92,17 @@ def test_titles_are_cut_as_the_sdk_cuts_them() -> None:
     ("said", "content"),
     [({"content": "a"}, "a"), ({"content": [1]}, [1]), ({"content": None}, []), ("odd", [])],
 )
-def test_the_sdk_may_hold_anything(said: object, content: object) -> None:
+def test_sdk_accepts_any_session(said: object, content: object) -> None:
     assert as_message("user", said) == {"role": "user", "content": content}
 
 
-def test_without_root_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_root_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr("shutil.which", lambda name: None if name == "unshare" else name)
     assert [text.split(" is ")[0] for text in sandbox.needs()] == ["root", "unshare"]
 
 
-def test_what_is_missing_is_a_row_and_an_exit_code(tmp_path: Path) -> None:
+def test_missing_tools_are_a_row_and_an_exit_code(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "conformance"]
     place = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
     done = subprocess.run(command, cwd=ROOT, env=place, capture_output=True, text=True, timeout=60)
@@ -111,14 +111,14 @@ def test_what_is_missing_is_a_row_and_an_exit_code(tmp_path: Path) -> None:
     assert "unshare is not installed" in done.stdout
 
 
-def test_a_group_that_is_none_is_refused() -> None:
+def test_unknown_group_is_refused() -> None:
     command = [sys.executable, "-m", "conformance", "nothing"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "no group 'nothing': there are print, terminal" in done.stderr
 
 
-def test_the_stand_in_can_change_its_script() -> None:
+def test_stand_in_can_change_its_script() -> None:
     with StandIn(by_script({})) as standin:
         standin.choose = by_script({"otherwise": {"text": "another"}})
         assert standin.choose({"messages": []}) == {"text": "another"}

@@ -1,4 +1,4 @@
-"""What must be true of redacted sessions, where no client is needed to say so."""
+"""Checks of redacted sessions that need no client."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def edited(
     chain: tuple[str, ...] = ("a",),
     steps: tuple[int, ...] = (),
 ) -> Edited:
-    """Returns an edit on a desk, after which the client sends something."""
+    """Return an edit on a desk, after which the client sends something."""
     file = desk.project / "s.jsonl"
     found = [Resumed(True, "a", ("a",), asked("words")), Resumed(True, "a", chain, after)]
     readings = [Readings(one, one, None, one) for one in found]
@@ -40,7 +40,7 @@ def desk(tmp_path: Path) -> Desk:
     return desk
 
 
-def test_a_clean_session_is_clean(desk: Desk) -> None:
+def test_clean_session_passes(desk: Desk) -> None:
     assert list(clean(beside_of, edited(desk, asked("other")))) == []
 
 
@@ -53,11 +53,11 @@ def test_a_clean_session_is_clean(desk: Desk) -> None:
         pytest.param({"after": asked("words"), "steps": (1,)}, id="not once"),
     ],
 )
-def test_what_is_wrong_is_said(desk: Desk, one: dict[str, Any]) -> None:
+def test_errors_are_reported(desk: Desk, one: dict[str, Any]) -> None:
     assert len(list(clean(beside_of, edited(desk, **one)))) == 1
 
 
-def test_a_secret_is_looked_for_where_it_may_be(desk: Desk) -> None:
+def test_secrets_are_searched_everywhere(desk: Desk) -> None:
     judged = edited(desk, asked("words"))
     for place, is_own in (("s/out.txt", True), ("s.jsonl", True), ("other.jsonl", False)):
         file = desk.project / place
@@ -72,7 +72,7 @@ def test_a_secret_is_looked_for_where_it_may_be(desk: Desk) -> None:
     assert list(clean(all_of, judged)) == []
 
 
-def test_somebody_typed_a_secret(desk: Desk) -> None:
+def test_typed_secret(desk: Desk) -> None:
     prompt = {"type": "user", "message": {"content": "words"}}
     assert json.loads(with_secret(json.dumps(prompt).encode()))["message"] == {
         "content": f"words {SECRET}"

@@ -1,4 +1,4 @@
-"""Verdicts to the table, and what a client wrote to the page on drift."""
+"""The table of verdicts, and the report of format drift."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ skipped: corpus: no logs
 client 2.1.325: 2 sessions read alike, 0 explained, 1 different, 12 s"""
 
 
-def test_the_table_sums_groups_and_shows_what_differs() -> None:
+def test_table_sums_groups_and_lists_differences() -> None:
     found = outcome(
         Verdict("produced", "rewind", SAME, SAME, SAME, SAME, SAME, SAME, SAME),
         Verdict("fuzz", "tools 1", SAME, SAME, SAME),
@@ -50,7 +50,7 @@ examples, fork: switch: declined: it has gone
 client 2.1.325: 2 edits hold, 1 explained, 1 different, 12 s"""
 
 
-def test_every_operation_is_a_column_of_its_own_table() -> None:
+def test_every_operation_is_a_column() -> None:
     found = outcome(
         edits("examples", "rewind", OTHER, Mark.NOT_ASKED, "clone: messages differs"),
         edits("examples", "fork", SAME, Mark.EXPLAINED, "switch: declined: it has gone"),
@@ -60,7 +60,7 @@ def test_every_operation_is_a_column_of_its_own_table() -> None:
     assert len(found.differences) == 1
 
 
-def test_both_tables_stand_in_one_page() -> None:
+def test_both_tables_are_on_one_page() -> None:
     found = outcome(
         Verdict("fuzz", "tools 1", SAME, SAME, SAME),
         edits("fuzz", "tools 1", SAME, SAME),
@@ -78,13 +78,13 @@ def edits(group: str, name: str, clone: Mark, switch: Mark, why: str = "") -> Ed
     return EditVerdict(group, name, {"clone": clone, "switch": switch}, why)
 
 
-def test_a_row_of_what_was_not_asked_is_equal() -> None:
+def test_skipped_row_counts_as_equal() -> None:
     assert Verdict("fuzz", "tools 1", SAME, SAME, SAME).is_equal
     assert not Verdict("fuzz", "tools 1", SAME, SAME, SAME, sdk=OTHER).is_equal
     assert not Verdict("fuzz", "tools 1", SAME, SAME, SAME, full=OTHER).is_equal
 
 
-def test_drift_names_what_is_new(tmp_path: Path) -> None:
+def test_drift_lists_new_content(tmp_path: Path) -> None:
     line = b'{"type":"from-the-future","sessionId":"s"}\n'
     (tmp_path / "a.jsonl").write_bytes(line + b'{"type":"mode","mode":"normal","depth":3}\n')
     found = outcome(
@@ -98,13 +98,13 @@ def test_drift_names_what_is_new(tmp_path: Path) -> None:
     assert "- Changed behaviour in produced, rewind: leaf" in text
 
 
-def test_no_drift_is_said_too(tmp_path: Path) -> None:
+def test_no_drift_is_reported(tmp_path: Path) -> None:
     text = page(outcome(Verdict("produced", "fork", SAME, SAME, SAME)), account_of(tmp_path))
     assert "Nothing new" in text
     assert "Behaviour as before: 1 sessions read alike." in text
 
 
-def test_the_page_on_drift_says_how_the_version_is_known(tmp_path: Path) -> None:
+def test_drift_page_names_the_version_source(tmp_path: Path) -> None:
     main, second = list(JUDGES)[:2]
     words = {version: page(Outcome(version), account_of(tmp_path)) for version in (main, second)}
     assert "This version is the main judge." in words[main]

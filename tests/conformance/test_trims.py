@@ -1,4 +1,4 @@
-"""What must be true of a trimmed session, where no client is needed to say so."""
+"""Checks of trimmed sessions that need no client."""
 
 from collections import Counter
 from pathlib import Path
@@ -47,7 +47,7 @@ def called(*blocks: Json) -> list[Message]:
 def edited(
     folder: Path, before: list[Message], after: list[Message], drawing: str = 'U1 "a"'
 ) -> Edited:
-    """Returns an edit of a drawn session, with what the client sent before and sends now."""
+    """Return an edit of a drawn session, with what the client sent before and send now."""
     file = folder / "session.jsonl"
     file.write_bytes(draw(drawing).files[0].data)
     resumed = [Resumed(True, None, (), messages) for messages in (before, after)]
@@ -65,24 +65,24 @@ def edited(
         pytest.param([*asked("a"), ("assistant", [text("b")])], True, id="only told about"),
     ],
 )
-def test_what_was_asked_is_asked(tmp_path: Path, after: list[Message], is_lost: bool) -> None:
+def test_prompts_are_still_asked(tmp_path: Path, after: list[Message], is_lost: bool) -> None:
     one = edited(tmp_path, asked("a", "b"), after, 'U1 "a"\nU2< "b"')
     assert bool(list(unasked(one))) is is_lost
 
 
-def test_what_nobody_typed_may_go(tmp_path: Path) -> None:
+def test_untyped_entries_may_be_removed(tmp_path: Path) -> None:
     drawing = 'U1 "a"\nM1< "b"\nU2< "<task-notification>c"'
     before = asked("a", "b", "<task-notification>c")
     assert list(unasked(edited(tmp_path, before, asked("a"), drawing))) == []
 
 
-def test_the_same_words_twice_are_asked_twice(tmp_path: Path) -> None:
+def test_repeated_prompts_are_kept(tmp_path: Path) -> None:
     drawing = 'U1 "go on"\nA1< "yes"\nU2< "go on"'
     one = edited(tmp_path, [*asked("go on"), *asked("go on")], asked("go on"), drawing)
     assert list(unasked(one))
 
 
-def test_calls_and_results_are_of_each_other() -> None:
+def test_calls_and_results_match() -> None:
     assert unpaired(called(CALL, RESULT)) == Counter()
     assert unpaired(called(CALL)) == unpaired(called(RESULT)) == Counter({"t1": 1})
     assert unpaired(called(CALL, OTHERS)) == Counter({"t1": 1, "t2": 1})
@@ -96,14 +96,12 @@ def test_calls_and_results_are_of_each_other() -> None:
         pytest.param(called(), 1, id="the other one too"),
     ],
 )
-def test_the_calls_that_go_are_those_that_were_named(
-    tmp_path: Path, after: list[Message], count: int
-) -> None:
+def test_only_selected_calls_are_removed(tmp_path: Path, after: list[Message], count: int) -> None:
     before = called(CALL, RESULT, OTHER, OTHERS)
     assert len(list(without_calls(("t1",), edited(tmp_path, before, after)))) == count
 
 
-def test_results_are_short_and_calls_the_same(tmp_path: Path) -> None:
+def test_results_are_shortened_and_calls_unchanged(tmp_path: Path) -> None:
     long = {**RESULT, "content": "x" * (KEPT + NOTE + 1)}
     before = called(CALL, RESULT)
     assert list(short_results(edited(tmp_path, before, called(CALL, RESULT)))) == []
@@ -112,7 +110,7 @@ def test_results_are_short_and_calls_the_same(tmp_path: Path) -> None:
     assert list(short_results(edited(tmp_path, called(CALL, long), called(CALL, long)))) == []
 
 
-def test_only_thoughts_go_with_thoughts(tmp_path: Path) -> None:
+def test_removing_thinking_removes_only_thinking(tmp_path: Path) -> None:
     thought: Message = ("assistant", [{"type": "thinking", "thinking": "hm"}, text("b")])
     without: Message = ("assistant", [text("b")])
     drawing = 'U1 "a"\nA1< "b"'
@@ -122,16 +120,16 @@ def test_only_thoughts_go_with_thoughts(tmp_path: Path) -> None:
     assert list(without_thoughts(edited(tmp_path, [thought], [without], thinks)))
 
 
-def test_no_message_goes_with_its_picture(tmp_path: Path) -> None:
+def test_removing_images_removes_no_message(tmp_path: Path) -> None:
     assert list(without_pictures(edited(tmp_path, asked("a"), asked("note")))) == []
     assert list(without_pictures(edited(tmp_path, asked("a"), [])))
 
 
-def test_what_is_never_sent_is_not_missed(tmp_path: Path) -> None:
+def test_unsent_records_are_not_missed(tmp_path: Path) -> None:
     assert list(sends_the_same(edited(tmp_path, asked("a"), asked("a")))) == []
     assert list(sends_the_same(edited(tmp_path, asked("a"), asked("b"))))
 
 
-def test_every_operation_has_a_name_and_says_what_it_asks() -> None:
+def test_every_operation_is_named_and_described() -> None:
     assert {"clone", "trim", "extreme", "removed", "cut", "emptied"} <= set(ALL)
     assert all(operation.__doc__ for operation in ALL.values())

@@ -1,4 +1,4 @@
-"""A request, whole: what the session said, without the probe and the notes beside it."""
+"""Whole requests: session content without the probe and its notes."""
 
 from conformance.model import Json
 from conformance.whole import added_texts, whole
@@ -15,7 +15,7 @@ def asked(*messages: tuple[str, object]) -> list[Json]:
     return [{"role": role, "content": content} for role, content in messages]
 
 
-def test_what_was_said_stays_block_for_block() -> None:
+def test_session_content_stays_block_by_block() -> None:
     signed = {"type": "thinking", "thinking": "hm", "signature": "s"}
     request = asked(
         ("user", [text(NOTE), {**text("a"), "cache_control": {}}]),
@@ -30,7 +30,7 @@ def test_what_was_said_stays_block_for_block() -> None:
     ]
 
 
-def test_notes_beside_the_probe_go_with_it() -> None:
+def test_notes_of_the_probe_are_removed() -> None:
     request = asked(
         ("user", [text("open\n"), text(f"{NOTE}\n"), text(PROBE)]),
         ("system", [text("kept\n\nthe weather")]),
@@ -43,19 +43,19 @@ def test_notes_beside_the_probe_go_with_it() -> None:
     assert whole(tagged, (PROBE,), [NOTE]) == []
 
 
-def test_notes_that_joined_the_last_result_go_too() -> None:
+def test_notes_merged_into_the_last_result_are_removed() -> None:
     result = {"type": "tool_result", "tool_use_id": "t", "content": f"out\n\n{NOTE}"}
     request = asked(("user", [result, text(PROBE)]))
     assert whole(request, (PROBE,), [NOTE]) == [("user", [{**result, "content": "out"}])]
 
 
-def test_a_setting_of_the_run_is_no_message() -> None:
+def test_run_settings_are_not_messages() -> None:
     assert whole(asked(("user", "a"), ("system", []), ("user", PROBE)), (PROBE,), []) == [
         ("user", [text("a")])
     ]
 
 
-def test_what_a_fork_has_more_was_added() -> None:
+def test_extra_entries_of_a_fork_were_added() -> None:
     rendered = [{"content": NOTE}, {"content": [text("more")]}]
     fork: list[Json] = [
         {"type": "attachment", "uuid": "old", "rendered": [{"content": "own"}]},

@@ -48,20 +48,20 @@ WHOLE = frozenset("id session project turns responses files".split())
 
 
 def talks() -> dict[str, str]:
-    """Returns the drawings by name: the gallery, some odd sessions, and odd talks."""
+    """Return the drawings by name: the gallery, some odd sessions, and odd talks."""
     odd = {name: drawing for name, drawing in ODD.items() if name in SPOKEN}
     own = {file.stem: file.read_text(encoding="utf-8") for file in sorted(TALKS.glob("*.txt"))}
     return gallery() | odd | own
 
 
 def _below(found: Talk, name: str, prices: Prices) -> Totals:
-    """Returns the totals of a conversation with all its agents."""
+    """Return the totals of a conversation with all its agents."""
     names = [name, *list_descendant_agents(found.all, name)]
     return sum_conversations((found.all.by_line[line] for line in names), prices)
 
 
 def picture(drawing: str) -> str:
-    """Returns all that is said of the conversations of a drawing's first session."""
+    """Return all that is said of the conversations of a drawing's first session."""
     found = talk(drawing)
     prices = Prices(PRICES)
     lines = found.all.by_line
@@ -155,7 +155,7 @@ def _billed(found: Talk) -> Iterator[BilledResponse]:
 
 
 def main() -> None:
-    """Draws all pictures anew."""
+    """Draw all pictures anew."""
     PICTURES.mkdir(exist_ok=True)
     for name, drawing in talks().items():
         (PICTURES / f"{name}.txt").write_text(picture(drawing), encoding="utf-8")

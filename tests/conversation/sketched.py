@@ -44,20 +44,20 @@ class Talk:
 
     @property
     def picture(self) -> str:
-        """Returns the active conversation, one line a turn."""
+        """Return the active conversation, one line a turn."""
         return self.turns(self.main)
 
     def turns(self, conversation: Conversation) -> str:
-        """Returns a conversation, one line a turn."""
+        """Return a conversation, one line a turn."""
         return "\n".join(self.turn(turn) for turn in conversation.turns)
 
     def turn(self, turn: Turn) -> str:
-        """Returns a turn in letters: its number, its opener, what stands in it."""
+        """Return a turn in letters: its number, its opener, what stands in it."""
         opener = turn.opener.kind if turn.opener else "-"
         return f"{turn.number} {opener}: {' '.join(map(self.item, turn.items))}"
 
     def item(self, item: Item) -> str:
-        """Returns an item as the letter of its record and what it is."""
+        """Return an item as the letter of its record and what it is."""
         name = self.names.get(item.uuid or "", "·")
         match item:
             case UserMessage():
@@ -84,7 +84,7 @@ class Talk:
 
 
 def talk(text: str) -> Talk:
-    """Builds the conversations of a drawing's first session."""
+    """Build the conversations of a drawing's first session."""
     drawing = draw(text)
     given = sources_of(drawing)
     graph = build(given)
@@ -92,7 +92,7 @@ def talk(text: str) -> Talk:
 
 
 def tell(graph: SessionGraph, given: Iterable[Source]) -> Conversations:
-    """Returns the conversations of a graph whose records are at hand."""
+    """Return the conversations of a graph whose records are at hand."""
     shelf = {source.file.path: list(source.records) for source in given}
     at = {
         (path, record.line or number): record
@@ -107,7 +107,7 @@ def tell(graph: SessionGraph, given: Iterable[Source]) -> Conversations:
 
 
 def uuids_in(items: Iterable[Item]) -> Iterator[str]:
-    """Yields the records of items, each once, folded ones too."""
+    """Yield the records of items, each once, folded ones too."""
     seen: set[str] = set()
     waiting = list(items)
     for item in waiting:

@@ -1,4 +1,4 @@
-"""Whether a session may have branches: told from its lines alone, and never wrongly denied."""
+"""Whether a session may have branches, decided from its lines alone."""
 
 import pytest
 

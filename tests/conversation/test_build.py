@@ -1,4 +1,4 @@
-"""What holds for every conversation, and how agents, branches and loose lines stand in it."""
+"""Invariants of every conversation, and where agents, branches and loose lines appear."""
 
 import json
 from collections import Counter
@@ -83,7 +83,7 @@ def check(graph: SessionGraph, told: Conversations) -> None:
 
 @quick
 @given(archives)
-def test_whatever_the_records_nothing_is_lost(archive: dict[str, list[dict[str, Any]]]) -> None:
+def test_nothing_is_lost_for_any_records(archive: dict[str, list[dict[str, Any]]]) -> None:
     given_sources = sources(archive)
     graph = build(given_sources)
     if graph.sessions:
@@ -92,7 +92,7 @@ def test_whatever_the_records_nothing_is_lost(archive: dict[str, list[dict[str, 
 
 @quick
 @given(conversations)
-def test_in_one_session_nothing_is_lost(archive: dict[str, list[dict[str, Any]]]) -> None:
+def test_nothing_is_lost_in_one_session(archive: dict[str, list[dict[str, Any]]]) -> None:
     given_sources = sources(archive)
     graph = build(given_sources)
     check(graph, tell(graph, given_sources))
@@ -101,7 +101,7 @@ def test_in_one_session_nothing_is_lost(archive: dict[str, list[dict[str, Any]]]
 @pytest.mark.long
 @thorough
 @given(archives)
-def test_whatever_the_records_nothing_is_lost_thoroughly(
+def test_nothing_is_lost_for_any_records_thoroughly(
     archive: dict[str, list[dict[str, Any]]],
 ) -> None:
     given_sources = sources(archive)
@@ -125,12 +125,12 @@ def kind_of(item: Item) -> str:
     return item.kind if isinstance(item, UserMessage) else type(item).__name__
 
 
-def test_nothing_of_the_gallery_is_lost(gallery: Path) -> None:
+def test_nothing_is_lost_in_the_gallery(gallery: Path) -> None:
     found = check_archive(gallery)
     assert {"prompt", "queued", "command", "notice", "teammate", "summary"} <= set(found)
 
 
-def test_nothing_of_real_logs_is_lost(shared: Path) -> None:
+def test_nothing_is_lost_in_real_logs(shared: Path) -> None:
     found = check_archive(shared / "corpus") + check_archive(shared / "produced")
     assert found["ToolCall"] > 3000
     assert found["empty"] < 10
@@ -169,7 +169,7 @@ def test_a_branch_is_shown_where_it_leaves() -> None:
     assert found.turns(branch) == "1 prompt: U2=prompt A2=said"
 
 
-def test_a_prompt_that_only_the_queue_holds_is_read() -> None:
+def test_prompt_only_in_the_queue_is_included() -> None:
     # checklist: F42
     found = talk(
         dedent("""\
@@ -247,13 +247,13 @@ def test_a_message_of_another_session_appears_once() -> None:
     assert sorted(told) == [*notices, ("peer", "red", "b")]
 
 
-def test_a_session_of_loose_lines_alone_is_a_conversation_without_turns() -> None:
+def test_session_of_loose_lines_has_no_turns() -> None:
     found = talk('enqueue "never sent"\nmode "normal"')
     assert found.main.turns[0].number == 0
     assert [kind_of(item) for item in found.main.items()] == ["queued", "ClientNote"]
 
 
-def test_a_retracted_prompt_keeps_its_words() -> None:
+def test_retracted_prompt_keeps_its_text() -> None:
     found = talk("U1 A1< U2<A1 U3<A1 A3<")
     (fold,) = (item for item in found.main.items() if isinstance(item, FoldedItems))
     assert fold.reason == "retracted"
@@ -274,7 +274,7 @@ def test_records_recovered_from_broken_lines_are_separate(gallery: Path) -> None
     }
 
 
-def test_many_agents_cost_as_much_as_their_number(tmp_path: Path) -> None:
+def test_time_is_linear_in_the_number_of_agents(tmp_path: Path) -> None:
     session = "5a0e7c11-0000-4000-8000-000000000001"
     folder = tmp_path / session / "subagents"
     folder.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What changes around a conversation: titles, modes, models, places; and compactions."""
+"""Changes around a conversation: title, mode, model, directory, compactions."""
 
 from textwrap import dedent
 
@@ -57,7 +57,7 @@ def test_only_changes_are_listed() -> None:
 
 
 # checklist: S20, S21, F26
-def test_a_compaction_has_its_figures_and_the_summary_that_followed() -> None:
+def test_compaction_has_figures_and_summary() -> None:
     found = talked("""
     U1 "go"
     A1< "ok"

@@ -1,4 +1,4 @@
-"""User entries to what they are: one row a kind, in all the forms that clients write."""
+"""Classification of user entries, in all forms that clients write."""
 
 from typing import Any
 
@@ -184,14 +184,14 @@ def test_messages_in_the_user_role(
     assert {name: getattr(told, name) for name in expected} == expected
 
 
-def test_a_notice_loses_no_word() -> None:
+def test_notice_keeps_its_text() -> None:
     told = user(
         NOTICE.replace("</task-n", "<output-file>/tmp/b1.txt</output-file>\nSee it.\n</task-n")
     )
     assert told.context == "output-file: /tmp/b1.txt\nSee it."
 
 
-def test_pictures_keep_their_data() -> None:
+def test_images_keep_their_data() -> None:
     told = user([{"type": "text", "text": "see"}, PICTURE])
     assert [(one.kind, one.media_type, one.size) for one in told.enclosures] == [
         ("image", "image/png", 3)
@@ -200,7 +200,7 @@ def test_pictures_keep_their_data() -> None:
 
 
 # checklist: F27, P23
-def test_a_command_in_a_system_record_is_the_same_command() -> None:
+def test_command_in_a_system_record() -> None:
     text = (
         "<command-name>/review</command-name><command-message>at work</command-message>"
         "<command-args>all of it</command-args><local-command-stdout>fine</local-command-stdout>"
@@ -224,7 +224,7 @@ def test_a_command_in_a_system_record_is_the_same_command() -> None:
         (None, "queued", ""),
     ],
 )
-def test_what_waited_for_the_model(prompt: Any, kind: str, text: str) -> None:
+def test_queued_entries(prompt: Any, kind: str, text: str) -> None:
     attachment = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt"}
     record = parse_record(encode({"type": "attachment", "uuid": "q", "attachment": attachment}))
     assert isinstance(record, Attachment)
@@ -270,7 +270,7 @@ QUEUE: list[tuple[str, str, str, str | None]] = [
 
 
 @pytest.mark.parametrize(("text", "kind", "words", "name"), QUEUE)
-def test_what_a_machine_queued_was_not_typed(
+def test_machine_queued_entries_are_not_typed(
     text: str, kind: str, words: str, name: str | None
 ) -> None:
     line = {"type": "queue-operation", "operation": "enqueue", "content": text}
@@ -315,7 +315,7 @@ def test_a_message_of_another_session_is_read_without_the_clients_text_around_it
         ("Operation stopped by hook", "stopped"),
     ],
 )
-def test_what_a_hook_stopped_is_no_prompt(text: str, status: str) -> None:
+def test_prompt_stopped_by_a_hook_is_not_a_prompt(text: str, status: str) -> None:
     told = user(text)
     assert (told.kind, told.status, told.text, told.is_typed) == ("hook", status, text, False)
     assert user("Operation stopped by hooks are odd").kind == "prompt"
@@ -334,9 +334,7 @@ def test_what_a_hook_stopped_is_no_prompt(text: str, status: str) -> None:
         ("all is well", {}, None),
     ],
 )
-def test_a_prompt_that_a_hook_blocked(
-    content: str, fields: dict[str, Any], name: str | None
-) -> None:
+def test_blocked_prompt(content: str, fields: dict[str, Any], name: str | None) -> None:
     line = {"type": "system", "subtype": "informational", "uuid": "s", "content": content}
     record = parse_record(encode({**line, **fields}))
     assert isinstance(record, System)

@@ -1,4 +1,4 @@
-"""What follows the boundary of a compaction is its summary only where the log marks it as one."""
+"""The entry after a compaction boundary is its summary only if marked as one."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ A3< "the same"
 
 
 @pytest.mark.parametrize(("mark", "kind"), [("true", "summary"), ("false", "prompt")])
-def test_the_first_child_of_a_boundary(tmp_path: Path, mark: str, kind: str) -> None:
+def test_first_child_of_a_boundary(tmp_path: Path, mark: str, kind: str) -> None:
     draw(COMPACTED).write(tmp_path)
     (log,) = tmp_path.rglob("*.jsonl")
     text = log.read_text(encoding="utf-8")

@@ -53,7 +53,7 @@ def test_each_turn_lists_what_it_did_to_which_file() -> None:
     ]
 
 
-def test_a_file_has_its_turns_and_its_counts_without_what_failed() -> None:
+def test_file_counts_exclude_failed_calls() -> None:
     files = {one.path.rpartition("/")[2]: one for one in files_of(talk(WORK).main)}
     cart, test = files["cart.py"], files["test_cart.py"]
     assert (cart.turns, cart.reads, cart.changes) == ((1, 2), 1, 1)
@@ -77,7 +77,7 @@ def test_a_backup_is_listed_when_its_copy_is_new() -> None:
 
 
 # checklist: F43
-def test_a_snapshot_may_name_a_record_or_none_at_all() -> None:
+def test_snapshot_may_name_a_record_or_none() -> None:
     found = talked("""
     U1 "go"
     A1< "ok"
@@ -91,7 +91,7 @@ def test_a_snapshot_may_name_a_record_or_none_at_all() -> None:
 
 
 # checklist: P31
-def test_a_snapshot_that_holds_the_file_itself_is_a_backup_too() -> None:
+def test_snapshot_with_file_content_is_a_backup() -> None:
     old = '{"snapshot": {"timestamp": "2026-01-03T22:40:42.028Z", "trackedFileBackups": %s}}'
     found = talked(f"""
     U1 "go"
@@ -104,7 +104,7 @@ def test_a_snapshot_that_holds_the_file_itself_is_a_backup_too() -> None:
     assert {touch.time for touch in iter_touches(found.main)} == {"2026-01-03T22:40:42.028Z"}
 
 
-def test_odd_values_touch_nothing() -> None:
+def test_odd_values_are_no_file_actions() -> None:
     found = talked("""
     U1 "go"
     H1< {"attachment": {"type": "file", "filename": 7}}

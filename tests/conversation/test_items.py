@@ -1,4 +1,4 @@
-"""Lines of one response to one response: blocks merged, figures taken once."""
+"""Joining the lines of a response: blocks merged, usage taken once."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def merged(*lines: dict[str, Any]) -> Responses:
         "another response between the blocks",
     ],
 )
-def test_what_is_one_response(lines: list[dict[str, Any]], count: int) -> None:
+def test_lines_of_one_response(lines: list[dict[str, Any]], count: int) -> None:
     # checklist: F5, T7, T49
     assert len(merged(*(line(**one) for one in lines))) == count
 
@@ -71,7 +71,7 @@ def test_what_is_one_response(lines: list[dict[str, Any]], count: int) -> None:
     ],
     ids=["grows", "all final", "the largest, wherever it stands", "the last among equals"],
 )
-def test_all_figures_come_from_one_line(
+def test_all_usage_figures_come_from_one_line(
     outputs: tuple[int, ...], inputs: tuple[int, ...], expected: tuple[int, int]
 ) -> None:
     # checklist: F37, F38
@@ -82,12 +82,12 @@ def test_all_figures_come_from_one_line(
 
 
 @pytest.mark.parametrize("stops", [(None, None, "tool_use"), ("tool_use",) * 3])
-def test_both_habits_of_stop_reasons_are_read(stops: tuple[str | None, ...]) -> None:
+def test_both_forms_of_stop_reason(stops: tuple[str | None, ...]) -> None:
     (response,) = merged(*(line(id="m", stop=stop) for stop in stops)).finished()
     assert response.stop_reason == "tool_use"
 
 
-def test_the_clients_own_answers_are_marked() -> None:
+def test_synthetic_responses_are_marked() -> None:
     # checklist: F39, S28
     (made,) = merged(line(id="m", model="<synthetic>")).finished()
     (error,) = merged(line(id="m", model="<synthetic>", isApiErrorMessage=True)).finished()
@@ -95,13 +95,13 @@ def test_the_clients_own_answers_are_marked() -> None:
     assert (error.is_synthetic, error.is_error) == (True, True)
 
 
-def test_blocks_of_one_response_keep_their_order_and_their_number() -> None:
+def test_blocks_keep_order_and_count() -> None:
     found = talk('U1 "go"\nA1< think "hm" + "I look." + Bash(command="ls") as ls\nR1< of ls')
     assert found.picture == ("1 prompt: U1=prompt A1.1=thought A1.2=said A1=Bash:ok(R1) R1=own")
     assert len(found.main.responses) == 1
     assert len(found.main.responses[0].uuids) == 3
 
 
-def test_what_a_response_says_again_in_full_is_marked() -> None:
+def test_repeated_blocks_are_marked() -> None:
     found = talk('U1 "go"\nA1< "I wi"\nA2<A1~A1 "I will."\nU2< "ok"')
     assert found.picture.splitlines()[0] == "1 prompt: U1=prompt A1=said? A2=said"

@@ -1,4 +1,4 @@
-"""Sessions to what their next prompt sends: exact where usage says, else weighed, and its price."""
+"""Tokens of the next prompt: exact where usage gives them, otherwise estimated, and their price."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ class Session:
         self.last: str | None = None
 
     def add(self, kind: str, message: Any = None, **more: Any) -> "Session":
-        """Adds a record behind the last one."""
+        """Add a record behind the last one."""
         number = len(self.records) + 1
         time = START + timedelta(minutes=number)
         fields = {
@@ -48,11 +48,11 @@ class Session:
         return self
 
     def ask(self, words: str = "why?", **more: Any) -> "Session":
-        """Adds a prompt."""
+        """Add a prompt."""
         return self.add("user", {"role": "user", "content": words}, **more)
 
     def say(self, usage: dict[str, Any] | None, words: str = "so", **more: Any) -> "Session":
-        """Adds an answer."""
+        """Add an answer."""
         block = more.pop("block", {"type": "text", "text": words})
         model = more.pop("model", MODEL)
         id_ = more.pop("id", f"m{len(self.records)}")
@@ -61,7 +61,7 @@ class Session:
         return self.add("assistant", message, **more)
 
     def call(self, usage: dict[str, Any] | None, answered: str, **more: Any) -> "Session":
-        """Adds a call and its result."""
+        """Add a call and its result."""
         call = f"t{len(self.records)}"
         block = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "ls"}}
         self.say(usage, block=block, **more)
@@ -75,7 +75,7 @@ class Session:
 
 
 def read(cached: int, output: int = 10, written: int = 0, hour: int = 0) -> dict[str, Any]:
-    """Returns the usage of an answer."""
+    """Return the usage of an answer."""
     return {
         "input_tokens": 3,
         "cache_read_input_tokens": cached,
@@ -105,11 +105,11 @@ def read(cached: int, output: int = 10, written: int = 0, hour: int = 0) -> dict
         ({"type": "odd", "field": "x" * 300}, 93),
     ],
 )
-def test_blocks_are_weighed_by_what_they_are(block: dict[str, Any], tokens: int) -> None:
+def test_blocks_are_estimated_by_type(block: dict[str, Any], tokens: int) -> None:
     assert estimate_block_tokens(block) == tokens
 
 
-def test_the_last_answer_says_how_many_tokens_there_are() -> None:
+def test_last_usage_gives_the_tokens() -> None:
     found = Session().ask().say(read(1000)).ask().say(read(2000, output=50, written=100)).next
     assert found.tokens == 3 + 2000 + 100 + 50
     assert found.model == MODEL
@@ -117,7 +117,7 @@ def test_the_last_answer_says_how_many_tokens_there_are() -> None:
     assert found.used.cache_read == 2000
 
 
-def test_without_an_answer_that_says_nothing_is_known() -> None:
+def test_without_usage_nothing_is_known() -> None:
     assert Session().ask().say(None).next.tokens is None
     assert Session().next.tokens is None
     made_up = Session().ask().say(read(1000), model="<synthetic>").next
@@ -125,14 +125,14 @@ def test_without_an_answer_that_says_nothing_is_known() -> None:
     assert made_up.warm_usd(Prices()) is made_up.cold_usd(Prices()) is None
 
 
-def test_what_came_behind_the_last_answer_is_weighed() -> None:
+def test_entries_after_the_last_usage_are_estimated() -> None:
     known = Session().ask().say(read(1000))
     asked = 3 + 1000 + 10
     assert known.next.tokens == asked
     assert known.ask("x" * 390).next.tokens == asked + 100
 
 
-def test_an_answer_of_before_the_compaction_says_nothing_of_what_is_sent() -> None:
+def test_usage_before_a_compaction_is_ignored() -> None:
     session = Session().ask().say(read(90_000), words="kept")
     kept = session.last
     metadata = {"trigger": "auto", "preservedMessages": {"anchorUuid": "u4", "uuids": [kept]}}
@@ -145,7 +145,7 @@ def test_an_answer_of_before_the_compaction_says_nothing_of_what_is_sent() -> No
     assert session.ask().say(read(4000)).next.tokens == 4013
 
 
-def test_all_lines_of_a_response_are_one_answer() -> None:
+def test_lines_of_a_response_count_once() -> None:
     session = Session().ask().say(read(1000, output=1), id="m")
     session.say(read(1000, output=700), id="m", words="more" * 500)
     assert session.next.tokens == 1703
@@ -155,7 +155,7 @@ def test_all_lines_of_a_response_are_one_answer() -> None:
 
 
 def grown(share: float, times: int, **more: Any) -> Session:
-    """Returns a session whose usage grows so many times faster than its weight."""
+    """Return a session whose usage grows so many times faster than its weight."""
     session, cached = Session().ask(), 1000.0
     for _ in range(times):
         session.call(read(round(cached)), "x" * 3000, **more)
@@ -178,7 +178,7 @@ def _blocks(records: list[Record]) -> list[dict[str, Any]]:
         (0.1, 5, 0.5),
     ],
 )
-def test_the_measure_is_the_sessions_own(share: float, times: int, measure: float) -> None:
+def test_estimates_are_calibrated_per_session(share: float, times: int, measure: float) -> None:
     session = grown(share, times)
     found = session.next
     assert found.measure == pytest.approx(min(measure, (found.tokens or 0) / found.weight), 0.02)
@@ -192,7 +192,7 @@ def test_usage_below_the_estimate_is_no_measure() -> None:
     assert session.ask("x" * 3900, trimmedTokens=500).next.tokens == 4
 
 
-def test_what_a_trim_took_is_no_longer_counted() -> None:
+def test_trimmed_tokens_are_subtracted() -> None:
     session = Session().ask().call(read(9000), "gone", trimmedTokens=2).say(read(12_000))
     whole = session.next.tokens
     assert whole == 12_013 - 2
@@ -204,17 +204,17 @@ def test_what_a_trim_took_is_no_longer_counted() -> None:
     assert noted.next.trimmed == 3000
 
 
-def test_what_a_trim_took_behind_the_last_answer_was_never_counted() -> None:
+def test_tokens_trimmed_after_the_last_usage_are_not_subtracted() -> None:
     session = Session().ask().say(read(12_000)).ask("short", trimmedTokens=3000)
     assert session.next.tokens == 12_013 + 1
 
 
 @pytest.mark.parametrize("noted", ["many", -5, None, True])
-def test_a_note_that_is_none_is_none(noted: Any) -> None:
+def test_invalid_trim_note_is_ignored(noted: Any) -> None:
     assert Session().ask(trimmedTokens=noted).records[0].trimmed_tokens == 0
 
 
-def test_requests_in_a_turn_are_those_of_the_middle_one() -> None:
+def test_requests_per_turn_is_the_median() -> None:
     session = Session().ask().say(read(1)).ask()
     for _ in range(4):
         session.call(read(1), "ok")
@@ -223,7 +223,7 @@ def test_requests_in_a_turn_are_those_of_the_middle_one() -> None:
     assert Session().ask().next.requests_per_turn == 1
 
 
-def test_dollars_are_those_of_the_cache_that_the_session_uses() -> None:
+def test_price_follows_the_sessions_cache_lifetime() -> None:
     prices = Prices()
     short = Session().ask().say(read(999_987 - 500_000, written=500_000)).next
     assert short.tokens == 1_000_000
@@ -246,7 +246,7 @@ def _cached(count: int) -> Any:
     return Tokens(cache_read=count)
 
 
-def test_a_model_without_a_price_has_none() -> None:
+def test_unpriced_model_has_no_cost() -> None:
     assert Session().ask().say(read(1000), model="nobody-knows").next.warm_usd(Prices()) is None
 
 
@@ -262,7 +262,7 @@ def test_a_model_without_a_price_has_none() -> None:
         (3601, 9, True),
     ],
 )
-def test_a_cache_is_cold_when_its_time_is_over(after: int, hour: int, is_cold: bool) -> None:
+def test_cache_is_cold_after_its_lifetime(after: int, hour: int, is_cold: bool) -> None:
     found = Session().ask().say(read(1000, written=9, hour=hour)).next
     assert found.time
     assert found.is_cold(found.time + timedelta(seconds=after)) is is_cold
@@ -280,7 +280,7 @@ def test_a_cache_is_cold_when_its_time_is_over(after: int, hour: int, is_cold: b
         (0.10, 0.05, None, 1, None),
     ],
 )
-def test_a_cut_pays_when_it_has_saved_what_it_cost(
+def test_break_even_of_a_trim(
     before: float | None, after: float | None, cold: float | None, later: int, turns: float | None
 ) -> None:
     sent = Session().ask().call(read(1000), "ok").say(read(1100)).next

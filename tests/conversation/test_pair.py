@@ -1,4 +1,4 @@
-"""Calls and results: every way in which they can miss each other."""
+"""Pairing calls and results in every arrangement."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ A3< "Done."
 
 
 def told(found: Talk, items: Sequence[Item] | None = None) -> list[str]:
-    """Returns the story in letters; a call that is read with its result has a plus."""
+    """Return the story in letters; a call that is read with its result has a plus."""
     chosen = list(found.main.items()) if items is None else items
     return [
         found.names.get(placed.item.uuid or "", "·") + ("+" if placed.has_result else "")
@@ -37,14 +37,14 @@ def told(found: Talk, items: Sequence[Item] | None = None) -> list[str]:
     ]
 
 
-def test_parallel_calls_have_their_own_results_in_any_order() -> None:
+def test_parallel_calls_get_their_own_results() -> None:
     # checklist: F6, F32, F34, D65, P16
     found = talk(TWO)
     assert "A1=Bash:ok(R1) A2=Bash:ok(R2)" in found.picture
     assert told(found) == ["U1", "A1+", "A2+", "A3"]
 
 
-def test_a_result_that_lags_behind_words_keeps_its_place() -> None:
+def test_late_result_keeps_its_place() -> None:
     # checklist: D64
     assert told(talk(LATE)) == ["U1", "A1", "A2", "R1", "A3"]
 
@@ -57,12 +57,12 @@ def test_with_hidden_text_call_and_result_are_together() -> None:
 
 
 @pytest.mark.parametrize("between", ['" "', 'think ""'])
-def test_blank_words_part_nothing(between: str) -> None:
+def test_blank_text_separates_nothing(between: str) -> None:
     # checklist: D65
     assert told(talk(LATE.replace('"Meanwhile, a word."', between)))[1] == "A1+"
 
 
-def test_thoughts_part_a_pair_as_words_do() -> None:
+def test_thinking_separates_like_text() -> None:
     found = talk(LATE.replace('"Meanwhile, a word."', 'think "hm"'))
     assert told(found) == ["U1", "A1", "A2", "R1", "A3"]
     seen = [item for item in found.main.items() if not isinstance(item, AssistantThinking)]
@@ -76,7 +76,7 @@ def test_a_missing_result_is_marked() -> None:
     assert (call.outcome, call.result, call.answered_by) == ("missing", None, None)
 
 
-def test_a_result_without_a_call_is_an_orphan_and_stays() -> None:
+def test_result_without_a_call_is_an_orphan() -> None:
     # checklist: F35
     found = talk('U1 "go"\nA1< Bash(command="a") as a\nR1< of a\nA2< "ok"')
     answers = [item for item in found.main.items() if isinstance(item, LateResult)]
@@ -89,7 +89,7 @@ def test_a_result_without_a_call_is_an_orphan_and_stays() -> None:
     assert told(lost) == ["U1", "A1", "U2", "A2"]
 
 
-def test_a_second_answer_to_one_call_is_kept_as_a_repeat() -> None:
+def test_second_result_is_a_repeat() -> None:
     found = talk('U1 "go"\nA1< Bash(command="a") as a\nR1< of a "one"\nR2< of a "two"\nA2< "ok"')
     call = next(item for item in found.main.items() if isinstance(item, ToolCall))
     assert call.result is not None
@@ -136,7 +136,7 @@ def test_a_result_whose_call_is_in_another_conversation_is_foreign() -> None:
     assert "U2=foreign" in found.picture
 
 
-def test_one_id_for_two_calls_pairs_each_with_its_own() -> None:
+def test_repeated_call_id_pairs_each_call() -> None:
     found = talk(
         dedent("""\
         U1 "go"

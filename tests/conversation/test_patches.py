@@ -1,4 +1,4 @@
-"""Calls that change files to patches, the client's own and those computed."""
+"""Patches of file-changing calls, from the log or computed."""
 
 from difflib import restore
 from typing import Any
@@ -36,7 +36,7 @@ def lines_of(called: ToolCall) -> list[str] | None:
 
 
 # checklist: P52
-def test_the_clients_own_patch_is_believed() -> None:
+def test_patch_in_the_log_is_used() -> None:
     hunk = {"oldStart": 3, "oldLines": 2, "newStart": 3, "newLines": 2, "lines": [" a", "-b", "+c"]}
     detail = {"filePath": PATH, "structuredPatch": [hunk], "userModified": True}
     patch = get_patch(call("Edit", {"file_path": "elsewhere"}, detail))
@@ -98,7 +98,7 @@ NOTEBOOK = '{"cells": [{"id": "c1", "source": ["a\\n", "b"]}]}'
         ),
     ],
 )
-def test_a_patch_is_computed_where_the_log_has_none(
+def test_missing_patch_is_computed(
     name: str, given_: object, detail: object, lines: list[str]
 ) -> None:
     called = call(name, given_, detail)
@@ -111,7 +111,7 @@ def test_a_patch_is_computed_where_the_log_has_none(
 
 
 @pytest.mark.parametrize("outcome", ["failed", "rejected", "interrupted", "missing"])
-def test_what_was_not_done_has_no_patch_but_a_proposal(outcome: Outcome) -> None:
+def test_rejected_change_is_a_proposal(outcome: Outcome) -> None:
     called = call("Edit", EDIT, outcome=outcome)
     assert get_patch(called) is None
     assert get_proposed_patch(called) is not None
@@ -131,11 +131,11 @@ def test_what_was_not_done_has_no_patch_but_a_proposal(outcome: Outcome) -> None
         call("Edit", "not an object", ["neither"]),
     ],
 )
-def test_what_changes_nothing_has_no_patch(called: ToolCall) -> None:
+def test_unchanged_file_has_no_patch(called: ToolCall) -> None:
     assert get_patch(called) is None
 
 
-def test_places_are_those_of_the_file_where_it_is_known() -> None:
+def test_line_numbers_use_the_known_file() -> None:
     original = "".join(f"line {n}\n" for n in range(1, 101))
     given_ = {"file_path": PATH, "old_string": "line 50", "new_string": "fifty"}
     placed = get_patch(call("Edit", given_, {"originalFile": original}))
@@ -168,7 +168,7 @@ def test_hunks_turn_one_text_into_the_other(old: list[str], new: list[str]) -> N
     assert before == after
 
 
-def test_a_change_too_large_to_compare_is_one_block_out_and_one_in() -> None:
+def test_very_large_change_is_one_replacement() -> None:
     old = "".join(f"a {n}\n" for n in range(3000))
     new = "".join(f"b {n}\n" for n in range(3000))
     (hunk,) = diff_texts(f"same\n{old}", f"same\n{new}")
@@ -177,7 +177,7 @@ def test_a_change_too_large_to_compare_is_one_block_out_and_one_in() -> None:
 
 
 @given(st.sampled_from(["Edit", "MultiEdit", "Write", "NotebookEdit", "Other"]), ODD, st.data())
-def test_no_value_of_the_log_is_an_error(name: str, given_: object, data: st.DataObject) -> None:
+def test_no_input_is_an_error(name: str, given_: object, data: st.DataObject) -> None:
     detail: dict[str, Any] = data.draw(st.dictionaries(st.sampled_from(KEYS), ODD))
     detail.setdefault("filePath", PATH)
     patch = get_patch(call(name, given_, detail))

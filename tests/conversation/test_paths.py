@@ -1,4 +1,4 @@
-"""Conversations that leave one another, read as one from root to end."""
+"""Conversation paths from root to end across branches."""
 
 from plait.conversation.model import AssistantText, Conversation
 from plait.conversation.walk import build_path
@@ -13,7 +13,7 @@ def ways(found: Talk) -> list[Conversation]:
     return [build_path(lines[path.line], lines.get) for path in list_paths(found.graph)]
 
 
-def test_a_path_reads_from_the_root_to_its_end() -> None:
+def test_path_runs_from_root_to_end() -> None:
     found = talk(REWIND)
     assert [found.turns(way).splitlines() for way in ways(found)] == [
         ["1 prompt: U1=prompt A1=said →branch", "2 prompt: U2=prompt A2=said"],
@@ -30,13 +30,13 @@ def test_a_path_reads_from_the_root_to_its_end() -> None:
     ]
 
 
-def test_a_path_has_the_records_that_the_graph_gives_it() -> None:
+def test_path_has_the_records_of_the_graph() -> None:
     found = talk(REWIND)
     for way, path in zip(ways(found), list_paths(found.graph), strict=True):
         assert list(uuids_in(way.items())) == list(list_path_uuids(found.graph, path))
 
 
-def test_the_responses_of_a_path_are_its_own() -> None:
+def test_path_has_its_own_responses() -> None:
     found = talk(REWIND)
     for way in ways(found):
         said = [item for item in way.items() if isinstance(item, AssistantText)]

@@ -1,4 +1,4 @@
-"""All that is said of the conversations of some sessions, compared with kept pictures."""
+"""Conversations of example sessions compared with expected output."""
 
 import pytest
 
@@ -13,5 +13,5 @@ def test_a_session_equals_its_picture(name: str) -> None:
     assert picture(TALKS[name]) == kept, "run `python -m tests.conversation.pictures` and review"
 
 
-def test_every_picture_has_its_drawing() -> None:
+def test_every_picture_has_a_drawing() -> None:
     assert {kept.stem for kept in PICTURES.glob("*.txt")} == set(TALKS)

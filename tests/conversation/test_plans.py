@@ -1,4 +1,4 @@
-"""Plans that were put to the person, and what became of them."""
+"""Plans presented to the user, and their outcome."""
 
 from textwrap import dedent
 
@@ -10,7 +10,7 @@ def talked(text: str) -> Talk:
     return talk(dedent(text))
 
 
-def test_a_plan_is_accepted_rejected_or_still_open() -> None:
+def test_plan_is_accepted_rejected_or_open() -> None:
     found = plans_of(
         talked("""
         U1 "plan it"
@@ -33,7 +33,7 @@ def test_a_plan_is_accepted_rejected_or_still_open() -> None:
     assert not found[1].is_edited
 
 
-def test_what_was_accepted_comes_before_what_was_proposed() -> None:
+def test_accepted_text_wins_over_the_proposal() -> None:
     told = "User has approved your plan.\\n\\n## Approved Plan:\\nThe better one"
     found = plans_of(
         talked(f"""

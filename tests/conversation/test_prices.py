@@ -1,4 +1,4 @@
-"""Tokens to dollars: by hand from the published lists, and beside the price library itself."""
+"""Prices of tokens: by hand from published lists, and compared with the price library."""
 
 import gzip
 import warnings
@@ -62,7 +62,7 @@ def test_a_thousand_searches_cost_ten_dollars(prices: Prices) -> None:
     assert prices.cost(model, Tokens(web_fetches=7), DAY) == 0
 
 
-def test_a_long_response_costs_more_and_a_sum_of_short_ones_does_not(prices: Prices) -> None:
+def test_long_context_price_applies_per_response(prices: Prices) -> None:
     model, before = "claude-sonnet-4-5-20250929", datetime(2026, 1, 5, tzinfo=UTC)
     short, long = Tokens(input=150_000, output=1_000), Tokens(input=300_000, output=1_000)
     plain = prices.cost(model, short, before)
@@ -85,11 +85,11 @@ NAMES = {
 
 
 @pytest.mark.parametrize(("model", "rate"), NAMES.items(), ids=list(NAMES))
-def test_names_of_other_providers_have_their_price(prices: Prices, model: str, rate: float) -> None:
+def test_provider_prefixed_names_have_prices(prices: Prices, model: str, rate: float) -> None:
     assert prices.cost(model, Tokens(input=1_000), DAY) == pytest.approx(1_000 * rate / MILLION)
 
 
-def test_names_are_looked_up_where_they_come_from() -> None:
+def test_names_are_looked_up_with_their_provider() -> None:
     assert next(iter_references("us.anthropic.claude-x-v1:0"))[1] == "aws"
     assert next(iter_references("claude-x@20250514"))[1] == "google"
     assert ("claude-x", "anthropic") in list(iter_references("anthropic/claude-x"))
@@ -105,7 +105,7 @@ def test_names_are_looked_up_where_they_come_from() -> None:
     ],
     ids=lambda tokens: format_unpriced_model("m", tokens),
 )
-def test_what_no_list_covers_is_not_priced(prices: Prices, tokens: Tokens) -> None:
+def test_uncovered_usage_is_unpriced(prices: Prices, tokens: Tokens) -> None:
     assert prices.cost("claude-opus-4-6", tokens, DAY) is None
     assert prices.cost("claude-opus-4-6", Tokens(100, 10), DAY) is not None
 
@@ -116,7 +116,7 @@ def test_an_unknown_model_is_not_priced_and_not_looked_up_twice(prices: Prices) 
     assert prices.cost(None, Tokens(100, 10), DAY) is None
 
 
-def test_a_batch_costs_half_from_the_day_that_the_list_knows(prices: Prices) -> None:
+def test_batch_price_is_half_from_its_date(prices: Prices) -> None:
     batch = Tokens(1_000, 200, tier="batch")
     assert prices.cost("claude-opus-4-5", batch, DAY) == pytest.approx(
         (1_000 * 2.5 + 200 * 12.5) / MILLION
@@ -124,7 +124,7 @@ def test_a_batch_costs_half_from_the_day_that_the_list_knows(prices: Prices) -> 
     assert prices.cost("claude-opus-4-5", batch, datetime(2026, 1, 1, tzinfo=UTC)) is None
 
 
-def test_work_kept_in_one_country_costs_a_tenth_more(prices: Prices) -> None:
+def test_regional_processing_costs_ten_percent_more(prices: Prices) -> None:
     assert prices.cost("claude-opus-4-6", Tokens(1_000, 200, geo="us"), DAY) == pytest.approx(
         1.1 * (1_000 * 5 + 200 * 25) / MILLION
     )
@@ -174,7 +174,7 @@ def test_costs_equal_those_of_the_price_library(
     assert cost == pytest.approx(float(theirs.total_price), abs=1e-9)
 
 
-def test_the_table_is_what_the_price_library_holds() -> None:
+def test_table_matches_the_library() -> None:
     shipped = load_price_table()
     assert shipped.source.startswith(f"genai-prices {version('genai-prices')}, ")
     assert gzip.decompress(TABLE.read_bytes()) == tools.prices.table(shipped.made)
@@ -200,7 +200,7 @@ WAYS = (
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_name_has_the_card_that_the_price_library_has(way: str) -> None:
+def test_every_model_name_matches_the_library(way: str) -> None:
     from genai_prices.data import providers
 
     models = [model.id for provider in providers for model in provider.models]
@@ -210,7 +210,7 @@ def test_every_name_has_the_card_that_the_price_library_has(way: str) -> None:
 
 
 def their_card(name: str) -> ModelPrices | None:
-    """Returns the card of a model as the library's own search finds it."""
+    """Return the card of a model as the library's own search finds it."""
     from genai_prices.data_snapshot import get_snapshot
 
     for written, provider in iter_references(name):
@@ -223,14 +223,14 @@ def their_card(name: str) -> ModelPrices | None:
     return None
 
 
-def test_a_key_that_the_library_does_not_know_only_warns() -> None:
+def test_unknown_library_key_only_warns() -> None:
     import genai_prices
 
     with pytest.warns(UserWarning, match="web_search_requests"):
         genai_prices.Usage(web_search_requests=7)
 
 
-def test_a_users_own_prices_come_first() -> None:
+def test_own_prices_come_first() -> None:
     own = parse_price_file(
         '["claude-opus-4-5"]\ninput = 1\noutput = 2\n["glm-*"]\ninput = 10\noutput = 20\n'
         'cache_read = 3\n["claude-opus-4-6 (fast)"]\ninput = 30\noutput = 150\n',
@@ -263,7 +263,7 @@ def test_own_prices_may_be_json() -> None:
         ("[m]\ninput = nan\noutput = 2", "the price 'input' of 'm' in 'p' must be a number"),
     ],
 )
-def test_a_wrong_price_file_is_a_wrong_setting(text: str, message: str) -> None:
+def test_invalid_price_file_is_a_settings_error(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as raised:
         parse_price_file(text, "p")
     assert raised.value.message.startswith(message)

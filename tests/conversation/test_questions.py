@@ -1,4 +1,4 @@
-"""Questions of the model, and what the person chose."""
+"""Questions of the model, and the user's choice."""
 
 import json
 from textwrap import dedent
@@ -42,7 +42,7 @@ def asked(question: object, detail: object, *flags: str) -> list[Question]:
         (7, ()),
     ],
 )
-def test_an_answer_names_what_was_offered(answer: object, chosen: tuple[str, ...]) -> None:
+def test_answer_names_an_option(answer: object, chosen: tuple[str, ...]) -> None:
     detail = {
         "questions": [ASKED],
         "answers": {"Which?": answer},
@@ -56,7 +56,7 @@ def test_an_answer_names_what_was_offered(answer: object, chosen: tuple[str, ...
     assert found.notes == "for now"
 
 
-def test_a_question_that_was_refused_has_no_answer() -> None:
+def test_rejected_question_has_no_answer() -> None:
     (found,) = asked(ASKED, "User rejected tool use", "rejected")
     assert (found.outcome, found.answer, found.chosen) == ("rejected", None, ())
 

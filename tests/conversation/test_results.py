@@ -1,4 +1,4 @@
-"""Outputs beside the log: the session's own folder, and nothing else."""
+"""Stored outputs: only from the session's own folder."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ from plait.record.codec import encode
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Returns a session's folder with an output, and secrets all around it."""
+    """Return a session's folder with an output, and secrets all around it."""
     results = tmp_path / "session" / "tool-results"
     results.mkdir(parents=True)
     (results / "toolu_1.txt").write_bytes(b"all \xff of it")
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "session"
 
 
-def test_an_output_is_read_by_its_name(folder: Path) -> None:
+def test_stored_output_is_read_by_name(folder: Path) -> None:
     assert read_persisted_output(folder, PersistedOutput("toolu_1.txt")) == "all \ufffd of it"
     assert read_persisted_output(folder, PersistedOutput("toolu_1.txt"), most=3) == "all"
     assert read_persisted_output(folder, PersistedOutput("inside.txt")) == "all \ufffd of it"
@@ -53,15 +53,15 @@ def test_an_output_is_read_by_its_name(folder: Path) -> None:
         "x" * 5000,
     ],
 )
-def test_no_name_leads_out_of_the_folder(folder: Path, name: str) -> None:
+def test_name_cannot_escape_the_folder(folder: Path, name: str) -> None:
     assert read_persisted_output(folder, PersistedOutput(name)) is None
 
 
-def test_an_absolute_name_leads_nowhere(folder: Path) -> None:
+def test_absolute_name_is_ignored(folder: Path) -> None:
     assert read_persisted_output(folder, PersistedOutput(str(folder / "secret.txt"))) is None
 
 
-def test_a_folder_of_results_that_is_a_link_is_not_followed(folder: Path, tmp_path: Path) -> None:
+def test_symlinked_results_folder_is_not_followed(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "tool-results").symlink_to(tmp_path)
@@ -69,7 +69,7 @@ def test_a_folder_of_results_that_is_a_link_is_not_followed(folder: Path, tmp_pa
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
-def test_a_pipe_is_not_waited_for(folder: Path) -> None:
+def test_named_pipe_is_not_read(folder: Path) -> None:
     os.mkfifo(folder / "tool-results" / "pipe.txt")
     assert read_persisted_output(folder, PersistedOutput("pipe.txt")) is None
 
@@ -108,7 +108,7 @@ STOPPED = "Exit code 137\n[Request interrupted by user for tool use]"
         ("half", False, {"toolUseResult": {"interrupted": True}}, "interrupted"),
     ],
 )
-def test_what_was_cut_short_is_neither_refused_nor_failed(
+def test_interrupted_is_neither_rejected_nor_failed(
     text: str, is_error: bool, fields: dict[str, object], outcome: str
 ) -> None:
     block = {"type": "tool_result", "tool_use_id": "t", "content": text, "is_error": is_error}
@@ -125,7 +125,7 @@ def test_what_was_cut_short_is_neither_refused_nor_failed(
         ". To tell you how to proceed, the user said:\n",
     ],
 )
-def test_why_a_person_refused_is_what_they_typed(words: str) -> None:
+def test_rejection_reason_is_the_typed_text(words: str) -> None:
     text = f"{REFUSED}{words}use pnpm"
     block = {"type": "tool_result", "tool_use_id": "t", "content": text, "is_error": True}
     line = {"type": "user", "message": {"role": "user", "content": [block]}}

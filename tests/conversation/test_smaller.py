@@ -1,4 +1,4 @@
-"""Models to the small one of their day."""
+"""The small model to compare a model with."""
 
 import pytest
 
@@ -26,7 +26,9 @@ from plait.conversation.usage import Tokens
         ("", None),
     ],
 )
-def test_the_newest_small_model_of_no_later_generation(model: str, small: str | None) -> None:
+def test_newest_small_model_of_the_same_or_an_earlier_generation(
+    model: str, small: str | None
+) -> None:
     assert find_smaller_model(model) == small
     if small:
         assert Prices().unit(small, Tokens(input=1), None) is not None

@@ -1,4 +1,4 @@
-"""Responses as they were spoken: from when to when, and which lines are one."""
+"""Start and end times of responses, and which lines are one response."""
 
 from textwrap import dedent
 
@@ -32,7 +32,7 @@ def test_a_response_lasts_until_the_next_and_the_last_until_its_results() -> Non
     assert [format_timestamp(one.spoken_until)[17:19] for one in found] == ["06", "13"]
 
 
-def test_a_clock_that_steps_back_ends_nothing_before_its_start() -> None:
+def test_clock_going_back_gives_no_negative_duration() -> None:
     first, second = spoken(
         """\
         U1@2026-11-02T09:00:00Z "go"
@@ -43,7 +43,7 @@ def test_a_clock_that_steps_back_ends_nothing_before_its_start() -> None:
     assert (seconds(first), seconds(second)) == (("20", "20"), ("10", "10"))
 
 
-def test_what_has_no_time_ends_with_the_note_of_the_client() -> None:
+def test_missing_time_uses_the_duration_line() -> None:
     (one,) = spoken(
         """\
         U1 "go"
@@ -58,28 +58,28 @@ def test_what_has_no_time_ends_with_the_note_of_the_client() -> None:
 BARE = '{"message": {"role": "assistant", "content": [{"type": "text", "text": "%s"}]}}'
 
 
-def test_lines_without_any_id_join_the_response_that_is_open() -> None:
+def test_lines_without_an_id_join_the_open_response() -> None:
     bare = [f"A{n}<@+1s {BARE % n} -requestId" for n in (2, 3)]
     found = spoken("\n".join(['U1 "go"', 'A1< "one"', *bare, 'A4< "four"']))
     assert [one.text for one in found] == ["one\n2\n3", "four"]
     assert [len(one.numbers) for one in found] == [3, 1]
 
 
-def test_a_request_of_its_own_and_an_error_join_nothing() -> None:
+def test_separate_requests_and_errors_are_not_joined() -> None:
     other = f"A2<@+1s {BARE % 2}"
     error = f'A2<@+1s {BARE % 2} -requestId {{"isApiErrorMessage": true}}'
     for line in (other, error):
         assert len(spoken("\n".join(['U1 "go"', 'A1< "one"', line]))) == 2
 
 
-def test_a_response_that_was_retracted_says_so() -> None:
+def test_retracted_response_says_so() -> None:
     told = talk(ODD["errors-between"]).main
     found = [one for turn in told.turns for one in TurnResponses(told).starting_in(turn)]
     assert [one.folded for one in found].count("retracted") == 1
     assert [one.folded for one in found].count(None) == len(found) - 1
 
 
-def test_what_the_client_put_in_is_no_response() -> None:
+def test_synthetic_message_is_not_a_response() -> None:
     text = 'U1 "go"\nA1< "one"\nA2< "two" {"isMeta": true}\n'
     assert [one.text for one in spoken(text)] == ["one"]
     told = talk('U1 "go"\nA2< "two" {"isMeta": true}\n').main

@@ -1,4 +1,4 @@
-"""Sessions to statistics: each record once, only what lies in time, days of a zone, the longest."""
+"""Statistics: each record once, within the period, in local days."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -39,7 +39,7 @@ def counts(found: ArchiveFigures) -> tuple[int, ...]:
     return (found.sessions, found.turns, found.prompts, found.responses, found.calls)
 
 
-def test_a_session_counts_once_whatever_its_copies() -> None:
+def test_copied_session_counts_once() -> None:
     once = figures(TALK)
     assert counts(once) == (1, 2, 2, 3, 2)
     assert figures(TALK, TALK) == replace(once, all_sessions=2, copied_sessions=1)
@@ -73,7 +73,7 @@ def test_only_the_period_is_counted(why: str) -> None:
     assert counts(found) == expected
 
 
-def test_what_is_counted_of_a_session() -> None:
+def test_session_counts() -> None:
     found = figures(TALK)
     assert (found.words_typed, found.words_said, found.interruptions) == (4, 3, 1)
     assert (found.first, found.last) == ("2026-11-02T09:00:00.000Z", "2026-11-02T09:00:08.000Z")
@@ -85,7 +85,7 @@ def test_what_is_counted_of_a_session() -> None:
     assert (found.working_ms, found.waiting_ms, found.asking_ms) == (6000, 1000, 0)
 
 
-def test_moments_are_those_of_the_zone() -> None:
+def test_times_are_local() -> None:
     late = TALK.replace("09:00:00", "23:30:00")
     here, there = figures(late), figures(late, zone=timezone(timedelta(hours=1)))
     assert [(day.day, day.prompts, day.responses, day.calls) for day in here.days] == [
@@ -104,7 +104,7 @@ def session(number: int, seconds: int) -> str:
     )
 
 
-def test_the_longest_come_first_and_are_few() -> None:
+def test_longest_turns_come_first() -> None:
     found = figures(*(session(number, number) for number in range(1, LONGEST + 2)))
     assert found.sessions == LONGEST + 1
     working = [one.working_ms for one in found.longest_turns]
@@ -115,7 +115,7 @@ def test_the_longest_come_first_and_are_few() -> None:
     assert found.projects == 1
 
 
-def test_settled_counts_come_to_the_same() -> None:
+def test_cached_counts_agree() -> None:
     counted = SessionCounter().count_session(talk(TALK).all)
     plain, settled = Statistics(UTC), Statistics(UTC)
     plain.add_counts(counted)

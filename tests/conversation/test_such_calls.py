@@ -1,4 +1,4 @@
-"""Turns to those calls of theirs that ended in one way, or were of one tool."""
+"""Filtering turns by tool or outcome of their calls."""
 
 from pathlib import Path
 from textwrap import dedent
@@ -29,7 +29,7 @@ TALK = """
 
 
 def shown(turns: tuple[Turn, ...]) -> list[str]:
-    """Returns what stands in turns, in letters."""
+    """Return what stands in turns, in letters."""
     return [" ".join([str(turn.number), *map(letter, turn.items)]) for turn in turns]
 
 
@@ -63,7 +63,7 @@ def test_only_matching_calls_with_their_prompts(
     assert shown(filter_turns_by_call(talk(dedent(TALK)).main.turns, outcome, tool)) == expected
 
 
-def test_every_call_of_an_outcome_is_there_once() -> None:
+def test_every_call_of_an_outcome_appears_once() -> None:
     gallery = Path(__file__).parents[2] / "examples" / "gallery"
     archive = Archive([gallery])
     for session in archive.sessions:

@@ -1,4 +1,4 @@
-"""Turns to how long they took, and who waited for whom."""
+"""Durations of turns and waiting times."""
 
 from textwrap import dedent
 
@@ -16,7 +16,7 @@ def figures(turn: Turn) -> tuple[float | None, float | None, float]:
     return turn.duration_ms, turn.working_ms, turn.asking_ms
 
 
-def test_a_turn_ends_with_its_last_answer_or_result() -> None:
+def test_turn_ends_with_its_last_answer_or_result() -> None:
     (turn,) = turns(
         """\
         U1 "go"
@@ -42,13 +42,13 @@ LATER = {
 
 
 @pytest.mark.parametrize("why", LATER)
-def test_what_comes_after_the_last_answer_is_no_work(why: str) -> None:
+def test_time_after_the_last_answer_is_not_work(why: str) -> None:
     sent = 'Task(prompt="look") as sent\nR1<A1@+1s of sent\nA2<@+1s "done"'
     first, *_ = turns(f'U1 "go"\nA1<@+3s {sent}\n{LATER[why]}\n')
     assert (first.ended, figures(first)) == ("2026-11-02T09:00:05.000Z", (5000, 5000, 0))
 
 
-def test_an_error_of_the_api_and_words_of_the_client_are_answers() -> None:
+def test_api_errors_and_client_messages_are_answers() -> None:
     for words in ('"No response requested."', '"I stopped." model=<synthetic>'):
         (turn,) = turns(f'U1 "go"\nA1<@+5s {words}\n')
         assert turn.duration_ms == 5000
@@ -56,7 +56,7 @@ def test_an_error_of_the_api_and_words_of_the_client_are_answers() -> None:
     assert turn.duration_ms == 5000
 
 
-def test_a_turn_that_nobody_answered_takes_no_time() -> None:
+def test_unanswered_turn_has_no_duration() -> None:
     (turn,) = turns('U1 "go"\nS1<@+9s turn_duration {"durationMs": 9000}\n')
     assert (turn.started, turn.ended, figures(turn)) == (turn.started, turn.started, (0, 0, 0))
 
@@ -71,7 +71,7 @@ CLIENT = {
 
 
 @pytest.mark.parametrize("why", CLIENT)
-def test_the_clients_own_figure_can_only_take_from_the_times(why: str) -> None:
+def test_duration_line_can_only_shorten(why: str) -> None:
     said, expected = CLIENT[why]
     (turn,) = turns(
         f"""\
@@ -83,7 +83,7 @@ def test_the_clients_own_figure_can_only_take_from_the_times(why: str) -> None:
     assert figures(turn) == expected
 
 
-def test_the_clients_own_figures_of_one_turn_are_added() -> None:
+def test_duration_lines_of_a_turn_are_added() -> None:
     (turn,) = turns(
         """\
         U1 "go"
@@ -97,7 +97,7 @@ def test_the_clients_own_figures_of_one_turn_are_added() -> None:
     assert figures(turn) == (10_000, 7000, 3000)
 
 
-def test_answers_without_a_time_end_with_the_note_of_the_client() -> None:
+def test_answers_without_a_time_use_the_duration_line() -> None:
     (turn,) = turns(
         """\
         U1 "go"
@@ -116,7 +116,7 @@ def test_answers_without_a_time_end_with_the_note_of_the_client() -> None:
     assert (turn.started, figures(turn)) == (None, (5500, 5500, 0))
 
 
-def test_a_note_that_is_later_than_the_next_prompt_ends_nothing() -> None:
+def test_duration_line_after_the_next_prompt_is_ignored() -> None:
     first, _ = turns(
         """\
         U1@2026-11-02T09:00:00Z "go"
@@ -129,7 +129,7 @@ def test_a_note_that_is_later_than_the_next_prompt_ends_nothing() -> None:
     assert figures(first) == (0, 0, 0)
 
 
-def test_an_answer_of_a_person_after_the_turn_is_waited_for_within_it_alone() -> None:
+def test_waiting_after_the_turn_counts_only_within_it() -> None:
     first, _ = turns(
         """\
         U1@2026-11-02T09:00:00Z "go"
@@ -153,7 +153,7 @@ def test_items_before_the_first_prompt_have_their_own_time() -> None:
     assert (before.number, before.started, before.duration_ms) == (0, "2026-11-02T09:00:00.000Z", 0)
 
 
-def test_waiting_for_a_prompt_is_no_work() -> None:
+def test_waiting_for_a_prompt_is_not_work() -> None:
     first, second = turns(
         """\
         U1 "go"
@@ -166,7 +166,7 @@ def test_waiting_for_a_prompt_is_no_work() -> None:
     assert second.duration_ms == 2000
 
 
-def test_waiting_for_an_answer_of_the_person_is_no_work_either() -> None:
+def test_waiting_for_the_users_answer_is_not_work() -> None:
     (turn,) = turns(
         """\
         U1 "go"
@@ -178,7 +178,7 @@ def test_waiting_for_an_answer_of_the_person_is_no_work_either() -> None:
     assert figures(turn) == (50_000, 10_000, 40_000)
 
 
-def test_the_client_leaves_out_what_a_person_was_asked_already() -> None:
+def test_duration_line_already_excludes_questions() -> None:
     asked = """\
         U1 "go"
         A1<@+5s AskUserQuestion(questions=[]) as one + AskUserQuestion(questions=[]) as two
@@ -193,14 +193,14 @@ def test_the_client_leaves_out_what_a_person_was_asked_already() -> None:
         assert (turn.duration_ms, turn.working_ms) == (51_000, working)
 
 
-def test_times_that_are_missing_or_step_back_give_no_nonsense() -> None:
+def test_missing_or_reversed_times_are_handled() -> None:
     (turn,) = turns('U1 "go" -timestamp\nA1< "done" -timestamp\n')
     assert (turn.started, turn.ended, figures(turn)) == (None, None, (None, None, 0))
     (turn,) = turns('U1@2026-11-02T09:00:10Z "go"\nA1<@2026-11-02T09:00:00Z "done"\n')
     assert turn.duration_ms == 0
 
 
-def test_what_a_compaction_wrote_anew_does_not_stretch_an_old_turn() -> None:
+def test_compaction_does_not_extend_an_old_turn() -> None:
     first, _ = turns(
         """\
         U1@2026-11-02T09:00:00Z "go"

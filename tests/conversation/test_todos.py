@@ -1,4 +1,4 @@
-"""Lists of things to do, as they change."""
+"""Todo lists and how they change."""
 
 from textwrap import dedent
 
@@ -11,7 +11,7 @@ def talked(text: str) -> Talk:
 
 
 def told(states: tuple[ListState, ...]) -> list[str]:
-    """Returns each state in a line: the turn, then each task with the sign of its status."""
+    """Return each state in a line: the turn, then each task with the sign of its status."""
     signs = {"pending": "-", "in_progress": ">", "completed": "x"}
     return [
         f"{state.turn} {state.kind}: "
@@ -59,7 +59,7 @@ def test_a_task_has_a_text_a_status_and_an_active_form() -> None:
     assert (task.text, task.status, task.doing) == ("a", "in_progress", "Doing a")
 
 
-def test_tasks_are_created_changed_listed_and_deleted_by_number() -> None:
+def test_tasks_are_created_changed_listed_and_deleted() -> None:
     found = lists_of(
         talked("""
         U1 "go"

@@ -1,4 +1,4 @@
-"""What a line says of its usage to tokens: a table, one sentence a case."""
+"""Token counts in the usage of a line."""
 
 from typing import Any
 
@@ -63,12 +63,12 @@ SAID: list[tuple[str, dict[str, Any], Tokens]] = [
 
 
 @pytest.mark.parametrize(("said", "tokens"), [case[1:] for case in SAID], ids=[c[0] for c in SAID])
-def test_a_line_says_what_a_response_took(said: dict[str, Any], tokens: Tokens) -> None:
+def test_usage_fields(said: dict[str, Any], tokens: Tokens) -> None:
     assert parse_tokens(convert_leniently(said, Usage)) == tokens
     assert parse_tokens(convert_leniently(said, Figures)) == tokens
 
 
-def test_numbers_are_understood_however_they_are_written() -> None:
+def test_numbers_in_any_form() -> None:
     usage = {
         "input_tokens": "100",
         "output_tokens": 10.0,
@@ -97,7 +97,5 @@ def test_tokens_add_up() -> None:
 @pytest.mark.parametrize(
     ("older", "newer", "is_it"), [(2, 480, True), (480, 480, True), (480, 2, False)]
 )
-def test_the_line_with_the_most_output_counts_the_last_among_equals(
-    older: int, newer: int, is_it: bool
-) -> None:
+def test_line_with_the_most_output_counts(older: int, newer: int, is_it: bool) -> None:
     assert supersedes(Figures(output_tokens=newer), Figures(output_tokens=older)) is is_it

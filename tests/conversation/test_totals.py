@@ -1,4 +1,4 @@
-"""The totals of a conversation, alone and with its agents."""
+"""Totals of a conversation, with and without its agents."""
 
 from datetime import datetime
 from textwrap import dedent
@@ -66,7 +66,7 @@ def nested() -> Talk:
     return talk(NESTED)
 
 
-def test_a_conversation_alone_counts_its_own(nested: Talk) -> None:
+def test_conversation_without_agents(nested: Talk) -> None:
     totals = sum_conversations([nested.main], FixedPrices())
     assert (totals.conversations, totals.turns, totals.prompts) == (1, 2, 2)
     assert (totals.responses, totals.calls) == (5, 3)
@@ -86,7 +86,7 @@ def test_the_time_of_agents_is_within_the_turns_that_started_them(nested: Talk) 
     assert sum_conversations([agent]).duration_ms == agent.duration_ms > 0
 
 
-def test_agents_below_are_counted_with_theirs(nested: Talk) -> None:
+def test_nested_agents_are_included(nested: Talk) -> None:
     names = list_descendant_agents(nested.all, nested.main.id)
     assert len(names) == 2
     totals = sum_below(nested, nested.main.id)
@@ -98,7 +98,7 @@ def test_agents_below_are_counted_with_theirs(nested: Talk) -> None:
     assert below.conversations == 2
 
 
-def test_a_response_counts_once_however_many_lines_it_has(nested: Talk) -> None:
+def test_response_counts_once(nested: Talk) -> None:
     one = talked(f"""
     U1 "go"
     A1< {USAGE} think "a" + "b"
@@ -108,7 +108,7 @@ def test_a_response_counts_once_however_many_lines_it_has(nested: Talk) -> None:
     assert totals.cost_usd is None
 
 
-def test_errors_of_the_api_are_no_responses() -> None:
+def test_api_errors_are_not_responses() -> None:
     totals = sum_conversations([talk('U1 "go"\nE1<\n').main], FixedPrices())
     assert (totals.responses, totals.cost_usd, dict(totals.unpriced)) == (0, 0.0, {})
 
@@ -121,9 +121,7 @@ def test_errors_of_the_api_are_no_responses() -> None:
         pytest.param(10, 10, 10, id="both say the same"),
     ],
 )
-def test_of_two_copies_the_one_with_the_most_output_counts(
-    first: int, second: int, counted: int
-) -> None:
+def test_copy_with_the_most_output_counts(first: int, second: int, counted: int) -> None:
     main, copy = (
         answered(output, f"{output} of {place}") for place, output in enumerate((first, second))
     )
@@ -134,12 +132,12 @@ def test_of_two_copies_the_one_with_the_most_output_counts(
     assert response.stop_reason == (f"{counted} of {int(second >= first)}")
 
 
-def test_what_nothing_names_is_no_copy() -> None:
+def test_responses_without_an_id_are_not_copies() -> None:
     one = answered(10, "end", id=None, request=None, uuids=())
     assert len(list(unique_responses([one, one]))) == 2
 
 
-def test_what_the_client_made_up_is_no_response() -> None:
+def test_synthetic_message_is_not_a_response() -> None:
     assert not list(unique_responses([answered(10, "end", is_synthetic=True)]))
 
 
@@ -152,17 +150,17 @@ def test_what_the_client_made_up_is_no_response() -> None:
         ({"id": None, "request": None, "uuids": ()}, None),
     ],
 )
-def test_what_a_response_is_known_by(fields: dict[str, object], key: str | None) -> None:
+def test_response_key(fields: dict[str, object], key: str | None) -> None:
     assert answered(1, "end", **fields).responses[0].key == key
 
 
-def test_a_response_that_says_nothing_took_nothing() -> None:
+def test_response_without_usage_has_no_tokens() -> None:
     silent = answered(1, "end", usage=None).responses[0]
     assert (silent.tokens, silent.output_tokens) == (Tokens(), 0)
 
 
 def answered(output: int, stop_reason: str, **fields: object) -> Conversation:
-    """Returns a conversation of one response."""
+    """Return a conversation of one response."""
     main = talk(f'file s start=2026-11-02T09:00:0{output % 7}Z\nU1 "go"\nA1< "yes"').main
     (response,) = main.responses
     usage = Usage(input_tokens=1, output_tokens=output)

@@ -1,4 +1,4 @@
-"""Drawings to turns: what opens one, what belongs to it, how long it took."""
+"""Turns of drawn sessions: openers, members, durations."""
 
 import pytest
 

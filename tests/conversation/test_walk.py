@@ -1,4 +1,4 @@
-"""Depths of reading: what each shows, and how calls and results part and meet again."""
+"""Depths: what each shows, and how calls and results separate and join."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ A11< "I am thinking aloud."
 
 
 def read_at(found: Talk, depth: Depth, *, thinking: bool = False) -> str:
-    """Returns the story at a depth in letters; a call that has its result beside it, a plus."""
+    """Return the story at a depth in letters; a call that has its result beside it, a plus."""
     items: list[Item] = filter_visible(found.main.items(), depth, thinking=thinking)
     return " ".join(
         found.item(placed.item).replace("(", ":").split(":")[0] + "+" * placed.has_result
@@ -85,17 +85,17 @@ def test_every_depth_has_a_picture() -> None:
 
 
 @pytest.mark.parametrize("depth", ["answers", "agents", "tools"])
-def test_thinking_is_shown_where_it_is_asked_for(depth: Depth) -> None:
+def test_thinking_on_request(depth: Depth) -> None:
     found = talk(EVERYTHING)
     assert "A1.1=thought" not in read_at(found, depth)
     assert "A1.1=thought A1.2=said" in read_at(found, depth, thinking=True)
 
 
-def test_prompts_alone_have_no_thinking() -> None:
+def test_depth_prompts_has_no_thinking() -> None:
     assert "thought" not in read_at(talk(EVERYTHING), "prompts", thinking=True)
 
 
-def test_a_result_that_came_after_words_keeps_its_place() -> None:
+def test_late_result_keeps_its_place() -> None:
     # checklist: D64
     found = talk(LATE.format(between='"Meanwhile, a word."'))
     assert read_at(found, "tools") == "U1=prompt A1=Bash A2=said R1=own A3=said"
@@ -103,25 +103,25 @@ def test_a_result_that_came_after_words_keeps_its_place() -> None:
 
 
 @pytest.mark.parametrize("between", ['" "', 'think ""', 'Read(file_path="/a") as other'])
-def test_blank_words_and_other_calls_part_nothing(between: str) -> None:
+def test_blank_text_and_other_calls_separate_nothing(between: str) -> None:
     # checklist: D65
     assert "A1=Bash+" in read_at(talk(LATE.format(between=between)), "all")
 
 
-def test_an_agent_at_work_parts_nothing() -> None:
+def test_running_agent_separates_nothing() -> None:
     # checklist: D65
     found = talk(AGENT)
     assert read_at(found, "tools") == "U1=prompt A1=Agent+ A2=said"
 
 
-def test_a_pair_meets_again_where_the_thought_between_is_not_shown() -> None:
+def test_pair_joins_if_the_thinking_between_is_hidden() -> None:
     # checklist: D66
     found = talk(LATE.format(between='think "hm"'))
     assert read_at(found, "tools", thinking=True) == "U1=prompt A1=Bash A2=thought R1=own A3=said"
     assert read_at(found, "tools") == "U1=prompt A1=Bash+ A3=said"
 
 
-def test_blocks_that_were_written_as_they_came_in_are_shown_once() -> None:
+def test_incrementally_written_blocks_are_shown_once() -> None:
     found = talk('U1 "go"\nA1< "One wo"\nA2<A1~A1 "One word."')
     assert read_at(found, "answers") == "U1=prompt A2=said"
     assert read_at(found, "all") == "U1=prompt A1=said? A2=said"
@@ -148,5 +148,5 @@ A1< "ok"
         ("tools", "U1=prompt M1=hook U2=hook S1=hook S3=api_error A1=said"),
     ],
 )
-def test_what_a_hook_objected_to_and_retries_are_seen(depth: Depth, picture: str) -> None:
+def test_hook_objections_and_retries_are_shown(depth: Depth, picture: str) -> None:
     assert read_at(talk(HOOKED), depth) == picture

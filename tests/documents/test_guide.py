@@ -1,4 +1,4 @@
-"""Examples of the guide to `plait.documents`."""
+"""The guide to the documents' functions: examples print what they show."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", GUIDE, re.DOTALL)
 
 
 @pytest.mark.parametrize(("code", "expected"), EXAMPLES)
-def test_an_example_prints_what_it_says(
+def test_example_prints_what_it_shows(
     code: str,
     expected: str,
     monkeypatch: pytest.MonkeyPatch,

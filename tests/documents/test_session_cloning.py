@@ -1,4 +1,4 @@
-"""Clones by the published description, rule by rule."""
+"""The description of cloning, rule by rule."""
 
 from pathlib import Path
 from typing import Any
@@ -39,14 +39,14 @@ LINES = (
 
 @pytest.fixture
 def session(tmp_path: Path) -> str:
-    """Returns the id of the clone."""
+    """Return the id of the clone."""
     root = root_with(tmp_path, *LINES)
     return carried_out(Archive([root]).plan.clone(SESSION)).stem
 
 
 @pytest.fixture
 def clone(session: str, tmp_path: Path) -> dict[str, Record]:
-    """Returns the records of a clone, by what they are."""
+    """Return the records of a clone, by what they are."""
     [path] = tmp_path.rglob(f"{session}.jsonl")
     names = ("summary", "queue", "snapshot", "prompt", "answer", "result")
     return dict(zip(names, read(path), strict=True))
@@ -69,9 +69,7 @@ def test_signed_thinking_is_unchanged(verb: Any, tmp_path: Path) -> None:
 
 
 # checklist: F46
-def test_every_line_that_has_a_session_has_the_new_one(
-    session: str, clone: dict[str, Record]
-) -> None:
+def test_every_session_id_is_replaced(session: str, clone: dict[str, Record]) -> None:
     assert session != SESSION
     named = [name for name, record in clone.items() if "sessionId" in record.fields]
     assert named == ["queue", "prompt", "answer", "result"]
@@ -102,5 +100,5 @@ def test_a_snapshot_refers_to_the_prompt_of_the_clone(clone: dict[str, Record]) 
 
 
 # checklist: F50
-def test_a_summary_names_the_clones_last_record(clone: dict[str, Record]) -> None:
+def test_summary_names_the_clones_last_record(clone: dict[str, Record]) -> None:
     assert clone["summary"].fields == {**LINES[0], "leafUuid": clone["result"].uuid}

@@ -1,4 +1,4 @@
-"""Compression by the published description, rule by rule."""
+"""The description of compressing a session, rule by rule."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ class Compressed:
         self.messages = context_of(self.data).messages
 
     def record(self, name: str) -> Record:
-        """Returns a record by its name in the drawing."""
+        """Return a record by its name in the drawing."""
         return next(one for one in self.records if one.uuid == self.drawing.uuids[name])
 
     @property
@@ -88,7 +88,7 @@ def test_calls_are_listed_without_results_or_left_out(found: Compressed, tmp_pat
 
 
 # checklist: F62
-def test_the_log_says_what_was_removed_and_the_title_stays(found: Compressed) -> None:
+def test_log_records_what_was_removed_and_keeps_the_title(found: Compressed) -> None:
     words = "Plait compressed turns 1 to 2: 4 answers, 2 tool calls with their results."
     [note] = [one for one in found.records if one.fields.get("subtype") == "informational"]
     assert note.fields["content"] == words
@@ -103,7 +103,7 @@ def test_the_log_says_what_was_removed_and_the_title_stays(found: Compressed) ->
 
 
 # checklist: F63
-def test_a_compaction_marks_where_it_was_compressed(found: Compressed) -> None:
+def test_compaction_marks_the_compressed_part(found: Compressed) -> None:
     [boundary] = [one for one in found.records if one.fields.get("subtype") == "compact_boundary"]
     fields = boundary.fields
     assert (fields["level"], fields["isMeta"], fields["parentUuid"]) == ("info", False, None)

@@ -1,4 +1,4 @@
-"""Turns, pairs and messages by the first description of the format."""
+"""Turns, pairs and messages as in the first description of the format."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_final_entry_of_a_streamed_message_is_used() -> None:
         ([None, None, None], [7, 7, 7], 0),  # the first among equals
     ],
 )
-def test_which_entry_is_final(stops: list[str | None], outputs: list[int], final: int) -> None:
+def test_final_entry(stops: list[str | None], outputs: list[int], final: int) -> None:
     group = [
         assistant(f"a{place}", TEXT, stop=stop, output=output)
         for place, (stop, output) in enumerate(zip(stops, outputs, strict=True))
@@ -122,12 +122,12 @@ def test_entries_without_an_id_are_one_message() -> None:
         (None, False),
     ],
 )
-def test_a_final_message_has_a_stop_reason(message: object, is_final: bool) -> None:
+def test_final_message_has_a_stop_reason(message: object, is_final: bool) -> None:
     assert is_final_message(record(type="assistant", message=message)) is is_final
 
 
 # checklist: F31, F32
-def test_a_turn_holds_final_responses_and_their_calls() -> None:
+def test_turn_has_final_responses_and_their_calls() -> None:
     entries = [
         user("u1", "fix it"),
         *STREAMED,
@@ -204,9 +204,7 @@ def test_a_turn_holds_final_responses_and_their_calls() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_how_turns_are_detected(
-    what: str, entries: list[Record], turns: list[DetectedTurn]
-) -> None:
+def test_turn_detection(what: str, entries: list[Record], turns: list[DetectedTurn]) -> None:
     assert detect_turns(entries) == turns, what
 
 
@@ -313,7 +311,7 @@ def drawn(kinds: list[tuple[str, tuple[str, ...]]]) -> list[Record]:
 
 # checklist: F31
 @given(ENTRIES)
-def test_every_final_call_is_in_one_turn_or_before_the_first(
+def test_every_call_is_in_one_turn_or_before_the_first(
     kinds: list[tuple[str, tuple[str, ...]]],
 ) -> None:
     turns = detect_turns(drawn(kinds))
@@ -331,7 +329,7 @@ def test_every_final_call_is_in_one_turn_or_before_the_first(
 
 # checklist: F35
 @given(ENTRIES)
-def test_every_result_is_paired_or_strays(kinds: list[tuple[str, tuple[str, ...]]]) -> None:
+def test_every_result_is_paired_or_stray(kinds: list[tuple[str, tuple[str, ...]]]) -> None:
     found = pair_tool_calls(drawn(kinds))
     results = sum(len(ids) for kind, ids in kinds if kind == "result")
     assert len(found.matches) + len(found.strays) == results

@@ -1,4 +1,4 @@
-"""The description of the session protocol, example by example."""
+"""The protocol description, drawing by drawing and example by example."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER = {"type": "tool_use", "id": "t2", "name": "Glob", "input": {"pattern": "*
 
 
 def line(uuid: str, parent: str | None, content: Any, **fields: Any) -> dict[str, Any]:
-    """Returns a prompt or a result, as the write-up has it."""
+    """Return a prompt or a result, as the write-up has it."""
     head = {"uuid": uuid, "parentUuid": parent, "sessionId": SESSION, "type": "user"}
     time = f"2026-01-03T10:00:{ord(uuid[-1]) % 60:02}.000Z"
     message = {"role": "user", "content": content}
@@ -32,7 +32,7 @@ def line(uuid: str, parent: str | None, content: Any, **fields: Any) -> dict[str
 def answer(
     uuid: str, parent: str | None, block: Any, stop: str | None = None, **fields: Any
 ) -> dict[str, Any]:
-    """Returns one block of a response; by default of the request `req_1`."""
+    """Return one block of a response; by default of the request `req_1`."""
     request = fields.pop("requestId", "req_1")
     message = {
         "id": fields.pop("id", f"msg_{request}"),
@@ -63,7 +63,7 @@ def text(words: str) -> dict[str, Any]:
 def archive(
     root: Path, *lines: dict[str, Any], agents: dict[str, list[dict[str, Any]]] | None = None
 ) -> Archive:
-    """Writes a session and what lies beside it."""
+    """Write a session and what lies beside it."""
     project = root / "projects" / "-home-dev"
     for name, held in {f"{SESSION}.jsonl": list(lines), **(agents or {})}.items():
         path = project / name
@@ -96,7 +96,7 @@ TODAY = [*CHAIN[:4], result("E", "C", "t1"), result("F", "D", "t2"), CHAIN[6]]
 
 # checklist: F3, S11, P34, P35, P36, P37, P38
 @pytest.mark.parametrize("lines", [CHAIN, TODAY], ids=["as drawn", "as written now"])
-def test_the_parent_chain_is_one_line(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
+def test_parent_chain_is_linear(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     found = archive(tmp_path, *lines)
     graph = found.graph(SESSION)
     (trunk,) = graph.lines.values()
@@ -158,7 +158,7 @@ PLACES = [("agent-ab97f57.jsonl"), (f"{SESSION}/subagents/agent-ab97f57.jsonl")]
 
 # checklist: P39, P55, P56, P57, P58, P59, P60
 @pytest.mark.parametrize("place", PLACES, ids=["beside the session", "in its folder"])
-def test_a_sub_agent_is_read_from_its_own_file(tmp_path: Path, place: str) -> None:
+def test_sub_agent_is_read_from_its_own_file(tmp_path: Path, place: str) -> None:
     found = archive(tmp_path, *PARENT, agents={place: AGENT})
     assert [session.id for session in found] == [SESSION]
     told = found.conversations(SESSION)
@@ -211,7 +211,7 @@ def test_four_blocks_of_one_request_are_one_response(
 
 
 # checklist: F7, F40
-def test_a_session_of_the_oldest_versions_reads_as_one_of_the_next(tmp_path: Path) -> None:
+def test_oldest_version_reads_like_the_next(tmp_path: Path) -> None:
     whole = answer("B", "A", None, "tool_use", version="2.0.36", id="m1")
     whole["message"]["content"] = [THINKING, text("I look."), CALL]
     parts = [
@@ -277,7 +277,7 @@ EXAMPLE = [
     [EXAMPLE, [EXAMPLE[1], EXAMPLE[0], *EXAMPLE[2:]]],
     ids=["snapshot first", "prompt first"],
 )
-def test_the_six_lines_are_one_complete_turn(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
+def test_six_lines_are_one_complete_turn(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     found = archive(tmp_path, *lines)
     main = main_of(found)
     (turn,) = (turn for turn in main.turns if turn.number)
@@ -314,7 +314,7 @@ def test_display_data_and_progress_are_never_sent(tmp_path: Path) -> None:
 
 
 # checklist: P101, P102, P103, P104
-def test_resuming_takes_the_chain_of_the_leaf_with_blocks_joined(tmp_path: Path) -> None:
+def test_resume_uses_the_leafs_chain_with_joined_blocks(tmp_path: Path) -> None:
     rewound = line("U", "A", "never mind")
     sent = archive(tmp_path, *CHAIN[:2], rewound, *CHAIN[2:]).context(SESSION)
     assert (sent.resumes, sent.leaf, sent.chain) == (True, "G", tuple("ABCDEFG"))
@@ -340,7 +340,7 @@ def test_resuming_takes_the_chain_of_the_leaf_with_blocks_joined(tmp_path: Path)
     ],
     ids=["nothing is kept", "the last answer is kept"],
 )
-def test_resuming_a_compacted_session_begins_at_its_boundary(
+def test_resume_of_a_compacted_session_begins_at_its_boundary(
     tmp_path: Path, kept: dict[str, Any], chain: str, words: list[str]
 ) -> None:
     boundary = {
@@ -361,7 +361,7 @@ def rebuilt(*lines: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 # checklist: P119
-def test_messages_are_rebuilt_as_appendix_c_has_it() -> None:
+def test_messages_are_rebuilt_as_in_appendix_c() -> None:
     assert rebuilt(SNAPSHOT, *CHAIN, DURATION) == [
         {"role": "user", "content": "/implement-spec"},
         {"role": "assistant", "content": [CALL, OTHER]},
@@ -394,13 +394,13 @@ LETTERS: dict[str, dict[str, Any]] = {
 @given(st.text(sorted(LETTERS), max_size=20))
 @example("asa")
 @example("papa-b--mb")
-def test_any_order_of_lines_is_rebuilt_as_the_appendix_would(letters: str) -> None:
+def test_any_line_order_is_rebuilt_as_in_the_appendix(letters: str) -> None:
     lines = [LETTERS[letter] for letter in letters]
     assert rebuilt(*lines) == as_the_appendix_has_it(lines)
 
 
 def as_the_appendix_has_it(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the messages by the steps of the write-up, a mark on each answer till the end."""
+    """Return the messages by the steps of the write-up, a mark on each answer till the end."""
     messages: list[dict[str, Any]] = []
     for entry in lines:
         kind = entry["type"]

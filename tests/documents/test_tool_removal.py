@@ -1,4 +1,4 @@
-"""Removal of tool calls and thinking by the published description, rule by rule."""
+"""The description of removing tool calls and thinking, rule by rule."""
 
 import json
 from pathlib import Path
@@ -33,24 +33,24 @@ THOUGHTS = """
 
 
 def ids(found: Trimmed, kind: str, field: str) -> list[str]:
-    """Returns what blocks of a kind name, in the order of the log."""
+    """Return what blocks of a kind name, in the order of the log."""
     blocks = (block for record in found.records for block in blocks_of(record.fields))
     return [block[field] for block in blocks if block["type"] == kind]
 
 
 def blocks_of(fields: Any) -> list[dict[str, Any]]:
-    """Returns the blocks of a line."""
+    """Return the blocks of a line."""
     content = (fields.get("message") or {}).get("content")
     return content if isinstance(content, list) else []
 
 
 def kinds(found: Trimmed, name: str) -> list[str]:
-    """Returns what kinds of blocks a record holds."""
+    """Return what kinds of blocks a record holds."""
     return [block["type"] for block in blocks_of(found.record(name).fields)]
 
 
 def call_of(folder: Path, text: str, name: str) -> str:
-    """Returns the id of a call in a drawing."""
+    """Return the id of a call in a drawing."""
     whole = trimmed(folder / "whole", text)
     return next(
         str(block["id"])
@@ -61,7 +61,7 @@ def call_of(folder: Path, text: str, name: str) -> str:
 
 
 # checklist: F51
-def test_calls_are_chosen_block_by_block(tmp_path: Path) -> None:
+def test_calls_are_selected_by_block(tmp_path: Path) -> None:
     listed = call_of(tmp_path, CALLS, "Glob")
     found = trimmed(tmp_path / "one", CALLS, calls=(listed,))
     assert ids(found, "tool_use", "name") == ["Bash", "Read"]
@@ -138,7 +138,7 @@ def test_text_and_calls_are_kept_when_thinking_is_removed(tmp_path: Path) -> Non
 
 
 # checklist: F58
-def test_it_is_noted_that_usage_no_longer_matches(tmp_path: Path) -> None:
+def test_mismatch_of_usage_is_noted(tmp_path: Path) -> None:
     found = trimmed(tmp_path, THOUGHTS, thinking=True)
     assert any("usage" in note and "no longer" in note for note in found.plan.notes)
 

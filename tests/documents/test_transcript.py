@@ -1,4 +1,4 @@
-"""Turns of messages as the tracer's document groups them."""
+"""Grouping messages to turns as the tracer's document does."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def result(*ids: str, **fields: Any) -> Record:
 
 
 # checklist: T4, T5, T7, T9, T17, T18, T21
-def test_the_example_of_the_document() -> None:
+def test_example_of_the_document() -> None:
     messages = [
         prompt("read a file", sessionId="sess1"),
         answer("m1", call("t1")),
@@ -138,13 +138,13 @@ def letters_of(found: Grouped) -> list[str]:
         ("uauur", ["a"], 2),
     ],
 )
-def test_a_rule_of_the_grouping(letters: str, turns: list[str], consumed: int) -> None:
+def test_grouping_rules(letters: str, turns: list[str], consumed: int) -> None:
     found = group_turns(messages_of(letters))
     assert (letters_of(found), found.consumed) == (turns, consumed)
 
 
 # checklist: T20, T49
-def test_parts_are_joined_and_keep_the_metadata_of_the_first() -> None:
+def test_joined_parts_keep_the_first_metadata() -> None:
     def part(model: str, time: str, content: object, output: int) -> Record:
         usage = {"input_tokens": 100, "output_tokens": output}
         message = {"id": "m1", "role": "assistant", "model": model, "content": content}
@@ -178,9 +178,7 @@ def test_parts_are_joined_and_keep_the_metadata_of_the_first() -> None:
         ({}, None),
     ],
 )
-def test_the_role_is_the_type_else_the_role_of_the_message(
-    fields: dict[str, Any], role: str | None
-) -> None:
+def test_role_is_the_type_or_the_message_role(fields: dict[str, Any], role: str | None) -> None:
     assert role_of_message(record(**fields)) == role
 
 
@@ -261,7 +259,7 @@ def test_an_empty_output_differs_from_none() -> None:
 
 
 # checklist: T53
-def test_a_broken_line_does_not_shift_the_position(tmp_path: Path) -> None:
+def test_broken_line_does_not_shift_the_position(tmp_path: Path) -> None:
     file = tmp_path / "transcript.jsonl"
     lines = [one.raw for one in messages_of("uau")]
     file.write_bytes(b"\n".join([lines[0], b'{"torn', b"", lines[1], lines[2]]))
@@ -270,7 +268,7 @@ def test_a_broken_line_does_not_shift_the_position(tmp_path: Path) -> None:
     assert (found.consumed, records[found.consumed - 1].line) == (2, 4)
 
 
-def test_hostile_messages_are_grouped_all_the_same() -> None:
+def test_hostile_messages_are_grouped() -> None:
     odd = [
         record(type="user", content={"deep": []}),
         record(message={"role": "assistant", "id": 7, "content": 3, "usage": "none"}),

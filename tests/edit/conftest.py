@@ -11,6 +11,6 @@ from tests.edit.plans import MEMORY
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Returns a folder in memory where there is one: a process that ends needs no disk."""
+    """Return a folder in memory where there is one: a process that ends needs no disk."""
     with TemporaryDirectory(dir=MEMORY) as name:
         yield Path(name)

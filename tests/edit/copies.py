@@ -19,17 +19,17 @@ SESSION = "6f0c2f0e-0b3c-4b69-9a51-0d5a3c1e7b11"
 
 
 def gallery() -> list[Path]:
-    """Returns the roots of the gallery."""
+    """Return the roots of the gallery."""
     return sorted(path.parent for path in (EXAMPLES / "gallery").glob("*/projects"))
 
 
 def resume_cases() -> list[Path]:
-    """Returns the sessions whose context the real client has confirmed."""
+    """Return the sessions whose context the real client has confirmed."""
     return sorted((EXAMPLES / "resume").glob("*/session.jsonl"))
 
 
 def root_with(folder: Path, *lines: dict[str, Any] | bytes, session: str = SESSION) -> Path:
-    """Writes a session into a configuration folder, and returns that."""
+    """Write a session into a configuration folder, and return that."""
     path = folder / "projects" / "-home-dev-shop" / f"{session}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(line_of(line) for line in lines))
@@ -37,14 +37,14 @@ def root_with(folder: Path, *lines: dict[str, Any] | bytes, session: str = SESSI
 
 
 def line_of(line: dict[str, Any] | bytes) -> bytes:
-    """Returns a line as the client writes it."""
+    """Return a line as the client writes it."""
     if isinstance(line, bytes):
         return line
     return json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
 def user(uuid: str, parent: str | None = None, **more: Any) -> dict[str, Any]:
-    """Returns a prompt as a line has it."""
+    """Return a prompt as a line has it."""
     return {
         "parentUuid": parent,
         "type": "user",
@@ -57,7 +57,7 @@ def user(uuid: str, parent: str | None = None, **more: Any) -> dict[str, Any]:
 
 
 def answer(uuid: str, parent: str | None, *blocks: Any, **more: Any) -> dict[str, Any]:
-    """Returns a block of a response as a line has it; its id is that of the record but for more."""
+    """Return a block of a response as a line has it; its id is that of the record but for more."""
     content = [*blocks] or [{"type": "text", "text": f"answer {uuid[:8]}"}]
     id_ = more.pop("id", f"msg_{uuid[:8]}")
     message = {"role": "assistant", "id": id_, "model": "m", "content": content}
@@ -65,35 +65,35 @@ def answer(uuid: str, parent: str | None, *blocks: Any, **more: Any) -> dict[str
 
 
 def calls(name: str) -> dict[str, Any]:
-    """Returns a call of a tool."""
+    """Return a call of a tool."""
     return {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "ls"}}
 
 
 def result(uuid: str, parent: str, call: str, **more: Any) -> dict[str, Any]:
-    """Returns the result of a call as a line has it."""
+    """Return the result of a call as a line has it."""
     block = {"type": "tool_result", "tool_use_id": call, "content": f"result of {call}"}
     return user(uuid, parent, message={"role": "user", "content": [block]}, **more)
 
 
 def write(path: Path, *lines: Any) -> None:
-    """Writes some values as the lines of a file."""
+    """Write some values as the lines of a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 def named(path: Path) -> str:
-    """Returns what a root is called in the list of tests."""
+    """Return what a root is called in the list of tests."""
     return path.parent.name if path.is_file() else path.name
 
 
 def only(root: Path) -> Session:
-    """Returns the one session of a root."""
+    """Return the one session of a root."""
     [session] = editable(root)
     return session
 
 
 def copied(root: Path, folder: Path) -> Path:
-    """Copies a root, so that it can be written to."""
+    """Copy a root, so that it can be written to."""
     target = folder / root.name
     if root.is_dir():
         shutil.copytree(root, target)
@@ -105,7 +105,7 @@ def copied(root: Path, folder: Path) -> Path:
 
 
 def carried_out(plan: Plan) -> Path:
-    """Does what a plan says, without a journal, and returns the file of the session."""
+    """Do what a plan says, without a journal, and return the file of the session."""
     for step in plan.steps:
         match step:
             case Write(path, content):
@@ -122,22 +122,22 @@ def carried_out(plan: Plan) -> Path:
 
 
 def editable(root: Path) -> list[Session]:
-    """Returns the sessions of a root that have a file."""
+    """Return the sessions of a root that have a file."""
     return [session for session in Archive([root]).sessions if session.file]
 
 
 def context_of(path: Path) -> Context:
-    """Returns what the client sends of a file."""
+    """Return what the client sends of a file."""
     return build_context(seen_by_client(path), size=path.stat().st_size)
 
 
 def seen_by_client(path: Path) -> list[Record]:
-    """Returns the records that the client reads, those that broken lines begin with among them."""
+    """Return the records that the client reads, those that broken lines begin with among them."""
     return list(iter_client_records(iter_lines(path)))
 
 
 def without_ids(value: Any, names: dict[str, str]) -> Any:
-    """Returns a value of the log whose texts that are ids are replaced, wherever they stand."""
+    """Return a value of the log whose texts that are ids are replaced, wherever they stand."""
     if isinstance(value, str):
         return names.get(value) or in_own_folder(value, names)
     if isinstance(value, list):
@@ -148,13 +148,13 @@ def without_ids(value: Any, names: dict[str, str]) -> Any:
 
 
 def names_in(before: list[Record], after: list[Record]) -> dict[str, str]:
-    """Returns what each id of a record became, as they stand in the same places."""
+    """Return what each id of a record became, as they stand in the same places."""
     pairs = zip(before, after, strict=True)
     return {old.uuid: new.uuid for old, new in pairs if old.uuid and new.uuid}
 
 
 def plain_records(records: list[Record], names: dict[str, str]) -> Iterator[Any]:
-    """Yields records as they are but for ids, and for what says where they are from."""
+    """Yield records as they are but for ids, and for what says where they are from."""
     for record in records:
         fields = {key: one for key, one in record.fields.items() if key != "forkedFrom"}
         if isinstance(fields.get("sessionId"), str):
@@ -163,13 +163,13 @@ def plain_records(records: list[Record], names: dict[str, str]) -> Iterator[Any]
 
 
 def same_messages(plan: Plan, before: Context, after: Context) -> bool:
-    """Tells whether two contexts say the same, but for paths into the session's folder."""
+    """Return whether two contexts say the same, but for paths into the session's folder."""
     wanted = in_own_folder(json.dumps(before.messages), {plan.source.id: plan.session})
     return bool(wanted == json.dumps(after.messages))
 
 
 def in_own_folder(text: str, names: dict[str, str]) -> str:
-    """Returns a text whose paths into the folders beside a log are those of another session."""
+    """Return a text whose paths into the folders beside a log are those of another session."""
 
     def moved(match: re.Match[str]) -> str:
         return f"/{names.get(match[1], match[1])}/{match[2]}"

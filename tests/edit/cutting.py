@@ -53,7 +53,7 @@ CUT = 9
 
 
 def plan_in(config: Path, size: int = 1) -> Plan:
-    """Returns a plan with every kind of step: in place, new, copied, added, taken away, moved."""
+    """Return a plan with every kind of step: in place, new, copied, added, taken away, moved."""
     log, folder = log_of(config), log_of(config).with_suffix("")
     new = log_of(config, NEW)
     output = folder / "tool-results" / "toolu_1.txt"
@@ -71,7 +71,7 @@ def plan_in(config: Path, size: int = 1) -> Plan:
 
 
 def main(what: str, folder: str, *numbers: str) -> None:
-    """Cuts off edits in folders of their own, as many as there are places to cut."""
+    """Cut off edits in folders of their own, as many as there are places to cut."""
     if what == "kill":
         killed(Path(folder), int(numbers[0]), int(numbers[1]))
         return
@@ -87,7 +87,7 @@ def main(what: str, folder: str, *numbers: str) -> None:
 
 
 def in_child(act: Callable[[], Any]) -> int:
-    """Runs something in a process of its own and returns how that ended."""
+    """Run something in a process of its own and return how that ended."""
     child = os.fork()
     if child == 0:
         try:
@@ -99,7 +99,7 @@ def in_child(act: Callable[[], Any]) -> int:
 
 
 def cut_off(edit: Callable[[], Any], at: int) -> None:
-    """Edits, and dies right before the so manieth change of a file."""
+    """Edit, and dies right before the so manieth change of a file."""
     left = iter(range(1, at))
 
     def watch(event: str, args: tuple[Any, ...]) -> None:
@@ -111,7 +111,7 @@ def cut_off(edit: Callable[[], Any], at: int) -> None:
 
 
 def is_write(event: str, args: tuple[Any, ...]) -> bool:
-    """Tells whether a file is opened to be written to."""
+    """Return whether a file is opened to be written to."""
     return event == "open" and bool(int(args[2]) & (os.O_WRONLY | os.O_RDWR))
 
 
@@ -120,7 +120,7 @@ SIZE, MANY = 4_000, 60
 
 
 def large_config_at(folder: Path) -> Path:
-    """Makes a configuration folder with many outputs beside its session."""
+    """Make a configuration folder with many outputs beside its session."""
     config = config_at(folder)
     for number in range(MANY):
         put(output_in(config, SESSION, number), COPIED)
@@ -129,7 +129,7 @@ def large_config_at(folder: Path) -> Path:
 
 
 def large_plan_in(config: Path) -> Plan:
-    """Returns a plan whose every part takes a while: drafts, new names, files that go."""
+    """Return a plan whose every part takes a while: drafts, new names, files that go."""
     plan = plan_in(config, SIZE)
     old = [output_in(config, OTHER, number) for number in range(MANY)]
     moves = [moved(path, output_in(config, MOVED, at)) for at, path in enumerate(old)]
@@ -139,12 +139,12 @@ def large_plan_in(config: Path) -> Plan:
 
 
 def output_in(config: Path, session: str, number: int) -> Path:
-    """Returns where an output of a session lies."""
+    """Return where an output of a session lies."""
     return log_of(config, session).with_suffix("") / "tool-results" / f"{number}.txt"
 
 
 def killed(folder: Path, count: int, seed: int) -> None:
-    """Kills edits, one at some moment, the next at some line of their code, and so on."""
+    """Kill edits, one at some moment, the next at some line of their code, and so on."""
     chance = random.Random(seed)
     large_plan_in(large_config_at(folder / "warm" / "config")).apply()  # all is loaded then
     takes = time_of(large_plan_in(large_config_at(folder / "timed" / "config")))
@@ -158,14 +158,14 @@ def killed(folder: Path, count: int, seed: int) -> None:
 
 
 def time_of(plan: Plan) -> float:
-    """Returns how long an edit takes in a process of its own."""
+    """Return how long an edit takes in a process of its own."""
     start = time.monotonic()
     in_child(plan.apply)
     return time.monotonic() - start
 
 
 def kill_after(plan: Plan, seconds: float) -> None:
-    """Edits in a child, and kills it after so long if it still lives."""
+    """Edit in a child, and kills it after so long if it still lives."""
     child = os.fork()
     if child == 0:
         try:
@@ -178,7 +178,7 @@ def kill_after(plan: Plan, seconds: float) -> None:
 
 
 def lines_of(plan: Plan) -> int:
-    """Returns how many lines of code an edit runs through."""
+    """Return how many lines of code an edit runs through."""
     count = 0
 
     def tick() -> None:
@@ -190,7 +190,7 @@ def lines_of(plan: Plan) -> int:
 
 
 def die_at(plan: Plan, line: int) -> None:
-    """Edits, and is killed when it comes to the so manieth line of its code."""
+    """Edit, and is killed when it comes to the so manieth line of its code."""
     left = iter(range(line))
 
     def tick() -> None:
@@ -201,7 +201,7 @@ def die_at(plan: Plan, line: int) -> None:
 
 
 def traced(plan: Plan, tick: Callable[[], None]) -> None:
-    """Edits, and tells each line of the code that is run."""
+    """Edit, and tells each line of the code that is run."""
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
         if event == "line":

@@ -54,7 +54,7 @@ class Mended:
 
 
 def mended(folder: Path, text: str, *, tweak: Any = None) -> Mended:
-    """Returns what a repair in place makes of a drawn session, whose bytes may be tweaked."""
+    """Return what a repair in place makes of a drawn session, whose bytes may be tweaked."""
     drawing = draw(text)
     (path, *_) = drawing.write(folder)
     if tweak:
@@ -65,25 +65,25 @@ def mended(folder: Path, text: str, *, tweak: Any = None) -> Mended:
 
 
 def result_of(plan: Plan) -> bytes:
-    """Returns the bytes of the log that a plan leaves."""
+    """Return the bytes of the log that a plan leaves."""
     (step,) = (one for one in plan.steps if one.path == plan.path)
     assert isinstance(step, Write)
     return b"".join(step.content())
 
 
 def records_of(data: bytes) -> list[Record]:
-    """Returns the records in the bytes of a log."""
+    """Return the records in the bytes of a log."""
     entries = [parse_entry(line) for line in split_lines([data])]
     return [entry for entry in entries if isinstance(entry, Record)]
 
 
 def context_of(data: bytes) -> Context:
-    """Returns what the client sends of a log."""
+    """Return what the client sends of a log."""
     return build_context(records_of(data), size=len(data))
 
 
 def texts_of(found: Context) -> list[str]:
-    """Returns the words of what is sent, results among them."""
+    """Return the words of what is sent, results among them."""
     told: list[str] = []
     for _, blocks in found.messages:
         for block in blocks:

@@ -17,7 +17,7 @@ NOTHING = Measures(0, 0, 0, None)
 
 
 def config_at(folder: Path) -> Path:
-    """Makes a configuration folder with one session that has rested long, and its side files."""
+    """Make a configuration folder with one session that has rested long, and its side files."""
     for name, data in {
         f"projects/-home-me/{SESSION}.jsonl": b'{"a":1}\n{"b":2}\n',
         f"projects/-home-me/{SESSION}/tool-results/toolu_1.txt": b"a long output",
@@ -30,7 +30,7 @@ def config_at(folder: Path) -> Path:
 
 
 def put(path: Path, data: bytes, mode: int = 0o600, when: int = LONG_AGO) -> Path:
-    """Writes a file with a mode and a time."""
+    """Write a file with a mode and a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     path.chmod(mode)
@@ -39,12 +39,12 @@ def put(path: Path, data: bytes, mode: int = 0o600, when: int = LONG_AGO) -> Pat
 
 
 def log_of(config: Path, session: str = SESSION) -> Path:
-    """Returns the log of a session."""
+    """Return the log of a session."""
     return config / "projects" / "-home-me" / f"{session}.jsonl"
 
 
 def plan_of(config: Path, *steps: Step, session: str = SESSION, reads: bool = True) -> Plan:
-    """Returns a plan that takes these steps."""
+    """Return a plan that takes these steps."""
     log = log_of(config, session)
     stamp = read_file_stamp(log)
     read = ((log, stamp),) if stamp and reads else ()
@@ -54,28 +54,28 @@ def plan_of(config: Path, *steps: Step, session: str = SESSION, reads: bool = Tr
 
 
 def written(path: Path, data: bytes | Content, mode: int | None = None) -> Write:
-    """Returns the step that writes a file, a new one or in the place of one."""
+    """Return the step that writes a file, a new one or in the place of one."""
     content = (lambda: [data]) if isinstance(data, bytes) else data
     return Write(path, content, read_file_stamp(path), mode)
 
 
 def added(path: Path, data: bytes) -> Append:
-    """Returns the step that adds lines to a file."""
+    """Return the step that adds lines to a file."""
     return Append(path, data, stamped(path))
 
 
 def removed(path: Path) -> Remove:
-    """Returns the step that takes a file away."""
+    """Return the step that takes a file away."""
     return Remove(path, stamped(path))
 
 
 def moved(path: Path, target: Path) -> Move:
-    """Returns the step that gives a file another name."""
+    """Return the step that gives a file another name."""
     return Move(path, target, stamped(path))
 
 
 def stamped(path: Path) -> FileStamp:
-    """Returns the stamp of a file that is there."""
+    """Return the stamp of a file that is there."""
     stamp = read_file_stamp(path)
     assert stamp
     return stamp
@@ -85,7 +85,7 @@ Tree = dict[str, tuple[int, int | None, bytes | None]]
 
 
 def tree(home: Path) -> Tree:
-    """Returns mode, time and bytes of everything in a folder but what Plait keeps for itself.
+    """Return mode, time and bytes of everything in a folder but what Plait keeps for itself.
 
     Of folders only the modes: their times change with what lies in them.
     """
@@ -106,5 +106,5 @@ def tree(home: Path) -> Tree:
 
 
 def files(paths: Sequence[Path]) -> list[bytes]:
-    """Returns what some files hold."""
+    """Return what some files hold."""
     return [path.read_bytes() for path in paths]

@@ -1,4 +1,4 @@
-"""Edits under adverse conditions: full disks, missing permissions, other writers."""
+"""Edits under adverse conditions: a full disk, missing permissions, concurrent writers."""
 
 import os
 import resource
@@ -37,7 +37,7 @@ LARGE = [MEGABYTE] * 1024
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """Mounts a disk in memory, or skips where that is not allowed."""
+    """Mount a disk in memory, or skips where that is not allowed."""
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     try:
@@ -59,7 +59,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path, *, but: int) -> None:
-    """Fills a disk until only so many bytes are free."""
+    """Fill a disk until only so many bytes are free."""
     free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
     put(disk / "filler", b"x" * max(0, free - but))
 
@@ -99,7 +99,7 @@ def test_a_full_disk_is_reported_and_nothing_changes(
     check_nothing_happened(config, before)
 
 
-def test_a_large_session_is_removed_from_a_disk_that_is_nearly_full(disk: Path) -> None:
+def test_large_session_can_be_deleted_on_a_nearly_full_disk(disk: Path) -> None:
     config = config_at(disk / "config")
     put(log_of(config), b"".join(LARGE))
     before = tree(config)
@@ -111,7 +111,7 @@ def test_a_large_session_is_removed_from_a_disk_that_is_nearly_full(disk: Path) 
 
 @contextmanager
 def limited(size: int) -> Iterator[None]:
-    """Lets no file grow beyond a size."""
+    """Let no file grow beyond a size."""
     was = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, was[1]))
@@ -135,7 +135,7 @@ def test_a_file_size_limit_is_reported_and_nothing_changes(
 
 @contextmanager
 def read_only(config: Path) -> Iterator[None]:
-    """Takes away the leave to write to a folder, which root has in spite of its mode."""
+    """Take away the leave to write to a folder, which root has in spite of its mode."""
     if os.geteuid() == 0:
         disk = str(config.parent)
         subprocess.run(["mount", "-o", "remount,ro", disk], check=True, capture_output=True)
@@ -336,7 +336,7 @@ except Refused as refusal:
 
 
 def interrupted(config: Path, kind: str, event: str, ending: str, times: int = 1) -> str:
-    """Applies a plan while somebody else writes right before a call; returns what is said."""
+    """Apply a plan while somebody else writes right before a call; returns what is said."""
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     given = [str(config), NEW, kind, event, ending, str(times)]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Rules for written sessions: violations of sessions and plans."""
+"""Rules for written sessions, and which of them a plan breaks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from plait.record import parse_record
 
 
 def checked(folder: Path, text: str) -> list[tuple[str, int | None]]:
-    """Returns the rules that the first session of a drawing breaks, each with its line."""
+    """Return the rules that the first session of a drawing breaks, each with its line."""
     drawing = draw(text)
     drawing.write(folder)
     found = Archive([folder]).check(drawing.session)
@@ -102,7 +102,7 @@ def test_a_broken_rule_is_reported_with_its_line(tmp_path: Path, name: str) -> N
     assert checked(tmp_path, text) == expected
 
 
-def test_a_parent_in_another_session_of_the_project_is_known(tmp_path: Path) -> None:
+def test_parent_in_another_session_of_the_project_is_found(tmp_path: Path) -> None:
     text = "file main\nU1\nA1<\nfile next\nU2<main:A1\nA2<U2"
     drawing = draw(text)
     drawing.write(tmp_path)
@@ -217,7 +217,7 @@ NOTHING = Measures(0, 0, 0, None)
 
 
 def planned(folder: Path, text: str, *steps: Step, session: str = "") -> Plan:
-    """Returns a plan for the session of a drawing that does just these steps."""
+    """Return a plan for the session of a drawing that does just these steps."""
     drawing = draw(text)
     drawing.write(folder)
     found = Archive([folder]).session(drawing.session)
@@ -229,7 +229,7 @@ def planned(folder: Path, text: str, *steps: Step, session: str = "") -> Plan:
 
 
 def rewritten(folder: Path, text: str, data: bytes, *, is_new: bool = False) -> Plan:
-    """Returns a plan that makes other bytes of a session, in its place or as a new one."""
+    """Return a plan that makes other bytes of a session, in its place or as a new one."""
     plan = planned(folder, text, session="new" if is_new else "")
     path = plan.path.with_name("new.jsonl") if is_new else plan.path
     was = None if is_new else read_file_stamp(plan.path)
@@ -245,14 +245,14 @@ def lines_in(text: str) -> list[bytes]:
     return draw(text).data.splitlines(keepends=True)
 
 
-def test_the_same_bytes_break_nothing_in_place_or_elsewhere(tmp_path: Path) -> None:
+def test_unchanged_bytes_break_no_rule(tmp_path: Path) -> None:
     for name, (text, _) in BROKEN.items():
         for is_new in (False, True):
             folder = tmp_path / f"{name} {is_new}"
             assert broken_by(rewritten(folder, text, draw(text).data, is_new=is_new)) == []
 
 
-def test_other_ids_break_nothing(tmp_path: Path) -> None:
+def test_changed_ids_break_no_rule(tmp_path: Path) -> None:
     for name, (text, _) in BROKEN.items():
         data = draw(text).data
         uuids = set(re.findall(rb"[0-9a-f]{8}-[0-9a-f-]{27}", data))
@@ -307,7 +307,7 @@ def test_a_call_moved_behind_its_result_is_reported(tmp_path: Path) -> None:
     assert broken_by(rewritten(tmp_path, SOURCE, data)) == [("call first", 2)]
 
 
-def test_a_call_and_its_result_may_share_a_line() -> None:
+def test_call_and_result_may_share_a_line() -> None:
     blocks = [{"type": "tool_use", "id": "t"}, {"type": "tool_result", "tool_use_id": "t"}]
     line = {"type": "assistant", "uuid": "a", "message": {"content": blocks}}
     facts = LogFacts()
@@ -406,7 +406,7 @@ def test_removing_a_session_breaks_no_rule(tmp_path: Path) -> None:
     assert planned(tmp_path, SOURCE, Remove(plan.path, was)).check() == ()
 
 
-def test_an_id_of_the_source_is_not_known_to_a_new_session(tmp_path: Path) -> None:
+def test_new_session_may_not_use_ids_of_its_source(tmp_path: Path) -> None:
     data = draw(SOURCE).data
     own = draw(SOURCE).uuid_of("A2").encode()
     other = data.replace(b'"uuid":"' + own, b'"uuid":"' + own[::-1])

@@ -51,7 +51,7 @@ def lines_of(path: Path) -> list[bytes]:
     return path.read_bytes().split(b"\n")[:-1]
 
 
-def test_a_clone_is_sent_as_its_source_is(sessions: list[Session]) -> None:
+def test_clone_sends_the_same_context(sessions: list[Session]) -> None:
     for session in sessions:
         plan = plan_of(session)
         before, after = context_of(session.path), context_of(carried_out(plan))
@@ -132,7 +132,7 @@ def test_text_that_names_no_id_of_the_session_is_unchanged(field: str, tmp_path:
     assert record.fields[field] == ELSEWHERE
 
 
-def test_lines_without_uuid_get_the_new_session_too(tmp_path: Path) -> None:
+def test_lines_without_uuid_get_the_new_session_id(tmp_path: Path) -> None:
     kinds = ("queue-operation", "last-prompt", "custom-title", "mode", "pr-link", "never-seen")
     notes = [{"type": kind, "sessionId": SESSION} for kind in kinds]
     plan = plan_of(only(root_with(tmp_path, user(A), *notes)))
@@ -141,7 +141,7 @@ def test_lines_without_uuid_get_the_new_session_too(tmp_path: Path) -> None:
     assert not any("forkedFrom" in record.fields for record in found[1:])
 
 
-def test_lines_of_another_session_in_the_file_become_the_copys(tmp_path: Path) -> None:
+def test_lines_of_another_session_in_the_file_get_the_new_id(tmp_path: Path) -> None:
     foreign = user(B, A, sessionId=ELSEWHERE, session_id=ELSEWHERE)
     plan = plan_of(only(root_with(tmp_path, user(A), foreign)))
     _, second = read(carried_out(plan))
@@ -149,7 +149,7 @@ def test_lines_of_another_session_in_the_file_become_the_copys(tmp_path: Path) -
     assert second.fields["session_id"] == ELSEWHERE  # the process's first session is still that one
 
 
-def test_a_copy_says_which_record_it_is_of(tmp_path: Path) -> None:
+def test_copied_record_names_its_original(tmp_path: Path) -> None:
     older = user(B, A, forkedFrom={"sessionId": ELSEWHERE, "messageUuid": C}, note=1)
     first, second = read(cloned(only(root_with(tmp_path, user(A), older))))
     assert first.fields["forkedFrom"] == {"sessionId": SESSION, "messageUuid": A}
@@ -232,7 +232,7 @@ def test_a_line_without_a_record_is_copied_unchanged(odd: bytes, tmp_path: Path)
     assert plan.count_lines("rewritten") == 2 + is_begun
 
 
-def test_what_the_client_reads_of_a_broken_line_is_linked_in_the_copy(tmp_path: Path) -> None:
+def test_recovered_record_of_a_broken_line_is_linked_in_the_copy(tmp_path: Path) -> None:
     late = {"timestamp": "2026-11-02T10:00:00.000Z"}
     padded = json.dumps(user(B, A, **late)).encode() + b' {"type":"us\n'
     root = root_with(tmp_path, user(A), padded, user(C, B, **late))
@@ -263,7 +263,7 @@ def test_a_clean_copy_keeps_the_readable_part_of_a_broken_line(odd: bytes, tmp_p
     assert plan.count_lines("dropped") == (0 if whole else 1)
 
 
-def test_a_byte_order_mark_and_carriage_returns_stay(tmp_path: Path) -> None:
+def test_byte_order_mark_and_carriage_returns_stay(tmp_path: Path) -> None:
     marked = b"\xef\xbb\xbf" + json.dumps(user(A)).encode() + b"\r\n"
     path = cloned(only(root_with(tmp_path, marked, user(B, A))))
     assert path.read_bytes().startswith(b"\xef\xbb\xbf{")
@@ -410,7 +410,7 @@ def test_a_copy_has_the_permissions_of_its_source(tmp_path: Path) -> None:
     assert not plan_of(session).is_in_place
 
 
-def test_a_clone_changes_no_totals(tmp_path: Path) -> None:
+def test_clone_does_not_change_totals(tmp_path: Path) -> None:
     root = copied(next(one for one in gallery() if one.name == "compaction"), tmp_path)
     before = Archive([root]).usage(by="model").rows
     for session in editable(root):

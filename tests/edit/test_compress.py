@@ -1,4 +1,4 @@
-"""Compression: older turns become prompts and summaries after a compaction."""
+"""Older turns become prompts and summaries after a compaction; newer turns stay."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ U = [f"{number:08x}-1111-4222-8333-444444444444" for number in range(1, 12)]
 
 
 def three_turns() -> list[dict[str, Any]]:
-    """Draws a prompt with a call, another prompt, and a third."""
+    """Draw a prompt with a call, another prompt, and a third."""
     return [
         user(U[0]),
         answer(U[1], U[0], calls("toolu_1")),
@@ -37,14 +37,14 @@ def three_turns() -> list[dict[str, Any]]:
 
 
 def compressed(folder: Path, *lines: Any, **options: Any) -> Plan:
-    """Returns the plan that compresses a session of these lines, in place."""
+    """Return the plan that compresses a session of these lines, in place."""
     session = only(root_with(folder, *lines))
     assert session.archive
     return session.archive.plan.compress(session, in_place=True, **options)
 
 
 def written(plan: Plan) -> list[dict[str, Any]]:
-    """Returns the lines of the session that results."""
+    """Return the lines of the session that results."""
     return [json.loads(line) for line in carried_out(plan).read_bytes().splitlines()]
 
 

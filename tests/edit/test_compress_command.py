@@ -1,4 +1,4 @@
-"""Summariser commands: their input, limits and errors."""
+"""A summariser command: its input, its limits, and when it is refused."""
 
 import os
 import shlex
@@ -24,11 +24,11 @@ TURN = TurnDigest(3, ("fix it",), ("I looked.", "It is fixed."), ("Bash ls: ok",
 
 
 def python(code: str) -> list[str]:
-    """Returns the command that runs a piece of Python."""
+    """Return the command that runs a piece of Python."""
     return [sys.executable, "-c", code]
 
 
-def test_a_command_reads_prompt_answers_and_calls() -> None:
+def test_command_reads_prompt_answers_and_calls() -> None:
     told = build_summariser(python("import sys; print(sys.stdin.read())"))(TURN)
     assert told == (
         "# Prompt\n\nfix it\n\n# Answer\n\nI looked.\n\n# Answer\n\nIt is fixed.\n\n"
@@ -36,7 +36,7 @@ def test_a_command_reads_prompt_answers_and_calls() -> None:
     )
 
 
-def test_a_command_is_split_as_it_is_typed_and_no_shell_reads_it() -> None:
+def test_command_is_split_into_words_without_a_shell() -> None:
     typed = shlex.join(python("import sys; print(sys.argv[1:])")) + " 'a b' '$HOME; exit 1'"
     assert build_summariser(typed)(TURN) == "['a b', '$HOME; exit 1']"
 
@@ -56,7 +56,7 @@ def test_the_output_of_the_command_replaces_the_answers(tmp_path: Path) -> None:
         ("print(' ')", "printed nothing for turn 3"),
     ],
 )
-def test_a_command_that_fails_or_says_nothing_is_refused(code: str, words: str) -> None:
+def test_failing_or_silent_command_is_refused(code: str, words: str) -> None:
     with pytest.raises(Refused, match=words):
         build_summariser(python(code))(TURN)
 
@@ -84,7 +84,7 @@ def test_a_command_that_takes_too_long_is_killed_with_its_children(tmp_path: Pat
 
 
 def is_gone(pid: int) -> bool:
-    """Tells whether a process has ended, within a few seconds."""
+    """Return whether a process has ended, within a few seconds."""
     for _ in range(50):
         try:
             os.kill(pid, 0)

@@ -1,4 +1,4 @@
-"""Properties of the compression of any session."""
+"""Compressing any session: it resumes, prompts stay, no rule is broken, and it is idempotent."""
 
 import shutil
 from pathlib import Path
@@ -38,13 +38,13 @@ ROOTS = [*gallery(), *resume_cases()]
 
 
 def compressed(session: Session, keep_last: int) -> Plan:
-    """Returns the plan that compresses a session in its place."""
+    """Return the plan that compresses a session in its place."""
     assert session.archive
     return session.archive.plan.compress(session, keep_last=keep_last, in_place=True)
 
 
 def prompts(records: list[Record], size: int) -> list[bytes]:
-    """Returns what people typed of what Claude sees, as the log has it, in order."""
+    """Return what people typed of what Claude sees, as the log has it, in order."""
     named = build_context(records, size=size).chain
     by_uuid = {record.uuid: record for record in records}
     last = max((n for n, uuid in enumerate(named) if is_boundary(by_uuid[uuid])), default=-1)
@@ -54,7 +54,7 @@ def prompts(records: list[Record], size: int) -> list[bytes]:
 
 
 def reports(session: Session, keep_last: int) -> int:
-    """Counts the older turns that a report of a task began: they join the one before."""
+    """Count the older turns that a report of a task began: they join the one before."""
     assert session.archive
     turns = [turn for turn in session.archive.open(session).turns if turn.opener]
     older = turns[: len(turns) - keep_last]
@@ -66,7 +66,7 @@ def _words(record: Record) -> bytes:
 
 
 def check(session: Session, keep_last: int, *, is_counted: bool = True) -> None:
-    """Asserts what holds of every session that is compressed in its place."""
+    """Assert what holds of every session that is compressed in its place."""
     records, size = list(read(session.path)), session.path.stat().st_size
     typed, merged = prompts(records, size), reports(session, keep_last)
     plan = compressed(session, keep_last)
@@ -87,14 +87,14 @@ def check(session: Session, keep_last: int, *, is_counted: bool = True) -> None:
 
 
 def only_one(path: Path, session: Session) -> Session:
-    """Returns the session of a file as an archive finds it that is opened anew."""
+    """Return the session of a file as an archive finds it that is opened anew."""
     assert session.archive
     found = Archive([root.path for root in session.archive.roots]).sessions
     return next(one for one in found if one.file and one.path == path)
 
 
 @pytest.mark.parametrize(("root", "keep_last"), in_turn(ROOTS, [0, 1, 2], named))
-def test_compressing_loses_no_prompt_and_breaks_no_rule(
+def test_compressing_keeps_prompts_and_breaks_no_rule(
     root: Path, keep_last: int, tmp_path: Path
 ) -> None:
     for session in editable(copied(root, tmp_path)):

@@ -1,4 +1,4 @@
-"""Compression of sessions of every shape."""
+"""Compressing sessions of every shape: what stays, what is removed, where it continues."""
 
 import json
 from collections.abc import Callable
@@ -33,13 +33,13 @@ TIME = "2026-11-02T09:00:00.000Z"
 
 
 def texts(path: Path) -> list[str]:
-    """Returns what Claude sees, one text for each message."""
+    """Return what Claude sees, one text for each message."""
     messages = context_of(path).messages
     return ["\n".join(str(one.get("text", one)) for one in blocks) for _, blocks in messages]
 
 
 def attachment(uuid: str, parent: str, kind: str, **more: Any) -> dict[str, Any]:
-    """Draws what went along with a prompt or an answer."""
+    """Draw what went along with a prompt or an answer."""
     told = {"type": kind, **more}
     rendered = [{"content": f"<system-reminder>{kind}</system-reminder>"}]
     fields = {"attachment": told, "rendered": rendered, "renderedRole": "user", "message": None}
@@ -49,7 +49,7 @@ def attachment(uuid: str, parent: str, kind: str, **more: Any) -> dict[str, Any]
 
 
 def boundary(uuid: str, logical: str, **metadata: Any) -> dict[str, Any]:
-    """Draws a compaction of the client."""
+    """Draw a compaction of the client."""
     found = user(uuid, None, type="system", subtype="compact_boundary", logicalParentUuid=logical)
     del found["message"]
     facts = {"trigger": "auto", "preTokens": 9000, **metadata}
@@ -57,7 +57,7 @@ def boundary(uuid: str, logical: str, **metadata: Any) -> dict[str, Any]:
 
 
 def compacted(uuid: str, parent: str, words: str) -> dict[str, Any]:
-    """Draws the summary of a compaction."""
+    """Draw the summary of a compaction."""
     return user(uuid, parent, message={"role": "user", "content": words}, isCompactSummary=True)
 
 
@@ -175,7 +175,7 @@ def test_records_before_a_cleared_context_stay_before_it(tmp_path: Path) -> None
     assert written(plan)[:3] == past
 
 
-def test_a_prompt_typed_while_claude_worked_stays(tmp_path: Path) -> None:
+def test_prompt_typed_while_claude_worked_stays(tmp_path: Path) -> None:
     told = {"prompt": "and hurry", "commandMode": "prompt", "humanTurn": True}
     first, call, answered, *rest = three_turns()
     queued = attachment(U[8], U[2], "queued_command", origin={"kind": "human"}, **told)
@@ -384,20 +384,20 @@ def test_no_summary_line_is_added_if_it_would_become_the_title(tmp_path: Path) -
 
 
 def long_turns() -> list[dict[str, Any]]:
-    """Returns turns of which the first one's answer is longer than what lists of sessions read."""
+    """Return turns of which the first one's answer is longer than what lists of sessions read."""
     turns = three_turns()
     turns[3]["message"]["content"][0]["text"] = "words " * 20_000
     return turns
 
 
-def test_summaries_of_other_sessions_do_not_name_it(tmp_path: Path) -> None:
+def test_summaries_of_other_sessions_are_not_its_title(tmp_path: Path) -> None:
     other = make_summary_line("of another session", U[10]) + b"\n"
     data = carried_out(compressed(tmp_path, other, *long_turns(), keep_last=1)).read_bytes()
     assert b"of another session" not in data
 
 
 @pytest.mark.parametrize("turns", [three_turns, long_turns])
-def test_summaries_of_other_sessions_stay_before_its_own(
+def test_summaries_of_other_sessions_stay_first(
     turns: Callable[[], list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     other = make_summary_line("of another session", U[10]) + b"\n"
@@ -406,7 +406,7 @@ def test_summaries_of_other_sessions_stay_before_its_own(
     assert data.count(b"of another session") == data.count(b"its title") == 1
 
 
-def test_summaries_of_other_sessions_stay_where_one_is_its_title_already(tmp_path: Path) -> None:
+def test_summaries_of_other_sessions_stay_if_one_is_the_title(tmp_path: Path) -> None:
     own = make_summary_line("its title", three_turns()[-1]["uuid"]) + b"\n"
     other = make_summary_line("of another session", U[10]) + b"\n"
     data = carried_out(compressed(tmp_path, own, other, *three_turns(), keep_last=1)).read_bytes()

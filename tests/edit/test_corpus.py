@@ -1,4 +1,4 @@
-"""Copies and forks of real sessions break no rule and lose nothing.
+"""Clones and forks of real sessions: no new rule violation, no text lost.
 
 Nothing is written where they lie: what a plan would write is looked at elsewhere.
 """
@@ -19,7 +19,7 @@ ALL = pytest.param(1, 1, id="all", marks=pytest.mark.long)
 
 
 def written(plan: Plan, folder: Path) -> Path:
-    """Writes the log that a plan is about, elsewhere."""
+    """Write the log that a plan is about, elsewhere."""
     [step] = [one for one in plan.steps if one.path == plan.path]
     assert isinstance(step, Write)
     path = folder / plan.path.name
@@ -28,12 +28,12 @@ def written(plan: Plan, folder: Path) -> Path:
 
 
 def typed(records: list[Record]) -> list[str]:
-    """Returns what people typed."""
+    """Return what people typed."""
     return [get_prompt_text(record) for record in records if is_human_prompt(record)]
 
 
 def above(uuid: str, records: list[Record]) -> set[str]:
-    """Returns a record and all that it follows, as far as parents name each other."""
+    """Return a record and all that it follows, as far as parents name each other."""
     parents = {record.uuid: record.parent_uuid for record in records if record.uuid}
     found: set[str] = set()
     at: str | None = uuid
@@ -44,7 +44,7 @@ def above(uuid: str, records: list[Record]) -> set[str]:
 
 
 def origins(copy: list[Record]) -> dict[str, str]:
-    """Returns of what each record is a copy, by its new id."""
+    """Return of what each record is a copy, by its new id."""
     copies = (one for one in copy if is_copy(one))
     return {one.uuid or "": one.fields["forkedFrom"]["messageUuid"] for one in copies}
 
@@ -54,7 +54,7 @@ def is_copy(record: Record) -> bool:
 
 
 def agents_origins(plan: Plan, folder: Path) -> dict[str, str]:
-    """Returns the same of the records of agents: each stands where it stood."""
+    """Return the same of the records of agents: each stands where it stood."""
     found = {}
     logs = {log.path.name: log.path for log in plan.source.others}
     for step in plan.steps:
@@ -67,7 +67,7 @@ def agents_origins(plan: Plan, folder: Path) -> dict[str, str]:
 
 
 def check_records(session: Session, plan: Plan, path: Path) -> None:
-    """Asserts that every record of a copy is that of its source, but for ids."""
+    """Assert that every record of a copy is that of its source, but for ids."""
     before, after = list(read(session.path)), list(read(path))
     olds = {**agents_origins(plan, path.parent), **origins(after), plan.session: session.id}
     wanted: dict[str | None, list[Any]] = {}
@@ -111,6 +111,6 @@ def test_forks_of_real_sessions_at_every_prompt(
 
 
 def asked(records: list[Record]) -> list[str]:
-    """Returns the prompts of people."""
+    """Return the prompts of people."""
     found = (one.uuid for one in records if is_human_prompt(one) and not one.is_sidechain)
     return [uuid for uuid in found if uuid]

@@ -1,4 +1,4 @@
-"""Interrupted edits: the old file or the new one, and a journal that can continue."""
+"""Edits killed at any point: the old file or the new one, and a usable journal."""
 
 import os
 import subprocess
@@ -150,7 +150,7 @@ def kills(folder: Path, count: int, seed: int) -> Counter[str]:
     return states
 
 
-def test_a_kill_leaves_the_old_file_or_the_new_one_and_a_journal(folder: Path) -> None:
+def test_kill_leaves_the_old_or_the_new_file_and_a_journal(folder: Path) -> None:
     assert kills(folder, SAMPLE, seed=1).total() == SAMPLE
 
 
@@ -183,7 +183,7 @@ def test_a_partly_appended_line_is_finished_or_removed(
 
 
 def cut_in_the_middle(config: Path, path: Path, end: bytes) -> Edit:
-    """Leaves behind what a process does that ends while it adds a line."""
+    """Leave behind what a process does that ends while it adds a line."""
     size = path.stat().st_size
     made_ready(config, plan_of(config, added(path, LINE)).apply())
     os.truncate(path, size)
@@ -222,7 +222,7 @@ def test_a_session_that_grew_after_a_half_applied_edit_needs_a_decision(
 
 
 def made_ready(config: Path, edit: Edit) -> Path:
-    """Turns an edit that was done into one that was cut off when all was ready."""
+    """Turn an edit that was done into one that was cut off when all was ready."""
     ours = config / ".plait" / "journal" / edit.id
     done = (ours / "entry.json").read_text()
     (ours / "open.json").write_text(done.replace('"done"', '"ready"'))

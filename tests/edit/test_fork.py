@@ -37,19 +37,19 @@ ROOTS = [*gallery(), *resume_cases()]
 
 
 def standing(records: list[Record], uuid: str) -> Context:
-    """Returns what the client would send standing at a record of a file."""
+    """Return what the client would send standing at a record of a file."""
     pointer = parse_record(make_last_prompt_line("s", uuid, is_explicit=True))
     return build_context([*records, pointer], size=0)
 
 
 def then(records: list[Record], uuid: str) -> Context:
-    """Returns what it would send had the file ended there."""
+    """Return what it would send had the file ended there."""
     last = max(record.line for record in records if record.uuid == uuid)
     return standing([record for record in records if record.line <= last], uuid)
 
 
 def places(session: Session) -> list[Record]:
-    """Returns the records that a session could go on from."""
+    """Return the records that a session could go on from."""
     found = {record.uuid: record for record in read(session.path) if record.uuid}
     return [one for one in found.values() if one.type in CHAIN_TYPES and not one.is_sidechain]
 
@@ -85,7 +85,7 @@ A, B, C, D, E, F, G, H, J, K = (U[name] for name in "abcdefghjk")
 
 
 def texts(path: Path) -> list[str]:
-    """Returns what each record of a session says, or its kind."""
+    """Return what each record of a session says, or its kind."""
     return [words_of(record) or record.kind for record in read(path)]
 
 
@@ -216,7 +216,7 @@ def test_a_fork_before_a_record_is_before_its_turn(at: str, talk: Path) -> None:
 
 
 @pytest.mark.parametrize("at", [1, C])
-def test_nothing_comes_before_the_first_turn(at: str | int, talk: Path) -> None:
+def test_fork_before_the_first_turn_is_refused(at: str | int, talk: Path) -> None:
     with pytest.raises(UserError, match="start a new session instead"):
         forked(talk, at, before=True)
 
@@ -243,7 +243,7 @@ def test_a_record_that_is_not_a_message_cannot_be_forked(tmp_path: Path) -> None
         forked(root, B)
 
 
-def test_the_title_is_the_last_line(talk: Path) -> None:
+def test_title_is_the_last_line(talk: Path) -> None:
     assert forked(talk, A, title="Anew") == [say(A), "custom-title"]
 
 
@@ -314,7 +314,7 @@ def glued(*lines: dict[str, Any]) -> bytes:
 
 
 def late(line: dict[str, Any]) -> dict[str, Any]:
-    """Returns a line of the next hour, which stands in for no missing parent."""
+    """Return a line of the next hour, which stands in for no missing parent."""
     return {**line, "timestamp": "2026-11-02T10:00:00.000Z"}
 
 
@@ -444,7 +444,7 @@ def test_side_files_are_copied_with_the_lines_that_name_them(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("root", ROOTS, ids=named)
-def test_a_clone_of_the_active_part_is_sent_as_its_source_is(root: Path, tmp_path: Path) -> None:
+def test_clone_of_the_active_branch_sends_the_same_context(root: Path, tmp_path: Path) -> None:
     for session in editable(copied(root, tmp_path)):
         assert session.archive
         before = context_of(session.path)
@@ -514,7 +514,7 @@ def log_with_a_gap(tmp_path: Path) -> Path:
     return root_with(tmp_path, *timed)
 
 
-def test_a_fork_keeps_the_turns_before_a_missing_line(log_with_a_gap: Path) -> None:
+def test_fork_keeps_the_turns_before_a_missing_line(log_with_a_gap: Path) -> None:
     session = only(log_with_a_gap)
     plan = forks(session, "3")
     assert (plan.before.turns, plan.after.turns) == (4, 3)
@@ -534,7 +534,7 @@ def test_resume_tokens_leave_out_what_the_client_does_not_reach(
     assert 1000 <= plan.after.tokens < 1200
 
 
-def test_a_fork_before_a_compaction_says_that_it_sends_more(tmp_path: Path) -> None:
+def test_fork_before_a_compaction_warns_that_it_sends_more(tmp_path: Path) -> None:
     boundary = {"type": "system", "subtype": "compact_boundary", "logicalParentUuid": D}
     root = root_with(
         tmp_path,
@@ -553,7 +553,7 @@ def test_a_fork_before_a_compaction_says_that_it_sends_more(tmp_path: Path) -> N
     assert not any("before a compaction" in note for note in forks(only(root), "3").notes)
 
 
-def test_a_turn_ends_with_what_follows_its_prompt(tmp_path: Path) -> None:
+def test_turn_ends_with_the_last_entry_after_its_prompt(tmp_path: Path) -> None:
     note = user(E, B, isMeta=True)
     root = root_with(tmp_path, user(A), answer(B, A), user(C, B), answer(D, C), note)
     assert forked(root, 2) == [say(A), answers(B), say(C), answers(D)]

@@ -1,4 +1,4 @@
-"""Copies of random sessions send the same messages."""
+"""Clones and forks of random sessions send the same context, whatever their shape."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -36,7 +36,7 @@ V, W, X, Y = (U[name] for name in "vwxy")
 
 
 def says(path: Path) -> list[str]:
-    """Returns what the client sends, in short; thoughts go where models differ."""
+    """Return what the client sends, in short; thoughts go where models differ."""
     return [
         str(block.get("text", "").strip() or block.get("id") or block.get("tool_use_id"))
         for _, blocks in context_of(path).messages
@@ -222,7 +222,7 @@ def test_a_grafted_session_sends_the_messages_of_both(root: Path, tmp_path: Path
         assert after[len(before) :] == own
 
 
-def test_a_branch_that_ends_without_a_time_is_refused_by_the_check(tmp_path: Path) -> None:
+def test_branch_that_ends_without_a_timestamp_is_refused(tmp_path: Path) -> None:
     timeless = {key: one for key, one in answer(B, A).items() if key != "timestamp"}
     root_with(tmp_path, user(A), timeless)
     root_with(tmp_path, user(V), answer(W, V), session=OTHER)

@@ -1,4 +1,4 @@
-"""The journal: each kind of step applied and undone, alone and together."""
+"""Applying, journalling and undoing plans: every kind of step, and all of them together."""
 
 from pathlib import Path
 
@@ -97,7 +97,7 @@ def test_undo_removes_created_folders_if_they_are_empty(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_a_copy_of_a_file_has_its_bytes_and_the_mode_and_times_it_is_given(config: Path) -> None:
+def test_copied_file_has_its_bytes_and_the_given_mode_and_times(config: Path) -> None:
     source, path = log_of(config), log_of(config, NEW)
     times = LONG_AGO - 5, LONG_AGO - 7
     plan_of(config, Write(path, CopyOf(source), None, 0o640, times)).apply()
@@ -210,7 +210,7 @@ def test_the_suggested_root_finds_the_edit(tmp_path: Path) -> None:
     assert Archive([other]).journals.find_root_of(edit.id, edit.path) == config
 
 
-def test_a_plan_without_steps_leaves_nothing_behind(config: Path) -> None:
+def test_plan_without_steps_writes_nothing(config: Path) -> None:
     before = tree(config)
     edit = plan_of(config).apply()
     assert (edit.id, edit.state, edit.steps) == ("", "done", ())

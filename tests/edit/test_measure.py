@@ -13,12 +13,12 @@ A, B, C, D = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11,
 
 
 def used(line: dict[str, Any]) -> dict[str, Any]:
-    """Returns an answer that says what it cost."""
+    """Return an answer that says what it cost."""
     return {**line, "message": {**line["message"], "usage": USAGE}}
 
 
 def log_of(folder: Path, end: bytes) -> LogFile:
-    """Returns a log whose only answer, and the prompt behind it, end so."""
+    """Return a log whose only answer, and the prompt behind it, end so."""
     ended = [line_of(one)[:-1] + end for one in (used(answer(B, A)), user(C, B))]
     session = only(root_with(folder, user(A), *ended))
     assert session.file

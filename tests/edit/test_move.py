@@ -1,4 +1,4 @@
-"""Moving the sessions of a directory with everything that names it."""
+"""Moving a directory's sessions to another directory, with everything that names it."""
 
 import json
 import os
@@ -26,7 +26,7 @@ ONE, TWO = (f"{number:08x}-2222-4222-8333-444444444444" for number in (1, 2))
 
 
 def rested(config: Path) -> Path:
-    """Returns a folder in which nobody has written for long."""
+    """Return a folder in which nobody has written for long."""
     for path in config.rglob("*"):
         os.utime(path, ns=(LONG_AGO, LONG_AGO))
     return config
@@ -37,7 +37,7 @@ def log_of(config: Path, directory: str, session: str = ONE) -> Path:
 
 
 def session_in(config: Path, directory: str, session: str = ONE, **more: Any) -> Path:
-    """Writes a session of three lines that was held in a directory."""
+    """Write a session of three lines that was held in a directory."""
     log = log_of(config, directory, session)
     said = {"role": "user", "content": f"look into {directory}/src"}
     write(
@@ -174,7 +174,7 @@ def test_directories_that_share_a_folder_are_distinguished(config: Path) -> None
     assert (log_of(config, other).parent / "memory" / "MEMORY.md").exists()
 
 
-def test_a_directory_of_the_same_folder_is_written_in_place(config: Path) -> None:
+def test_target_with_the_same_project_folder_is_written_in_place(config: Path) -> None:
     before = tree(config)
     moved(config, new="/home/dev-shop")
     assert fields(log_of(config, OLD))[0]["cwd"] == "/home/dev-shop"
@@ -182,7 +182,7 @@ def test_a_directory_of_the_same_folder_is_written_in_place(config: Path) -> Non
     assert tree(config) == before
 
 
-def test_long_paths_have_the_name_that_the_client_gives_them(config: Path) -> None:
+def test_long_paths_get_the_clients_folder_name(config: Path) -> None:
     new = "/srv/" + "deep/" * 50 + "shop"
     assert len(make_project_slug(new)) > 200
     moved(config, new=new)
@@ -191,7 +191,7 @@ def test_long_paths_have_the_name_that_the_client_gives_them(config: Path) -> No
     assert log_of(config, OLD).exists()
 
 
-def test_a_directory_of_windows_keeps_its_separators(tmp_path: Path) -> None:
+def test_windows_directory_keeps_its_separators(tmp_path: Path) -> None:
     old, new = "C:\\Users\\dev\\shop", "D:\\shop"
     config = tmp_path / "config"
     log = session_in(config, old)
@@ -322,7 +322,7 @@ def test_undo_restores_everything(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_paths_into_the_folder_of_the_project_are_followed(config: Path) -> None:
+def test_paths_into_the_project_folder_are_rewritten(config: Path) -> None:
     path = f"/root-of/.claude/projects/{make_project_slug(OLD)}/{ONE}/tool-results/t.txt"
     text = f"<persisted-output>\nFull output saved to: {path}\n</persisted-output>"
     block = {"type": "tool_result", "tool_use_id": "t", "content": text}
@@ -388,7 +388,7 @@ def test_among_several_matches_the_containing_directory_wins(config: Path) -> No
     assert planned(config, "dev-shop").source.id == OLD
 
 
-def test_a_directory_of_projects_moves_with_all_of_them(config: Path) -> None:
+def test_directory_of_projects_moves_with_all_of_them(config: Path) -> None:
     session_in(config, "/home/dev/other", TWO, worktreeSession={"originalCwd": "/home/dev"})
     put(config / ".claude.json", b'{"projects":{"/home/dev":{},"/home/dev/shop":{}}}')
     rested(config)
@@ -500,7 +500,7 @@ def test_mapping_back_gives_the_original_path(root: Path, tmp_path: Path) -> Non
 
 
 def files_in(config: Path) -> dict[str, Any]:
-    """Returns the files of a folder: folders that are made anew are their owner's alone."""
+    """Return the files of a folder: folders that are made anew are their owner's alone."""
     return {name: one for name, one in tree(config).items() if one[2] is not None}
 
 
@@ -529,7 +529,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=80)
 @given(PATHS, st.lists(st.tuples(PATHS, VALUES), min_size=1, max_size=4), st.booleans())
-def test_a_move_there_and_back_restores_the_bytes(
+def test_moving_there_and_back_restores_the_bytes(
     old: str, told: list[tuple[str, Any]], texts: bool
 ) -> None:
     new = "/nowhere/else"

@@ -1,4 +1,4 @@
-"""Moved files and files shared by all sessions, in edits and undo."""
+"""Edits that rename files, and files of all sessions that others keep writing."""
 
 import os
 from dataclasses import replace
@@ -32,7 +32,7 @@ def one_moved(config: Path) -> Plan:
     return plan_of(config, moved(old(config), new(config)))
 
 
-def test_a_moved_file_is_the_same_file_under_another_name(config: Path) -> None:
+def test_moved_file_is_renamed_not_copied(config: Path) -> None:
     was = old(config).stat()
     one_moved(config).apply()
     is_ = new(config).stat()
@@ -48,7 +48,7 @@ def test_undo_restores_the_name_of_a_moved_file(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_a_file_is_not_moved_over_another(config: Path) -> None:
+def test_file_is_not_moved_over_another(config: Path) -> None:
     plan = one_moved(config)
     put(new(config), b"theirs")
     before = tree(config)
@@ -57,7 +57,7 @@ def test_a_file_is_not_moved_over_another(config: Path) -> None:
     assert tree(config) == before
 
 
-def test_a_file_that_has_changed_since_is_not_moved(config: Path) -> None:
+def test_changed_file_is_not_moved(config: Path) -> None:
     plan = one_moved(config)
     put(old(config), b"other")
     with pytest.raises(Refused, match="has changed since the plan was made"):
@@ -95,7 +95,7 @@ def test_a_file_at_the_old_name_is_set_aside_only_by_force(config: Path) -> None
 
 
 @pytest.mark.parametrize("is_finished", [False, True])
-def test_a_file_with_both_names_loses_one(config: Path, is_finished: bool) -> None:
+def test_file_with_both_names_loses_one(config: Path, is_finished: bool) -> None:
     before = tree(config)
     edit = one_moved(config).apply()
     made_ready(config, edit)
@@ -124,7 +124,7 @@ def test_another_file_at_the_new_name_is_not_mistaken_for_the_moved_one(config: 
     assert (old(config).read_bytes(), new(config).read_bytes()) == (b"a long output", b"theirs")
 
 
-def test_a_moved_file_that_is_another_one_is_not_finished(config: Path) -> None:
+def test_replaced_file_is_not_finished(config: Path) -> None:
     edit = one_moved(config).apply()
     made_ready(config, edit)
     put(new(config).with_name("other"), b"theirs").replace(new(config))

@@ -1,4 +1,4 @@
-"""Notes of removed tokens in trimmed sessions."""
+"""Removed tokens are noted in the log, so that later usage figures are corrected."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ A2< "that was all"
 
 
 def notes(found: Trimmed) -> dict[str, int]:
-    """Returns what each record notes, by its letter."""
+    """Return what each record notes, by its letter."""
     names = {uuid: name for name, uuid in found.drawing.uuids.items()}
     noted = ((record.uuid, record.trimmed_tokens) for record in found.records)
     return {names[uuid]: tokens for uuid, tokens in noted if uuid and tokens}
 
 
 def sent(data: bytes) -> SentLog:
-    """Returns what is sent of a log."""
+    """Return what is sent of a log."""
     return SentLog(records_of(data), len(data))
 
 

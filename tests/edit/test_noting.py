@@ -1,4 +1,4 @@
-"""Where the notes of removed tokens are placed."""
+"""Where removed tokens are noted in a log."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ TURNS, SYSTEM, MEASURE = 6, 10_000, 1.2
 
 
 def story() -> str:
-    """Returns a session whose requests grow by what they say that they grow by."""
+    """Return a session whose requests grow by what they say that they grow by."""
     lines = ["file story cwd=/home/dev/shop start=2026-11-02T09:00:00Z model=claude-opus-4-5"]
     for n in range(1, TURNS + 1):
         lines += [
@@ -33,7 +33,7 @@ def story() -> str:
 
 
 def told(path: Path) -> None:
-    """Lets the usage of a log say what its requests took: the weights, by a measure."""
+    """Let the usage of a log say what its requests took: the weights, by a measure."""
     records = records_of(path.read_bytes())
     usages: dict[str | None, dict[str, int]] = {}
     read = 0
@@ -54,17 +54,17 @@ def told(path: Path) -> None:
 
 
 def records_of(data: bytes) -> list[Record]:
-    """Returns the records of a log."""
+    """Return the records of a log."""
     return [one for one in map(parse_entry, split_lines([data])) if isinstance(one, Record)]
 
 
 def next_of(data: bytes) -> NextPrompt:
-    """Returns what the next prompt sends."""
+    """Return what the next prompt sends."""
     return estimate_next_prompt(records_of(data), len(data))
 
 
 def written(plan: Plan) -> bytes:
-    """Returns the log that a plan writes."""
+    """Return the log that a plan writes."""
     step = next(one for one in plan.steps if isinstance(one, Write) and one.path == plan.path)
     return b"".join(step.content())
 

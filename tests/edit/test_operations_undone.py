@@ -1,4 +1,4 @@
-"""Edits of gallery sessions in any order: each undo restores the tree before."""
+"""Real operations on gallery sessions in any order: each undo restores the tree."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ STEPS = st.tuples(st.sampled_from([*OPERATIONS, "undo"]), st.integers(0, 50))
 
 
 def config_at(folder: Path) -> Path:
-    """Makes one configuration folder of all sessions of the gallery, which have rested long."""
+    """Make one configuration folder of all sessions of the gallery, which have rested long."""
     for root in gallery():
         shutil.copytree(root / "projects", folder / "projects", dirs_exist_ok=True)
     for path in folder.rglob("*"):
@@ -77,7 +77,7 @@ def test_any_sequence_of_operations_is_undone_step_by_step(steps: list[tuple[str
 
 
 def is_done(archive: Archive, name: str, number: int) -> bool:
-    """Does an operation, unless the session has nothing that it could be done to."""
+    """Do an operation, unless the session has nothing that it could be done to."""
     session = archive.sessions[number % len(archive)]
     try:
         plan = OPERATIONS[name](archive, session)

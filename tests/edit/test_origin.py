@@ -1,4 +1,4 @@
-"""The origin of copies in other commands."""
+"""Where a copy comes from, as other commands show it."""
 
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def test_sessions_that_claim_to_copy_each_other_are_both_shown(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("root", gallery(), ids=lambda path: path.name)
-def test_copies_change_no_totals(root: Path, tmp_path: Path) -> None:
+def test_copies_do_not_change_totals(root: Path, tmp_path: Path) -> None:
     there = copied(root, tmp_path)
     before = Archive([there])
     costs = before.responses().own_costs
@@ -89,7 +89,7 @@ def test_copies_change_no_totals(root: Path, tmp_path: Path) -> None:
     assert {one: cost for one, cost in after.responses().own_costs.items() if cost} == costs
 
 
-def test_a_copy_is_read_as_far_back_as_its_source(tmp_path: Path) -> None:
+def test_copy_is_read_as_far_back_as_its_source(tmp_path: Path) -> None:
     """Beyond a size the client reads only what stands behind the last compaction."""
     boundary = {**user(C, None), "type": "system", "subtype": "compact_boundary"}
     lines = [user(A), answer(B, A), boundary, user(D, C, isCompactSummary=True), user(E, B)]

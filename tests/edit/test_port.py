@@ -1,4 +1,4 @@
-"""Packing sessions and unpacking them on another machine."""
+"""Packing sessions into a file and unpacking them on another machine, with its paths."""
 
 import io
 import json
@@ -44,7 +44,7 @@ def log_of(config: Path, directory: str, session: str = SESSION) -> Path:
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    """Makes the configuration folder of one machine, with two sessions of one directory."""
+    """Make the configuration folder of one machine, with two sessions of one directory."""
     config = tmp_path / "one" / ".claude"
     log = log_of(config, OLD)
     stored = f"{config}/projects/{make_project_slug(OLD)}/{SESSION}/tool-results/t.txt"
@@ -79,7 +79,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
-    """Makes the configuration folder of another machine."""
+    """Make the configuration folder of another machine."""
     config = tmp_path / "two" / ".claude"
     (config / "projects").mkdir(parents=True)
     return config
@@ -106,7 +106,7 @@ def names(config: Path) -> set[str]:
     return {name for name, (_, _, data) in tree(config).items() if data is not None}
 
 
-def test_a_file_that_anybody_can_open(source: Path, tmp_path: Path) -> None:
+def test_archive_is_a_plain_zip(source: Path, tmp_path: Path) -> None:
     file = packed(source, SESSION, tmp_path / "s.zip")
     with zipfile.ZipFile(file) as pack:
         assert pack.testzip() is None
@@ -136,7 +136,7 @@ def test_a_file_that_anybody_can_open(source: Path, tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_a_session_on_another_machine(source: Path, target: Path, tmp_path: Path) -> None:
+def test_session_on_another_machine(source: Path, target: Path, tmp_path: Path) -> None:
     plan = brought(target, packed(source, SESSION, tmp_path / "s.zip"))
     log = log_of(target, NEW)
     assert (plan.session, plan.path) == (SESSION, log)
@@ -159,7 +159,7 @@ def test_a_session_on_another_machine(source: Path, target: Path, tmp_path: Path
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
-def test_a_project_on_another_machine(source: Path, target: Path, tmp_path: Path) -> None:
+def test_project_on_another_machine(source: Path, target: Path, tmp_path: Path) -> None:
     plan = brought(target, packed(source, OLD, tmp_path / "p.zip"))
     assert plan.path == log_of(target, NEW).parent
     assert fields(log_of(target, NEW, OTHER))[0]["cwd"] == NEW
@@ -353,14 +353,14 @@ OWN = f"project/{SESSION}.jsonl"
 
 
 def made(file: Path, *members: tuple[str, bytes]) -> Path:
-    """Makes an archive as Plait makes them, with any names."""
+    """Make an archive as Plait makes them, with any names."""
     found = [Member(name, lambda data=data: [data]) for name, data in members]  # type: ignore[misc]
     write_pack(file, found, ABOUT)
     return file
 
 
 def rewritten(file: Path, change: Callable[[zipfile.ZipInfo, bytes], Any]) -> Path:
-    """Writes an archive anew, each entry as a function gives it back."""
+    """Write an archive anew, each entry as a function gives it back."""
     with zipfile.ZipFile(file) as pack:
         entries = [(entry, pack.read(entry)) for entry in pack.infolist()]
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as pack:
@@ -568,7 +568,7 @@ def test_a_missing_archive_is_reported(target: Path, tmp_path: Path) -> None:
         Archive([target]).plan.port(tmp_path / "nothing.zip", NEW)
 
 
-def test_an_archive_that_changes_between_plan_and_edit_changes_nothing(
+def test_archive_changed_between_plan_and_apply_changes_nothing(
     source: Path, target: Path, tmp_path: Path
 ) -> None:
     file = packed(source, SESSION, tmp_path / "s.zip")

@@ -1,4 +1,4 @@
-"""Redacting sessions, as a copy or in place."""
+"""Redacted sessions: every copy of a text, in a new session or in place."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def done(config: Path, **options: Any) -> Plan:
 
 
 def said(config: Path, plan: Plan) -> bytes:
-    """Returns all that belongs to the session that results."""
+    """Return all that belongs to the session that results."""
     found = [path for path in config.rglob("*") if path.is_file() and ".plait" not in path.parts]
     own = [path for path in found if plan.session in str(path)]
     if plan.session == SESSION:
@@ -68,7 +68,7 @@ def thought(words: str) -> dict[str, str]:
 
 
 def full(config: Path, key: str = KEY) -> Path:
-    """Makes a session that tells a key in every place that a text may stand in."""
+    """Make a session that tells a key in every place that a text may stand in."""
     told = f"export GITHUB_TOKEN={key}"
     result = {"type": "tool_result", "tool_use_id": "t1", "content": key}
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f"echo {key}"}}
@@ -174,7 +174,7 @@ def test_names_of_people_are_hidden_in_messages(tmp_path: Path) -> None:
     assert (json.loads(first)["cwd"], json.loads(second)["cwd"]) == (CWD, CWD)
 
 
-def test_a_line_with_nothing_to_hide_stays_byte_for_byte(tmp_path: Path) -> None:
+def test_line_without_secrets_keeps_its_bytes(tmp_path: Path) -> None:
     odd = (
         b'{ "type":"assistant", "cwd":"/home/alicia/shop", "n": 1.50, "uuid":"'
         + B.encode()
@@ -250,7 +250,7 @@ def test_redacted_file_backups_are_noted(tmp_path: Path) -> None:
     assert not any("rewind" in note for note in planned(tmp_path, in_place=True).notes)
 
 
-def test_prompts_of_other_sessions_stay_byte_for_byte(tmp_path: Path) -> None:
+def test_prompt_history_of_other_sessions_keeps_its_bytes(tmp_path: Path) -> None:
     config = full(tmp_path)
     history = config / "history.jsonl"
     other = history.read_bytes().splitlines()[1]
@@ -289,7 +289,7 @@ def said_in(plan: Plan) -> bytes:
     return plan.path.read_bytes()
 
 
-def test_a_copy_leaves_everything_else_alone(tmp_path: Path) -> None:
+def test_redacted_copy_changes_nothing_else(tmp_path: Path) -> None:
     config = full(tmp_path)
     before = tree(config)
     plan = done(config)
@@ -338,7 +338,7 @@ def test_rules_of_the_user_apply(tmp_path: Path) -> None:
     assert b"Bluebird" not in plan.path.read_bytes()
 
 
-def test_a_copy_may_have_another_title(tmp_path: Path) -> None:
+def test_copy_may_have_another_title(tmp_path: Path) -> None:
     plan = planned(full(tmp_path), title="To share")
     plan.apply()
     assert Archive([tmp_path]).session(plan.session).title == "To share"
@@ -360,7 +360,7 @@ def test_a_redacted_copy_of_an_example_sends_the_same(root: Path, tmp_path: Path
 
 
 def shape(messages: Any) -> list[tuple[str, list[str]]]:
-    """Returns who says what kinds of things."""
+    """Return who says what kinds of things."""
     return [
         (role, [one["type"] for one in blocks if one["type"] != "thinking"])
         for role, blocks in messages

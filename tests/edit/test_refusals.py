@@ -1,4 +1,4 @@
-"""Refused edits: changed files, live sessions, paths outside the folder."""
+"""What an edit refuses: overtaking a change, writing to a live session, leaving its folder."""
 
 import json
 import os
@@ -174,7 +174,7 @@ def test_an_ended_client_or_another_session_does_not_block_edits(
 
 @pytest.mark.parametrize("planned", PLANS[1:])
 @pytest.mark.parametrize(("age", "is_refused"), [(0, True), (59, True), (61, False), (-61, False)])
-def test_a_session_counts_as_live_for_a_minute_after_its_last_line(
+def test_session_is_live_for_a_minute_after_its_last_line(
     config: Path, planned: Callable[[Path], Plan], age: float, is_refused: bool
 ) -> None:
     journal, plan = Journal(config, clock=lambda: NOW + age), planned(config)
@@ -200,7 +200,7 @@ def test_a_writing_agent_means_the_session_is_live(config: Path) -> None:
         replace(one_line(config), source=subject).apply()
 
 
-def test_a_client_may_know_a_session_by_another_name_than_its_file_has(config: Path) -> None:
+def test_client_may_know_a_session_by_another_id_than_its_file(config: Path) -> None:
     running(config, os.getpid(), "another-name")
     plan = one_line(config)
     with pytest.raises(Refused, match="a running Claude Code has it open"):
@@ -301,7 +301,7 @@ def test_a_new_session_that_grew_is_removed_only_by_force(config: Path) -> None:
     assert aside.read_bytes() == b"new\nmine\n"
 
 
-def test_a_file_that_was_only_touched_counts_as_unchanged(config: Path) -> None:
+def test_touched_file_counts_as_unchanged(config: Path) -> None:
     before = tree(config)
     in_place(config).apply()
     put(log_of(config), b"new\n", when=LONG_AGO + 5)
@@ -488,12 +488,12 @@ def test_a_folder_that_became_a_symlink_is_not_followed(tmp_path: Path) -> None:
     assert (elsewhere / f"{SESSION}.jsonl").read_bytes() == b"new\n"
 
 
-def test_settings_of_the_client_are_not_reached_by_an_edit(config: Path) -> None:
+def test_client_settings_are_never_edited(config: Path) -> None:
     with pytest.raises(Refused, match="is outside"):
         plan_of(config, written(config / "settings.json", b"{}")).apply()
 
 
-def test_a_plan_has_one_step_for_a_file(config: Path) -> None:
+def test_plan_has_one_step_per_file(config: Path) -> None:
     path = log_of(config)
     with pytest.raises(ValueError, match="one step per file"):
         plan_of(config, added(path, b"one\n"), added(path, b"two\n")).apply()

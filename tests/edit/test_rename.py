@@ -17,7 +17,7 @@ def session(tmp_path: Path) -> Session:
     return only(root_with(tmp_path, user(A), user(B, A)))
 
 
-def test_a_title_is_one_line_at_the_end(session: Session) -> None:
+def test_title_is_one_line_at_the_end(session: Session) -> None:
     assert session.archive
     before = session.path.read_bytes()
     plan = session.archive.plan.rename(session, "  The “third” try ")

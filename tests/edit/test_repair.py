@@ -1,4 +1,4 @@
-"""Repair rules: each kind of damage before and after."""
+"""Each kind of damage before and after repair: what a rule changes and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -92,19 +92,19 @@ def test_parents_before_and_after_repair(tmp_path: Path, name: str) -> None:
     assert len(kept) >= found.plan.count_lines("kept") > 0
 
 
-def test_a_parent_in_another_session_stays(tmp_path: Path) -> None:
+def test_parent_in_another_session_stays(tmp_path: Path) -> None:
     draw("file main\nU1\nA1<\nfile next\nU2<main:A1\nA2<U2").write(tmp_path)
     archive = Archive([tmp_path])
     assert [archive.plan.repair(one).steps for one in archive.sessions] == [(), ()]
 
 
-def test_history_that_a_missing_parent_hid_is_sent_again(tmp_path: Path) -> None:
+def test_history_hidden_by_a_missing_parent_is_sent_again(tmp_path: Path) -> None:
     found = mended(tmp_path, "U1 A1<U1 U2<?@+60s A2<U2")
     assert texts_of(context_of(found.before)) == ["prompt U2", "answer A2"]
     assert found.texts == ["prompt U1", "answer A1", "prompt U2", "answer A2"]
 
 
-def test_a_passed_over_call_is_sent_again_with_a_result(tmp_path: Path) -> None:
+def test_skipped_call_is_sent_again_with_a_result(tmp_path: Path) -> None:
     found = mended(tmp_path, "U1 T1<U1 U2<T1 A2<U2")
     assert '"tool_use"' not in str(texts_of(context_of(found.before)))
     assert [text[:30] for text in found.texts if "interrupted" in text] == [
@@ -444,7 +444,7 @@ def test_oversized_images_are_replaced_if_there_are_many(
     assert found.after.count(b'"image/png"') == count - (not is_fine)
 
 
-def test_a_blank_prompt_says_that_it_is_empty(tmp_path: Path) -> None:
+def test_blank_prompt_gets_a_text(tmp_path: Path) -> None:
     found = mended(tmp_path, 'U1\nA1<U1\nU2<A1 " "\nA2<U2')
     assert found.texts == ["prompt U1", "answer A1", "(no content)", "answer A2"]
 
@@ -488,7 +488,7 @@ def test_a_rule_that_would_lose_sent_messages_is_reverted(tmp_path: Path) -> Non
     assert [one.code for one in found.plan.unmended] in ([], ["called result"])
 
 
-def test_a_new_session_holds_the_same_under_new_ids(tmp_path: Path) -> None:
+def test_repair_into_a_new_session_gives_new_ids(tmp_path: Path) -> None:
     drawing = draw("U1 A1<U1 U2<? A2<U2\nU3<A2 T3<U3 U4<T3")
     (path,) = drawing.write(tmp_path)
     before = path.read_bytes()
@@ -514,7 +514,7 @@ def test_a_repair_can_be_applied_and_leaves_nothing_to_repair(tmp_path: Path) ->
     assert again.plan.repair(drawing.session).steps == ()
 
 
-def test_only_sessions_that_need_it_are_repaired(tmp_path: Path) -> None:
+def test_only_damaged_sessions_are_repaired(tmp_path: Path) -> None:
     draw("file main\nU1\nA1<\nfile next\nU2\nA2<U2\nU3<?").write(tmp_path)
     (plan,) = Archive([tmp_path]).plan.repairs(in_place=True)
     assert len(plan.steps) == 1

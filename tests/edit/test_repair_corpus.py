@@ -1,4 +1,4 @@
-"""Repairs of real sessions lose nothing."""
+"""Repairing real sessions loses nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAMPLE = 30
 
 
 def sessions_in(folder: Path) -> list[Session]:
-    """Returns the sessions that have a log of their own, in the order of their paths."""
+    """Return the sessions that have a log of their own, in the order of their paths."""
     found = (session for session in Archive([folder]).sessions if session.file)
     return sorted(found, key=lambda session: str(session.path))
 
@@ -73,7 +73,7 @@ def test_repairing_all_real_sessions_loses_nothing(shared: Path, folder: str) ->
 
 
 @pytest.mark.parametrize("folder", ["client-sessions", "produced"])
-def test_what_the_client_wrote_needs_no_repair(shared: Path, folder: str) -> None:
+def test_sessions_written_by_the_client_need_no_repair(shared: Path, folder: str) -> None:
     plans = [judge(session) for session in sessions_in(shared / folder)]
     assert plans and not any(plan.steps or plan.unmended for plan in plans)
 

@@ -1,4 +1,4 @@
-"""Properties of repairs of any damage."""
+"""Repairing any damage is idempotent and loses nothing that was sent or typed."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ LOG = LogFile(Path("p/s.jsonl"), "session", "p", "s", None, None, 0, 0.0)
 
 
 def drafted(data: bytes) -> Draft:
-    """Returns the draft of a log with these bytes."""
+    """Return the draft of a log with these bytes."""
     return open_draft(LOG, split_lines([data]))
 
 
 def healed(data: bytes) -> bytes:
-    """Returns the bytes of a log after its repair."""
+    """Return the bytes of a log after its repair."""
     draft = drafted(data)
     mend_draft(draft)
     return bytes_of(draft)
 
 
 def bytes_of(draft: Draft) -> bytes:
-    """Returns the bytes of a draft."""
+    """Return the bytes of a draft."""
     lines = [line for line in draft.lines if not line.is_dropped]
     return b"".join(line.data + b"\n" * line.is_ended for line in lines)
 
 
 def typed(data: bytes) -> set[str]:
-    """Returns what people typed."""
+    """Return what people typed."""
     return {record.text for record in drafted(data).records if is_human_prompt(record)}
 
 
@@ -71,7 +71,7 @@ class Pen:
         self.leaf: str | None = None
 
     def write(self, kind: str, message: Row | None, gap: int = 1, **more: Any) -> str:
-        """Adds a record below the leaf, or where it is said."""
+        """Add a record below the leaf, or where it is said."""
         self.time += gap
         uuid = f"{len(self.rows):08}-0000-4000-8000-000000000000"
         row: Row = {"parentUuid": self.leaf, "isSidechain": False, "type": kind}
@@ -85,14 +85,14 @@ class Pen:
         return uuid
 
     def answer(self, name: str, block: Row) -> str:
-        """Adds a block of a response."""
+        """Add a block of a response."""
         message = {"id": name, "model": "claude-opus-5-5", "content": [block]}
         usage = {"input_tokens": 1, "output_tokens": 1}
         full = {**message, "stop_reason": None, "usage": usage}
         return self.write("assistant", full, requestId=f"req_{name}")
 
     def turn(self, number: int, plan: Row) -> None:
-        """Adds a prompt, what tools were asked, and an answer."""
+        """Add a prompt, what tools were asked, and an answer."""
         self.write("user", {"content": f"prompt {number}"}, plan["gap"])
         if plan["note"]:
             self.write("attachment", None, attachment={"type": "hook_success"})
@@ -101,7 +101,7 @@ class Pen:
         self.answer(f"m{number}", {"type": "text", "text": f"answer {number}"})
 
     def calls(self, number: int, count: int, *, is_parallel: bool) -> None:
-        """Adds calls and their results, each below its own call."""
+        """Add calls and their results, each below its own call."""
         made: list[tuple[str, str]] = []
         for at in range(count):
             call = f"t{number}-{at}"
@@ -114,14 +114,14 @@ class Pen:
             self.result(one)
 
     def result(self, made: tuple[str, str]) -> None:
-        """Adds the result of a call."""
+        """Add the result of a call."""
         call, self.leaf = made
         block = {"type": "tool_result", "tool_use_id": call, "content": f"result {call}"}
         self.write("user", {"content": [block]}, sourceToolAssistantUUID=self.leaf)
 
 
 def session_of(plans: list[Row]) -> list[bytes]:
-    """Returns the lines of a session of some turns."""
+    """Return the lines of a session of some turns."""
     pen = Pen()
     for number, plan in enumerate(plans):
         pen.turn(number, plan)
@@ -207,7 +207,7 @@ def test_a_valid_session_is_unchanged(lines: list[bytes]) -> None:
 
 @settings(max_examples=settings().max_examples * 2)
 @given(st.sampled_from(HARMLESS), sessions, places)
-def test_what_can_be_recovered_is_sent_as_before_the_damage(
+def test_recoverable_records_are_sent_as_before_the_damage(
     damage: Damage, lines: list[bytes], place: int
 ) -> None:
     data = damage(lines, place)

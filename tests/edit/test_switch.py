@@ -28,7 +28,7 @@ A, B, C, D, E = (f"{number:08x}-1111-4222-8333-444444444444" for number in range
 
 
 def branches_of(session: Session) -> list[tuple[str, str]]:
-    """Returns the branches of a session with the last record of each."""
+    """Return the branches of a session with the last record of each."""
     assert session.archive
     opened = session.archive.open(session)
     lines = (opened.graph.lines[name] for name in opened.by_line if name in opened.graph.lines)
@@ -87,7 +87,7 @@ def test_only_an_explicit_pointer_leads_to_an_ancestor(forked: Session) -> None:
     assert switched(forked, B)["explicit"] is True
 
 
-def test_a_long_prompt_is_quoted_as_the_client_does(tmp_path: Path) -> None:
+def test_long_prompt_is_quoted_as_the_client_does(tmp_path: Path) -> None:
     long = user(C, B, message={"role": "user", "content": "word\n" * 100})
     lines = [user(A), answer(B, A), long, answer(D, C), user(E, B)]
     words = switched(only(root_with(tmp_path, *lines)), D)["lastPrompt"]

@@ -1,4 +1,4 @@
-"""Redacting, moving and packing real sessions."""
+"""Real sessions redacted, moved and packed: no new rule violation, nothing lost."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ ELSEWHERE = "/somewhere/else entirely"
 
 
 def shape(found: Context) -> list[tuple[str, list[str]]]:
-    """Returns who says what kinds of things; thoughts may go."""
+    """Return who says what kinds of things; thoughts may go."""
     rows = [
         (role, [one["type"] for one in blocks if one["type"] != "thinking"])
         for role, blocks in found.messages
@@ -29,9 +29,7 @@ def shape(found: Context) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize(("share", "_"), [A_FEW, ALL])
-def test_real_sessions_without_what_should_not_be_shared(
-    share: int, _: int, shared: Path, tmp_path: Path
-) -> None:
+def test_redacted_real_sessions(share: int, _: int, shared: Path, tmp_path: Path) -> None:
     for session in editable(shared / "corpus")[::share]:
         assert session.archive
         plan = session.archive.plan.redact(session)
@@ -45,7 +43,7 @@ def test_real_sessions_without_what_should_not_be_shared(
 
 
 @pytest.mark.parametrize(("share", "_"), [A_FEW, ALL])
-def test_lines_of_real_sessions_go_there_and_back(share: int, _: int, shared: Path) -> None:
+def test_lines_of_real_sessions_round_trip(share: int, _: int, shared: Path) -> None:
     changed = 0
     for session in editable(shared / "corpus")[::share]:
         directory = find_directory(session)
@@ -69,9 +67,7 @@ def content(plan: Any, path: Path) -> bytes:
 
 
 @pytest.mark.parametrize(("share", "_"), [A_FEW, ALL])
-def test_real_sessions_go_to_another_machine_and_back(
-    share: int, _: int, shared: Path, tmp_path: Path
-) -> None:
+def test_real_sessions_port_round_trip(share: int, _: int, shared: Path, tmp_path: Path) -> None:
     for number, session in enumerate(editable(shared / "corpus")[::share]):
         assert session.archive
         file = tmp_path / f"{number}.zip"

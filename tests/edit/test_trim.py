@@ -1,4 +1,4 @@
-"""Trims of drawn sessions."""
+"""Removing a call also removes what depends on it."""
 
 from __future__ import annotations
 

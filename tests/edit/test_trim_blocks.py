@@ -1,4 +1,4 @@
-"""Cuts of every kind of block: the line, the client's view and side files."""
+"""Every kind of block that can be removed or shortened: its line, its view and its file."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ LONG = "x" * 900
 
 
 def blocks(found: Trimmed, name: str) -> list[str]:
-    """Returns the kinds of blocks that a record still holds."""
+    """Return the kinds of blocks that a record still holds."""
     return [str(head.type) for head in found.record(name).block_heads]
 
 
 def message(*content: dict[str, Any], **more: Any) -> str:
-    """Returns what a drawn line says in the place of its own message."""
+    """Return what a drawn line says in the place of its own message."""
     return json.dumps({"message": {"id": "m1", "content": [*content], **more}})
 
 
 def said(role: str, *content: dict[str, Any]) -> str:
-    """Returns the message of an answer or of results."""
+    """Return the message of an answer or of results."""
     model = {"model": "claude-opus-5-5", "stop_reason": "tool_use"} if role == "assistant" else {}
     usage = {"usage": {"input_tokens": 1, "output_tokens": 1}} if model else {}
     return message(*content, role=role, **model, **usage)
@@ -196,7 +196,7 @@ def test_an_image_in_a_result_is_removed_and_its_text_kept(tmp_path: Path) -> No
     assert bare.record("R1").fields["message"]["content"][0]["content"] == parts[:1]
 
 
-def test_a_shorter_result_has_a_shorter_view_of_the_same_form(tmp_path: Path) -> None:
+def test_shortened_result_has_a_shortened_view(tmp_path: Path) -> None:
     view = {"stdout": LONG, "stderr": "y" * 900, "interrupted": False, "lines": ["z" * 60] * 40}
     drawn = f"""
     U1 "go"
@@ -215,7 +215,7 @@ def test_a_shorter_result_has_a_shorter_view_of_the_same_form(tmp_path: Path) ->
     assert not again.plan.steps
 
 
-def test_a_call_can_be_given_a_shorter_input(tmp_path: Path) -> None:
+def test_call_input_can_be_shortened(tmp_path: Path) -> None:
     drawn = f'U1 "go"\nT1< Write(file_path="/x", content="{LONG}")\nR1< "ok"\nA1< "done"'
     shorter = {"file_path": "/x", "content": "…"}
     found = cut_out(tmp_path, drawn, ("T1", 0, json.dumps(shorter)))
@@ -239,7 +239,7 @@ VIEW = json.dumps(
 
 
 def removed(found: Trimmed) -> list[str]:
-    """Returns the names of the files that go."""
+    """Return the names of the files that go."""
     return [step.path.name for step in found.plan.steps if isinstance(step, Remove)]
 
 

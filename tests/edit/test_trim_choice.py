@@ -1,4 +1,4 @@
-"""Choosing what to trim: by call, tool, size, age, turn and kind."""
+"""What a trim removes: by call, tool, size, age, turn and kind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ A3< "three"
 
 
 def left(found: Trimmed) -> str:
-    """Returns the records that are left, by their letters."""
+    """Return the records that are left, by their letters."""
     return " ".join(word.partition("<")[0] for word in found.picture.split())
 
 
@@ -103,18 +103,18 @@ def test_old_records_are_removed_and_those_without_time_kept(tmp_path: Path) -> 
 
 
 def content(found: Trimmed, name: str) -> list[dict[str, Any]]:
-    """Returns the blocks of a record."""
+    """Return the blocks of a record."""
     blocks: list[dict[str, Any]] = found.record(name).fields["message"]["content"]
     return blocks
 
 
 def result_of(found: Trimmed, name: str) -> Any:
-    """Returns what a result says."""
+    """Return what a result says."""
     [block] = content(found, name)
     return block["content"]
 
 
-def test_a_result_is_cut_to_its_first_characters(tmp_path: Path) -> None:
+def test_result_is_cut_to_its_first_characters(tmp_path: Path) -> None:
     found = trimmed(tmp_path, WORK, tools=("mcp__*",), way="cut", keep=20)
     whole = len("words of an issue\n" * 60) - 1
     said = f"words of an issue\nwo\n[{whole - 20:,} characters left out]"
@@ -168,7 +168,7 @@ line {"type":"something-new","sessionId":"$(session)"}
 
 
 def kinds(found: Trimmed) -> str:
-    """Returns the types of all that is left."""
+    """Return the types of all that is left."""
     return " ".join(str(record.type) for record in found.records)
 
 
@@ -218,7 +218,7 @@ EDIT = 'T2< Edit(file_path="/x", old_string="a", new_string="b") as fix\nR2< of 
 
 
 def reading(folder: Path, **given: str) -> str | None:
-    """Returns what stands in the place of the first reading, None where it is as it was."""
+    """Return what stands in the place of the first reading, None where it is as it was."""
     filled = {"first": "", "second": "", "path": "/x", "fate": "", "between": "", **given}
     found = trimmed(folder, READ.format(**filled).replace(", )", ")"), rereads=True)
     said = str(result_of(found, "R1"))

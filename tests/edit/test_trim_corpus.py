@@ -1,4 +1,4 @@
-"""Trims of real sessions: everything else is sent as before."""
+"""Trimming real sessions: everything not removed is sent as before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAMPLE = 30
 
 
 def cut(session: Session, cuts: Sequence[Cut], *, in_place: bool) -> Plan:
-    """Returns the plan that makes these cuts, and breaks no rule that the session kept."""
+    """Return the plan that makes these cuts, and breaks no rule that the session kept."""
 
     def chosen(records: Sequence[Record], size: int) -> Sequence[Cut]:
         return cuts
@@ -34,7 +34,7 @@ def cut(session: Session, cuts: Sequence[Cut], *, in_place: bool) -> Plan:
 
 
 def judge(session: Session, share: float, seed: int) -> int:
-    """Trims a session in its place and as a new one, and returns how many lines went."""
+    """Trim a session in its place and as a new one, and return how many lines went."""
     assert session.file
     before = list(read(session.file.path))
     cuts = some_calls(before, share, seed)

@@ -1,4 +1,4 @@
-"""Links after trims: companions, pointers and the chain."""
+"""Removing records also removes what depends on them, and leaves no reference to them."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ A1< "written"
 
 
 def gone(found: Trimmed) -> set[str]:
-    """Returns the endings of the files that go."""
+    """Return the endings of the files that go."""
     return {step.path.suffixes[-1] for step in found.plan.steps if isinstance(step, Remove)}
 
 

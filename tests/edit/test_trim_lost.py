@@ -1,4 +1,4 @@
-"""Descriptions of what Claude will no longer know after a trim."""
+"""What Claude no longer knows after a trim: removed, shortened, largest by name."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ Blocks = list[dict[str, Any]]
 
 
 def sent(*blocks: dict[str, Any], role: str = "user") -> Context:
-    """Returns what is sent: the calls of three tools, and some blocks."""
+    """Return what is sent: the calls of three tools, and some blocks."""
     calls = [
         call("a", "Bash", {"timeout": 9, "command": "make  check"}),
         call("b", "Read", {"file_path": "/" + "x" * 60 + "/end.py"}),
@@ -19,12 +19,12 @@ def sent(*blocks: dict[str, Any], role: str = "user") -> Context:
 
 
 def call(name: str, tool: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Returns a call."""
+    """Return a call."""
     return {"type": "tool_use", "id": name, "name": tool, "input": given}
 
 
 def result(name: str, length: int) -> dict[str, Any]:
-    """Returns the result of a call."""
+    """Return the result of a call."""
     return {"type": "tool_result", "tool_use_id": name, "content": "x" * length}
 
 

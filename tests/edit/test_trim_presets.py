@@ -1,4 +1,4 @@
-"""Trim presets: shares, kept turns, idempotence."""
+"""Presets leave what they promise, keep the newest turns and all prompts, and are stable."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LOGS = [
 
 
 def planned(log: Path, preset: Preset) -> Plan:
-    """Returns what a preset makes of a log in its place."""
+    """Return what a preset makes of a log in its place."""
     choice = TrimChoice(preset=preset)
     return plan_trim(
         Subject(log.stem, make_log_file(log)), choice, is_in_place=True, prices=Prices()
@@ -44,24 +44,24 @@ def planned(log: Path, preset: Preset) -> Plan:
 
 
 def written(plan: Plan) -> bytes:
-    """Returns the log that a plan would write, or leaves."""
+    """Return the log that a plan would write, or leaves."""
     steps = (step for step in plan.steps if isinstance(step, Write) and step.path == plan.path)
     step = next(steps, None)
     return b"".join(step.content()) if step else plan.path.read_bytes()
 
 
 def sent(data: bytes) -> SentLog:
-    """Returns what is sent of a log."""
+    """Return what is sent of a log."""
     return SentLog(records_of(data), len(data))
 
 
 def prompts(records: list[Record]) -> Counter[str]:
-    """Returns what people typed."""
+    """Return what people typed."""
     return Counter(get_prompt_text(record) for record in records if is_human_prompt(record))
 
 
 def check(log: Path, preset: Preset) -> None:
-    """Asserts all that holds for a preset, whatever the session."""
+    """Assert all that holds for a preset, whatever the session."""
     plan = planned(log, preset)
     assert plan.check() == ()
     before, after = sent(log.read_bytes()), sent(written(plan))
@@ -77,7 +77,7 @@ def check(log: Path, preset: Preset) -> None:
 
 
 def check_prompts(before: SentLog, after: SentLog) -> None:
-    """Asserts that every prompt is still sent, whatever stands beside it."""
+    """Assert that every prompt is still sent, whatever stands beside it."""
     asked = [one.record for one in before.chain if is_human_prompt(one.record)]
     there = {one.record.uuid: one.record for one in after.chain}
     for record in asked:
@@ -93,7 +93,7 @@ def _texts(record: Record) -> list[dict[str, str]]:
 
 
 def check_newest(before: SentLog, after: SentLog, preset: Preset) -> None:
-    """Asserts that the newest turns say what they said, but for what the API refuses."""
+    """Assert that the newest turns say what they said, but for what the API refuses."""
     rule = PRESETS[preset]
     there = {one.record.uuid: one for one in after.chain}
     for one in before.chain:
@@ -103,7 +103,7 @@ def check_newest(before: SentLog, after: SentLog, preset: Preset) -> None:
 
 
 def check_figures(plan: Plan, before: SentLog, after: SentLog, preset: Preset) -> None:
-    """Asserts that what went is noted to the token, and that a plan says where it falls short."""
+    """Assert that what went is noted to the token, and that a plan says where it falls short."""
     share = PRESETS[preset].share
     whole = before.weight + before.trimmed
     sent_before = {one.record.uuid for one in before.chain}
@@ -159,12 +159,12 @@ LONG = EXAMPLES / "trims/a-long-session/drawing.txt"
 
 
 def long(folder: Path, **wanted: object) -> Trimmed:
-    """Returns the long session of the examples, trimmed."""
+    """Return the long session of the examples, trimmed."""
     return trimmed(folder, LONG.read_text(encoding="utf-8"), **wanted)
 
 
 def told(plan: Plan) -> Iterator[str]:
-    """Yields what becomes of which lines."""
+    """Yield what becomes of which lines."""
     for change in plan.changes:
         if change.fate != "kept":
             yield f"{change.lines} {change.fate}: {change.reason}"
@@ -199,7 +199,7 @@ PICTURES = {
 
 
 @pytest.mark.parametrize("preset", NAMES)
-def test_the_least_valuable_goes_first(preset: Preset, tmp_path: Path) -> None:
+def test_least_valuable_items_are_removed_first(preset: Preset, tmp_path: Path) -> None:
     wanted = [line.strip() for line in PICTURES[preset].strip().splitlines()]
     assert list(told(long(tmp_path, preset=preset).plan)) == wanted
 
@@ -215,7 +215,7 @@ def test_a_preset_leaves_its_share(preset: Preset, share: float, tmp_path: Path)
     assert not any("aims to leave" in note for note in found.plan.notes)
 
 
-def test_a_preset_that_falls_short_says_so(tmp_path: Path) -> None:
+def test_preset_that_falls_short_says_so(tmp_path: Path) -> None:
     found = trimmed(
         tmp_path, 'U1 "what a person says stays"\nA1< "what Claude says too"', preset="light"
     )
@@ -250,7 +250,7 @@ def test_only_the_newest_answers_of_a_long_turn_are_kept(
 
 
 def is_whole(found: Trimmed, name: str) -> bool:
-    """Tells whether a record is as it was."""
+    """Return whether a record is as it was."""
     return found.record(name).raw in found.before
 
 

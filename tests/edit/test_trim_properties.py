@@ -1,4 +1,4 @@
-"""Properties of trims of any session."""
+"""Any trim of any session: what stays is sent, paired and referenced, and undo restores it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ seeds = st.integers(0, 99)
 
 
 def cut(path: Path, cuts: Sequence[Cut], *, in_place: bool = True) -> Plan:
-    """Returns the plan that makes these cuts in a log."""
+    """Return the plan that makes these cuts in a log."""
 
     def chosen(records: Sequence[Record], size: int) -> Sequence[Cut]:
         return cuts
@@ -53,12 +53,12 @@ def cut(path: Path, cuts: Sequence[Cut], *, in_place: bool = True) -> Plan:
 
 
 def written(folder: str, data: bytes) -> Path:
-    """Writes a log."""
+    """Write a log."""
     return put(Path(folder, "projects", "p", f"{SESSION}.jsonl"), data)
 
 
 def judge(path: Path, share: float, seed: int) -> None:
-    """Cuts some calls and all thoughts, and holds what is left to what was there."""
+    """Cut some calls and all thoughts, and holds what is left to what was there."""
     before = records_of(path.read_bytes())
     cuts = some_calls(before, share, seed)
     plan = cut(path, cuts)
@@ -71,7 +71,7 @@ def judge(path: Path, share: float, seed: int) -> None:
 
 
 def expect_same_bytes(before: bytes, after: bytes) -> None:
-    """Holds each line that stays to the one that it was, but for ids and what a trim notes."""
+    """Hold each line that stays to the one that it was, but for ids and what a trim notes."""
     was = {_bare(line.data) for line in split_lines([before])}
     cut = {one.uuid for one in records_of(before) if CUT & {head.type for head in one.block_heads}}
     for record in records_of(after):
@@ -88,7 +88,7 @@ NOTED = re.compile(
 
 
 def _bare(data: bytes) -> bytes:
-    """Returns a line without the ids in it, and without what a trim may add."""
+    """Return a line without the ids in it, and without what a trim may add."""
     parts, end = [], 0
     for spot in iter_json_strings(data):
         if spot.field.lower().endswith((b"uuid", b"uuids", b"messageid")) and not spot.is_name:
@@ -108,12 +108,12 @@ Archived = dict[str, list[dict[str, Any]]]
 
 
 def unique(archive: Archived) -> Archived:
-    """Returns an archive in which no uuid stands twice."""
+    """Return an archive in which no uuid stands twice."""
     return {path: [{**row, "uuid": None} for row in rows] for path, rows in archive.items()}
 
 
 def whole(archive: Archived) -> Archived:
-    """Returns one in which every parent is there, too."""
+    """Return one in which every parent is there, too."""
     return {
         path: [row if isinstance(row["parent"], int) else {**row, "parent": 1} for row in rows]
         for path, rows in unique(archive).items()
@@ -121,7 +121,7 @@ def whole(archive: Archived) -> Archived:
 
 
 def data_of(archive: Archived) -> bytes:
-    """Returns the log of an archive that has one."""
+    """Return the log of an archive that has one."""
     ((path, rows),) = archive.items()
     return b"\n".join(generated.lines_of(path, rows)) + b"\n"
 

@@ -1,4 +1,4 @@
-"""Undo as a property: each undo restores the tree before its edit."""
+"""Undo as a property: after any sequence of edits, each undo restores the tree before it."""
 
 import os
 from pathlib import Path
@@ -82,7 +82,7 @@ def undo_one(config: Path, trees: list[Tree]) -> None:
 
 
 def tree_in(config: Path) -> Tree:
-    """Returns the tree without what the test itself copies from, and the folders of the home."""
+    """Return the tree without what the test itself copies from, and the folders of the home."""
     return {
         name: facts for name, facts in tree(config).items() if os.sep in name and name != "copied"
     }

@@ -35,14 +35,14 @@ THOUGHTS = ("thinking", "redacted_thinking")
 
 
 def content_of(record: Record) -> list[Any]:
-    """Returns the blocks of a message."""
+    """Return the blocks of a message."""
     message = record.fields.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     return content if isinstance(content, list) else []
 
 
 def some_calls(records: Iterable[Record], share: float, seed: int) -> list[Cut]:
-    """Returns cuts of some calls, by chance, and of all thoughts."""
+    """Return cuts of some calls, by chance, and of all thoughts."""
     chance, found = Random(seed), []
     for record in records:
         for place, block in enumerate(content_of(record)):
@@ -56,7 +56,7 @@ def some_calls(records: Iterable[Record], share: float, seed: int) -> list[Cut]:
 
 
 def cut_ids(records: Iterable[Record], cuts: Iterable[Cut]) -> set[str]:
-    """Returns the ids of the calls that are cut, without those that a person answered."""
+    """Return the ids of the calls that are cut, without those that a person answered."""
     by_line = {record.line: record for record in records}
     blocks = (content_of(by_line[cut.line])[cut.block or 0] for cut in cuts)
     calls = {str(block["id"]) for block in blocks if block.get("type") == "tool_use"}
@@ -66,7 +66,7 @@ def cut_ids(records: Iterable[Record], cuts: Iterable[Cut]) -> set[str]:
 
 
 def answered_by_people(record: Record) -> Iterator[str]:
-    """Yields the calls that a person was asked by, or said something to."""
+    """Yield the calls that a person was asked by, or said something to."""
     for block in content_of(record):
         if isinstance(block, dict) and block.get("name") in ASKING:
             yield str(block.get("id"))
@@ -79,7 +79,7 @@ def answered_by_people(record: Record) -> Iterator[str]:
 
 
 def expect(before: list[Record], after: list[Record], gone: set[str]) -> None:
-    """Holds what is sent afterwards to what was sent before, without some calls and thoughts.
+    """Hold what is sent afterwards to what was sent before, without some calls and thoughts.
 
     Calls that nobody answered are left aside: the client sends those of the last response alone,
     and which that is may be another one.
@@ -97,7 +97,7 @@ def expect(before: list[Record], after: list[Record], gone: set[str]) -> None:
 
 
 def expect_no_loss(before: list[Record], after: list[Record], gone: set[str]) -> None:
-    """Holds what is told afterwards to all that was told before, but for what went."""
+    """Hold what is told afterwards to all that was told before, but for what went."""
     old, new = sent(before), sent(after)
     taken = told_by(before) - told_by(after) + notices(old, gone)
     assert not (words(old) - words(new)) - taken
@@ -106,7 +106,7 @@ def expect_no_loss(before: list[Record], after: list[Record], gone: set[str]) ->
 
 
 def expect_pairs(before: list[Record], after: list[Record], gone: set[str]) -> None:
-    """Holds prompts, calls and results to those that were, and names to what is there."""
+    """Hold prompts, calls and results to those that were, and names to what is there."""
     assert typed(before) == typed(after)
     kept = {call: count for call, count in pairs(before).items() if call not in gone}
     assert pairs(after) == kept
@@ -115,12 +115,12 @@ def expect_pairs(before: list[Record], after: list[Record], gone: set[str]) -> N
 
 
 def sent(records: list[Record]) -> Context:
-    """Returns what the client sends of records."""
+    """Return what the client sends of records."""
     return build_context(records, size=sum(len(record.raw) + 1 for record in records))
 
 
 def names_in(record: Record) -> Iterator[str]:
-    """Yields all texts of a line that can be ids, but for what was said and where it is from."""
+    """Yield all texts of a line that can be ids, but for what was said and where it is from."""
     waiting: list[tuple[str, Any]] = [("", record.fields)]
     while waiting:
         key, value = waiting.pop()
@@ -133,13 +133,13 @@ def names_in(record: Record) -> Iterator[str]:
 
 
 def said(found: Context, role: str) -> list[str]:
-    """Returns what one side says, block by block, white space around it left out."""
+    """Return what one side says, block by block, white space around it left out."""
     blocks = (block for one, blocks in found.request if one == role for block in blocks)
     return [json.dumps(one, sort_keys=True) for one in blocks if one.get("text") not in MADE_UP]
 
 
 def without(blocks: list[str], gone: set[str]) -> list[str]:
-    """Returns blocks without thoughts, and without some calls."""
+    """Return blocks without thoughts, and without some calls."""
     decoded = [(one, json.loads(one)) for one in blocks]
     return [
         one
@@ -149,14 +149,14 @@ def without(blocks: list[str], gone: set[str]) -> list[str]:
 
 
 def results(found: Context, aside: set[str]) -> list[str]:
-    """Returns the calls that are answered, in order, without some."""
+    """Return the calls that are answered, in order, without some."""
     blocks = (block for role, blocks in found.request if role == "user" for block in blocks)
     answered = [str(one["tool_use_id"]) for one in blocks if one.get("type") == "tool_result"]
     return [call for call in answered if call not in aside]
 
 
 def words(found: Context) -> Counter[str]:
-    """Returns the lines that people, tools and the client tell the model, wherever they stand."""
+    """Return the lines that people, tools and the client tell the model, wherever they stand."""
     told: Counter[str] = Counter()
     for role, blocks in found.request:
         if role != "assistant":
@@ -165,7 +165,7 @@ def words(found: Context) -> Counter[str]:
 
 
 def notices(found: Context, gone: set[str]) -> Counter[str]:
-    """Returns the lines of what the client tells of some calls in words of its own."""
+    """Return the lines of what the client tells of some calls in words of its own."""
     told: Counter[str] = Counter()
     for role, blocks in found.request:
         for block in blocks:
@@ -176,7 +176,7 @@ def notices(found: Context, gone: set[str]) -> Counter[str]:
 
 
 def told_by(records: Iterable[Record]) -> Counter[str]:
-    """Returns all lines of text that records hold."""
+    """Return all lines of text that records hold."""
     told: Counter[str] = Counter()
     for record in records:
         if record.type in ("user", "attachment", "system"):
@@ -185,7 +185,7 @@ def told_by(records: Iterable[Record]) -> Counter[str]:
 
 
 def lines_in(value: Any) -> Counter[str]:
-    """Returns the lines of all texts in a value."""
+    """Return the lines of all texts in a value."""
     found: Counter[str] = Counter()
     waiting = [value]
     while waiting:
@@ -201,7 +201,7 @@ def lines_in(value: Any) -> Counter[str]:
 
 
 def typed(records: Iterable[Record]) -> Counter[str]:
-    """Returns what people typed, also what waited in the queue."""
+    """Return what people typed, also what waited in the queue."""
     found: Counter[str] = Counter()
     for record in records:
         if record.is_sidechain:
@@ -214,7 +214,7 @@ def typed(records: Iterable[Record]) -> Counter[str]:
 
 
 def pairs(records: Iterable[Record]) -> dict[str, tuple[int, int]]:
-    """Returns for each call how often it is made and how often answered."""
+    """Return for each call how often it is made and how often answered."""
     made: Counter[str] = Counter()
     answered: Counter[str] = Counter()
     for record in records:

@@ -58,12 +58,12 @@ class Pen:
         return self.version == "2.1.29"
 
     def name(self) -> str:
-        """Returns an id that no record has."""
+        """Return an id that no record has."""
         self.count += 1
         return f"{self.count:08}-0000-4000-8000-000000000000"
 
     def write(self, kind: str, **more: Any) -> str:
-        """Adds a record below the leaf."""
+        """Add a record below the leaf."""
         uuid = self.name()
         time = f"2026-11-02T09:{self.count // 60 % 60:02}:{self.count % 60:02}.000Z"
         frame = {"userType": "external", "cwd": "/x", "sessionId": "s", "version": self.version}
@@ -73,11 +73,11 @@ class Pen:
         return uuid
 
     def aside(self, kind: str, **more: Any) -> None:
-        """Adds a line without a uuid."""
+        """Add a line without a uuid."""
         self.rows.append({"type": kind, **more})
 
     def turn(self, number: int, plan: Row) -> None:
-        """Adds a prompt, responses with calls, and an answer."""
+        """Add a prompt, responses with calls, and an answer."""
         if plan["back"] and self.tips:
             self.leaf = self.tips[-min(plan["back"], len(self.tips))]
         if plan["compacts"] and self.leaf:
@@ -95,7 +95,7 @@ class Pen:
             )
 
     def compact(self) -> None:
-        """Adds a compaction that keeps the last records."""
+        """Add a compaction that keeps the last records."""
         kept = [row["uuid"] for row in self.rows if row.get("uuid")][-3:]
         logical, self.leaf = self.leaf, None
         summary = f"{self.count + 2:08}-0000-4000-8000-000000000000"
@@ -107,7 +107,7 @@ class Pen:
         self.write("user", message=content, isCompactSummary=True)
 
     def block(self, name: str, *blocks: Row) -> str:
-        """Adds a line of a response."""
+        """Add a line of a response."""
         usage = {"input_tokens": 3, "output_tokens": len(self.rows)}
         message: Row = {
             "id": name,
@@ -119,7 +119,7 @@ class Pen:
         return self.write("assistant", message=message, requestId=f"req_{name}")
 
     def response(self, name: str, prompt: str, plan: Row) -> None:
-        """Adds thoughts, words and calls, each a line, and the results in some order."""
+        """Add thoughts, words and calls, each a line, and the results in some order."""
         thoughts = [thought(f"{name}-{at}") for at in range(plan["thoughts"])]
         words = [{"type": "text", "text": f"words {name}"}] if plan["words"] else []
         made = [(f"{name}-{at}", call) for at, call in enumerate(plan["calls"])]
@@ -134,7 +134,7 @@ class Pen:
             self.result(identity, call, uuid, prompt)
 
     def result(self, identity: str, call: Row, uuid: str, prompt: str) -> None:
-        """Adds the result of a call, with its news and hooks, and a note behind it."""
+        """Add the result of a call, with its news and hooks, and a note behind it."""
         if not self.is_old:
             self.leaf = uuid
         for _ in range(call["news"] if self.is_old else 0):
@@ -161,24 +161,24 @@ class Pen:
 
 
 def thought(name: str) -> Row:
-    """Returns a thought with a signature."""
+    """Return a thought with a signature."""
     return {"type": "thinking", "thinking": f"thought {name}", "signature": "c2lnbmVk"}
 
 
 def used(identity: str, call: Row) -> Row:
-    """Returns the block of a call."""
+    """Return the block of a call."""
     return {"type": "tool_use", "id": identity, "name": call["tool"], "input": {"command": "ls"}}
 
 
 def backups(message: str, prompt: str, is_update: bool) -> Row:
-    """Returns what a snapshot holds."""
+    """Return what a snapshot holds."""
     files = {"a.py": {"backupFileName": f"{message[:8]}@v1", "version": 1, "backupTime": "t"}}
     inner = {"messageId": prompt, "trackedFileBackups": files, "timestamp": "t"}
     return {"messageId": message, "snapshot": inner, "isSnapshotUpdate": is_update}
 
 
 def session_of(version: str, found: list[Row]) -> bytes:
-    """Returns the log of a session."""
+    """Return the log of a session."""
     pen = Pen(version)
     for number, plan in enumerate(found):
         pen.turn(number, plan)

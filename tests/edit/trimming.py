@@ -55,13 +55,13 @@ class Trimmed:
         return texts_of(self.context)
 
     def record(self, name: str) -> Record:
-        """Returns the last record of that name after the trim."""
+        """Return the last record of that name after the trim."""
         uuid = self.drawing.uuids[name]
         return next(record for record in reversed(self.records) if record.uuid == uuid)
 
 
 def trimmed(folder: Path, text: str, **wanted: Any) -> Trimmed:
-    """Returns what a trim in place makes of a drawn session; no new rule is broken by it."""
+    """Return what a trim in place makes of a drawn session; no new rule is broken by it."""
     drawing = draw(dedent(text))
     (path, *_) = drawing.write(folder)
     plan = Archive([folder]).plan.trim(drawing.session, in_place=True, **wanted)
@@ -71,7 +71,7 @@ def trimmed(folder: Path, text: str, **wanted: Any) -> Trimmed:
 
 
 def cut_out(folder: Path, text: str, *wanted: tuple[Any, ...], in_place: bool = True) -> Trimmed:
-    """Returns what single cuts make of a drawn session: the name of a record, a block, a text."""
+    """Return what single cuts make of a drawn session: the name of a record, a block, a text."""
     drawing = draw(dedent(text))
     (path, *_) = drawing.write(folder)
     session = next(one for one in Archive([folder]).sessions if one.id == drawing.session)

@@ -1,4 +1,4 @@
-"""The examples of causes: each shows the one it is named for, in figures that usage bears out."""
+"""Examples of causes: each shows its cause, with figures that match usage."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -28,22 +28,20 @@ each = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name
 
 
 def answer(capfd: pytest.CaptureFixture[str], *words: str) -> Any:
-    """Returns what a command answers as JSON."""
+    """Return what a command answers as JSON."""
     assert run([*words, "--json", "--no-index"]) == 0
     return json.loads(capfd.readouterr().out)
 
 
 def why(capfd: pytest.CaptureFixture[str], folder: Path) -> dict[str, Any]:
-    """Returns the account of an example's session, as its command asks for it."""
+    """Return the account of an example's session, as its command asks for it."""
     title = (folder / "command").read_text(encoding="utf-8").split('"')[1]
     found: dict[str, Any] = answer(capfd, "why", title, "--root", str(folder))
     return found
 
 
 @each
-def test_an_example_shows_the_cause_it_is_named_for(
-    folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_example_shows_its_cause(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     told = why(capfd, folder)
     expected = SEVERAL.get(folder.name) or [folder.name.partition("-")[0]]
     assert [one["cause"] for one in told["requests"] if one["cause"]] == expected
@@ -71,7 +69,7 @@ def test_parts_add_up_to_usage_to_the_token_and_the_cent(
         assert totals[name] == sum(one[name] for one in told["requests"])
 
 
-def test_the_agent_pays_again_and_its_session_does_not(capfd: pytest.CaptureFixture[str]) -> None:
+def test_agent_rewrites_do_not_count_for_its_session(capfd: pytest.CaptureFixture[str]) -> None:
     requests = why(capfd, CAUSES / "agent")["requests"]
     assert [one["cause"] for one in requests if one["agent"]] == [None, None, "pause"]
     own = [one for one in requests if not one["agent"]]
@@ -79,7 +77,7 @@ def test_the_agent_pays_again_and_its_session_does_not(capfd: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(("name", "tier"), [("pause-five-minutes", "5m"), ("pause-an-hour", "1h")])
-def test_a_tier_is_told_by_what_is_written(name: str, tier: str) -> None:
+def test_cache_tier_is_known_from_writes(name: str, tier: str) -> None:
     [log] = (CAUSES / name).rglob("*.jsonl")
     lines = [json.loads(line) for line in log.read_bytes().splitlines()]
     for usage in (line["message"]["usage"] for line in lines if line["type"] == "assistant"):
@@ -91,7 +89,7 @@ def test_a_tier_is_told_by_what_is_written(name: str, tier: str) -> None:
 
 
 def asked(cache: Cache, messages: str, after: timedelta, model: str = "opus") -> int:
-    """Returns what is read of a request, ten tokens a message."""
+    """Return what is read of a request, ten tokens a message."""
     system = [("instructions", INSTRUCTIONS), ("surroundings", SURROUNDINGS)]
     pieces = [*system, *((letter, 10) for letter in messages)]
     read, written = cache.answer(model, pieces, START + after, MINUTES)
@@ -102,13 +100,13 @@ def asked(cache: Cache, messages: str, after: timedelta, model: str = "opus") ->
 @pytest.mark.parametrize(
     ("after", "read"), [(MINUTES - SECOND, BEFORE + 10 - UNCACHED), (MINUTES, 0)]
 )
-def test_a_cache_holds_a_beginning_for_as_long_as_it_lives(after: timedelta, read: int) -> None:
+def test_cached_prefix_lives_until_expiry(after: timedelta, read: int) -> None:
     cache = Cache()
     assert asked(cache, "a", timedelta()) == 0
     assert asked(cache, "abc", after) == read
 
 
-def test_reading_holds_it_longer_but_not_what_stands_further_up() -> None:
+def test_reading_extends_only_the_read_prefix() -> None:
     cache, step = Cache(), MINUTES - SECOND
     asked(cache, "a", timedelta())
     asked(cache, "abc", step)
@@ -116,7 +114,7 @@ def test_reading_holds_it_longer_but_not_what_stands_further_up() -> None:
     assert asked(cache, "ax", 2 * step) == BEFORE
 
 
-def test_models_share_nothing_and_a_provider_may_forget() -> None:
+def test_caches_are_per_model_and_may_be_lost() -> None:
     cache = Cache()
     asked(cache, "a", timedelta())
     assert asked(cache, "a", SECOND, "sonnet") == 0
@@ -126,7 +124,7 @@ def test_models_share_nothing_and_a_provider_may_forget() -> None:
 
 
 def read_by(text: str) -> list[int]:
-    """Returns what the responses of a drawing read from the cache."""
+    """Return what the responses of a drawing read from the cache."""
     lines = draw(f"file main cache=5m\n{text}").files[0].lines
     spoken = [line.record for line in lines if line.record and line.record["type"] == "assistant"]
     return [one["message"]["usage"]["cache_read_input_tokens"] for one in spoken]
@@ -144,21 +142,21 @@ def read_by(text: str) -> list[int]:
         ("forget", 0),
     ],
 )
-def test_what_stands_before_the_messages_decides_what_is_read(between: str, read: int) -> None:
+def test_changed_instructions_invalidate_the_cache(between: str, read: int) -> None:
     first, second = "U1\nA1<", "U2<A1\nA2<"
     [_, warm] = read_by(f"{first}\n{second}")
     assert warm > BEFORE
     assert read_by(f"{first}\n{between}\n{second}") == [0, read]
 
 
-def test_a_response_on_several_lines_is_one_request_and_is_sent_once() -> None:
+def test_response_on_several_lines_is_one_request() -> None:
     said, later = 'U1\nA1< think "why" + "so"', "\nU2<A1\nA2<\nU3<\nA3<"
     [one, other, *rest] = read_by(said + later)
     assert one == other == 0
     assert [0, *rest] == read_by(f"{said} together{later}")
 
 
-def test_results_that_are_taken_out_weigh_less_from_there_on() -> None:
+def test_removed_results_reduce_later_requests() -> None:
     text = "U1\nT1<\nR1< times=90\n  | a long line of words\nA1<\n"
     gone = text + 'S1< microcompact_boundary clear=["T1"]\nU2<\nA2<\nU3<\nA3<'
     drawn = draw(f"file main cache=5m\n{gone}").files[0].lines

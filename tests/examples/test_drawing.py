@@ -1,4 +1,4 @@
-"""Drawings to lines: what the notation means, case by case."""
+"""The drawing notation, case by case."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 
 
 def shape(drawing: Drawing, file: int = 0) -> str:
-    """Returns the graph of a file in letters, as the short form writes it."""
+    """Return the graph of a file in letters, as the short form writes it."""
     pieces = []
     for line in drawing.files[file].lines:
         if line.record is None or "uuid" not in line.record:
@@ -39,7 +39,7 @@ def shape(drawing: Drawing, file: int = 0) -> str:
 
 
 def blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the content blocks of a record."""
+    """Return the content blocks of a record."""
     content = record["message"]["content"]
     assert isinstance(content, list)
     return content
@@ -60,11 +60,11 @@ def blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
         "C<B B<A A",
     ],
 )
-def test_a_graph_in_letters_comes_back_as_it_was_drawn(text: str) -> None:
+def test_letter_graph_round_trips(text: str) -> None:
     assert shape(draw(text)) == text.replace("~T1", "")
 
 
-def test_a_short_edge_means_the_record_before() -> None:
+def test_short_edge_means_the_preceding_record() -> None:
     assert shape(draw("A B< C< D<A E<")) == "A B<A C<B D<A E<D"
 
 
@@ -78,11 +78,11 @@ def test_a_short_edge_means_the_record_before() -> None:
         ("U1 T1< K1< L1< Q1<", "user assistant user user attachment"),
     ],
 )
-def test_letters_say_what_a_record_is(text: str, types: str) -> None:
+def test_letters_name_record_types(text: str, types: str) -> None:
     assert " ".join(record["type"] for record in draw(text).records) == types
 
 
-def test_a_notice_brings_the_report_of_a_call() -> None:
+def test_notice_carries_a_call_report() -> None:
     drawing = draw('U1\nT1< Agent(description="look", prompt="p")\nR1< async\nN1< of T1 "seen"')
     content = drawing.records[-1]["message"]["content"]
     assert content.startswith("<task-notification>")
@@ -90,7 +90,7 @@ def test_a_notice_brings_the_report_of_a_call() -> None:
     assert "<result>seen</result>" in content
 
 
-def test_uuids_are_version_four_and_never_change() -> None:
+def test_uuids_are_version_four_and_stable() -> None:
     drawing = draw("A B<A")
     assert drawing.uuid_of("A") == uuid_of("A") == "fa2abfe4-9947-4ee0-8b0f-cf812fd57dc3"
     assert all(UUID4.fullmatch(uuid) for uuid in drawing.uuids.values())
@@ -98,7 +98,7 @@ def test_uuids_are_version_four_and_never_change() -> None:
     assert draw("A B<A").data == drawing.data
 
 
-def test_a_parent_that_is_nowhere() -> None:
+def test_missing_parent() -> None:
     first, second = draw("A<? B<?x").records
     assert first["parentUuid"] == unknown_uuid()
     assert second["parentUuid"] == unknown_uuid("?x")
@@ -115,7 +115,7 @@ def test_a_parent_that_is_nowhere() -> None:
         ("A@2026-11-02T10:00:00Z B<A@+1h", [3600, 7200]),
     ],
 )
-def test_times_are_a_second_apart_unless_said(text: str, seconds: list[float]) -> None:
+def test_default_times_are_a_second_apart(text: str, seconds: list[float]) -> None:
     stamps = [record["timestamp"] for record in draw(text).records]
     assert stamps == [_stamp(second) for second in seconds]
 
@@ -137,12 +137,12 @@ def test_parallel_calls_share_a_message_and_results_find_their_calls() -> None:
     assert answer["message"]["stop_reason"] == "end_turn"
 
 
-def test_a_result_on_another_parent_answers_the_call_of_its_number() -> None:
+def test_result_on_another_parent_answers_by_number() -> None:
     drawing = draw("U1 T1< P1<T1 R1<P1")
     assert blocks(drawing.records[-1])[0]["tool_use_id"] == call_id("main/T1")
 
 
-def test_a_line_again_is_the_same_bytes_or_has_another_parent() -> None:
+def test_repeated_line_with_the_same_or_another_parent() -> None:
     drawing = draw("A B<A C<A =B =B<C")
     lines = drawing.data.split(b"\n")
     assert lines[3] == lines[1]
@@ -150,7 +150,7 @@ def test_a_line_again_is_the_same_bytes_or_has_another_parent() -> None:
     assert list(drawing.uuids) == ["A", "B", "C"]
 
 
-def test_a_boundary_is_a_root_that_knows_what_was_before() -> None:
+def test_boundary_is_a_root_with_a_logical_parent() -> None:
     drawing = draw("U1 A1< B1 C1< U2<")
     boundary, summary = drawing.records[2:4]
     assert (boundary["parentUuid"], boundary["subtype"]) == (None, "compact_boundary")
@@ -161,7 +161,7 @@ def test_a_boundary_is_a_root_that_knows_what_was_before() -> None:
 # ── the long form ───────────────────────────────────────────────────────────────────────────────
 
 
-def test_lines_are_written_as_the_client_writes_them() -> None:
+def test_lines_match_the_clients_form() -> None:
     drawing = draw('U1 "Grüße, 東京"')
     assert drawing.data.decode() == (
         '{"parentUuid":null,"isSidechain":false,"promptId":"4394edb1-17c8-4126-b3e9-553aef0f321d",'
@@ -174,7 +174,7 @@ def test_lines_are_written_as_the_client_writes_them() -> None:
     )
 
 
-def test_an_older_version_has_the_context_in_front() -> None:
+def test_older_version_puts_metadata_first() -> None:
     drawing = draw("U1 T1< P1< R1<P1", version="2.1.45")
     keys = [list(record) for record in drawing.records]
     front = ["parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch"]
@@ -184,7 +184,7 @@ def test_an_older_version_has_the_context_in_front() -> None:
     assert keys[2][7:] == ["type", "data", "parentToolUseID", "toolUseID", "timestamp", "uuid"]
 
 
-def test_blocks_stand_on_lines_of_their_own() -> None:
+def test_blocks_have_their_own_lines() -> None:
     drawing = draw('U1 "x"\nA1< think "hm" + "I look" + Bash(command="ls") as list\nR1< "a.txt"')
     assert shape(drawing) == "U1 A1.1<U1 A1.2<A1.1 A1<A1.2 R1<A1"
     lines = drawing.records[1:4]
@@ -195,19 +195,19 @@ def test_blocks_stand_on_lines_of_their_own() -> None:
     assert len({json.dumps(line["message"]["usage"]) for line in lines}) == 1
 
 
-def test_older_versions_know_the_usage_on_the_last_line_only() -> None:
+def test_older_versions_have_usage_only_on_the_last_line() -> None:
     drawing = draw('U1 "x"\nA1< "some words to count" + "and more of them"', version="2.1.45")
     first, last = (line["message"] for line in drawing.records[1:])
     assert first["usage"]["output_tokens"] < last["usage"]["output_tokens"]
     assert (first["stop_reason"], last["stop_reason"]) == (None, "end_turn")
 
 
-def test_blocks_together_stand_on_one_line() -> None:
+def test_joined_blocks_share_a_line() -> None:
     drawing = draw('U1 "x"\nA1< "I look" + Bash(command="ls") together')
     assert [block["type"] for block in blocks(drawing.records[1])] == ["text", "tool_use"]
 
 
-def test_text_goes_on_below_and_fields_belong_to_the_call() -> None:
+def test_continued_text_and_call_fields() -> None:
     drawing = draw(
         """
 U1
@@ -228,7 +228,7 @@ R1<
     assert result["toolUseResult"]["content"] == "x = 1\ny = 2"
 
 
-def test_edits_have_true_patches() -> None:
+def test_edits_have_correct_patches() -> None:
     drawing = draw(
         """
 U1 "x"
@@ -288,13 +288,13 @@ def test_failed_and_rejected_results() -> None:
     assert rejected["toolDenialKind"] == "user-rejected"
 
 
-def test_a_result_whose_call_is_lost() -> None:
+def test_result_without_its_call() -> None:
     drawing = draw('R1<?gone of ?gone "x"')
     assert drawing.records[0]["parentUuid"] == unknown_uuid("?gone")
     assert blocks(drawing.records[0])[0]["tool_use_id"] == call_id("main/?gone")
 
 
-def test_json_goes_in_and_keys_come_out() -> None:
+def test_json_values_and_removed_keys() -> None:
     record = draw('U1 "x" {"teamName":"blue"} -timestamp -promptId').records[0]
     assert record["teamName"] == "blue"
     assert not {"timestamp", "promptId"} & set(record)
@@ -310,7 +310,7 @@ def test_flags() -> None:
     assert error["message"]["model"] == "<synthetic>"
 
 
-def test_what_the_boundary_keeps() -> None:
+def test_preserved_messages() -> None:
     drawing = draw('U1\nA1<\nB1 after A1 keep=["U1", "A1"] anchor=C1 trigger=auto\nC1< "sum"')
     metadata = drawing.records[2]["compactMetadata"]
     kept = [drawing.uuid_of("U1"), drawing.uuid_of("A1")]
@@ -351,7 +351,7 @@ line {"type":"new","x":1}
     assert found[7] == {"type": "new", "x": 1}
 
 
-def test_broken_lines_are_written_as_they_are() -> None:
+def test_broken_lines_are_written_unchanged() -> None:
     drawing = draw('U1 "x"\nraw b"\\xff\\x00"\nblank\nraw "{]"\nA1< open\nU2<\nA2< cut=20 open')
     assert drawing.lines[1:4] == [b"\xff\x00\n", b"\n", b"{]\n"]
     lines = drawing.data.split(b"\n")
@@ -359,7 +359,7 @@ def test_broken_lines_are_written_as_they_are() -> None:
     assert lines[-1] == b'{"parentUuid":"' + uuid_of("U2").encode()[:5]
 
 
-def test_settings_change_from_there_on() -> None:
+def test_settings_change_later_lines() -> None:
     drawing = draw('U1\nset session=other version=2.1.200 cwd=/x model=claude-haiku-5\nA1< "y"')
     first, second = drawing.records
     assert (first["sessionId"], second["sessionId"]) == (session_id("main"), session_id("other"))
@@ -402,7 +402,7 @@ copy main:U1 forked
 """
 
 
-def test_files_lie_where_the_client_puts_them(tmp_path: Path) -> None:
+def test_files_are_placed_like_the_clients(tmp_path: Path) -> None:
     drawing = draw(FAMILY)
     folder = f"-home-dev-shop/{session_id('main')}"
     scout, diver = agent_id("scout", "main"), agent_id("diver", "main")
@@ -422,7 +422,7 @@ def test_files_lie_where_the_client_puts_them(tmp_path: Path) -> None:
     assert drawing.file("tool-results/x.txt").data == b"line 1\nline 2\n"
 
 
-def test_agents_know_who_sent_them() -> None:
+def test_agents_name_their_call() -> None:
     drawing = draw(FAMILY)
     scout = [line.record or {} for line in drawing.file("scout").lines]
     assert {r["agentId"] for r in scout} == {agent_id("scout", "main")}
@@ -452,7 +452,7 @@ def test_copies_keep_their_uuids() -> None:
     assert drawing.names([drawing.uuid_of("scout:U1"), None, "x"]) == ["scout:U1", "", "?"]
 
 
-def test_agents_of_older_versions_lie_beside_the_session() -> None:
+def test_agents_of_older_versions_are_beside_the_session() -> None:
     drawing = draw('T1 Task(prompt="p")\nagent a4c81e7 of T1 beside\nU1 "p"', version="2.1.20")
     assert [file.path for file in drawing.files][1:] == ["-home-dev-shop/agent-a4c81e7.jsonl"]
 
@@ -492,13 +492,13 @@ def test_slugs() -> None:
         ("line", "line 1: 'line' needs a JSON object"),
     ],
 )
-def test_a_bad_drawing_says_where_and_why(text: str, message: str) -> None:
+def test_invalid_drawing_is_explained(text: str, message: str) -> None:
     with pytest.raises(DrawingError) as error:
         draw(text)
     assert str(error.value) == message
 
 
-def test_an_edit_must_fit_the_file() -> None:
+def test_edit_must_apply_to_the_file() -> None:
     text = (
         'A1 Write(file_path="/a", content="x")\nR1<\nA2< Edit(file_path="/a", old_string="y")\nR2<'
     )
@@ -511,7 +511,7 @@ def test_an_edit_must_fit_the_file() -> None:
 
 @st.composite
 def graphs(drawn: st.DrawFn) -> str:
-    """Draws any graph in letters."""
+    """Draw any graph in letters."""
     count = drawn(st.integers(1, 24))
     pieces = []
     for index in range(count):
@@ -521,7 +521,7 @@ def graphs(drawn: st.DrawFn) -> str:
 
 
 @given(graphs())
-def test_any_graph_comes_back_as_it_was_drawn(text: str) -> None:
+def test_any_graph_round_trips(text: str) -> None:
     drawing = draw(text)
     assert shape(drawing) == text
     assert [json.loads(line) for line in drawing.data.splitlines()] == drawing.records

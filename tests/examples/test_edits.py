@@ -1,4 +1,4 @@
-"""The examples of edits: what they draw is what the commands make of the first session."""
+"""Examples of edits: commands produce what the drawings show."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "edits"
 
 
 def planned(name: str) -> tuple[Plan, list[Any], list[Any]]:
-    """Returns the plan of an example, its lines, and the lines that are drawn."""
+    """Return the plan of an example, its lines, and the lines that are drawn."""
     archive = Archive([EXAMPLES / name])
     if name == "forked":
         first, made = archive.session("shows the weather"), archive.session("hums")
@@ -28,7 +28,7 @@ def planned(name: str) -> tuple[Plan, list[Any], list[Any]]:
 
 
 @pytest.mark.parametrize("name", ["forked", "cloned"])
-def test_an_edit_makes_what_is_drawn_but_for_ids(name: str) -> None:
+def test_edit_gives_the_drawn_session_up_to_ids(name: str) -> None:
     plan, given, drawn = planned(name)
     assert plan.check() == ()
     ours = [one for one in given if "uuid" in one]

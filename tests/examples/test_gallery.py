@@ -1,4 +1,4 @@
-"""The gallery: its files are what its drawings say, and every folder has its parts."""
+"""The gallery: files match their drawings, and every folder is complete."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ REPAIRS = [folder for folder in FOLDERS if folder.parent.name == "repairs"]
 each = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
 
-def test_the_gallery_is_complete() -> None:
+def test_gallery_is_complete() -> None:
     assert {folder.name for folder in FOLDERS} >= NAMES
 
 
-def test_every_rung_of_a_repair_has_an_example() -> None:
+def test_every_repair_rule_has_an_example() -> None:
     taken = {name for path in REPAIRS for name in rungs_taken(path)}
     assert taken == {rung.name for rung in REPAIR_RULES}
 
 
 def rungs_taken(folder: Path) -> set[str]:
-    """Returns the names of the rungs that mend the session of an example."""
+    """Return the names of the rungs that mend the session of an example."""
     (log,) = discover([make_root(folder)]).files
     draft = open_draft(log, iter_lines(log.path))
     found: set[str] = set()
@@ -69,12 +69,12 @@ def rungs_taken(folder: Path) -> set[str]:
 
 
 @each
-def test_files_are_as_drawn(folder: Path) -> None:
+def test_files_match_their_drawings(folder: Path) -> None:
     assert build.differences(folder) == []
 
 
 @each
-def test_a_drawing_begins_with_what_it_shows(folder: Path) -> None:
+def test_drawing_begins_with_a_description(folder: Path) -> None:
     lines = (folder / "drawing.txt").read_text(encoding="utf-8").split("\n")
     comment = [line for line in lines[: lines.index("")] if line.startswith("# ")]
     assert 2 <= len(comment) <= 6
@@ -82,7 +82,7 @@ def test_a_drawing_begins_with_what_it_shows(folder: Path) -> None:
 
 
 @each
-def test_a_readme_has_a_picture_and_says_what_to_look_at(folder: Path) -> None:
+def test_readme_has_a_picture_and_a_description(folder: Path) -> None:
     text = (folder / "README.md").read_text(encoding="utf-8")
     assert text.startswith("# ")
     assert text.count("```") == 2
@@ -90,12 +90,12 @@ def test_a_readme_has_a_picture_and_says_what_to_look_at(folder: Path) -> None:
 
 
 @each
-def test_a_command_comes_with_what_it_prints(folder: Path) -> None:
+def test_command_has_expected_output(folder: Path) -> None:
     assert (folder / "command").exists() == (folder / "expected.txt").exists()
 
 
 @each
-def test_sessions_have_titles_and_whole_lines(folder: Path) -> None:
+def test_sessions_have_titles_and_complete_lines(folder: Path) -> None:
     sessions = list(folder.glob("projects/*/*.jsonl"))
     broken, titles = 0, set()
     for session in sessions:

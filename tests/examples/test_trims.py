@@ -1,4 +1,4 @@
-"""The examples of trimming: what they take away is what they show, and every kind has one."""
+"""Examples of trimming: each shows what it removes, and every kind has one."""
 
 import re
 from pathlib import Path
@@ -28,12 +28,12 @@ QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def read(folder: Path, name: str) -> str:
-    """Returns a picture of an example."""
+    """Return a picture of an example."""
     return (folder / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_an_example_shows_what_is_left(folder: Path) -> None:
+def test_example_shows_the_result(folder: Path) -> None:
     before, after = pictures(folder)
     assert before == read(folder, "before.txt")
     assert after == read(folder, "after.txt")
@@ -41,14 +41,14 @@ def test_an_example_shows_what_is_left(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_block_goes_in_some_example(kind: str) -> None:
+def test_every_kind_of_block_is_removed_in_an_example(kind: str) -> None:
     def count(name: str, folder: Path) -> int:
         return QUOTED.sub("", read(folder, name)).count(kind)
 
     assert any(count("after.txt", one) < count("before.txt", one) for one in FOLDERS)
 
 
-def test_every_prompt_of_a_person_is_in_every_example_still() -> None:
+def test_every_typed_prompt_stays_in_every_example() -> None:
     for folder in FOLDERS:
         asked = {line.split("<")[0].split()[0] for line in prompts(folder, "before.txt")}
         left = {line.split("<")[0].split()[0] for line in prompts(folder, "after.txt")}
@@ -56,10 +56,10 @@ def test_every_prompt_of_a_person_is_in_every_example_still() -> None:
 
 
 def prompts(folder: Path, name: str) -> list[str]:
-    """Returns the lines of prompts, by the letter that they are drawn with, agents' apart."""
+    """Return the lines of prompts, by the letter that they are drawn with, agents' apart."""
     lines = read(folder, name).splitlines()
     return [line for line in lines if line[:1] in ("U", "Q") and not line.startswith("U9")]
 
 
-def test_the_page_shows_them_all() -> None:
+def test_docs_show_every_example() -> None:
     assert PAGE.read_text(encoding="utf-8") == page()

@@ -144,7 +144,7 @@ class Script:
         return self._call("Bash", {"command": f"fix {path.name}"}, told)
 
     def rewind(self, uuid: str | None, files: dict[Path, str]) -> None:
-        """Goes back to a record, and has files hold what they held."""
+        """Go back to a record, and has files hold what they held."""
         self.last = uuid
         for path, content in files.items():
             path.write_bytes(content.encode())

@@ -1,4 +1,4 @@
-"""Who wrote each line of a file, in a repository that sessions, hands, commands and Git change."""
+"""Blame in a repository changed by sessions, by hand, by commands and by Git."""
 
 import random
 from pathlib import Path
@@ -38,7 +38,7 @@ def joined(*lines: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def test_a_file_that_two_sessions_wrote(home: Scripted) -> None:
+def test_file_written_by_two_sessions(home: Scripted) -> None:
     file, first, second = home.top / "cart.py", home.session(), home.session()
     first.prompt("make the cart")
     first.write(file, joined(ONE, TWO))
@@ -57,7 +57,7 @@ def test_a_file_that_two_sessions_wrote(home: Scripted) -> None:
     assert (again.commit, again.author) == (commit, "Dev <dev@example.com>")
 
 
-def test_by_hand_and_by_a_command_is_unknown(home: Scripted) -> None:
+def test_changes_by_hand_or_command_are_unknown(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     script.prompt("make the cart")
     script.write(file, joined(ONE, TWO))
@@ -74,7 +74,7 @@ def test_by_hand_and_by_a_command_is_unknown(home: Scripted) -> None:
     ]
 
 
-def test_line_ends_and_a_last_line_without_one(home: Scripted) -> None:
+def test_line_endings_and_unterminated_last_line(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     file.write_bytes(f"{ONE}\r\n{TWO}".encode())
     script.prompt("change it")
@@ -92,7 +92,7 @@ def test_replace_all_changes_every_occurrence(home: Scripted) -> None:
     assert told(home, blame(home, file), script, second) == ["2:1 sure", "1:1 sure", "2:1 sure"]
 
 
-def test_a_rewind_that_put_the_file_back(home: Scripted) -> None:
+def test_rewind_that_restored_the_file(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     script.prompt("write")
     script.write(file, joined(ONE, TWO))
@@ -121,7 +121,7 @@ def test_an_abandoned_branch_wrote_lines_that_are_still_there(home: Scripted) ->
     assert [line.is_abandoned for line in found.lines] == [False, True, False]
 
 
-def test_a_file_that_was_renamed_and_committed(home: Scripted) -> None:
+def test_file_renamed_and_committed(home: Scripted) -> None:
     old, new, script = home.top / "cart.py", home.top / "shop" / "basket.py", home.session()
     script.prompt("write")
     script.write(old, joined(ONE, TWO, THREE))
@@ -135,7 +135,7 @@ def test_a_file_that_was_renamed_and_committed(home: Scripted) -> None:
     assert told(home, blame(home, new), script) == ["1:1 likely", "1:2 sure", "1:1 likely"]
 
 
-def test_a_line_that_came_from_another_worktree(home: Scripted) -> None:
+def test_line_from_another_worktree(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     script.prompt("write")
     script.write(file, joined(ONE))
@@ -162,7 +162,7 @@ def test_patches_without_the_file_give_the_lines_they_wrote(home: Scripted) -> N
     assert told(home, blame(home, file), script) == ["unknown", "unknown", "1:1 sure"]
 
 
-def test_git_knew_the_line_before_it_was_written(home: Scripted) -> None:
+def test_line_committed_before_it_was_written(home: Scripted) -> None:
     file, script, copy = home.top / "cart.py", home.session(), home.top / "copy.py"
     file.write_text(joined("zero = nothing()", ONE), encoding="utf-8")
     home.commit("by hand")
@@ -195,7 +195,7 @@ def test_a_line_that_came_back_is_known_by_an_earlier_commit(home: Scripted) -> 
     assert told(home, blame(home, file), script) == ["unknown", "1:1 likely", "unknown"]
 
 
-def test_what_a_session_moves_is_nobodys(home: Scripted) -> None:
+def test_moved_lines_are_unknown(home: Scripted) -> None:
     file, first, second = home.top / "cart.py", home.session(), home.session()
     first.prompt("write")
     first.write(file, joined(ONE, TWO, THREE))
@@ -207,7 +207,7 @@ def test_what_a_session_moves_is_nobodys(home: Scripted) -> None:
 
 
 @pytest.mark.parametrize("has_originals", [True, False])
-def test_to_write_what_is_there_is_to_write_nothing(home: Scripted, has_originals: bool) -> None:
+def test_writing_identical_content_changes_nothing(home: Scripted, has_originals: bool) -> None:
     file, first, second = home.top / "cart.py", home.session(), home.session()
     first.prompt("write")
     first.write(file, joined(ONE, TWO))
@@ -217,7 +217,7 @@ def test_to_write_what_is_there_is_to_write_nothing(home: Scripted, has_original
     assert told(home, blame(home, file), first, second) == ["1:1 sure", "1:1 sure"]
 
 
-def test_a_session_that_was_copied_counts_once(home: Scripted) -> None:
+def test_copied_session_counts_once(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     script.prompt("write")
     script.write(file, joined(ONE))
@@ -239,7 +239,7 @@ def test_a_deleted_file_is_shown_as_last_known(home: Scripted) -> None:
     assert told(home, found, script) == ["1:1 sure"]
 
 
-def test_the_same_file_of_another_clone(home: Scripted, tmp_path: Path) -> None:
+def test_same_file_in_another_clone(home: Scripted, tmp_path: Path) -> None:
     file, script = home.top / "src" / "cart.py", home.session()
     script.prompt("write")
     script.write(file, joined(ONE))
@@ -255,9 +255,7 @@ def test_the_same_file_of_another_clone(home: Scripted, tmp_path: Path) -> None:
     assert told(home, far, script) == ["1:1 likely", "unknown"]
 
 
-def test_a_file_of_the_same_name_on_this_disk_is_another_one(
-    home: Scripted, tmp_path: Path
-) -> None:
+def test_unrelated_file_of_the_same_name(home: Scripted, tmp_path: Path) -> None:
     script, other = home.session(), tmp_path / "other" / "cart.py"
     script.prompt("write")
     script.write(home.top / "cart.py", joined(ONE, TWO))
@@ -289,7 +287,7 @@ def test_a_file_of_another_machine_is_this_one_if_the_content_is_similar(
     assert sum(line.session is not None for line in found.lines) == known
 
 
-def test_a_folder_has_no_lines(home: Scripted) -> None:
+def test_folder_is_refused(home: Scripted) -> None:
     home.session().prompt("hello")
     with pytest.raises(UserError, match="is a folder"):
         blame(home, home.top)

@@ -1,4 +1,4 @@
-"""What a file held at a moment, in a repository that sessions, hands and Git change."""
+"""File contents at a time, with changes by sessions, by hand and by Git."""
 
 import os
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_a_file_is_shown_under_its_former_name(home: Scripted) -> None:
     assert str(second.text) == joined(ONE, TWO, THREE, "four = fourth_value()")
 
 
-def test_what_patches_do_not_show_is_likely_what_was_seen_later(home: Scripted) -> None:
+def test_parts_not_in_patches_are_filled_from_later_reads(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     file.write_text(joined(ONE, "1", "2", "3", "4", TWO), encoding="utf-8")
     script.has_originals = False
@@ -59,7 +59,7 @@ def test_what_patches_do_not_show_is_likely_what_was_seen_later(home: Scripted) 
     assert found.why == "lines outside the patches are taken from a later version"
 
 
-def test_what_was_seen_first_counts_from_the_start_of_the_session(home: Scripted) -> None:
+def test_first_read_counts_from_session_start(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     file.write_text(joined(ONE), encoding="utf-8")
     early = home.clock.time()
@@ -73,7 +73,7 @@ def test_what_was_seen_first_counts_from_the_start_of_the_session(home: Scripted
     assert held(home, file, early).text is None
 
 
-def test_what_is_on_this_disk_counts_since_it_was_written(home: Scripted) -> None:
+def test_file_on_disk_counts_since_its_modification(home: Scripted) -> None:
     file, script = home.top / "cart.py", home.session()
     script.prompt("write")
     script.write(file, joined(ONE))

@@ -1,4 +1,4 @@
-"""Notes of git-ai: read in all their forms, written so that they can be read again."""
+"""Notes of git-ai: reading all forms, and writing them."""
 
 import pytest
 from hypothesis import given
@@ -49,11 +49,11 @@ def test_a_note_names_sessions_people_and_older_prompts() -> None:
         'a\n---\n{"schema_version": "other/1"}',
     ],
 )
-def test_another_form_is_none(text: str) -> None:
+def test_unknown_form_is_ignored(text: str) -> None:
     assert parse_note(text) is None
 
 
-def test_ranges_that_are_none_say_nothing() -> None:
+def test_invalid_ranges_are_ignored() -> None:
     note = parse_note(
         'a\n  abcd 1-x,7,3-99999999999,-2\n---\n{"schema_version": "authorship/3.0.0"}'
     )
@@ -61,7 +61,7 @@ def test_ranges_that_are_none_say_nothing() -> None:
     assert note.files == {"a": {"abcd": [7]}}
 
 
-def test_what_a_note_says_of_a_file_stays() -> None:
+def test_other_content_of_a_note_stays() -> None:
     note = parse_note(MIXED)
     claims = [Claim("src/main.rs", 9, "mine", "c"), Claim("new.py", 1, "mine", "c", "opus")]
     made = parse_note(format_note(add_claims(note, "abc", "Dev", claims)))
@@ -75,7 +75,7 @@ def test_what_a_note_says_of_a_file_stays() -> None:
     assert made.facts["base_commit_sha"] == "abc"
 
 
-def test_a_session_has_the_key_that_git_ai_gives_it() -> None:
+def test_session_key_matches_git_ai() -> None:
     # printf 'claude:conv' | sha256sum
     assert session_key("conv") == "s_b3cef98c3a71f7"
 
@@ -84,7 +84,7 @@ LINES = st.sets(st.integers(1, 60), min_size=1)
 
 
 @given(st.dictionaries(st.sampled_from(["a.py", "b c.py", "d"]), LINES, min_size=1))
-def test_what_is_written_is_read_again(claimed: dict[str, set[int]]) -> None:
+def test_note_round_trips(claimed: dict[str, set[int]]) -> None:
     claims = [Claim(path, line, "s", "c") for path, lines in claimed.items() for line in lines]
     note = parse_note(format_note(add_claims(None, "abc", "Dev", claims)))
     assert note

@@ -1,4 +1,4 @@
-"""Paths that sessions touched: the same from the index as from the logs."""
+"""Paths touched by sessions: index and logs agree."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_the_index_answers_what_the_logs_answer(gallery: Path, tmp_path: Path) -
     ]
 
 
-def test_what_was_copied_counts_once(tmp_path: Path) -> None:
+def test_copied_records_count_once(tmp_path: Path) -> None:
     home = Scripted(tmp_path)
     script = home.session()
     script.prompt("write")
@@ -35,7 +35,7 @@ def test_what_was_copied_counts_once(tmp_path: Path) -> None:
     assert (found.changes, found.sessions, found.added) == (1, 1, 1)
 
 
-def test_a_file_is_listed_once_however_the_log_names_it(tmp_path: Path) -> None:
+def test_file_is_listed_once_under_any_path_form(tmp_path: Path) -> None:
     home = Scripted(tmp_path)
     script = home.session()
     script.prompt("write")

@@ -70,7 +70,7 @@ archives = st.dictionaries(
 
 
 def sources(archive: dict[str, list[dict[str, Any]]]) -> list[Source]:
-    """Returns drawn rows as sources."""
+    """Return drawn rows as sources."""
     return [
         Source(make_source_file(path), [parse_record(data) for data in lines_of(path, found)])
         for path, found in archive.items()
@@ -78,7 +78,7 @@ def sources(archive: dict[str, list[dict[str, Any]]]) -> list[Source]:
 
 
 def lines_of(path: str, found: list[dict[str, Any]]) -> list[bytes]:
-    """Returns rows as the lines of a log; a number as parent is that many rows back."""
+    """Return rows as the lines of a log; a number as parent is that many rows back."""
     uuids = [row["uuid"] or f"{PATHS.index(path)}-{at:012}" for at, row in enumerate(found)]
     lines: list[bytes] = []
     for at, row in enumerate(found):
@@ -90,7 +90,7 @@ def lines_of(path: str, found: list[dict[str, Any]]) -> list[bytes]:
 
 
 def encoded(row: dict[str, Any], uuid: str, parent: str | None) -> bytes:
-    """Returns a row as a line of a log."""
+    """Return a row as a line of a log."""
     fields = {
         "parentUuid": parent,
         "isSidechain": row["sidechain"],
@@ -105,7 +105,7 @@ def encoded(row: dict[str, Any], uuid: str, parent: str | None) -> bytes:
 
 
 def content(row: dict[str, Any], uuid: str) -> dict[str, Any]:
-    """Returns what a row of its kind holds."""
+    """Return what a row of its kind holds."""
     words, kind = f"words {row['words']}", row["kind"]
     said = {"type": "text", "text": words}
     used = {"type": "tool_use", "id": f"t{row['call']}", "name": "Task", "input": {"prompt": words}}
@@ -135,7 +135,7 @@ def content(row: dict[str, Any], uuid: str) -> dict[str, Any]:
 
 
 def others(kind: str, row: dict[str, Any], words: str) -> dict[str, Any]:
-    """Returns what neither people nor the model said."""
+    """Return what neither people nor the model said."""
     target = f"x{row['call']}"
     queued = {"type": "queued_command", "prompt": words, "commandMode": "prompt"}
     kept = {"preservedMessages": {"anchorUuid": target, "uuids": [target]}}

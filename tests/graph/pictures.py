@@ -28,12 +28,12 @@ UNTOLD = frozenset(
 
 
 def drawings() -> dict[str, str]:
-    """Returns the drawings by name: those of the gallery, and odd ones."""
+    """Return the drawings by name: those of the gallery, and odd ones."""
     return gallery() | ODD
 
 
 def gallery() -> dict[str, str]:
-    """Returns the drawings of the gallery."""
+    """Return the drawings of the gallery."""
     return {
         folder.parent.name: folder.read_text(encoding="utf-8")
         for folder in sorted(GALLERY.glob("*/drawing.txt"))
@@ -41,7 +41,7 @@ def gallery() -> dict[str, str]:
 
 
 def picture(drawing: str) -> str:
-    """Returns all that the graph says of a drawing."""
+    """Return all that the graph says of a drawing."""
     drawn = sketch(drawing)
     parts = (
         ("nodes", _nodes(drawn)),
@@ -114,13 +114,13 @@ def _brief(one: OutlineItem) -> str:
 
 
 def part(name: str, lines: Iterable[str]) -> str:
-    """Returns one part of a picture; none where it has no lines."""
+    """Return one part of a picture; none where it has no lines."""
     text = "".join(f"  {line}\n" for line in lines)
     return f"{name}\n{text}" if text else ""
 
 
 def in_letters(text: str, names: Mapping[str, str]) -> str:
-    """Returns a text with the letters of a drawing for its ids."""
+    """Return a text with the letters of a drawing for its ids."""
     for ids in sorted(names, key=len, reverse=True):
         text = text.replace(ids, names[ids])
     for uuid, letters in names.items():
@@ -129,7 +129,7 @@ def in_letters(text: str, names: Mapping[str, str]) -> str:
 
 
 def main() -> None:
-    """Draws all pictures anew."""
+    """Draw all pictures anew."""
     PICTURES.mkdir(exist_ok=True)
     for name, drawing in drawings().items():
         (PICTURES / f"{name}.txt").write_text(picture(drawing), encoding="utf-8")

@@ -27,14 +27,14 @@ class Sketch:
 
     @property
     def picture(self) -> str:
-        """Returns the lines of the graph, depth first, each with its nodes in letters."""
+        """Return the lines of the graph, depth first, each with its nodes in letters."""
         return "\n".join(
             f"{self.title(name)}: {self.letters(name)}"
             for name in iter_depth_first(self.graph.tree)
         )
 
     def title(self, name: str) -> str:
-        """Returns the name of a line in letters."""
+        """Return the name of a line in letters."""
         for ids, letters in self.names.items():
             if name.startswith(ids):
                 name = name.replace(ids, letters, 1)
@@ -45,7 +45,7 @@ class Sketch:
         return head + named + (f"@{root[0]}" if root else "")
 
     def letters(self, name: str) -> str:
-        """Returns the nodes of a line in letters; folded ones stand in brackets."""
+        """Return the nodes of a line in letters; folded ones stand in brackets."""
         line = self.graph.lines[name]
         words: list[str] = []
         waiting = list(reversed(line.nodes))
@@ -62,19 +62,19 @@ class Sketch:
         return " ".join(words)
 
     def rungs(self) -> list[str]:
-        """Returns the verdicts in letters."""
+        """Return the verdicts in letters."""
         return [
             f"{one.rung} {self.names.get(one.older or '', '')} {self.names[one.newer]}"
             for one in self.graph.verdicts
         ]
 
     def codes(self) -> list[str]:
-        """Returns the codes of the findings."""
+        """Return the codes of the findings."""
         return [finding.code for finding in self.graph.findings]
 
 
 def sketch(text: str, *, leaf_of: LeafOf = client_leaf) -> Sketch:
-    """Builds the graph of a drawing."""
+    """Build the graph of a drawing."""
     drawing = draw(text)
     graph = build(list(sources_of(drawing)), leaf_of=leaf_of)
     assert graph.account.balanced
@@ -82,7 +82,7 @@ def sketch(text: str, *, leaf_of: LeafOf = client_leaf) -> Sketch:
 
 
 def sources_of(drawing: Drawing) -> list[Source]:
-    """Returns the logs of a drawing as sources."""
+    """Return the logs of a drawing as sources."""
     notes = {str(file.path): file.data for file in drawing.files}
     logs = [file for file in drawing.files if str(file.path).endswith(".jsonl")]
     return [
@@ -97,7 +97,7 @@ def sources_of(drawing: Drawing) -> list[Source]:
 
 
 def records_of(file: DrawnFile) -> list[Record]:
-    """Returns the records of a drawn file."""
+    """Return the records of a drawn file."""
     found: list[Record] = []
     offset = 0
     for number, data in enumerate(file.data.split(b"\n"), 1):
@@ -109,19 +109,19 @@ def records_of(file: DrawnFile) -> list[Record]:
 
 
 def meta_of(notes: dict[str, bytes], file: DrawnFile) -> AgentMeta | None:
-    """Returns the notes beside an agent's log."""
+    """Return the notes beside an agent's log."""
     data = notes.get(str(PurePath(file.path).with_suffix(".meta.json")))
     return convert_leniently(decode_object(data), AgentMeta) if data else None
 
 
 def title_of(notes: dict[str, bytes], file: DrawnFile) -> str | None:
-    """Returns the title that lies in the folder of a session."""
+    """Return the title that lies in the folder of a session."""
     data = notes.get(str(PurePath(file.path).with_suffix("") / "custom-title.json"))
     return convert_leniently(decode_object(data), TitleFile).custom_title if data else None
 
 
 def names_of(drawing: Drawing) -> dict[str, str]:
-    """Returns the letters of all ids, the longest ids first."""
+    """Return the letters of all ids, the longest ids first."""
     names: dict[str, str] = {}
     for file in drawing.files:
         for line in file.lines:

@@ -1,4 +1,4 @@
-"""Agents and the calls that sent them out."""
+"""Agents and the calls that started them."""
 
 import sys
 from dataclasses import replace
@@ -23,7 +23,7 @@ A1<
 
 
 def links(drawn: Sketch) -> list[tuple[str, str | None, str | None]]:
-    """Returns how each agent was joined, and where, in letters."""
+    """Return how each agent was joined, and where, in letters."""
     return [
         (drawn.title(link.line), link.by, drawn.names.get(link.node or ""))
         for link in drawn.graph.agents.values()
@@ -39,19 +39,19 @@ def test_the_metadata_file_names_the_call() -> None:
     assert drawn.graph.edge_of(line.nodes[0]).kind == "spawn"
 
 
-def test_else_the_result_names_the_agent() -> None:
+def test_without_a_meta_file_the_result_names_the_agent() -> None:
     drawn = sketch(MAIN + 'agent x of x nometa\nU5 "something else"\nA5<')
     assert links(drawn) == [("main#x", "result", "T1")]
 
 
-def test_an_agent_that_works_in_the_background_is_named_when_it_is_sent() -> None:
+def test_background_agent_is_named_at_launch() -> None:
     drawn = sketch(
         MAIN.replace("R1< of x", "R1< of x async") + 'agent x of x nometa\nU5 "something else"\nA5<'
     )
     assert links(drawn) == [("main#x", "result", "T1")]
 
 
-def test_else_the_words_of_the_result() -> None:
+def test_without_ids_the_result_text_names_the_agent() -> None:
     drawn = sketch(MAIN + 'agent x of x nometa\nU5 "something else"\nA5<')
     sources = sources_of(drawn.drawing)
     records = [
@@ -73,7 +73,7 @@ def test_text_in_other_output_names_no_agent() -> None:
     assert links(drawn) == [("main#abc1234", None, None)]
 
 
-def test_else_the_prompt_that_was_handed_on() -> None:
+def test_without_a_result_the_prompt_matches_the_agent() -> None:
     drawn = sketch(
         'U1\nT1< Task(prompt="look\\n  around", name="scout") as y\nA1<\n'
         'agent x nometa\nU5 "look around"\nA5<'
@@ -133,7 +133,7 @@ def test_equal_prompts_are_distinguished_by_name_and_used_once() -> None:
 
 
 def calls_made(count: int) -> int:
-    """Returns how many functions run to join so many agents of one prompt, none of them named."""
+    """Return how many functions run to join so many agents of one prompt, none of them named."""
     calls = "".join(
         f'T{n}< Agent(prompt="look around", description="scout") as x{n}\n' for n in range(1, count)
     )
@@ -159,7 +159,7 @@ def test_indistinguishable_agents_are_joined_in_linear_time() -> None:
     assert calls_made(81) < 2.2 * calls_made(41)
 
 
-def test_a_teammate_is_known_by_the_name_it_was_given() -> None:
+def test_teammate_is_matched_by_name() -> None:
     drawn = sketch(
         'U1\nT1< Agent(prompt="map the shop", name="ann") as y\n'
         'R1< of y {"toolUseResult": {"status": "teammate_spawned", "teammate_id": "ann@shop", '
@@ -190,13 +190,13 @@ def test_agents_nest_to_any_depth() -> None:
 
 
 def deepest(drawn: Sketch) -> str:
-    """Returns the line that nothing leaves."""
+    """Return the line that nothing leaves."""
     tree = drawn.graph.tree
     return next(name for name in drawn.graph.lines if name not in tree.children)
 
 
 # checklist: D23
-def test_an_agent_is_never_anchored_in_itself() -> None:
+def test_agent_is_never_its_own_parent() -> None:
     drawn = sketch(MAIN + 'agent z nometa\nU5 "go"\nT5< Task(prompt="go") as w\nR5< of w\nA5<')
     assert links(drawn) == [("main#z", None, None)]
     assert "unnamed-agent" in drawn.codes()
@@ -213,7 +213,7 @@ def test_an_agent_that_names_itself_is_joined_to_another_call() -> None:
     assert links(drawn) == [("main#z", "text", "T1")]
 
 
-def test_agents_that_claim_each_other_are_shown_with_a_finding() -> None:
+def test_agents_that_claim_each_other_give_a_finding() -> None:
     drawn = sketch(
         'U1\nA1<\nagent x nometa\nU5 "a"\nT5< Task(prompt="b") as p\n'
         'agent y nometa\nU6 "b"\nT6< Task(prompt="a") as q'
@@ -223,14 +223,14 @@ def test_agents_that_claim_each_other_are_shown_with_a_finding() -> None:
 
 
 @pytest.mark.parametrize("name", ["acompact-1a2b3c", "aprompt_suggestion-1a2b3c"])
-def test_the_errands_of_the_client_are_kept_apart(name: str) -> None:
+def test_background_requests_are_separate(name: str) -> None:
     drawn = sketch(MAIN + f'agent {name} nometa\nU5<main:A1 "sum it up"\nA5<')
     (line,) = [line for line in drawn.graph.lines.values() if line.kind == "service"]
     assert drawn.names[line.attachment or ""] == "A1"
     assert drawn.codes() == []
 
 
-def test_a_warm_up_is_an_errand() -> None:
+def test_warm_up_is_a_background_request() -> None:
     drawn = sketch(MAIN + 'agent w nometa\nU5 "Warmup"\nA5<')
     assert [line.kind for line in drawn.graph.lines.values()].count("service") == 1
     assert drawn.codes() == []
@@ -265,7 +265,7 @@ def test_a_forked_agent_is_attached_to_the_last_shared_record() -> None:
 
 
 # checklist: D12
-def test_a_workflow_run_has_its_call_its_journal_and_its_agents() -> None:
+def test_workflow_run_has_call_journal_and_agents() -> None:
     drawn = sketch(
         'U1\nT1< Workflow(script="x") as w\n'
         'R1< of w {"toolUseResult": {"runId": "wf_1", "scriptPath": "s"}}\nA1<\n'

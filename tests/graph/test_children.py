@@ -1,4 +1,4 @@
-"""Parents to lists of children: each child once, in order, and none its own."""
+"""Lists of children: each child once, in order, no self-reference."""
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ PARENTS = st.lists(st.integers(-1, 6), max_size=30).map(
 # checklist: D29
 @given(PARENTS)
 @example([-1, 0, 0, 1, 0])
-def test_children_are_those_that_name_the_parent_each_once_and_in_order(up: list[int]) -> None:
+def test_children_are_listed_once_in_order(up: list[int]) -> None:
     children = build_children(up)
     for parent in range(len(up)):
         named = [child for child, above in enumerate(up) if above == parent]
@@ -22,7 +22,7 @@ def test_children_are_those_that_name_the_parent_each_once_and_in_order(up: list
 
 
 # checklist: D29
-def test_a_record_that_names_itself_is_not_its_own_child() -> None:
+def test_self_referencing_record_is_not_its_child() -> None:
     drawn = sketch('U1\nA1<\nU2<A1 {"parentUuid": "$(uuid U2)"}\nA2<')
     assert drawn.picture == "main: U1 A1 U2 A2"
     own = drawn.drawing.uuid_of("U2")
@@ -31,7 +31,7 @@ def test_a_record_that_names_itself_is_not_its_own_child() -> None:
 
 
 # checklist: D29
-def test_a_line_that_is_repeated_is_one_child() -> None:
+def test_repeated_line_is_one_child() -> None:
     drawn = sketch("U1\nA1<\nU2<A1\n=U2\n=U2\nA2<U2")
     assert drawn.picture == "main: U1 A1 U2 A2"
     assert drawn.rungs() == []

@@ -1,4 +1,4 @@
-"""The account of real logs."""
+"""Accounting identity over real logs."""
 
 import re
 from collections import Counter
@@ -15,14 +15,14 @@ from plait.record.types import get_content_blocks
 
 @pytest.fixture(scope="module")
 def archive(shared: Path) -> SessionGraph:
-    """Returns the graph of all real logs at once."""
+    """Return the graph of all real logs at once."""
     roots = [make_root(shared / "corpus"), make_root(shared / "produced")]
     return build(discover(roots).files)
 
 
 @pytest.fixture(scope="module")
 def folders(shared: Path) -> list[SessionGraph]:
-    """Returns a graph for each folder that holds sessions."""
+    """Return a graph for each folder that holds sessions."""
     files = discover([make_root(shared / "corpus"), make_root(shared / "produced")]).files
     by_folder: dict[str, list[int]] = {}
     for number, file in enumerate(files):
@@ -30,7 +30,7 @@ def folders(shared: Path) -> list[SessionGraph]:
     return [build([files[number] for number in found]) for found in by_folder.values()]
 
 
-def test_the_account_balances_for_every_session(archive: SessionGraph) -> None:
+def test_account_balances_for_every_session(archive: SessionGraph) -> None:
     assert archive.account.balanced
     assert [name for name, one in archive.accounts.items() if not one.balanced] == []
     assert archive.account.nodes > 15_000
@@ -64,12 +64,12 @@ def test_no_result_is_reported_as_orphan_if_a_file_has_its_call(
     assert lost and not lost & called
 
 
-def test_no_session_falls_back_to_the_order_of_its_file(archive: SessionGraph) -> None:
+def test_no_session_falls_back_to_file_order(archive: SessionGraph) -> None:
     codes = {finding.code for finding in archive.findings}
     assert not codes & {"order", "tangled-lines", "cycle"}
 
 
-def test_forks_are_rare_where_people_made_few(archive: SessionGraph) -> None:
+def test_forks_are_rare_in_real_logs(archive: SessionGraph) -> None:
     rungs = archive.account.rungs
     assert rungs["rewind"] == 4  # two of them made by hand
     assert rungs["retracted"] + rungs["resent"] == 2
@@ -91,14 +91,12 @@ def test_every_record_is_on_one_line(archive: SessionGraph) -> None:
     assert stood == len(archive.nodes)
 
 
-def test_the_same_whatever_order_files_are_read_in(shared: Path, archive: SessionGraph) -> None:
+def test_file_order_does_not_matter(shared: Path, archive: SessionGraph) -> None:
     files = discover([make_root(shared / "produced")]).files
     assert build(files) == build(list(reversed(files)))
 
 
-def test_the_call_of_each_orphan_result_is_in_no_file_at_all(
-    shared: Path, archive: SessionGraph
-) -> None:
+def test_calls_of_orphan_results_are_in_no_file(shared: Path, archive: SessionGraph) -> None:
     """Searches every byte of the corpus, whether it is a log or not, for the lost calls."""
     lost = [one.sentence.split()[2] for one in archive.findings if one.code == "orphan-result"]
     assert len(lost) == len(set(lost)) == 5

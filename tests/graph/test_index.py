@@ -1,4 +1,4 @@
-"""Who owns a uuid that several lines hold."""
+"""Which session owns a uuid that several lines hold."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -50,20 +50,20 @@ def test_uuids_parents_and_sessions_are_mapped() -> None:
     assert held == {"main": ["U1", "A1", "U2", "A2"], "side": ["U3", "A3"]}
 
 
-def test_a_copy_under_its_old_session_id_belongs_to_that_session() -> None:
+def test_copy_under_the_old_session_id_belongs_to_it() -> None:
     drawn = sketch(FORKED.format(forked=""))
     assert drawn.picture == "main: U1 A1 U2 A2\nside: U3 A3"
     assert drawn.codes() == []
 
 
-def test_the_copies_of_a_node_are_kept_with_their_places() -> None:
+def test_copies_of_a_node_keep_their_places() -> None:
     drawn = sketch(FORKED.format(forked="forked"))
     (copy,) = next(node for node in drawn.graph.nodes.values() if node.line == 1).copies
     assert drawn.graph.files[copy.file].path.endswith(".jsonl")
     assert copy.line == 1
 
 
-def test_without_its_origin_a_copied_history_is_a_session_of_its_own() -> None:
+def test_copied_history_without_its_origin_is_owned() -> None:
     drawn = sketch(FORKED.format(forked=""))
     alone = build([sources_of(drawn.drawing)[1]])
     kinds = [line.kind for line in alone.lines.values()]
@@ -94,7 +94,7 @@ def test_of_repeated_lines_the_last_has_the_content_and_the_first_the_place() ->
     assert [(node.line, node.copies[0].line) for node in repeated] == [(4, 2)]
 
 
-def test_a_history_appended_again_changes_nothing() -> None:
+def test_repeated_history_changes_nothing() -> None:
     drawn = sketch("U1 A1<U1 U2<A1 A2<U2 =U1 =A1 =U2 =A2 U3<A2 A3<U3")
     assert drawn.picture == "main: U1 A1 U2 A2 U3 A3"
     assert drawn.graph.account.copies == 4
@@ -130,7 +130,7 @@ R2< of y
 """
 
 
-def test_a_call_that_only_a_copy_holds_is_in_a_file() -> None:
+def test_call_only_in_a_copy_is_found() -> None:
     one, two = (list(source.records) for source in sources_of(draw(CALLED_TWICE)))
     two[1] = two[1].replace(uuid=one[1].uuid)
     two[2] = two[2].replace(parentUuid=one[1].uuid)
@@ -139,7 +139,7 @@ def test_a_call_that_only_a_copy_holds_is_in_a_file() -> None:
 
 
 def owners(drawing: str) -> dict[str, str]:
-    """Returns who owns each record, by letters, where no copy says what it was forked from."""
+    """Return who owns each record, by letters, where no copy says what it was forked from."""
     drawn = sketch(drawing)
     stripped = [
         (source.file.path, [one.with_fields(_unnamed(one.fields)) for one in source.records])
@@ -161,7 +161,7 @@ COPIED = "copy {old}:U1 {old}:A1 {old}:U2 {old}:A2 forked\nU3<{old}:A2\nA3<"
 
 
 @NAMES
-def test_a_file_that_was_begun_later_is_the_copy(old: str, new: str) -> None:
+def test_later_file_is_the_copy(old: str, new: str) -> None:
     names = {"old": old, "new": new, "note": "enqueue\n", "between": ""}
     fork = LEFT.format(**names) + "mode normal\nenqueue\ndequeue\n" + COPIED.format(**names)
     assert owners(fork) == {"U1": old, "A1": old, "U2": old, "A2": old, "U3": new, "A3": new}
@@ -177,7 +177,7 @@ def test_a_file_written_in_one_go_is_the_copy(old: str, new: str) -> None:
 
 
 @NAMES
-def test_notes_behind_the_answers_that_are_shared_say_nothing(old: str, new: str) -> None:
+def test_notes_after_shared_responses_do_not_decide(old: str, new: str) -> None:
     names = {"old": old, "new": new, "note": "", "between": ""}
     left = LEFT.format(**names).replace("A2<\n", "A2<\nmode normal\n") + COPIED.format(**names)
     noted = left.replace("U3<", "mode normal\nU3<")
@@ -185,7 +185,7 @@ def test_notes_behind_the_answers_that_are_shared_say_nothing(old: str, new: str
 
 
 @NAMES
-def test_who_has_nothing_else_was_left(old: str, new: str) -> None:
+def test_session_with_nothing_else_is_the_original(old: str, new: str) -> None:
     names = {"old": old, "new": new, "note": "", "between": ""}
     fork = LEFT.format(**names) + COPIED.format(**names)
     assert owners(fork) == {"U1": old, "A1": old, "U2": old, "A2": old, "U3": new, "A3": new}

@@ -1,4 +1,4 @@
-"""The rungs, one by one, and that they answer whatever they are asked."""
+"""The fork rules one by one, and that they cover every case."""
 
 from dataclasses import replace
 
@@ -109,7 +109,7 @@ def test_a_prompt_next_to_an_answer_without_any_parents_is_no_rewind() -> None:
     assert judge(Siblings(ANSWER, LATER, is_rootless=True)) == "note"
 
 
-def test_an_answer_without_any_parent_is_no_other_writer() -> None:
+def test_parentless_response_is_no_second_writer() -> None:
     assert judge(Siblings(PROMPT, ANSWER, is_rootless=True)) == "note"
 
 
@@ -133,11 +133,11 @@ children = st.builds(
 
 
 @given(children, children, st.booleans())
-def test_the_ladder_is_total(older: Child, newer: Child, is_rootless: bool) -> None:
+def test_rules_are_total(older: Child, newer: Child, is_rootless: bool) -> None:
     assert judge(Siblings(older, newer, is_rootless))
 
 
-def test_every_rung_draws_its_shape() -> None:
+def test_every_rule_has_an_example() -> None:
     for rung in LADDER:
         assert "──" in (rung.__doc__ or ""), rung.__name__
     assert LADDER[-1] is forks.rewind

@@ -1,4 +1,4 @@
-"""The leaf by nodes against the leaf by records: one rule, two inputs."""
+"""The leaf computed from nodes and from records agree."""
 
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,7 @@ def test_a_graph_has_the_leaf_of_the_client() -> None:
 
 
 @given(conversations)
-def test_nodes_and_records_lead_to_the_same_end(archive: dict[str, list[dict[str, Any]]]) -> None:
+def test_nodes_and_records_give_the_same_leaf(archive: dict[str, list[dict[str, Any]]]) -> None:
     (source,) = sources(archive)
     entries, _ = load_session(source.records, 0)
     end = find_chain_end(entries)
@@ -93,7 +93,7 @@ def test_both_rules_agree_on_real_files(shared: Path) -> None:
 
 
 def by_facts(path: Path) -> str | None:
-    """Returns the leaf as the graph finds it."""
+    """Return the leaf as the graph finds it."""
     facts = FileFacts(make_source_file(path))
     facts.add(read(path), 0)
     return find_leaf(facts)

@@ -1,4 +1,4 @@
-"""DAG-lines: names, active branch, lines without uuid, summaries, the account."""
+"""DAG-lines: names, active branch, lines without uuid, summaries, accounting."""
 
 import msgspec
 import pytest
@@ -12,7 +12,7 @@ REWOUND = "U1\nA1<\nU2<A1\nA2<\nU3<A1\nA3<\n"
 
 
 # checklist: D34, D69, S14, S15, S57
-def test_the_active_branch_keeps_the_name_of_the_session() -> None:
+def test_active_branch_keeps_the_session_name() -> None:
     drawn = sketch(REWOUND)
     trunk, branch = drawn.graph.lines.values()
     assert branch.id == f"{trunk.id}@{branch.nodes[0][:12]}"
@@ -22,19 +22,19 @@ def test_the_active_branch_keeps_the_name_of_the_session() -> None:
 
 
 # checklist: S14, S15, S45
-def test_the_leaf_of_the_client_decides_which_is_active() -> None:
+def test_client_leaf_decides_the_active_branch() -> None:
     drawn = sketch(REWOUND + "last-prompt leaf A2")
     assert drawn.picture == "main: U1 A1 U2 A2\nmain@U3: U3 A3"
 
 
-def test_another_rule_for_the_leaf_can_be_given() -> None:
+def test_leaf_rule_can_be_replaced() -> None:
     def first_answer(facts: FileFacts) -> str | None:
         return facts.nodes[3].uuid
 
     assert sketch(REWOUND, leaf_of=first_answer).picture.startswith("main: U1 A1 U2 A2\n")
 
 
-def test_names_grow_where_two_would_be_the_same() -> None:
+def test_colliding_names_get_longer() -> None:
     drawn = sketch("U1 A1<U1 U2<A1 A2<U2 U3<A1 A3<U3 U4<A1 A4<U4")
     first, second = [line.nodes[0] for line in drawn.graph.lines.values() if line.parent]
     raw = drawn.drawing.files[0].data
@@ -48,7 +48,7 @@ def test_names_grow_where_two_would_be_the_same() -> None:
     ]
 
 
-def test_branches_of_branches_do_not_grow_in_name() -> None:
+def test_nested_branches_keep_short_names() -> None:
     drawn = sketch("U1 A1<U1 U2<A1 A2<U2 U3<A2 A3<U3 U4<A2 A4<U4 U5<A1 A5<U5")
     assert drawn.picture == "main: U1 A1 U5 A5\nmain@U2: U2 A2 U4 A4\nmain@U3: U3 A3"
 
@@ -63,7 +63,7 @@ def test_lines_without_uuid_belong_to_the_line_of_the_last_uuid_before_them() ->
 
 
 # checklist: S31, S32, S34, S35
-def test_a_summary_is_resolved_across_files_and_labels_its_branch() -> None:
+def test_summary_labels_its_branch_across_files() -> None:
     drawn = sketch(
         "file main\n" + REWOUND + 'file index\nsummary "The first way" leaf main:A2\n'
         'line {"type": "summary", "summary": "Gone", "leafUuid": "nowhere"}\n'
@@ -89,13 +89,13 @@ def test_the_counts_cover_every_node_and_result() -> None:
     assert account.findings == {"orphan-result": 1}
 
 
-def test_a_graph_can_be_written_down() -> None:
+def test_graph_as_json() -> None:
     graph = sketch(REWOUND).graph
     for part in (graph.nodes, graph.lines, graph.tree, graph.account, graph.verdicts):
         assert msgspec.json.encode(part)
 
 
-def test_the_multiple_redos_of_the_document() -> None:
+def test_multiple_redos_of_the_document() -> None:
     drawn = sketch(
         "U1 A1<U1 U2<A1 A2<U2 U3<A2 A3<U3 U4<A3 A4<U4 U5<A4 A5<U5 "
         "U6<A3 A6<U6 U7<A6 A7<U7 U8<A7 A8<U8 U9<A8 A9<U9 U10<A8 A10<U10"
@@ -105,13 +105,13 @@ def test_the_multiple_redos_of_the_document() -> None:
     )
 
 
-def test_with_unanswered_last_prompts_the_retracted_one_is_folded() -> None:
+def test_unanswered_retracted_prompt_is_folded() -> None:
     drawn = sketch("U1 A1<U1 U2<A1 A2<U2 U9<A2 U10<A2")
     assert drawn.picture == "main: U1 A1 U2 A2 U10 [retracted: U9]"
 
 
 @pytest.mark.parametrize("count", [2, 300])
-def test_many_rewinds_of_one_answer(count: int) -> None:
+def test_many_rewinds_at_one_response(count: int) -> None:
     pieces = " ".join(f"U{n}<A1 A{n}<U{n}" for n in range(2, count + 2))
     drawn = sketch("U1 A1<U1 " + pieces)
     assert drawn.graph.account.branches == count - 1

@@ -1,4 +1,4 @@
-"""Reading order within a line."""
+"""Reading order within a DAG-line."""
 
 import pytest
 
@@ -18,12 +18,12 @@ CASES: dict[str, tuple[dict[int, tuple[int, ...]], list[int] | None]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_needed_comes_first(name: str) -> None:
+def test_parents_come_first(name: str) -> None:
     needs, expected = CASES[name]
     assert sort_for_reading(list(needs), needs.__getitem__) == expected
 
 
-def test_a_result_before_its_call_is_read_after_it() -> None:
+def test_result_before_its_call_is_read_after_it() -> None:
     drawn = sketch("U1\nT1<\nT2<T1~T1\nR2<T1 of T2\nR1<T1 of T1\nA2<R1")
     (source,) = sources_of(drawn.drawing)
     records = list(source.records)
@@ -34,12 +34,12 @@ def test_a_result_before_its_call_is_read_after_it() -> None:
 
 
 # checklist: D1, D54
-def test_times_never_order_records_of_one_file() -> None:
+def test_timestamps_never_order_records_of_one_file() -> None:
     drawn = sketch("U1@+9s A1<U1@2026-11-01T00:00:00Z U2<A1@+5s A2<U2@2026-10-01T00:00:00Z")
     assert drawn.picture == "main: U1 A1 U2 A2"
 
 
-def test_a_million_deep_is_no_depth() -> None:
+def test_million_deep_chain() -> None:
     count = 200_000
     needs = {number: (number + 1,) if number + 1 < count else () for number in range(count)}
     assert sort_for_reading(range(count), needs.__getitem__) == list(range(count - 1, -1, -1))

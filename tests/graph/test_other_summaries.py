@@ -1,4 +1,4 @@
-"""Branches labelled by `summary` lines that lie in other files of the same folder."""
+"""Branches labelled by `summary` lines in other files of the folder."""
 
 import json
 from pathlib import Path
@@ -35,13 +35,13 @@ def shop(archive: Archive) -> Path:
     )
 
 
-def test_paths_of_one_session_have_the_labels_that_those_of_all_have(archive: Archive) -> None:
+def test_paths_of_one_session_have_the_labels(archive: Archive) -> None:
     labels = {path.status: path.label for path in archive.paths(shop(archive))}
     assert labels == {"ABANDONED": "A red shop", "ACTIVE": "A green shop"}
     assert {path.status: path.label for path in archive.paths()} == labels
 
 
-def test_the_tree_of_one_session_has_the_labels_with_and_without_an_index(
+def test_tree_of_one_session_has_the_labels(
     archive: Archive,
 ) -> None:
     log = shop(archive)
@@ -50,7 +50,7 @@ def test_the_tree_of_one_session_has_the_labels_with_and_without_an_index(
         assert {item.title for item in archive.tree(log)} == {"A red shop", "A green shop"}
 
 
-def test_a_summary_that_is_added_later_is_known(archive: Archive) -> None:
+def test_later_summary_is_used(archive: Archive) -> None:
     log = shop(archive)
     archive.paths(log)
     index = next(session.path for session in archive.sessions if session.path != log)
@@ -58,7 +58,7 @@ def test_a_summary_that_is_added_later_is_known(archive: Archive) -> None:
     assert {path.label for path in archive.paths(log)} == {"A crimson shop", "A green shop"}
 
 
-def test_lists_of_an_export_have_the_labels(archive: Archive) -> None:
+def test_export_lists_have_the_labels(archive: Archive) -> None:
     files = dict(archive.export(ExportPlan((archive.session(shop(archive)),)), "md"))
     assert b"[A red shop]" in files["index.md"]
     assert b"[A green shop]" in files["index.md"]

@@ -1,4 +1,4 @@
-"""Graphs to paths: one for each ending of a conversation, with its status."""
+"""Paths: one for each ending of a conversation, with its status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REDOS = """
 
 
 def told(drawn: Sketch) -> list[str]:
-    """Returns the paths of a drawing in letters."""
+    """Return the paths of a drawing in letters."""
     return [
         line(drawn, path, list_path_uuids(drawn.graph, path), drawn.names[path.session])
         for path in list_paths(drawn.graph)
@@ -33,7 +33,7 @@ def told(drawn: Sketch) -> list[str]:
 
 
 def told_raw(drawn: Sketch) -> list[str]:
-    """Returns the raw paths of a drawing in letters."""
+    """Return the raw paths of a drawing in letters."""
     plain = RawGraph.of(drawn.graph)
     return [
         line(drawn, path, plain.uuids(path), drawn.names[path.session]) for path in plain.paths()
@@ -47,12 +47,12 @@ def line(drawn: Sketch, path: Path, way: tuple[str, ...], session: str) -> str:
 
 
 def pieces(text: str) -> str:
-    """Returns a drawing in the short form without its margin."""
+    """Return a drawing in the short form without its margin."""
     return " ".join(text.split())
 
 
 # checklist: S12, S13, S16, S19, S54, S57
-def test_several_redos_give_a_path_for_each_ending() -> None:
+def test_several_redos_give_several_paths() -> None:
     assert told(sketch(pieces(REDOS))) == [
         "main 1/3 ABANDONED from A3: U1 A1 U2 A2 U3 A3 U4 A4 U5 A5",
         "main 2/3 ABANDONED from A8: U1 A1 U2 A2 U3 A3 U6 A6 U7 A7 U8 A8 U9 A9",
@@ -60,7 +60,7 @@ def test_several_redos_give_a_path_for_each_ending() -> None:
     ]
 
 
-def test_a_redo_without_answers_is_folded_and_still_a_raw_path() -> None:
+def test_unanswered_redo_is_folded_but_a_raw_path() -> None:
     drawn = sketch(pieces(REDOS.replace("A9<", "").replace("A10<", "")))
     assert told(drawn) == [
         "main 1/2 ABANDONED from A3: U1 A1 U2 A2 U3 A3 U4 A4 U5 A5",
@@ -125,13 +125,13 @@ def test_a_session_that_also_continued_keeps_its_own_path() -> None:
     assert told(drawn) == ["one 1/1 ACTIVE: U1 A1 U2 A2", "two 1/1 ACTIVE: U1 A1 U3 A3"]
 
 
-def test_a_note_behind_the_last_prompt_does_not_end_a_session_earlier() -> None:
+def test_trailing_note_does_not_end_a_session_early() -> None:
     drawn = sketch("file one\nU1\nA1<\nU2<\nS1<\nfile two\ncopy one:U1 one:A1\nU3<one:A1\nA3<")
     assert told(drawn) == ["one 1/1 ACTIVE: U1 A1 U2 S1", "two 1/1 ACTIVE: U1 A1 U3 A3"]
 
 
 # checklist: S16
-def test_a_path_may_end_in_something_that_is_no_message() -> None:
+def test_path_may_end_in_a_note() -> None:
     drawn = sketch("U1\nA1<\nU2<\nA2<\nS1< turn_duration\nU3<A1\nA3<\nS2< turn_duration\nH1<")
     assert told(drawn) == [
         "main 1/2 ABANDONED from A1: U1 A1 U2 A2 S1",
@@ -141,14 +141,14 @@ def test_a_path_may_end_in_something_that_is_no_message() -> None:
     assert [(drawn.names[path.leaf], path.messages) for path in found] == [("S1", 4), ("H1", 4)]
 
 
-def test_agents_are_no_endings() -> None:
+def test_agents_are_not_endings() -> None:
     drawn = sketch(
         'U1\nT1< Agent(description="look", prompt="p")\nR1<\nA1<\nagent look of T1\nU5 "p"\nA5<'
     )
     assert told(drawn) == ["main 1/1 ACTIVE: U1 T1 R1 A1"]
 
 
-def test_raw_paths_name_what_no_line_joins() -> None:
+def test_raw_paths_name_unjoined_records() -> None:
     drawn = sketch("U1 T1< T2<T1~T1 R2<T2 R1<T1 A1<R1 U2<?")
     assert told_raw(drawn) == [
         "main 1/3 ABANDONED: U1 T1 T2 R2",
@@ -167,7 +167,7 @@ def test_a_path_counts_its_messages_and_compactions() -> None:
 
 
 # checklist: S34
-def test_a_path_is_known_by_its_summary_its_title_or_its_prompt() -> None:
+def test_path_label_is_summary_title_or_prompt() -> None:
     drawn = sketch(
         'ai-title "The title"\nU1 "first"\nA1<\nU2< "old way"\nA2<\nU3<A1 "new way"\nA3<'
     )
@@ -205,7 +205,7 @@ def test_raw_paths_reach_every_record_of_a_session(
 
 
 @given(archives)
-def test_raw_paths_count_and_part_as_their_records_do(
+def test_raw_paths_match_their_records(
     archive: dict[str, list[dict[str, Any]]],
 ) -> None:
     graph = build(sources(archive))
@@ -220,7 +220,7 @@ def test_raw_paths_count_and_part_as_their_records_do(
         assert path.fork_point == (shared[-1] if shared and path.status != "ACTIVE" else None)
 
 
-def test_no_path_of_the_corpus_is_part_of_another(shared: FilePath) -> None:
+def test_no_path_of_real_logs_contains_another(shared: FilePath) -> None:
     graph = build_sessions_graph(Archive([shared / "corpus"]).sessions)
     found = list_paths(graph)
     holders: dict[str, set[int]] = {}

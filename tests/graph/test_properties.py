@@ -1,4 +1,4 @@
-"""What holds for every graph, however odd its records are."""
+"""Invariants of every graph, however odd its records."""
 
 import random
 from typing import Any
@@ -80,25 +80,25 @@ def check(archive: Archive) -> SessionGraph:
 # checklist: D36, D89, D90, D92, S36, P3
 @quick
 @given(archives)
-def test_every_graph_keeps_its_promises(archive: Archive) -> None:
+def test_graph_invariants(archive: Archive) -> None:
     check(archive)
 
 
 @quick
 @given(conversations)
-def test_every_conversation_keeps_them_too(archive: Archive) -> None:
+def test_conversation_invariants(archive: Archive) -> None:
     check(archive)
 
 
 @quick
 @given(archives)
-def test_the_order_of_the_files_does_not_matter(archive: Archive) -> None:
+def test_file_order_does_not_matter(archive: Archive) -> None:
     given_ = sources(archive)
     assert build(given_) == build(list(reversed(given_)))
 
 
 def cut_anywhere(archive: Archive, seed: int) -> None:
-    """Builds an archive in growing pieces, in any order, and at once."""
+    """Build an archive in growing pieces, in any order, and at once."""
     chance = random.Random(seed)
     waiting = [(one.file, list(one.records)) for one in sources(archive)]
     builder = Builder()
@@ -114,14 +114,14 @@ def cut_anywhere(archive: Archive, seed: int) -> None:
 
 @quick
 @given(archives)
-def test_a_growing_file_gives_the_same_graph(archive: Archive) -> None:
+def test_growing_file_gives_the_same_graph(archive: Archive) -> None:
     cut_anywhere(archive, len(str(archive)))
 
 
 @pytest.mark.long
 @thorough
 @given(st.one_of(archives, conversations))
-def test_every_graph_keeps_its_promises_at_length(archive: Archive) -> None:
+def test_graph_invariants_at_length(archive: Archive) -> None:
     graph = check(archive)
     assert graph == build(list(reversed(sources(archive))))
     cut_anywhere(archive, len(str(archive)))

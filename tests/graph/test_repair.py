@@ -1,4 +1,4 @@
-"""Missing parents, circles, roots."""
+"""Missing parents, cycles and roots."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from plait.graph import build
 from tests.graph.sketch import sketch, sources_of
 
 
-def test_a_missing_parent_is_replaced_by_the_record_before() -> None:
+def test_missing_parent_is_replaced_by_the_preceding_record() -> None:
     drawn = sketch("U1 A1<U1 U2<? A2<U2")
     assert drawn.picture == "main: U1 A1 U2 A2"
     assert drawn.codes() == ["missing-parent"]
@@ -18,14 +18,14 @@ def test_a_missing_parent_is_replaced_by_the_record_before() -> None:
     assert (finding.line, finding.sentence[:7]) == (3, "parent ")
 
 
-def test_a_record_earlier_in_time_is_a_root_instead() -> None:
+def test_record_earlier_in_time_becomes_a_root() -> None:
     drawn = sketch("U1 A1<U1 U2<?@2026-11-01T09:00:00Z A2<U2")
     assert [edge.kind for edge in drawn.graph.edges.values()] == ["lost"]
     assert drawn.graph.account.nodes == 4
 
 
 # checklist: D28
-def test_a_circle_is_cut_at_its_first_record() -> None:
+def test_cycle_is_cut_at_its_first_record() -> None:
     drawn = sketch("U1 A1<A2 U2<A1 A2<U2")
     assert drawn.picture == "main: U1 A1 U2 A2"
     assert drawn.codes() == ["cycle"]
@@ -52,14 +52,14 @@ def test_a_record_that_is_its_own_parent_follows_the_record_before() -> None:
     assert drawn.codes() == ["cycle"]
 
 
-def test_a_parent_in_another_file_is_not_believed_in_mid_file() -> None:
+def test_parent_in_another_file_is_ignored_mid_file() -> None:
     drawn = sketch("file main\nU1\nA1<\nfile side\nU2\nA2<\nU3<main:A1\nA3<")
     assert drawn.picture == "main: U1 A1\nside: U2 A2 U3 A3"
     assert drawn.codes() == ["missing-parent"]
 
 
 # checklist: D8
-def test_a_session_whose_first_parent_is_nowhere_is_a_root_of_the_tree() -> None:
+def test_session_with_a_missing_first_parent_is_a_tree_root() -> None:
     drawn = sketch("file main\nU1<?\nA1<U1\nfile side\nU2\nA2<")
     first, second = drawn.graph.tree.roots
     assert {first, second} == {session_id("main"), session_id("side")}
@@ -84,7 +84,7 @@ A5<
 
 
 # checklist: D27
-def test_a_parent_in_the_file_of_an_agent_is_no_finding() -> None:
+def test_parent_in_an_agent_file_is_no_finding() -> None:
     drawn = sketch(ASTRAY)
     assert drawn.codes() == ["stray-progress", "missing-parent"]
     main, agent = sources_of(drawn.drawing)
@@ -134,26 +134,24 @@ def test_expected_roots_are_quiet() -> None:
         ),
     ],
 )
-def test_roots_without_reason_are_reported_with_their_number(
-    text: str, line: int, words: str
-) -> None:
+def test_unexplained_roots_are_reported_with_a_count(text: str, line: int, words: str) -> None:
     (finding,) = sketch(text).graph.findings
     assert (finding.code, finding.line, finding.sentence) == ("unexpected-root", line, words)
 
 
-def test_a_first_record_that_is_an_answer_is_no_finding() -> None:
+def test_first_record_may_be_a_response() -> None:
     assert sketch("A1 U1<A1 A2<U1").codes() == []
 
 
 # checklist: D76
 @pytest.mark.parametrize("hook", ["P1<?", "H1<? hook_success"])
-def test_a_hook_that_lost_its_parent_to_a_compaction_is_no_finding(hook: str) -> None:
+def test_hook_orphaned_by_a_compaction_is_no_finding(hook: str) -> None:
     for text in (f"U1\nA1<\n{hook}\nB1 after A1\nC1<", f"U1\nA1<\nB1 after A1\nC1<\n{hook}\nU2<C1"):
         assert sketch(text).codes() == []
     assert len(sketch(f"U1\nA1<\n{hook}").codes()) == 1
 
 
-def test_what_is_no_hook_stays_a_finding_though_a_compaction_was() -> None:
+def test_other_orphans_after_a_compaction_are_findings() -> None:
     assert sketch("U1\nA1<\nU2<?\nB1 after U2\nC1<").codes() == ["missing-parent"]
     assert sketch("U1\nA1<\nH1<? date_change\nB1 after A1\nC1<").codes() == ["missing-parent"]
 
@@ -172,20 +170,20 @@ def test_a_record_without_a_parent_after_a_boundary_follows_it(first: str) -> No
         )
 
 
-def test_a_root_further_behind_a_boundary_does_not() -> None:
+def test_later_root_after_a_boundary_does_not() -> None:
     drawn = sketch("U1\nA1<\nB1 after A1\nC1<\nU2<\nA2<\nU3\nA3<")
     assert drawn.rungs()[-1] == "compaction  B1"
     assert "rewind" in drawn.rungs()[0]
 
 
 @pytest.mark.parametrize("lead", ["M1", "P1", "H1", "P1\nM1<", "P1\nH1<\nM1<"])
-def test_what_leads_up_to_the_clearing_command_clears(lead: str) -> None:
+def test_hooks_before_a_clear_command_belong_to_it(lead: str) -> None:
     drawn = sketch(f'U1\nA1<\n{lead}\nK1< "/clear"\nL1<\nU2<\nA2<')
     first = lead.partition("\n")[0]
     assert drawn.rungs() == [f"restart  {first}"]
 
 
-def test_a_hook_that_leads_up_to_something_else_clears_nothing() -> None:
+def test_other_hooks_clear_nothing() -> None:
     drawn = sketch('U1\nA1<\nP1\nU2<P1\nK1< "/clear"')
     assert "restart  P1" not in drawn.rungs()
 
@@ -200,6 +198,6 @@ def test_a_compaction_that_names_no_known_record_follows_the_record_before() -> 
     assert drawn.codes() == ["missing-logical-parent"]
 
 
-def test_a_sidechain_that_the_main_chain_runs_through_is_part_of_it() -> None:
+def test_sidechain_within_the_main_chain_is_part_of_it() -> None:
     drawn = sketch("U1 A1<U1 U2<A1!side A2<U2!side U3<A2 A3<U3")
     assert drawn.picture == "main: U1 A1 U2 A2 U3 A3"

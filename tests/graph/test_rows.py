@@ -1,4 +1,4 @@
-"""Graphs to row shapes: columns, links and marks."""
+"""Graph rows: columns, links and marks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ A5<
 
 
 def shapes(drawn: Sketch, detail: Detail = "turn", *, everything: bool = False) -> list[str]:
-    """Returns rows in letters: column, records, lanes, links, marks."""
+    """Return rows in letters: column, records, lanes, links, marks."""
     return [shape(drawn, row) for row in iter_rows(drawn.graph, detail, everything=everything)]
 
 
@@ -151,7 +151,7 @@ def test_shapes(drawing: str, expected: list[str]) -> None:
     assert shapes(sketch(drawing)) == expected
 
 
-def test_a_row_ends_with_its_last_answer() -> None:
+def test_row_ends_with_its_last_response() -> None:
     (row,) = iter_rows(
         sketch('U1\nA1<@+5s\nS1<@+9s\nA2<@+9s "well" {"isMeta": true}').graph, "turn"
     )
@@ -169,7 +169,7 @@ def test_every_record_can_have_its_row() -> None:
     ]
 
 
-def test_straight_runs_collapse() -> None:
+def test_linear_runs_collapse() -> None:
     drawing = "U1\nA1<\nU2<\nA2<\nU3<\nA3<\nU4<A2\nA4<\nB1 boundary after A4\nC1<\nU5<\nA5<"
     assert shapes(sketch(drawing), "run") == [
         "0 U1 A1 U2 A2    active fork",
@@ -207,7 +207,7 @@ def test_rows_are_json() -> None:
     assert value["head"] == value["uuids"][0]
 
 
-def test_a_branch_of_a_branch_of_a_branch_stays_within_the_columns() -> None:
+def test_deeply_nested_branches_stay_within_the_columns() -> None:
     chain = [f"U{number}< A{number}<" for number in range(2, 60)]
     rewinds = [f"U{number + 100}<A{number} A{number + 100}<" for number in range(58, 0, -1)]
     drawn = sketch(" ".join(["U1", "A1<", *chain, *rewinds]))

@@ -1,4 +1,4 @@
-"""Sessions: their titles, files of mere copies, files that carry the same session id."""
+"""Sessions: titles, files of copies only, files sharing a session id."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def title(drawn: Sketch, name: str = "main") -> str | None:
     return drawn.graph.sessions[session_id(name)].title
 
 
-def test_a_title_is_the_users_else_the_models_else_the_newest_prompt() -> None:
+def test_title_precedence() -> None:
     lines = {
         "custom": 'custom-title "mine"\n',
         "ai": 'ai-title "theirs"\n',
@@ -52,7 +52,7 @@ def test_a_title_file_has_the_users_title() -> None:
     assert title(sketch(MAIN + 'custom-title "mine"\n' + beside)) == "mine"
 
 
-def test_what_the_editor_added_is_no_title_and_no_preview() -> None:
+def test_ide_context_is_neither_title_nor_preview() -> None:
     noted = '"<ide_opened_file>The user opened cart.py</ide_opened_file>\\nfix  it"'
     drawn = sketch(f"U1 {noted}\nA1<\nU2<A1 {noted}\nA2<\nU3<A1\nA3<\n")
     assert title(drawn) == "fix it"
@@ -77,12 +77,12 @@ def test_lists_and_graphs_agree_on_titles(extra: str) -> None:
     assert [path.label for path in list_paths(drawn.graph)] == [found[0]]
 
 
-def test_a_branch_is_known_by_its_own_words() -> None:
+def test_branch_label_is_its_own_prompt() -> None:
     drawn = sketch('ai-title "all of it"\nU1\nA1<\nU2<A1 "left"\nA2<\nU3<A1\nA3<\n')
     assert [item.title for item in iter_outline(drawn.graph)] == ["all of it", "left"]
 
 
-def test_a_file_of_mere_copies_is_a_line_without_records() -> None:
+def test_file_of_copies_is_an_empty_dag_line() -> None:
     drawn = sketch(COPIES)
     assert drawn.picture == "one: U1 A1 U2 A2\ntwo: "
     line = drawn.graph.lines[session_id("two")]
@@ -101,7 +101,7 @@ def test_agents_of_a_session_of_copies_belong_to_it() -> None:
     assert drawn.picture == "one: U1 A1 U2 A2\ntwo: \ntwo#w: U5 A5"
 
 
-def test_a_copy_with_other_content_is_a_finding() -> None:
+def test_differing_copy_is_a_finding() -> None:
     one = 'file one\nU1 "fix it"\nA1<\nU2< "more"\nA2<\n'
     two = "file two start=2026-11-03T09:00:00Z\ncopy one:U1 one:A1 forked\nU3<one:A1\nA3<"
     assert sketch(one + two).codes() == []
@@ -113,7 +113,7 @@ def test_a_copy_with_other_content_is_a_finding() -> None:
 
 
 def with_changes(text: str, file: int, old: bytes, new: bytes) -> SessionGraph:
-    """Returns the graph of a drawing of which one file was edited."""
+    """Return the graph of a drawing of which one file was edited."""
     files = list(draw(text).files)
     lines = [replace(line, data=line.data.replace(old, new)) for line in files[file].lines]
     files[file] = replace(files[file], lines=tuple(lines))
@@ -121,7 +121,7 @@ def with_changes(text: str, file: int, old: bytes, new: bytes) -> SessionGraph:
 
 
 def namesakes(*texts: str) -> SessionGraph:
-    """Returns the graph of loose files whose records all carry one session id."""
+    """Return the graph of loose files whose records all carry one session id."""
     given = []
     for number, text in enumerate(texts):
         (file,) = draw(f"file main\n{text}").files
@@ -150,7 +150,7 @@ def test_files_with_one_session_id_become_separate_sessions() -> None:
     assert graph.account.balanced
 
 
-def test_a_backup_that_holds_nothing_else_is_the_same_session() -> None:
+def test_backup_copy_is_the_same_session() -> None:
     graph = namesakes("U1\nA1<\n", "U1\nA1<\nU2<\nA2<\n")
     session = session_id("main")
     assert set(graph.lines) == set(graph.sessions) == {session}

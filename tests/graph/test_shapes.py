@@ -1,4 +1,4 @@
-"""Shapes of real logs, in letters, with the lines that they become; nothing is dropped."""
+"""Shapes of real logs in letters, and the DAG-lines they become."""
 
 import pytest
 
@@ -253,7 +253,7 @@ RUNGS = {
 
 
 def check(drawing: str, expected: str) -> None:
-    """Draws a shape and compares its lines; nothing may be missing."""
+    """Draw a shape and compare its lines; nothing may be missing."""
     drawn = sketch(drawing)
     assert drawn.picture == expected
     assert set(drawn.graph.nodes) == set(drawn.graph.line_of)
@@ -262,7 +262,7 @@ def check(drawing: str, expected: str) -> None:
 # checklist: D2, D5, D6, D33, D43, D44, D45, D46, D47, D49, D50, D52, D53
 # checklist: D55, D56, D59, D60, D62, D63, D76, D87, S12, S19
 @pytest.mark.parametrize("name", DOCUMENT)
-def test_a_shape_that_the_document_draws(name: str) -> None:
+def test_documented_shapes(name: str) -> None:
     check(*DOCUMENT[name])
 
 
@@ -271,7 +271,7 @@ STATE = "agent-setting ai-title custom-title pr-link queue-operation mode tag un
 
 # checklist: D53
 @pytest.mark.parametrize("kind", STATE)
-def test_a_line_of_state_that_has_a_uuid_is_structure(kind: str) -> None:
+def test_state_line_with_a_uuid_is_structural(kind: str) -> None:
     check(f"U1\nA1<\nX1<A1 unknown {kind}\nU2<A1\nA2<", "main: U1 A1 X1 U2 A2")
     check(f"U1\nA1<\nX1< unknown {kind}\nU2<X1\nA2<\nU3<X1\nA3<", REWOUND)
 
@@ -281,12 +281,12 @@ REWOUND = "main: U1 A1 X1 U3 A3\nmain@U2: U2 A2"
 
 # checklist: D48, S58, S59
 @pytest.mark.parametrize("name", PEERS_GET_WRONG)
-def test_a_shape_that_is_easily_got_wrong(name: str) -> None:
+def test_tricky_shapes(name: str) -> None:
     check(*PEERS_GET_WRONG[name])
 
 
 @pytest.mark.parametrize("name", RUNGS)
-def test_a_shape_that_a_rung_explains(name: str) -> None:
+def test_shapes_explained_by_a_rule(name: str) -> None:
     check(*RUNGS[name])
 
 

@@ -1,4 +1,4 @@
-"""Short ways through plain files come to what the long ways come to."""
+"""Fast paths for simple files agree with the general algorithms."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -29,7 +29,7 @@ def long_ways() -> Iterator[None]:
 
 
 def both(archive: Archive) -> tuple[SessionGraph, SessionGraph]:
-    """Returns the graph of an archive by the short ways and by the long ones."""
+    """Return the graph of an archive by the short ways and by the long ones."""
     short = build(sources(archive))
     with long_ways():
         return short, build(sources(archive))
@@ -37,19 +37,19 @@ def both(archive: Archive) -> tuple[SessionGraph, SessionGraph]:
 
 @quick
 @given(archives)
-def test_odd_archives_are_the_same_by_both_ways(archive: Archive) -> None:
+def test_odd_archives_agree(archive: Archive) -> None:
     short, long = both(archive)
     assert short == long
 
 
 @quick
 @given(conversations)
-def test_conversations_are_the_same_by_both_ways(archive: Archive) -> None:
+def test_conversations_agree(archive: Archive) -> None:
     short, long = both(archive)
     assert short == long
 
 
-def test_a_file_that_begins_with_the_last_record_of_another_is_walked() -> None:
+def test_file_beginning_with_the_last_record_of_another_is_walked() -> None:
     text = "file a\nU1\nA1<\nfile b\ncopy a:A1\nU2<A1\nA2<"
     short = sketch(text)
     with long_ways():

@@ -19,7 +19,7 @@ K<s1:E L< M<
 
 
 # checklist: D3, D10, D11, D39, D41
-def test_the_example_of_the_document() -> None:
+def test_example_of_the_document() -> None:
     drawn = sketch(EXAMPLE)
     assert drawn.picture == "s1: A B C D E F G\ns2: H I J\ns3: K L M"
     walked = [drawn.names[uuid] for line in traverse(drawn.graph.tree) for uuid in line.nodes]
@@ -28,7 +28,7 @@ def test_the_example_of_the_document() -> None:
 
 
 # checklist: D7, D9, D13, D14, D37, D38, D40
-def test_junctions_link_both_ways() -> None:
+def test_forks_link_both_ways() -> None:
     drawn = sketch(EXAMPLE)
     graph = drawn.graph
     leaving = {"s2": "G", "s3": "E"}
@@ -78,7 +78,7 @@ def test_children_are_in_time_order() -> None:
     assert drawn.picture.split("\n")[1:] == ["s3: K L M", "s2: H I J"]
 
 
-def test_branches_and_agents_are_nodes_of_the_tree() -> None:
+def test_branches_and_agents_are_tree_nodes() -> None:
     drawn = sketch(
         'U1\nA1<\nU2<A1\nT1< Task(prompt="go") as x\nR1< of x\nU3<A1\nA3<\n'
         'agent x of x\nU5 "go"\nA5<'
@@ -90,7 +90,7 @@ def test_branches_and_agents_are_nodes_of_the_tree() -> None:
 
 @pytest.mark.parametrize("scrap", ["S2", "H2\nS2<", "M2\nK2<\nL2<"])
 @pytest.mark.parametrize("is_first", [True, False])
-def test_what_another_session_left_in_a_file_is_no_session(scrap: str, is_first: bool) -> None:
+def test_leftover_records_are_no_session(scrap: str, is_first: bool) -> None:
     left = f"set session=other\n{scrap}\nset session=main\n"
     own = "U1\nA1<\n"
     drawn = sketch(f"{left}{own}" if is_first else f"{own}{left}")
@@ -105,7 +105,7 @@ def test_a_record_of_another_session_that_the_file_continues_is_part_of_it() -> 
     assert drawn.picture == "main: U1 A1 U2 A2"
 
 
-def test_a_lone_prompt_of_another_session_is_nothing_to_go_on_from() -> None:
+def test_lone_foreign_prompt_is_not_continued() -> None:
     drawn = sketch("U1\nA1<\nset session=other\nU2")
     found = [(path.session, path.status) for path in list_paths(drawn.graph)]
     assert found == [(session_id("main"), "ACTIVE"), (session_id("other"), "ABANDONED")]
@@ -118,7 +118,7 @@ def test_messages_of_another_session_in_a_file_belong_to_that_session(said: str)
 
 
 # checklist: D10, D39
-def test_sessions_that_go_on_from_another_are_listed_in_time_order() -> None:
+def test_continuing_sessions_are_in_time_order() -> None:
     drawn = sketch(
         "file main\nU1\nA1<\nU2<\nA2<\nB1 after A2\nC1<\n"
         "file two start=2026-11-03T09:00:00Z\ncopy main:U1 main:A1 main:U2 main:A2\n"
@@ -130,7 +130,7 @@ def test_sessions_that_go_on_from_another_are_listed_in_time_order() -> None:
 
 
 # checklist: D4
-def test_a_session_inside_another_file_is_its_own_trunk() -> None:
+def test_session_inside_another_file_is_its_own_line() -> None:
     drawn = sketch("file main\nU1\nA1<\nset session=other\nU2\nA2<\nset session=main\nU3<A1\nA3<")
     assert [letters.partition(": ")[2] for letters in drawn.picture.split("\n")] == [
         "U1 A1 U3 A3",

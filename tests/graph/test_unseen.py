@@ -1,4 +1,4 @@
-"""Messages on the line that goes on which the client will not send."""
+"""Messages on the active line that the client will not send."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_messages_that_are_not_on_the_chain(name: str) -> None:
 
 
 def left_out(drawn: Sketch, reason: Reason) -> list[str]:
-    """Returns the messages that a context leaves out for a reason."""
+    """Return the messages that a context leaves out for a reason."""
     (file,) = drawn.drawing.files
     found = build_context(records_of(file), size=len(file.data))
     (session,) = drawn.graph.sessions
@@ -109,7 +109,7 @@ REASONS: dict[str, tuple[str, Reason, str]] = {
 
 
 @pytest.mark.parametrize("name", REASONS)
-def test_why_a_record_is_left_out(name: str) -> None:
+def test_reasons_for_left_out_records(name: str) -> None:
     text, reason, expected = REASONS[name]
     assert " ".join(left_out(sketch(text), reason)) == expected
 
@@ -125,7 +125,7 @@ def test_another_session_in_the_file_is_not_abandoned() -> None:
     }
 
 
-def test_rows_carry_the_mark() -> None:
+def test_rows_have_the_mark() -> None:
     drawn = sketch("U1 A1<U1 U2<?@+1h A2<U2")
     marks = [row.marks for row in iter_rows(drawn.graph)]
     assert marks == [("active", "unseen"), ("active", "leaf")]

@@ -18,7 +18,7 @@ Line = dict[str, Any]
 
 
 def hostile_archive(root: Path, word: str = WORD, name: str = NAME) -> Path:
-    """Writes sessions that say a word everywhere, under plain names and under its own."""
+    """Write sessions that say a word everywhere, under plain names and under its own."""
     folder = root / "projects" / f"-home-{name}"
     folder.mkdir(parents=True)
     for file, session in ((SESSION, SESSION), (name, word)):
@@ -36,7 +36,7 @@ def hostile_archive(root: Path, word: str = WORD, name: str = NAME) -> Path:
 
 
 def conversation(word: str) -> Iterator[Line]:
-    """Yields turns of every kind that say a word, and tools that are called so."""
+    """Yield turns of every kind that say a word, and tools that are called so."""
     for place in PLACES.values():
         yield from place(word)
     call = {"type": "tool_use", "id": word, "name": word, "input": {word: word}}
@@ -49,7 +49,7 @@ def conversation(word: str) -> Iterator[Line]:
 
 
 def linked(lines: Iterable[Line], session: str, word: str, **more: Any) -> Iterator[Line]:
-    """Yields lines with hostile ids; every ninth goes back, so that branches are left."""
+    """Yield lines with hostile ids; every ninth goes back, so that branches are left."""
     ids: list[str] = []
     for number, line in enumerate(lines):
         uuid = f"{number}{word}"

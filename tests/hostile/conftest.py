@@ -12,7 +12,7 @@ from tests.web.bare import Bare, bare
 
 @pytest.fixture(autouse=True)
 def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Gives every command an empty home."""
+    """Give every command an empty home."""
     home = tmp_path_factory.mktemp("home")
     for name in ("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_PAGER", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -24,12 +24,12 @@ def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
-    """Serves an archive that means harm, on loopback."""
+    """Serve an archive that means harm, on loopback."""
     root = hostile_archive(tmp_path_factory.mktemp("hostile"))
     with bare(root, tmp_path_factory.mktemp("index") / "index") as server:
         yield server
 
 
 def rounds(short: int, many: int) -> int:
-    """Returns how often something is tried: seldom with all tests, often by `make test-hostile`."""
+    """Return how often something is tried: seldom with all tests, often by `make test-hostile`."""
     return many if os.environ.get("PLAIT_HOSTILE") else short

@@ -1,4 +1,4 @@
-"""Commands that are killed at any moment: the next run ends as if nothing had been."""
+"""Commands killed at any moment: the next run completes as if nothing had happened."""
 
 import random
 import subprocess
@@ -18,24 +18,24 @@ PLAIT = (sys.executable, "-m", "plait")
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns an archive."""
+    """Return an archive."""
     return hostile_archive(tmp_path_factory.mktemp("killed"), "some words", "name")
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Returns what an export has written; its manifest tells the same."""
+    """Return what an export has written; its manifest tells the same."""
     found = (path for path in folder.rglob("*") if path.is_file() and path.name != STATE_FILE)
     return {path.relative_to(folder).as_posix(): _held(path) for path in found}
 
 
 def _held(path: Path) -> bytes:
-    """Returns what a file holds; the same may be packed in other bytes."""
+    """Return what a file holds; the same may be packed in other bytes."""
     parts = list(packed_in(path.read_bytes())) if path.suffix == ".js" else []
     return repr(parts).encode() if parts else path.read_bytes()
 
 
 def killed(words: list[str], after: float) -> None:
-    """Runs a command for a moment."""
+    """Run a command for a moment."""
     nothing = subprocess.DEVNULL
     with subprocess.Popen([*PLAIT, *words], stdout=nothing, stderr=nothing) as item:
         time.sleep(after)
@@ -44,7 +44,7 @@ def killed(words: list[str], after: float) -> None:
 
 @pytest.mark.parametrize("seed", range(rounds(1, 14)))
 @pytest.mark.parametrize("format_", ["html", "md"])
-def test_an_export_that_is_killed(root: Path, tmp_path: Path, format_: str, seed: int) -> None:
+def test_killed_export(root: Path, tmp_path: Path, format_: str, seed: int) -> None:
     rng = random.Random(seed)
     words = ["export", "--all", "--root", str(root), "-f", format_, "-o"]
     for _ in range(3):
@@ -56,7 +56,7 @@ def test_an_export_that_is_killed(root: Path, tmp_path: Path, format_: str, seed
 
 
 @pytest.mark.parametrize("seed", range(rounds(1, 14)))
-def test_an_index_that_is_killed(root: Path, seed: int) -> None:
+def test_killed_index(root: Path, seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(3):
         killed(["index", "--rebuild", "--root", str(root)], rng.uniform(0.1, 1.0))
@@ -72,5 +72,5 @@ def test_an_index_that_is_killed(root: Path, seed: int) -> None:
 
 
 def without_times(data: bytes) -> list[bytes]:
-    """Returns lines but those that tell how long something took."""
+    """Return lines but those that tell how long something took."""
     return [line for line in data.splitlines() if b"took" not in line and b"_ms" not in line]

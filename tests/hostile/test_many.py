@@ -1,4 +1,4 @@
-"""Very many files to time and memory in proportion: ten thousand agents."""
+"""Very many files in proportional time and memory: ten thousand agents."""
 
 import json
 import resource
@@ -17,7 +17,7 @@ SECONDS, BYTES = rounds(30, 120), rounds(150, 600) << 20
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a session that has sent out agents without end."""
+    """Return a session that has sent out agents without end."""
     folder = tmp_path_factory.mktemp("many") / "projects" / "-srv-x"
     agents = folder / SESSION / "subagents"
     agents.mkdir(parents=True)
@@ -31,7 +31,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def call(number: int) -> dict[str, object]:
-    """Returns a line that sends out an agent with the same words as all others."""
+    """Return a line that sends out an agent with the same words as all others."""
     block = {"type": "tool_use", "id": f"t{number}", "name": "Task", "input": {"prompt": "Go"}}
     message = {"role": "assistant", "id": f"m{number}", "content": [block]}
     return {
@@ -60,6 +60,6 @@ def test_many_agents(root: Path, tmp_path: Path, words: str) -> None:
 
 
 def bounded() -> None:
-    """Gives a process so much time of the processor, and so much memory for its data."""
+    """Give a process so much time of the processor, and so much memory for its data."""
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_DATA, (BYTES, BYTES))

@@ -1,4 +1,4 @@
-"""Pages of sessions that mean harm, in a real browser: nothing runs, nothing is loaded."""
+"""Pages of hostile sessions in a real browser: nothing runs, nothing is loaded."""
 
 import json
 import subprocess
@@ -47,9 +47,7 @@ HOSTILE = [around.replace("{}", item) for around in AROUND for item in PAYLOADS]
 
 @pytest.mark.parametrize("number", range(rounds(2, len(HOSTILE))))
 @pytest.mark.parametrize("extra", [["--single-file"], []], ids=["single", "site"])
-def test_a_page_stays_inert(
-    browser: Browser, tmp_path: Path, number: int, extra: list[str]
-) -> None:
+def test_page_stays_inert(browser: Browser, tmp_path: Path, number: int, extra: list[str]) -> None:
     payload = HOSTILE[number]
     folder = tmp_path / "root" / "projects" / "-srv-x"
     folder.mkdir(parents=True)

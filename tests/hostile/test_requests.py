@@ -1,4 +1,4 @@
-"""Requests that mean harm to the page: none is answered that should not be, none ends it."""
+"""Hostile requests to the page: none succeeds, none stops the server."""
 
 import random
 
@@ -80,7 +80,7 @@ def check_alive(server: Bare) -> None:
 
 
 @pytest.mark.parametrize("path", [*PATHS, *TRICKS], ids=lambda path: path[:40])
-def test_who_has_no_key_learns_nothing(
+def test_without_a_key_nothing_is_revealed(
     served: Bare, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = served.say(f"GET {path} HTTP/1.1", served.host)
@@ -92,7 +92,7 @@ def test_who_has_no_key_learns_nothing(
 
 
 @pytest.mark.parametrize("path", TRICKS, ids=lambda path: path[:40])
-def test_who_has_one_is_answered_and_nothing_fails(
+def test_with_a_key_every_request_is_answered(
     served: Bare, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = served.get(path)
@@ -141,7 +141,7 @@ def test_fuzzed_requests(served: Bare, seed: int, caplog: pytest.LogCaptureFixtu
 
 
 def asked(server: Bare, rng: random.Random) -> bytes:
-    """Returns the answer to a request that chance has made."""
+    """Return the answer to a request that chance has made."""
     path = changed(rng.choice([*PATHS, *TRICKS]).encode(), rng)
     lines = [rng.choice(METHODS).encode() + b" " + path + b" HTTP/1.1"]
     lines += [server.host.encode()] if rng.random() < 0.9 else []
@@ -156,14 +156,14 @@ def asked(server: Bare, rng: random.Random) -> bytes:
 
 
 def changed(data: bytes, rng: random.Random) -> bytes:
-    """Returns bytes of which some are others."""
+    """Return bytes of which some are others."""
     found = bytearray(data)
     for _ in range(rng.choice((0, 0, 1, 3))):
         found[rng.randrange(len(found))] = rng.randrange(256)
     return bytes(found).replace(b"\n", b"").replace(b"\r", b"")
 
 
-def test_what_a_page_says_of_such_a_session_is_text(served: Bare) -> None:
+def test_pages_of_hostile_sessions_are_text(served: Bare) -> None:
     answer = served.get(f"/s/{SESSION}")
     assert status(answer) == 200
     assert WORD.encode() not in answer
@@ -172,7 +172,7 @@ def test_what_a_page_says_of_such_a_session_is_text(served: Bare) -> None:
 
 @pytest.mark.parametrize("method", ["HEAD", "GET", "POST"])
 @pytest.mark.parametrize("path", ["/alive", "/nowhere"])
-def test_a_body_that_cannot_be_read_is_no_error_of_ours(
+def test_unreadable_body_is_not_a_server_error(
     served: Bare, method: str, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     head = (f"{method} {path} HTTP/1.1", served.host, served.cookie, "Transfer-Encoding: chunked")

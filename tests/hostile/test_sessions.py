@@ -1,4 +1,4 @@
-"""Sessions that chance has broken, and commands over them: each ends, none with a traceback."""
+"""Randomly broken sessions: every command ends without a traceback."""
 
 import json
 import random
@@ -48,7 +48,7 @@ ODD: tuple[Any, ...] = (
 
 
 def broken(rng: random.Random) -> Iterator[bytes]:
-    """Yields the lines of a session, some of them not as they should be."""
+    """Yield the lines of a session, some of them not as they should be."""
     for line in linked(conversation("a word"), SESSION, "x"):
         value: Any = json.loads(json.dumps(line))
         for _ in range(rng.choice((0, 0, 1, 2))):
@@ -62,7 +62,7 @@ def broken(rng: random.Random) -> Iterator[bytes]:
 
 
 def spoil(value: dict[str, Any], rng: random.Random) -> None:
-    """Puts something odd somewhere into a value."""
+    """Put something odd somewhere into a value."""
     place: Any = value
     while True:
         keys = list(place) if isinstance(place, dict) else list(range(len(place)))

@@ -1,4 +1,4 @@
-"""tools/breaks.toml to the checklist, the source and the words that the tool says."""
+"""tools/breaks.toml agrees with the checklist and the source."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("mutant", breaks(), ids=str)
-def test_a_mutant_can_be_made_and_its_items_are_shown(mutant: Break) -> None:
+def test_mutant_can_be_made_and_its_items_exist(mutant: Break) -> None:
     assert mutant.fault is None
     assert mutant.new != mutant.old
     assert mutant.items
@@ -25,18 +25,18 @@ def _is_shown(row: Row | None) -> bool:
     return row is not None and bool(row.tests)
 
 
-def test_every_item_that_is_shown_has_a_mutant() -> None:
+def test_every_tested_item_has_a_mutant() -> None:
     broken = {item for mutant in breaks() for item in mutant.items}
     rendered = {row.item for row in TABLE.values() if row.is_called == "shown"}
     assert rendered - broken == set()
 
 
-def test_a_long_piece_is_told_by_its_beginning() -> None:
+def test_long_quote_is_shortened() -> None:
     long = str(Break(("A1",), "src/a.py", "one\n  thing " * 9, "x"))
     assert long == "src/a.py: " + ("one thing " * 6)[:59] + "… → x"
 
 
-def test_a_mutant_that_fits_nowhere_or_twice_says_so() -> None:
+def test_mutant_that_matches_nowhere_or_twice_is_reported() -> None:
     def fault(old: str) -> str | None:
         return Break(("A1",), "tools/break_item.py", old, "").fault
 
@@ -73,6 +73,6 @@ SHOWN = {"A1": ["tests/a/test_a.py::test_one"], "A2": ["tests/a/test_a.py::test_
         ),
     ],
 )
-def test_an_item_is_killed_by_its_own_tests_alone(said: str, words: Sequence[str]) -> None:
+def test_item_is_killed_only_by_its_own_tests(said: str, words: Sequence[str]) -> None:
     mark = "  (src/a.py: one thing → (nothing))"
     assert list(verdicts(MUTANT, SHOWN, said)) == [word + mark for word in words]

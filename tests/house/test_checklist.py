@@ -1,4 +1,4 @@
-"""docs/checklist.md to the tests it names.
+"""docs/checklist.md agrees with the tests it names.
 
 A row names tests, a test names items in a comment, and the two must agree.
 What is wrong comes back as sentences, so that one run shows all of it.
@@ -94,7 +94,7 @@ def test_every_item_has_one_row_in_order(page: str) -> None:
     assert list(wrong_rows(page, ITEMS)) == []
 
 
-def test_every_row_says_what_shows_it(page: str) -> None:
+def test_every_row_names_its_tests(page: str) -> None:
     assert list(unclear_cells(rows(page))) == []
 
 
@@ -102,11 +102,11 @@ def test_every_row_has_its_class(page: str) -> None:
     assert list(wrong_classes(rows(page))) == []
 
 
-def test_nothing_is_missing_but_the_writing_half(page: str) -> None:
+def test_only_the_writing_half_is_missing(page: str) -> None:
     assert [row.item for row in rows(page) if row.is_called == "missing"] == []
 
 
-def test_the_counts_at_the_top_are_those_of_the_rows(page: str) -> None:
+def test_counts_match_the_rows(page: str) -> None:
     found = COUNTS.search(page)
     assert found
     assert found[0].split("\n") == counts(rows(page))
@@ -116,7 +116,7 @@ def test_every_named_test_exists(page: str, sources: dict[str, str]) -> None:
     assert list(missing_tests(rows(page), sources)) == []
 
 
-def test_every_mark_in_a_test_can_be_read(sources: dict[str, str]) -> None:
+def test_every_mark_in_a_test_is_valid(sources: dict[str, str]) -> None:
     assert list(unreadable_marks(sources)) == []
 
 
@@ -125,12 +125,12 @@ def test_rows_and_marks_agree(page: str, sources: dict[str, str]) -> None:
 
 
 def rows(page: str) -> list[Row]:
-    """Returns the rows of all tables, top to bottom."""
+    """Return the rows of all tables, top to bottom."""
     return [Row(*found.groups()) for line in page.splitlines() if (found := ROW.fullmatch(line))]
 
 
 def wrong_rows(page: str, items: Sequence[str]) -> Iterator[str]:
-    """Yields table lines that are no row, then where the items leave their order."""
+    """Yield table lines that are no row, then where the items leave their order."""
     for number, line in enumerate(COUNTS.sub("", page).splitlines(), 1):
         if line.lstrip().startswith("|") and line not in FURNITURE and not ROW.fullmatch(line):
             yield f"line {number} is no row: {line}"
@@ -145,7 +145,7 @@ def wrong_rows(page: str, items: Sequence[str]) -> Iterator[str]:
 
 
 def unclear_cells(table: Sequence[Row]) -> Iterator[str]:
-    """Yields the rows whose last cell is none of the three things it may be."""
+    """Yield the rows whose last cell is none of the three things it may be."""
     for row in table:
         clear = row.shown_by == "not yet"
         if not (clear or OVERRULED.fullmatch(row.shown_by) or TESTS.fullmatch(row.shown_by)):
@@ -153,7 +153,7 @@ def unclear_cells(table: Sequence[Row]) -> Iterator[str]:
 
 
 def class_of(item: str, shown_by: str) -> str:
-    """Returns the class of an item by what its last cell says."""
+    """Return the class of an item by what its last cell says."""
     if OVERRULED.fullmatch(shown_by):
         return "overruled"
     if shown_by != "not yet":
@@ -162,14 +162,14 @@ def class_of(item: str, shown_by: str) -> str:
 
 
 def wrong_classes(table: Sequence[Row]) -> Iterator[str]:
-    """Yields the rows whose class is not that of their last cell."""
+    """Yield the rows whose class is not that of their last cell."""
     for row in table:
         if (wanted := class_of(row.item, row.shown_by)) != row.is_called:
             yield f"{row.item} is {wanted}, not {row.is_called}"
 
 
 def counts(table: Sequence[Row]) -> list[str]:
-    """Returns the lines of a table: how many items of each document are of each class."""
+    """Return the lines of a table: how many items of each document are of each class."""
     found = Counter((row.item[0], class_of(row.item, row.shown_by)) for row in table)
     sums = {name: [found[group, item] for item in CLASSES] for group, name in DOCUMENTS.items()}
     sums["all"] = [sum(column) for column in zip(*sums.values(), strict=True)]
@@ -185,14 +185,14 @@ def _cells(*cells: object) -> str:
 
 
 def missing_tests(table: Sequence[Row], sources: Mapping[str, str]) -> Iterator[str]:
-    """Yields the named tests that no file defines."""
+    """Yield the named tests that no file defines."""
     defined = {f"{file}::{name}" for file, source in sources.items() for name in spans(source)}
     for row in table:
         yield from (f"{row.item} names {test}" for test in row.tests if test not in defined)
 
 
 def unreadable_marks(sources: Mapping[str, str]) -> Iterator[str]:
-    """Yields the marks that stand in no test or list something else than items."""
+    """Yield the marks that stand in no test or list something else than items."""
     for file, source in sources.items():
         for mark in marks(source):
             if mark.test is None:
@@ -202,7 +202,7 @@ def unreadable_marks(sources: Mapping[str, str]) -> Iterator[str]:
 
 
 def disagreements(table: Sequence[Row], sources: Mapping[str, str]) -> Iterator[str]:
-    """Yields what only a row says or only a mark says."""
+    """Yield what only a row says or only a mark says."""
     output = {(row.item, test) for row in table for test in row.tests}
     marked = {
         (item, f"{file}::{mark.test}")
@@ -217,7 +217,7 @@ def disagreements(table: Sequence[Row], sources: Mapping[str, str]) -> Iterator[
 
 @cache
 def marks(source: str) -> list[Mark]:
-    """Returns the marks of one file in order; only comments count, not text in strings."""
+    """Return the marks of one file in order; only comments count, not text in strings."""
     return list(_marks(source)) if "checklist:" in source else []
 
 
@@ -231,7 +231,7 @@ def _marks(source: str) -> Iterator[Mark]:
 
 @cache
 def spans(source: str) -> dict[str, range]:
-    """Returns the lines of each test function, with its decorators and the comments right above."""
+    """Return the lines of each test function, with its decorators and the comments right above."""
     lines = source.split("\n")
     found: dict[str, range] = {}
     for node in ast.parse(source).body:
@@ -270,7 +270,7 @@ GOOD = f"| A1 | one | missing | not yet |\n| A2 | two | shown | `{FILE}::test_a`
         ),
     ],
 )
-def test_wrong_rows_are_told(page: str, wrong: list[str]) -> None:
+def test_wrong_rows_are_reported(page: str, wrong: list[str]) -> None:
     assert list(wrong_rows(page, ["A1", "A2"])) == wrong
 
 
@@ -290,7 +290,7 @@ def test_wrong_rows_are_told(page: str, wrong: list[str]) -> None:
         (f"`{FILE}::test_a` `{FILE}::test_b`", False),
     ],
 )
-def test_unclear_cells_are_told(cell: str, is_clear: bool) -> None:
+def test_unclear_cells_are_reported(cell: str, is_clear: bool) -> None:
     assert (list(unclear_cells([Row("A1", "one", "missing", cell)])) == []) is is_clear
 
 
@@ -305,7 +305,7 @@ def test_unclear_cells_are_told(cell: str, is_clear: bool) -> None:
         ("F46", f"`{FILE}::test_a`", "shown"),
     ],
 )
-def test_the_class_follows_from_the_last_cell(item: str, cell: str, is_called: str) -> None:
+def test_class_follows_from_the_last_cell(item: str, cell: str, is_called: str) -> None:
     assert class_of(item, cell) == is_called
     assert list(wrong_classes([Row(item, "one", is_called, cell)])) == []
     wrong = list(wrong_classes([Row(item, "one", "odd", cell)]))
@@ -335,7 +335,7 @@ def test_items_are_counted_by_document_and_class() -> None:
         ({}, [f"A2 names {FILE}::test_a"]),
     ],
 )
-def test_missing_tests_are_told(sources: dict[str, str], wrong: list[str]) -> None:
+def test_missing_tests_are_reported(sources: dict[str, str], wrong: list[str]) -> None:
     assert list(missing_tests(rows(GOOD), sources)) == wrong
 
 
@@ -359,7 +359,7 @@ def test_missing_tests_are_told(sources: dict[str, str], wrong: list[str]) -> No
         ),
     ],
 )
-def test_disagreements_are_told(source: str, wrong: list[str]) -> None:
+def test_disagreements_are_reported(source: str, wrong: list[str]) -> None:
     assert list(disagreements(rows(GOOD), {FILE: source})) == wrong
 
 
@@ -375,5 +375,5 @@ def test_disagreements_are_told(source: str, wrong: list[str]) -> None:
         ("# checklist:A2\ndef test_a(): ...\n", [f"{FILE}:1 names no items:A2"]),
     ],
 )
-def test_unreadable_marks_are_told(source: str, wrong: list[str]) -> None:
+def test_unreadable_marks_are_reported(source: str, wrong: list[str]) -> None:
     assert list(unreadable_marks({FILE: source})) == wrong

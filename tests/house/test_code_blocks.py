@@ -1,4 +1,4 @@
-"""Code blocks of the documents that other tests do not run: commands exist, data can be read."""
+"""Code blocks in the docs that other tests do not run are valid."""
 
 import json
 import re
@@ -42,12 +42,12 @@ def typed_commands() -> Iterator[tuple[str, str]]:
 COMMANDS = sorted(set(typed_commands()))
 
 
-def test_there_are_commands() -> None:
+def test_commands_exist() -> None:
     assert len(COMMANDS) > 40
 
 
 @pytest.mark.parametrize(("page", "line"), COMMANDS)
-def test_a_command_can_be_typed(page: str, line: str) -> None:
+def test_command_can_be_parsed(page: str, line: str) -> None:
     words = shlex.split(re.split(r"\s(?:>>?|<|\|)\s", line)[0], comments=True)[1:]
     command: click.Command = app
     context = click.Context(app, info_name="plait")
@@ -62,13 +62,13 @@ def test_a_command_can_be_typed(page: str, line: str) -> None:
         command, context = found, click.Context(found, context, names[0])
 
 
-def test_tables_and_objects_can_be_read() -> None:
+def test_tables_and_objects_parse() -> None:
     kinds = [tomllib.loads(code) for _, code in blocks("toml")]
     kinds += [json.loads(code) for _, code in blocks("json")]
     assert len(kinds) > 15
 
 
-def test_settings_are_right() -> None:
+def test_settings_are_valid() -> None:
     checked = 0
     for page, code in blocks("toml"):
         if page.stem in SETTINGS:
@@ -101,7 +101,7 @@ def test_python_runs(
     exec(code, {})
 
 
-def test_questions_to_the_catalogue_are_answered(
+def test_catalogue_queries_run(
     tmp_path: Path, gallery: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAIT_CACHE_DIR", str(tmp_path))

@@ -57,7 +57,7 @@ def test_every_command_and_option_is_in_the_guide(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_the_short_help_is_the_commands_own(name: str) -> None:
+def test_short_help_matches_the_command(name: str) -> None:
     assert (command(name).help or "").split("\n\n")[0].replace("\n", " ").strip()
     assert COMMANDS[name].summary.endswith(".")
 
@@ -81,7 +81,7 @@ def test_every_error_is_in_the_guide() -> None:
 
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
-def test_links_lead_somewhere(path: Path) -> None:
+def test_links_work(path: Path) -> None:
     for target, anchor in LINK.findall(path.read_text(encoding="utf-8")):
         if "://" in target or target.startswith("mailto:"):
             continue
@@ -101,7 +101,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in plain}
 
 
-def test_the_readmes_python_runs(
+def test_readme_python_runs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = re.findall(r"```python\n(.*?)```", DOCS[0].read_text(encoding="utf-8"), re.DOTALL)
@@ -154,7 +154,7 @@ def test_every_preset_of_a_trim_is_in_the_guide() -> None:
         assert row in text, name
 
 
-def test_every_rung_of_a_repair_is_in_the_guide() -> None:
+def test_every_repair_rule_is_in_the_guide() -> None:
     text = command_section("repair")
     assert len(REPAIR_RULES) > 10
     assert [
@@ -162,14 +162,14 @@ def test_every_rung_of_a_repair_is_in_the_guide() -> None:
     ] == []
 
 
-def test_every_page_is_in_the_sites_menu() -> None:
+def test_every_page_is_in_the_site_menu() -> None:
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guide").glob("*.md")]
     names = [page.relative_to(ROOT / "docs").as_posix() for page in pages]
     assert [name for name in sorted(names) if f": {name}\n" not in text] == []
 
 
-def test_contributing_names_places_that_are_there() -> None:
+def test_contributing_names_existing_places() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     matching = [name for name in re.findall(r"`([a-z_]+(?:/[\w.]+)+)`", text) if "<" not in name]
     assert len(matching) > 5

@@ -1,4 +1,4 @@
-"""Days, models and kinds of tokens have one form each: one module writes them."""
+"""Days, models and tokens are formatted by one module each."""
 
 import ast
 import re
@@ -31,7 +31,7 @@ SCRIPTED = re.compile(r"toLocale(?:Date|Time)String|DateTimeFormat|getMonth\(|ge
 
 
 def strings(tree: ast.AST) -> Iterator[str]:
-    """Yields the texts of a module, without what it says of itself."""
+    """Yield the texts of a module, without what it says of itself."""
     result = {
         id(node.value)
         for node in ast.walk(tree)
@@ -47,7 +47,7 @@ def strings(tree: ast.AST) -> Iterator[str]:
 
 
 def wordings(text: str) -> list[str]:
-    """Returns what a module words by itself of what has one form."""
+    """Return what a module words by itself of what has one form."""
     tree = ast.parse(text)
     found = [
         string
@@ -65,13 +65,13 @@ def wordings(text: str) -> list[str]:
     ]
 
 
-def test_only_one_module_words_days_models_and_tokens() -> None:
+def test_only_one_module_formats_days_models_and_tokens() -> None:
     for path in MODULES:
         found = [] if path in NAMES_OF_FILES else wordings(path.read_text(encoding="utf-8"))
         assert not found, f"{path}: {found} has a form of its own: see plait/view/formats.py"
 
 
-def test_only_one_script_words_days() -> None:
+def test_only_one_script_formats_days() -> None:
     for path in SCRIPTS.glob("*.js"):
         if path.name != "time.js":
             assert not SCRIPTED.search(path.read_text(encoding="utf-8")), path
@@ -91,21 +91,21 @@ def test_only_one_script_words_days() -> None:
         'f"{count} cached tokens"',
     ],
 )
-def test_a_wording_of_its_own_is_found(text: str) -> None:
+def test_separate_formatting_is_found(text: str) -> None:
     assert wordings(text)
 
 
 @pytest.mark.parametrize(
     "text", ['f"{share:.0%}"', 'f"{count:>6}"', '"claude-code"', '"""Read from the cache."""']
 )
-def test_other_words_are_nobodys_business(text: str) -> None:
+def test_other_words_are_ignored(text: str) -> None:
     assert not wordings(text)
 
 
 MORNING = datetime(2026, 11, 5, 9, 4, 7, tzinfo=timezone(timedelta(hours=2)))
 
 
-def test_moments_have_one_form() -> None:
+def test_times_have_one_format() -> None:
     assert formats.format_day(MORNING) == formats.format_day(date(2026, 11, 5)) == "2026-11-05"
     assert formats.format_minute(MORNING) == "2026-11-05 09:04"
     assert formats.format_second(MORNING) == "2026-11-05 09:04:07"
@@ -123,7 +123,7 @@ def test_moments_have_one_form() -> None:
         (1440, "2026-11-05 09:04 – 2026-11-06 09:04"),
     ],
 )
-def test_a_span_says_once_what_both_ends_have(minutes: int, words: str) -> None:
+def test_period_omits_repeated_parts(minutes: int, words: str) -> None:
     assert formats.format_time_range(MORNING, MORNING + timedelta(minutes=minutes)) == words
 
 
@@ -140,11 +140,11 @@ def test_a_span_says_once_what_both_ends_have(minutes: int, words: str) -> None:
         ("", ""),
     ],
 )
-def test_models_have_one_form(name: str, short: str) -> None:
+def test_models_have_one_format(name: str, short: str) -> None:
     assert formats.format_model(name) == short
 
 
-def test_models_that_would_read_the_same_are_told_apart() -> None:
+def test_ambiguous_model_names_are_distinguished() -> None:
     names = ["claude-a-20250101", "claude-b-20250101", "claude-b-20250202", "other"]
     assert list(formats.format_models_distinctly(names).values()) == [
         "a",
@@ -157,7 +157,7 @@ def test_models_that_would_read_the_same_are_told_apart() -> None:
     assert formats.format_first_models(names[:2]) == "a, b"
 
 
-def test_tokens_on_a_row() -> None:
+def test_tokens_in_a_row() -> None:
     assert (formats.format_input_tokens(43_000), formats.format_output_tokens(946)) == (
         "43k in",
         "946 out",

@@ -1,4 +1,4 @@
-"""Names in plain English: the words that docs/style.md refuses stand in no identifier."""
+"""Words refused by docs/style.md appear in no identifier."""
 
 import ast
 from collections import Counter
@@ -48,7 +48,7 @@ def test_names_and_docstrings_are_plain_english() -> None:
         ("type_ahead = 1", 0),
     ],
 )
-def test_the_measure_sees_them(code: str, refused: int) -> None:
+def test_checker_finds_them(code: str, refused: int) -> None:
     code += "\n\ndef first():\n    return 1\n\n\ndef second():\n    return 2\n"
     module = Module("plait.sample", Path("sample.py"), ast.parse(code), code)
     assert len(list_dialect(measure({"plait.sample": module}), "plait.sample")) == refused

@@ -1,4 +1,4 @@
-"""The guide to the library: every script runs, is short, and prints what stands below it."""
+"""The library guide: every script runs and prints what is shown."""
 
 import doctest
 import re
@@ -24,7 +24,7 @@ HOME = "/home/me/.claude"
 MOST_LINES = 15
 
 
-def test_there_are_seven_scripts_of_fifteen_lines_at_most_with_public_names_alone() -> None:
+def test_scripts_are_short_and_use_public_names() -> None:
     assert len(SCRIPTS) == 7
     for code, _ in SCRIPTS:
         assert len(code.splitlines()) < MOST_LINES
@@ -35,22 +35,20 @@ def test_there_are_seven_scripts_of_fifteen_lines_at_most_with_public_names_alon
 
 
 @pytest.mark.parametrize("number", [number for number, (_, said) in enumerate(SCRIPTS) if said])
-def test_a_script_prints_what_stands_below_it(
-    number: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_script_prints_what_is_shown(number: int, capsys: pytest.CaptureFixture[str]) -> None:
     code, output = SCRIPTS[number]
     exec(code.replace(HOME, str(GALLERY)), {})
     assert capsys.readouterr().out == output
 
 
-def test_the_conversation_with_the_library_goes_as_it_is_written() -> None:
+def test_interactive_example_runs_as_shown() -> None:
     text = CONVERSATION[0].replace(HOME, str(GALLERY))
     parsed = doctest.DocTestParser().get_doctest(text, {}, "guide", None, 0)
     output: list[str] = []
     assert doctest.DocTestRunner().run(parsed, out=output.append).failed == 0, "".join(output)
 
 
-def test_sessions_are_seen_as_they_go_on(tmp_path: Path) -> None:
+def test_watch_example(tmp_path: Path) -> None:
     shutil.copytree(GALLERY / "straight-line", tmp_path / "logs")
     log = next((tmp_path / "logs").rglob("*.jsonl"))
     code = next(code for code, _ in SCRIPTS if ".watch()" in code).replace(HOME, str(tmp_path))
@@ -72,7 +70,7 @@ def test_sessions_are_seen_as_they_go_on(tmp_path: Path) -> None:
     assert result.startswith("Gift card is deducted twice at checkout | ")
 
 
-def test_a_session_is_followed_block_by_block(tmp_path: Path) -> None:
+def test_follow_example(tmp_path: Path) -> None:
     shutil.copytree(GALLERY / "straight-line", tmp_path / "logs")
     log = next((tmp_path / "logs").rglob("*.jsonl"))
     lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -95,7 +93,7 @@ def test_a_session_is_followed_block_by_block(tmp_path: Path) -> None:
     assert line.startswith("updated toolu_")
 
 
-def test_every_function_of_a_conversation_answers() -> None:
+def test_every_conversation_function_works() -> None:
     names = re.findall(r"^\| `(plait\.conversation\.[\w.]+)` \|", TEXT, re.MULTILINE)
     assert len(names) == 6
     result = plait.Archive([GALLERY]).session("Two tests that fail once in ten runs").conversations

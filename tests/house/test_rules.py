@@ -1,4 +1,4 @@
-"""The code to the rules of the house: purpose lines, docstrings, sizes, surface, words."""
+"""House rules: purpose lines, docstrings, public surface, environment, words."""
 
 import ast
 import re
@@ -32,7 +32,7 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
             yield node
 
 
-def test_a_module_says_its_purpose_in_its_first_line() -> None:
+def test_module_docstrings_are_one_line() -> None:
     output = {name_of(path): ast.get_docstring(parsed(path)) or "" for path in MODULES}
     first = {name: text.partition("\n")[0].rstrip() for name, text in output.items()}
     ends = (".", ":", "…")
@@ -55,7 +55,7 @@ def test_modules_are_named_after_their_subject() -> None:
     assert [name_of(path) for path in MODULES if BANNED_NAMES & {path.stem, path.parent.name}] == []
 
 
-def test_the_public_surface_is_this() -> None:
+def test_public_surface() -> None:
     assert sorted(plait.__all__) == sorted(PUBLIC)
     for name in PUBLIC:
         assert getattr(plait, name)
@@ -90,14 +90,14 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
             assert not HOME_PATH.search(text), path
 
 
-def test_only_the_settings_know_the_environment() -> None:
+def test_only_settings_read_the_environment() -> None:
     for path in MODULES:
         text = path.read_text(encoding="utf-8")
         if name_of(path) not in ("settings/__init__.py", "cli/hook/event.py"):
             assert not re.search(r"os\.environ|getenv|Path\.home|expanduser", text), path
 
 
-def test_only_the_tests_and_benchmarks_know_the_real_logs() -> None:
+def test_only_tests_and_benchmarks_know_the_real_logs() -> None:
     for path in COMMITTED:
         place = path.relative_to(ROOT).as_posix()
         if (
@@ -109,7 +109,7 @@ def test_only_the_tests_and_benchmarks_know_the_real_logs() -> None:
         assert "PLAIT" + "_SHARED" not in path.read_text(encoding="utf-8", errors="replace"), place
 
 
-def test_what_make_needs_is_in_the_package_of_sources() -> None:
+def test_sdist_contains_what_make_needs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     included = {"pyproject.toml", *project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]}
     rules = re.findall(r"^\$\(\w+\)/\.\w+: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
@@ -119,7 +119,7 @@ def test_what_make_needs_is_in_the_package_of_sources() -> None:
     assert {"CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"} <= included
 
 
-def test_what_a_page_is_waited_for_is_a_function() -> None:
+def test_browser_waits_use_functions() -> None:
     """A bare expression is evaluated again at each look, which the page's own policy forbids."""
     bare = re.compile(r"""wait_for_function\(\s*f?["'](?!(async )?[\w()]+ =>)""")
     tests = [path for folder in ("tests", "tools") for path in (ROOT / folder).rglob("*.py")]

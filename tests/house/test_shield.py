@@ -1,4 +1,4 @@
-"""The environment of whoever runs the tests: none of it reaches the program."""
+"""Tests are shielded from the caller's environment."""
 
 import os
 
@@ -6,7 +6,7 @@ from tests.conftest import TOLD
 from tests.shield import shield
 
 
-def test_what_the_program_would_obey_is_taken_out() -> None:
+def test_environment_variables_are_removed() -> None:
     outside = {
         "PATH": "/bin",
         "PLAIT_HOSTILE": "1",
@@ -19,7 +19,7 @@ def test_what_the_program_would_obey_is_taken_out() -> None:
     assert outside == {"PATH": "/bin", "PLAIT_HOSTILE": "1", "PLAIT_AGENTS": "claude"}
 
 
-def test_the_tests_are_shielded() -> None:
+def test_tests_are_shielded() -> None:
     before = dict(os.environ)
     shield(os.environ, but=TOLD)
     assert dict(os.environ) == before

@@ -1,4 +1,4 @@
-"""Commands shown in documents and in the gallery to what they really print."""
+"""Commands shown in docs and gallery print what is shown."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("command", "output"), SHOWN)
-def test_a_page_shows_what_the_command_prints(command: str, output: str) -> None:
+def test_page_shows_what_the_command_prints(command: str, output: str) -> None:
     printed = printed_by(command)
     assert agrees(output, printed), printed
 
 
 @pytest.mark.parametrize("folder", folders(), ids=lambda folder: folder.name)
-def test_an_example_shows_what_its_command_prints(folder: Path) -> None:
+def test_example_shows_what_its_command_prints(folder: Path) -> None:
     command = (folder / "command").read_text(encoding="utf-8").strip()
     expected = (folder / "expected.txt").read_text(encoding="utf-8").rstrip("\n")
     assert printed_by(command, folder) == expected
@@ -38,5 +38,5 @@ def test_an_example_shows_what_its_command_prints(folder: Path) -> None:
         ("…\nz", "a\nb\ny", False),
     ],
 )
-def test_outputs_can_differ(expected: str, printed: str, is_equal: bool) -> None:
+def test_checker_detects_differences(expected: str, printed: str, is_equal: bool) -> None:
     assert agrees(expected, printed) is is_equal

@@ -1,4 +1,4 @@
-"""The guide to writing: every script runs, with public names alone, and prints what it says."""
+"""The guide to writing: every script runs and prints what is shown."""
 
 import re
 from pathlib import Path
@@ -14,9 +14,7 @@ TEXT = (ROOT / "docs" / "guide" / "write.md").read_text(encoding="utf-8")
 SCRIPTS = re.findall(r"```python\n((?:(?!```).)*)```\n```text\n((?:(?!```).)*)```", TEXT, re.DOTALL)
 
 
-def test_the_scripts_print_what_stands_below_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scripts_print_what_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(SCRIPTS) == TEXT.count("```python") == 5
     for code, output in SCRIPTS:
         assert set(re.findall(r"plait\.([A-Za-z]\w*)", code)) <= set(plait.__all__)
@@ -25,7 +23,7 @@ def test_the_scripts_print_what_stands_below_them(
         assert capsys.readouterr().out == output
 
 
-def test_every_verb_is_told() -> None:
+def test_every_method_is_documented() -> None:
     table = TEXT[TEXT.index("| it happens that") : TEXT.index("\n\nFields that have")]
     result = set(re.findall(r"`\.?([a-z_]+)[(`]", table))
     within = {

@@ -24,14 +24,14 @@ Selection = dict[str, list[Session]]
 
 
 def selections(archive: Archive) -> Selection:
-    """Returns all sessions, those of some projects, and some alone."""
+    """Return all sessions, those of some projects, and some alone."""
     found = {"all": list(archive.sessions)}
     found |= {f"in {one.name}": list(one.sessions) for one in archive.projects[:MOST]}
     return found | {f"{one.path}": [one] for one in archive.sessions[:MOST]}
 
 
 def cold(root: Path) -> dict[str, Any]:
-    """Returns what cold files tell."""
+    """Return what cold files tell."""
     archive = Archive([root])
     responses = count_responses(archive.sessions)
     return answers(
@@ -44,7 +44,7 @@ def cold(root: Path) -> dict[str, Any]:
 
 
 def warm(root: Path, folder: Path) -> dict[str, Any]:
-    """Returns what the index tells, and does not read a log where it need not."""
+    """Return what the index tells, and does not read a log where it need not."""
     archive = Archive([root])
     with ExitStack() as stack:
         index = stack.enter_context(open_fresh_index(archive, folder))
@@ -70,7 +70,7 @@ def answers(
     figures: Callable[[Sequence[Session], Statistics], object],
     forest: Callable[[Sequence[Session], Any], object],
 ) -> dict[str, Any]:
-    """Returns every answer by name."""
+    """Return every answer by name."""
     found: dict[str, Any] = {
         "facts": [archive.facts(one) for one in archive.sessions],
         "usage": responses,
@@ -90,7 +90,7 @@ def answers(
 
 
 def check(root: Path, folder: Path) -> None:
-    """Compares the answers, twice: what was worked out once is then kept."""
+    """Compare the answers, twice: what was worked out once is then kept."""
     expected = cold(root)
     for _ in range(2):
         found = warm(root, folder)

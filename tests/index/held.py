@@ -18,7 +18,7 @@ NAMED = ("tool", "model", "project")
 
 
 def held(folder: Path) -> list[tuple[Any, ...]]:
-    """Returns every passage of an index, by names and places."""
+    """Return every passage of an index, by names and places."""
     reader = IndexReader(folder)
     try:
         return sorted(passages(reader), key=repr)
@@ -27,7 +27,7 @@ def held(folder: Path) -> list[tuple[Any, ...]]:
 
 
 def passages(reader: IndexReader) -> list[tuple[Any, ...]]:
-    """Returns every passage, those of unknown sessions too."""
+    """Return every passage, those of unknown sessions too."""
     found = reader.searcher.search(Query.all_query(), 1_000_000, count=False).hits
     at = [address for _, address in found]
     sessions, catalogue = reader.catalogue.sessions(), reader.catalogue
@@ -55,7 +55,7 @@ def named(reader: IndexReader, sort: str) -> list[tuple[int, str]]:
 
 
 def expected(root: Path) -> list[tuple[Any, ...]]:
-    """Returns every passage that cold files give."""
+    """Return every passage that cold files give."""
     rows: list[tuple[Any, ...]] = []
     for session in Archive([root]).sessions:
         reading = IndexedSession(session)
@@ -79,7 +79,7 @@ def plain(name: str | None) -> str | None:
 
 
 def tables(folder: Path) -> dict[str, list[Any]]:
-    """Returns the rows of the catalogue, numbers left out."""
+    """Return the rows of the catalogue, numbers left out."""
     reader = IndexReader(folder)
     try:
         catalogue = reader.catalogue
@@ -104,26 +104,26 @@ def tables(folder: Path) -> dict[str, list[Any]]:
 
 
 def written(path: Path, data: bytes) -> None:
-    """Writes a file anew."""
+    """Write a file anew."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 
 
 def added(path: Path, data: bytes) -> None:
-    """Adds to a file; a clock that stands still does not hide it."""
+    """Add to a file; a clock that stands still does not hide it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         file.write(data)
 
 
 def aged(path: Path) -> None:
-    """Makes a file look as if it were written at another time."""
+    """Make a file look as if it were written at another time."""
     status = path.stat()
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1_000_000))
 
 
 def change(root: Path, kind: str, name: str, data: bytes) -> None:
-    """Does something to a file, where it is there."""
+    """Do something to a file, where it is there."""
     path, other = root / name, root / "0q" / Path(name).name
     match kind:
         case "append":

@@ -17,13 +17,13 @@ Row = tuple[Any, ...]
 
 
 def told(session: Session) -> list[Conversation]:
-    """Returns all conversations of a session in the order of their numbers."""
+    """Return all conversations of a session in the order of their numbers."""
     found = open_session(session).conversations
     return [*found.by_line.values(), *([found.recovered] if found.recovered else ())]
 
 
 def passages(session: Session) -> Iterator[Row]:
-    """Yields the passages of a session, the title left out."""
+    """Yield the passages of a session, the title left out."""
     folder = session.path.with_suffix("")
     for conversation in told(session):
         yield from passages_in(conversation, folder)
@@ -56,7 +56,7 @@ def passages_in(conversation: Conversation, folder: Path) -> Iterator[Row]:
 
 
 def _outcome(item: Item) -> tuple[str | None, bool]:
-    """Returns what the reading says became of a call, and whether it is told with its call."""
+    """Return what the reading says became of a call, and whether it is told with its call."""
     if isinstance(item, ToolCall):
         outcome, is_with_call = item.outcome, False
     elif isinstance(item, LateResult):
@@ -76,7 +76,7 @@ def state_of(conversation: Conversation) -> str:
 
 
 def lines(session: Session) -> list[Row]:
-    """Returns the DAG-lines of a session."""
+    """Return the DAG-lines of a session."""
     return [
         (
             *(one.id, one.kind, state_of(one)),
@@ -87,7 +87,7 @@ def lines(session: Session) -> list[Row]:
 
 
 def turns(session: Session) -> list[Row]:
-    """Returns the turns of a session."""
+    """Return the turns of a session."""
     return [
         (dag, turn.number, turn.opener.kind, turn.opener.time, turn.opener.uuid)
         for dag, one in enumerate(told(session))

@@ -23,7 +23,7 @@ SHORT = 60
 
 
 def picture(drawing: str) -> list[str]:
-    """Returns the passages of a drawing, and the words of each line."""
+    """Return the passages of a drawing, and the words of each line."""
     drawn = draw(drawing)
     with TemporaryDirectory() as place:
         drawn.write(Path(place) / "logs")
@@ -63,7 +63,7 @@ def _short(text: str) -> str:
 
 
 def main() -> None:
-    """Draws the picture anew."""
+    """Draw the picture anew."""
     parts = (f"{name}\n  {_joined(picture(drawing))}\n" for name, drawing in talks().items())
     PICTURE.write_text("".join(parts), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""A disk without room, or another program's lock, to a clear error and an index as it was."""
+"""No disk space or a foreign lock gives a clear error and leaves the index intact."""
 
 import sqlite3
 import subprocess
@@ -35,7 +35,7 @@ except SourceError as error:
 
 
 def cramped(root: Path, folder: Path, most: int) -> str:
-    """Returns what a run says in which no file may become larger than so many bytes."""
+    """Return what a run says in which no file may become larger than so many bytes."""
     child = subprocess.run(
         [sys.executable, "-B", "-c", CHILD, str(root), str(folder), str(most)],
         capture_output=True,
@@ -46,7 +46,7 @@ def cramped(root: Path, folder: Path, most: int) -> str:
 
 
 @pytest.mark.parametrize("most", [100, 5_000, 40_000])
-def test_a_first_index_without_room(tmp_path: Path, most: int) -> None:
+def test_first_index_without_disk_space(tmp_path: Path, most: int) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
     said = cramped(root, folder, most)
@@ -57,7 +57,7 @@ def test_a_first_index_without_room(tmp_path: Path, most: int) -> None:
 
 
 @pytest.mark.parametrize("most", [5_000, 25_000])
-def test_an_index_that_cannot_grow_answers_as_before(tmp_path: Path, most: int) -> None:
+def test_index_that_cannot_grow_still_answers(tmp_path: Path, most: int) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
     update_index(Archive([root]), folder)
@@ -73,9 +73,7 @@ def test_an_index_that_cannot_grow_answers_as_before(tmp_path: Path, most: int) 
     assert held(folder) == expected(root)
 
 
-def test_a_catalogue_that_another_program_has_locked_is_not_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_locked_catalogue_is_not_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "WRITE_WAIT", 0.1)
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
@@ -116,7 +114,7 @@ def refused_by(name: str) -> sqlite3.OperationalError:
         (None, None),
     ],
 )
-def test_who_is_to_blame(error: Exception | None, hint: str | None) -> None:
+def test_error_names_the_cause(error: Exception | None, hint: str | None) -> None:
     assert is_write_error(error) is (hint is not None)
     if error and hint:
         assert write_error(Path("/x"), error).hints[0].startswith(hint)

@@ -1,4 +1,4 @@
-"""A small archive to what queries find in it: words, fields, facets, and why there is nothing."""
+"""Queries on a small archive: words, fields, facets, and empty results."""
 
 import re
 from collections.abc import Iterator
@@ -88,7 +88,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexReader]:
         ("after:1d", 0),
     ],
 )
-def test_how_many_passages_answer(reader: IndexReader, query: str, total: int) -> None:
+def test_hit_counts(reader: IndexReader, query: str, total: int) -> None:
     assert reader.search(query).total == total
 
 
@@ -107,7 +107,7 @@ def test_how_many_passages_answer(reader: IndexReader, query: str, total: int) -
         ("%", "'%' has no searchable word"),
     ],
 )
-def test_what_cannot_be_asked(reader: IndexReader, query: str, said: str) -> None:
+def test_refused_queries(reader: IndexReader, query: str, said: str) -> None:
     with pytest.raises(UserError) as caught:
         reader.search(query)
     assert caught.value.message == said
@@ -125,14 +125,14 @@ def test_what_cannot_be_asked(reader: IndexReader, query: str, said: str) -> Non
         ("parser", None, ()),
     ],
 )
-def test_why_there_is_nothing(
+def test_reasons_for_no_hits(
     reader: IndexReader, query: str, note: str | None, near: tuple[str, ...]
 ) -> None:
     found = reader.search(query)
     assert (found.note, found.near) == (note, near)
 
 
-def test_a_hit_is_a_turn_with_its_best_passage(reader: IndexReader) -> None:
+def test_hit_is_a_turn_with_its_best_passage(reader: IndexReader) -> None:
     [hit] = reader.search("parser").hits
     assert (hit.kind, hit.turn, hit.more, hit.state, hit.tool) == ("prompt", 1, 3, "active", None)
     assert [hit.snippet[start:end] for start, end in hit.marks] == ["parser"]
@@ -143,13 +143,13 @@ def test_a_hit_is_a_turn_with_its_best_passage(reader: IndexReader) -> None:
     assert ([one.turn for one in newest.hits], newest.total) == ([2], 2)
 
 
-def test_a_session_is_named_by_the_beginning_of_its_id(reader: IndexReader) -> None:
+def test_session_by_id_prefix(reader: IndexReader) -> None:
     for name in {hit.session for hit in reader.search("in:prompt").hits}:
         found = reader.search(f"session:{name[:8].upper()}", limit=20)
         assert {hit.session for hit in found.hits} == {name}
 
 
-def test_what_is_counted_of_the_answers(reader: IndexReader) -> None:
+def test_facet_counts(reader: IndexReader) -> None:
     facets = reader.search("in:prompt,input", has_facets=True).facets
     assert facets["kind"] == {"prompt": 3, "input": 2}
     assert facets["tool"] == {"Read": 1, "Bash": 1}
@@ -173,7 +173,7 @@ YEAR = int(EPOCH + HALF_LIFE)
         (int(EPOCH + 9 * HALF_LIFE), 256.0),
     ],
 )
-def test_what_is_newer_counts_more(when: int | None, weight: float) -> None:
+def test_newer_hits_rank_higher(when: int | None, weight: float) -> None:
     assert compute_recency(when) == pytest.approx(weight)
 
 
@@ -186,7 +186,7 @@ def test_what_is_newer_counts_more(when: int | None, weight: float) -> None:
         (1 << 60, None),
     ],
 )
-def test_a_second_is_written_as_the_log_does(seconds: int | None, stamp: str | None) -> None:
+def test_time_format_matches_the_log(seconds: int | None, stamp: str | None) -> None:
     assert format_timestamp(seconds) == stamp
 
 
@@ -203,7 +203,7 @@ FOUND = [re.compile("needle"), re.compile("thread")]
         ("needle " + "z " * 200 + "thread needle", "…z z ", ["thread", "needle"]),
     ],
 )
-def test_the_part_of_a_text_that_shows_most(text: str, snippet: str, marks: list[str]) -> None:
+def test_best_snippet(text: str, snippet: str, marks: list[str]) -> None:
     shown = make_excerpt(text, FOUND, 0).snippet
     assert shown.text.startswith(snippet)
     assert [shown.text[start:end] for start, end in shown.marks] == marks
@@ -211,7 +211,7 @@ def test_the_part_of_a_text_that_shows_most(text: str, snippet: str, marks: list
     assert len(shown.text) <= 222
 
 
-def test_lines_around_what_was_found() -> None:
+def test_context_lines() -> None:
     text = "one\ntwo\nthree\na needle\nfive\nsix\nseven"
     shown = make_excerpt(text, FOUND, 2)
     assert shown.snippet.text == "a needle"

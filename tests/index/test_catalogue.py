@@ -1,4 +1,4 @@
-"""The catalogue and its rows: values that are kept as they are, numbers, names, who may write."""
+"""The catalogue: stored values, numbering, names, write lock."""
 
 from pathlib import Path
 
@@ -41,12 +41,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("value", [["a", 1], ["\ud800"], [1 << 70], {"a": [1.5, None]}, []])
-def test_values_are_kept_as_they_are(value: object) -> None:
+def test_values_round_trip(value: object) -> None:
     kind = dict[str, list[float | None]] if isinstance(value, dict) else list[str | int]
     assert from_bytes(to_bytes(value), kind) == value
 
 
-def test_charges_are_kept() -> None:
+def test_billing_rows_round_trip() -> None:
     assert from_bytes(to_bytes(PackedBills([1, 2], [], True)), PackedBills) == PackedBills(
         [1, 2], [], True
     )
@@ -68,7 +68,7 @@ def test_names_have_numbers(folder: Path) -> None:
         one.close()
 
 
-def test_numbers_are_never_given_twice(folder: Path) -> None:
+def test_numbers_are_never_reused(folder: Path) -> None:
     catalogue = Catalogue(folder, is_reader=False)
     assert catalogue.reserve_numbers("fresh", 3) == 1
     assert catalogue.reserve_numbers("fresh", 1) == 4
@@ -76,7 +76,7 @@ def test_numbers_are_never_given_twice(folder: Path) -> None:
     catalogue.close()
 
 
-def test_what_is_known(folder: Path) -> None:
+def test_known_files(folder: Path) -> None:
     catalogue = Catalogue(folder)
     (sid,) = catalogue.sessions()
     known = catalogue.sessions([sid])[sid]
@@ -124,7 +124,7 @@ def noted(folder: Path, name: str) -> object:
         catalogue.close()
 
 
-def test_what_was_worked_out_is_kept_while_nothing_has_changed(folder: Path) -> None:
+def test_derived_results_are_kept_while_unchanged(folder: Path) -> None:
     now = generation(folder)
     assert now > 0
     assert not write_if_unchanged(folder, now + 1, [save_meta("a", 1)])
@@ -165,7 +165,7 @@ def test_rows_of_a_session_and_of_groups(folder: Path) -> None:
     assert not write_if_unchanged(folder, now, [save_session_rows(5, {"calls": [large]})])
 
 
-def test_what_the_system_did_not_take() -> None:
+def test_write_errors() -> None:
     assert is_write_error(OSError("os error 28"))
     assert is_write_error(ValueError("LockBusy"))
     assert not is_write_error(OSError("other"))
@@ -175,7 +175,7 @@ def test_what_the_system_did_not_take() -> None:
     assert write_error(Path("x"), OSError("os error 28")).hints[0].startswith("free disk space")
 
 
-def test_what_was_done_to_an_index() -> None:
+def test_damaged_indexes() -> None:
     assert IndexReport(bytes=5).is_unchanged
     for done in (IndexReport(read=1), IndexReport(grown=1), IndexReport(forgotten=1)):
         assert not done.is_unchanged

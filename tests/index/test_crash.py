@@ -1,4 +1,4 @@
-"""A process that is killed while it writes to an index that is right after the next run."""
+"""A process killed while writing the index: the next run repairs it."""
 
 import random
 import signal
@@ -55,7 +55,7 @@ def started(root: Path, folder: Path) -> "subprocess.Popen[bytes]":
 
 
 def killed(root: Path, folder: Path, delay: float) -> None:
-    """Starts a run and kills it."""
+    """Start a run and kills it."""
     child = started(root, folder)
     time.sleep(delay)
     child.send_signal(signal.SIGKILL)
@@ -63,7 +63,7 @@ def killed(root: Path, folder: Path, delay: float) -> None:
 
 
 def whole_run(root: Path, folder: Path) -> float:
-    """Returns how long a run takes that nobody kills."""
+    """Return how long a run takes that nobody kills."""
     child = started(root, folder)
     begun = time.perf_counter()
     child.communicate()
@@ -92,17 +92,17 @@ def check_killed(tmp_path: Path, times: int) -> None:
     assert tables(folder) == tables(tmp_path / "anew")
 
 
-def test_a_run_that_is_killed_leaves_an_index_that_the_next_one_mends(tmp_path: Path) -> None:
+def test_index_of_a_killed_run_is_repaired_by_the_next(tmp_path: Path) -> None:
     check_killed(tmp_path, 6)
 
 
 @pytest.mark.long
-def test_fifty_runs_that_are_killed(tmp_path: Path) -> None:
+def test_fifty_killed_runs(tmp_path: Path) -> None:
     check_killed(tmp_path, 50)
 
 
 @pytest.mark.parametrize("step", ["announced", "committed"])
-def test_each_step_of_a_batch_may_be_the_last(tmp_path: Path, step: str) -> None:
+def test_kill_at_each_step_of_a_batch(tmp_path: Path, step: str) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
     update_index(Archive([root]), folder)
@@ -118,7 +118,7 @@ def test_each_step_of_a_batch_may_be_the_last(tmp_path: Path, step: str) -> None
     assert held(folder) == expected(root)
 
 
-def test_an_index_whose_halves_disagree_is_made_anew(tmp_path: Path) -> None:
+def test_inconsistent_index_is_rebuilt(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
     update_index(Archive([root]), folder)
@@ -131,7 +131,7 @@ def test_an_index_whose_halves_disagree_is_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["catalogue.sqlite", "text/meta.json"])
-def test_an_index_that_is_damaged_is_made_anew(tmp_path: Path, name: str) -> None:
+def test_damaged_index_is_rebuilt(tmp_path: Path, name: str) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
     update_index(Archive([root]), folder)
@@ -141,7 +141,7 @@ def test_an_index_that_is_damaged_is_made_anew(tmp_path: Path, name: str) -> Non
     assert held(folder) == expected(root)
 
 
-def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
+def test_index_of_another_version_is_rebuilt(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
     update_index(Archive([root]), folder)

@@ -1,4 +1,4 @@
-"""An index that is deleted while something of it is still at work."""
+"""Deleting an index that is still in use."""
 
 import shutil
 from errno import EACCES, ENOTEMPTY
@@ -13,7 +13,7 @@ from plait.index.writer import open_writer
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_a_folder_in_which_somebody_still_tidies_up_is_deleted_in_the_end(
+def test_folder_still_being_written_is_deleted_eventually(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     with open_writer(tmp_path):

@@ -1,4 +1,4 @@
-"""Sessions that are deleted to nothing: no page, no row and no journal tells of them."""
+"""Deleted sessions leave no page, row or journal entry."""
 
 from pathlib import Path
 
@@ -15,19 +15,19 @@ KEPT, GONE = (
 
 
 def written(root: Path) -> Archive:
-    """Returns an archive of two sessions."""
+    """Return an archive of two sessions."""
     KEPT.write(root)
     GONE.write(root)
     return Archive([root])
 
 
 def held(index: Path, words: str) -> list[str]:
-    """Returns the files of an index, and of what lies beside it, that hold some words."""
+    """Return the files of an index, and of what lies beside it, that hold some words."""
     places = (path for path in index.parent.rglob("*") if path.is_file())
     return [path.name for path in places if words.encode() in path.read_bytes()]
 
 
-def test_what_is_deleted_is_in_no_file_of_the_index(tmp_path: Path) -> None:
+def test_deleted_session_is_in_no_index_file(tmp_path: Path) -> None:
     root, index = tmp_path / "root", tmp_path / "cache" / "index"
     archive = written(root)
     update_index(archive, index)
@@ -38,7 +38,7 @@ def test_what_is_deleted_is_in_no_file_of_the_index(tmp_path: Path) -> None:
     assert held(index, "an ordinary thing") != []
 
 
-def test_the_page_of_what_is_deleted_goes_with_it(tmp_path: Path) -> None:
+def test_cached_page_of_a_deleted_session_is_removed(tmp_path: Path) -> None:
     root, index = tmp_path / "root", tmp_path / "cache" / "index"
     archive = written(root)
     update_index(archive, index)
@@ -52,7 +52,7 @@ def test_the_page_of_what_is_deleted_goes_with_it(tmp_path: Path) -> None:
     assert pages.find(kept.id, fingerprint_session(kept)) == f"<p>{kept.id}</p>"
 
 
-def test_the_page_of_what_was_changed_goes_too(tmp_path: Path) -> None:
+def test_cached_page_of_a_changed_session_is_removed(tmp_path: Path) -> None:
     root, index = tmp_path / "root", tmp_path / "cache" / "index"
     archive = written(root)
     update_index(archive, index)
@@ -65,7 +65,7 @@ def test_the_page_of_what_was_changed_goes_too(tmp_path: Path) -> None:
     assert [path.name for path in pages.folder.iterdir()] == [pages.path_of(KEPT.session).name]
 
 
-def test_what_is_no_page_of_ours_goes(tmp_path: Path) -> None:
+def test_foreign_cache_files_are_removed(tmp_path: Path) -> None:
     pages = open_page_cache(tmp_path / "index")
     pages.save("a", "mark", "page")
     (pages.folder / "odd.page").write_bytes(b"\xff" * 1000)

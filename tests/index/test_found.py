@@ -1,4 +1,4 @@
-"""An index to the very hits that answer, with their marks, and to lists of its sessions."""
+"""Exact hits with highlights, and lists of sessions."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,7 +65,7 @@ NAMES = names_of(draw(DRAWING))
 
 
 def told(hit: Hit) -> str:
-    """Returns a hit in letters: its session, its record, and its words with the marks."""
+    """Return a hit in letters: its session, its record, and its words with the marks."""
     text = hit.snippet
     for start, end in reversed(hit.marks):
         text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
@@ -132,7 +132,7 @@ ANSWERS: dict[str, set[str]] = {
 
 
 @pytest.mark.parametrize("query", ANSWERS)
-def test_what_answers_a_query(reader: IndexReader, query: str) -> None:
+def test_hits_of_a_query(reader: IndexReader, query: str) -> None:
     assert found(reader, query) == ANSWERS[query]
 
 
@@ -167,13 +167,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("query", WRONG)
-def test_what_the_index_does_not_know(reader: IndexReader, query: str) -> None:
+def test_queries_the_index_cannot_answer(reader: IndexReader, query: str) -> None:
     with pytest.raises(UserError) as caught:
         reader.search(query)
     assert (caught.value.message, *caught.value.hints) == WRONG[query]
 
 
-def test_filters_count_as_fields_do(reader: IndexReader) -> None:
+def test_filters_equal_fields(reader: IndexReader) -> None:
     assert reader.search("apple", [Field("tool", "Read")]).note == (
         "without the fields it is found in 2 passages"
     )
@@ -185,7 +185,7 @@ def test_filters_count_as_fields_do(reader: IndexReader) -> None:
     }
 
 
-def test_a_turn_is_one_hit_and_says_how_many_more_answer(reader: IndexReader) -> None:
+def test_turn_is_one_hit_with_a_count(reader: IndexReader) -> None:
     result = reader.search("cart branch:active", limit=50)
     assert [(told(hit), hit.more) for hit in result.hits] == [
         ("work U1 prompt: The total of the [cart] is wrong", 2),
@@ -206,7 +206,7 @@ def test_a_hit_has_its_place(reader: IndexReader) -> None:
     assert (title.turn, title.branch, title.line, title.uuid) == (None, None, 0, None)
 
 
-def test_the_newer_and_the_more_telling_come_first(reader: IndexReader) -> None:
+def test_ranking_by_age_and_relevance(reader: IndexReader) -> None:
     kinds = [hit.kind for hit in reader.search("cart", limit=50).hits]
     assert kinds[0] == "prompt"
     scores = [hit.score for hit in reader.search("cart", limit=50).hits]

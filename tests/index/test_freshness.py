@@ -1,4 +1,4 @@
-"""Files to the marks they are known by, and to whether they have only grown."""
+"""File stamps, and whether a file has only grown."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def stamped(path: Path) -> FileStamp:
         ),
     ],
 )
-def test_whether_a_file_was_only_added_to(tmp_path: Path, after: bytes, expected: bool) -> None:
+def test_file_has_only_grown(tmp_path: Path, after: bytes, expected: bool) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(LONG)
     known = mark_file(str(path), stamped(path), "session", len(LONG))
@@ -52,7 +52,7 @@ def test_whether_a_file_was_only_added_to(tmp_path: Path, after: bytes, expected
     assert has_grown(known, stamped(path)) is expected
 
 
-def test_a_file_that_was_put_in_anothers_place_has_not_grown(tmp_path: Path) -> None:
+def test_replaced_file_has_not_grown(tmp_path: Path) -> None:
     path, other = tmp_path / "log.jsonl", tmp_path / "other"
     path.write_bytes(LONG)
     known = mark_file(str(path), stamped(path), "session", len(LONG))
@@ -61,7 +61,7 @@ def test_a_file_that_was_put_in_anothers_place_has_not_grown(tmp_path: Path) -> 
     assert not has_grown(known, stamped(path))
 
 
-def test_a_file_that_has_gone_has_not_grown(tmp_path: Path) -> None:
+def test_missing_file_has_not_grown(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(LONG)
     stamp = stamped(path)
@@ -71,7 +71,7 @@ def test_a_file_that_has_gone_has_not_grown(tmp_path: Path) -> None:
     assert mark_file(str(path), stamp, "session", 5).head == b""
 
 
-def test_which_files_count(tmp_path: Path) -> None:
+def test_files_that_matter(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     names = [
         "one.jsonl",

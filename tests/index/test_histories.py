@@ -1,4 +1,4 @@
-"""What befalls the files of an archive, one thing each, and the answers are those of cold files."""
+"""Single changes to the files of an archive; answers equal those from cold files."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from tests.index.held import added, written
 
 
 def line(kind: str, uuid: str, parent: str | None, words: str, minute: int, **more: Any) -> bytes:
-    """Returns a line of a log; an answer says what it took."""
+    """Return a line of a log; an answer says what it took."""
     message: dict[str, Any] = {"role": kind, "content": words}
     if kind == "assistant":
         usage = {"input_tokens": 100 + minute, "output_tokens": minute}
@@ -32,7 +32,7 @@ def line(kind: str, uuid: str, parent: str | None, words: str, minute: int, **mo
 
 
 def talk(name: str, session: str) -> bytes:
-    """Returns two turns."""
+    """Return two turns."""
     rows = (
         ("user", "1", None, "hello there", 1),
         ("assistant", "2", "1", "and to you", 2),
@@ -67,7 +67,7 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_file_changed_in_place_whose_time_was_set_back(root: Path, tmp_path: Path) -> None:
+def test_file_changed_in_place_with_its_time_reset(root: Path, tmp_path: Path) -> None:
     path = root / "p" / "one.jsonl"
     status = path.stat()
     path.write_bytes(path.read_bytes().replace(b"hello", b"HELLO").replace(b"102", b"999"))
@@ -76,7 +76,7 @@ def test_a_file_changed_in_place_whose_time_was_set_back(root: Path, tmp_path: P
     check(root, tmp_path / "index")
 
 
-def test_a_log_that_came_after_the_archive_was_looked_through(root: Path, tmp_path: Path) -> None:
+def test_log_created_after_discovery(root: Path, tmp_path: Path) -> None:
     archive = Archive([root])
     assert len(archive.sessions) == 2
     written(root / "p" / "three.jsonl", talk("c", "three"))
@@ -85,13 +85,13 @@ def test_a_log_that_came_after_the_archive_was_looked_through(root: Path, tmp_pa
     assert search(Archive([root]), tmp_path / "index", "hello").sessions == 3
 
 
-def test_a_file_that_is_emptied_and_filled_again(root: Path, tmp_path: Path) -> None:
+def test_file_emptied_and_refilled(root: Path, tmp_path: Path) -> None:
     for data in (b"", talk("a", "one") + MORE, talk("c", "one")):
         written(root / "p" / "one.jsonl", data)
         check(root, tmp_path / "index")
 
 
-def test_a_file_that_goes_and_comes_back(root: Path, tmp_path: Path) -> None:
+def test_file_deleted_and_restored(root: Path, tmp_path: Path) -> None:
     path = root / "p" / "one.jsonl"
     path.unlink()
     check(root, tmp_path / "index")
@@ -99,7 +99,7 @@ def test_a_file_that_goes_and_comes_back(root: Path, tmp_path: Path) -> None:
     check(root, tmp_path / "index")
 
 
-def test_two_files_that_change_places(root: Path, tmp_path: Path) -> None:
+def test_two_swapped_files(root: Path, tmp_path: Path) -> None:
     one, two = root / "p" / "one.jsonl", root / "p" / "two.jsonl"
     one.rename(tmp_path / "away")
     two.rename(one)
@@ -107,12 +107,12 @@ def test_two_files_that_change_places(root: Path, tmp_path: Path) -> None:
     check(root, tmp_path / "index")
 
 
-def test_a_project_with_another_name(root: Path, tmp_path: Path) -> None:
+def test_renamed_project(root: Path, tmp_path: Path) -> None:
     (root / "p").rename(root / "q")
     check(root, tmp_path / "index")
 
 
-def test_an_agent_that_comes_later_and_grows_with_its_session(root: Path, tmp_path: Path) -> None:
+def test_later_agent_growing_with_its_session(root: Path, tmp_path: Path) -> None:
     beside = root / "p" / "one" / "subagents" / "agent-x.jsonl"
     written(beside, AGENT)
     check(root, tmp_path / "index")
@@ -125,7 +125,7 @@ def test_an_agent_that_comes_later_and_grows_with_its_session(root: Path, tmp_pa
     check(root, tmp_path / "index")
 
 
-def test_titles_that_come_and_go(root: Path, tmp_path: Path) -> None:
+def test_titles_added_and_removed(root: Path, tmp_path: Path) -> None:
     beside = root / "p" / "one" / "custom-title.json"
     for title in (b'{"customTitle": "My own"}', b'{"customTitle": "My two"}'):
         written(beside, title)
@@ -138,7 +138,7 @@ def test_titles_that_come_and_go(root: Path, tmp_path: Path) -> None:
     check(root, tmp_path / "index")
 
 
-def test_a_session_that_was_forked(root: Path, tmp_path: Path) -> None:
+def test_forked_session(root: Path, tmp_path: Path) -> None:
     """What both hold counts for the first; when that has gone, for the other.
 
     one    a1 a2 a3 a4
@@ -154,7 +154,7 @@ def test_a_session_that_was_forked(root: Path, tmp_path: Path) -> None:
     check(root, tmp_path / "index")
 
 
-def test_clocks_that_are_wrong(root: Path, tmp_path: Path) -> None:
+def test_wrong_clocks(root: Path, tmp_path: Path) -> None:
     path = root / "p" / "one.jsonl"
     for moment in (4e9, 1e8, -5):
         added(path, b"\n")
@@ -162,7 +162,7 @@ def test_clocks_that_are_wrong(root: Path, tmp_path: Path) -> None:
         check(root, tmp_path / "index")
 
 
-def test_links_to_files_and_folders(root: Path, tmp_path: Path) -> None:
+def test_symlinks_to_files_and_folders(root: Path, tmp_path: Path) -> None:
     far = tmp_path / "far.jsonl"
     written(far, talk("c", "three"))
     (root / "p" / "three.jsonl").symlink_to(far)
@@ -186,7 +186,7 @@ def test_other_things_in_place_of_a_log(root: Path, tmp_path: Path) -> None:
     check(root, tmp_path / "index")
 
 
-def test_nothing_is_left_of_a_session_that_has_gone(root: Path, tmp_path: Path) -> None:
+def test_nothing_remains_of_a_deleted_session(root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "index"
     for data in (talk("c", "one"), talk("c", "one") + MORE):
         written(root / "p" / "one.jsonl", data)
@@ -203,7 +203,7 @@ def test_nothing_is_left_of_a_session_that_has_gone(root: Path, tmp_path: Path) 
         assert not connection.execute(lone).fetchall()
 
 
-def test_a_log_that_grows_while_what_it_adds_is_worked_out(root: Path, tmp_path: Path) -> None:
+def test_log_growing_during_indexing(root: Path, tmp_path: Path) -> None:
     archive = Archive([root])
     added(root / "p" / "one.jsonl", b"\n")
     with open_fresh_index(archive, tmp_path / "index") as index:

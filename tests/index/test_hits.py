@@ -1,4 +1,4 @@
-"""Texts to the part worth showing, letter by letter, and to the words they are found by."""
+"""Snippets: the best part of a text, highlights, and index terms."""
 
 import re
 
@@ -34,7 +34,7 @@ SHOWN: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("why", SHOWN)
-def test_the_part_worth_showing(why: str) -> None:
+def test_best_snippet(why: str) -> None:
     text, expected = SHOWN[why]
     snippet = make_excerpt(text, [X, Y], 0).snippet
     shown = snippet.text
@@ -43,13 +43,13 @@ def test_the_part_worth_showing(why: str) -> None:
     assert shown == expected
 
 
-def test_marks_that_overlap_are_one() -> None:
+def test_overlapping_highlights_merge() -> None:
     marks = [re.compile("ab"), re.compile("bcd"), re.compile("c")]
     assert make_excerpt("-abcd-", marks, 0).snippet.marks == ((1, 5),)
     assert make_excerpt("-a-", [re.compile("")], 0).snippet.marks == ()
 
 
-def test_how_far_a_snippet_reaches() -> None:
+def test_snippet_length() -> None:
     assert (SNIPPET_LEAD, SNIPPET_WIDTH) == (50, 220)
     shown = make_excerpt(LONG + "x " + LONG, [X], 0).snippet
     assert len(shown.text) <= SNIPPET_WIDTH + 2
@@ -69,12 +69,12 @@ def test_how_far_a_snippet_reaches() -> None:
         ("x" * 129, [], ""),
     ],
 )
-def test_words_and_pairs(text: str, words: list[str], pairs: str) -> None:
+def test_words_and_bigrams(text: str, words: list[str], pairs: str) -> None:
     assert split_words(text) == words
     assert separate_scripts(text)[1] == pairs
 
 
-def test_pairs_of_a_run() -> None:
+def test_bigrams_of_a_run() -> None:
     assert letter_pairs("日") == ["日"]
     assert letter_pairs("日本") == ["日本"]
     assert letter_pairs("日本語") == ["日本", "本語"]

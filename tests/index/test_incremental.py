@@ -1,4 +1,4 @@
-"""Any sequence of changes to an index that equals one built anew, and what cold files give."""
+"""Any sequence of changes gives the same index as building it anew."""
 
 import json
 import shutil
@@ -59,7 +59,7 @@ def brought(root: Path, folder: Path) -> IndexReport:
 
 
 def check(root: Path, folder: Path) -> None:
-    """Compares an index with cold files and with one built anew."""
+    """Compare an index with cold files and with one built anew."""
     assert held(folder) == expected(root)
     anew = folder.with_name("anew")
     shutil.rmtree(anew, ignore_errors=True)
@@ -80,7 +80,7 @@ def file_lines(text: str, name: str) -> dict[str, list[bytes]]:
 
 
 @pytest.mark.parametrize("step", [1, 3])
-def test_a_straight_session_grows_line_by_line(tmp_path: Path, step: int) -> None:
+def test_linear_session_grows_line_by_line(tmp_path: Path, step: int) -> None:
     [(name, lines)] = file_lines(STRAIGHT, "").items()
     path, folder = tmp_path / "root" / name, tmp_path / "index"
     grown = 0
@@ -106,7 +106,7 @@ A3< "Gladly."
 """
 
 
-def test_a_session_that_nobody_prompted_keeps_its_title_as_it_grows(tmp_path: Path) -> None:
+def test_session_without_prompts_keeps_its_title(tmp_path: Path) -> None:
     [(name, lines)] = file_lines(NOBODY, "").items()
     path, folder = tmp_path / "root" / name, tmp_path / "index"
     for line in lines:
@@ -135,7 +135,7 @@ def test_queued_prompts_sent_together_later_appear_once(tmp_path: Path) -> None:
         check(tmp_path / "root", folder)
 
 
-def test_an_agent_grows_line_by_line(tmp_path: Path) -> None:
+def test_agent_grows_line_by_line(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     draw(AGENT).write(root)
     path = next(root.rglob("agent-*.jsonl"))
@@ -148,7 +148,7 @@ def test_an_agent_grows_line_by_line(tmp_path: Path) -> None:
         check(root, folder)
 
 
-def test_a_session_and_its_agent_grow_at_once(tmp_path: Path) -> None:
+def test_session_and_agent_grow_together(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     draw(AGENT + 'file other\nU1 "x"\nA1< "y"').write(root)
     agent = next(root.rglob("agent-*.jsonl"))
@@ -182,7 +182,7 @@ CHANGES = ("append", "append", "append", "torn", "rewrite", "truncate", "delete"
 
 @st.composite
 def histories(draw_: Any) -> list[tuple[str, str, bytes]]:
-    """Draws changes of files: what is done, to which, with which bytes."""
+    """Draw changes of files: what is done, to which, with which bytes."""
     found = []
     for _ in range(draw_(st.integers(1, 7))):
         path = draw_(st.sampled_from(PATHS))
@@ -193,7 +193,7 @@ def histories(draw_: Any) -> list[tuple[str, str, bytes]]:
 
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(histories())
-def test_any_history_equals_an_index_built_anew(history: list[tuple[str, str, bytes]]) -> None:
+def test_any_history_equals_a_full_build(history: list[tuple[str, str, bytes]]) -> None:
     with TemporaryDirectory() as place:
         root, folder = Path(place) / "root", Path(place) / "index"
         root.mkdir()
@@ -205,7 +205,7 @@ def test_any_history_equals_an_index_built_anew(history: list[tuple[str, str, by
 
 @st.composite
 def talks(draw_: Any) -> list[bytes]:
-    """Draws a session that mostly goes on straight, with an odd record now and then."""
+    """Draw a session that mostly goes on straight, with an odd record now and then."""
     steps = st.sampled_from((*["U", "A", "T R", "A", "T R A"] * 3, *"SHKQIMLPEX", "K L", "T T R R"))
     parts = ["U1"]
     for _ in range(draw_(st.integers(1, 8))):
@@ -248,7 +248,7 @@ def ended(line: bytes) -> bytes:
     return line if line.endswith(b"\n") else line + b"\n"
 
 
-def test_what_belongs_to_nobody_does_not_look_new_and_may_find_its_session(tmp_path: Path) -> None:
+def test_unowned_file_may_find_its_session_later(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     draw(AGENT).write(root)
     own = next(path for path in root.rglob("*.jsonl") if "agent" not in path.name)
@@ -279,7 +279,7 @@ def test_side_files_count(tmp_path: Path) -> None:
     check(tmp_path, folder)
 
 
-def test_many_small_updates_are_merged_and_leave_no_thread_behind(tmp_path: Path) -> None:
+def test_many_small_updates_are_merged_without_leaking_threads(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     for number in range(20):
         line = draw("U1").files[0].lines[0].data
@@ -290,7 +290,7 @@ def test_many_small_updates_are_merged_and_leave_no_thread_behind(tmp_path: Path
     assert len(segments) < 12
 
 
-def test_what_was_not_committed_is_dropped(tmp_path: Path) -> None:
+def test_uncommitted_data_is_dropped(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     draw(STRAIGHT).write(root)
     brought(root, folder)

@@ -1,4 +1,4 @@
-"""Calls by what became of them: the index says what the reading does, whoever asks."""
+"""Calls by outcome: index and conversations agree."""
 
 import re
 from collections import Counter
@@ -70,12 +70,12 @@ def asked(reader: IndexReader, **fields: str) -> list[str]:
     return [told(hit) for hit in reader.search("", filters).hits]
 
 
-def test_index_and_reading_have_the_same_words_for_outcomes() -> None:
+def test_index_and_conversations_use_the_same_outcomes() -> None:
     assert get_args(NotableOutcome) == OUTCOMES
     assert len(set(SORTS)) == len(SORTS)
 
 
-def test_failing_commands_are_listed_each_once_the_newest_first(reader: IndexReader) -> None:
+def test_failed_commands_are_listed_once_newest_first(reader: IndexReader) -> None:
     assert asked(reader, tool="Bash", outcome="failed") == [
         "input Bash failed: make pages",
         "input Bash failed: pytest -q",
@@ -86,7 +86,7 @@ def test_failing_commands_are_listed_each_once_the_newest_first(reader: IndexRea
     assert found.facets["outcome"] == {"failed": 3}
 
 
-def test_a_plan_that_was_rejected(reader: IndexReader) -> None:
+def test_rejected_plan(reader: IndexReader) -> None:
     assert asked(reader, tool="ExitPlanMode", outcome="rejected") == [
         "input ExitPlanMode rejected: Rewrite the parser"
     ]
@@ -110,7 +110,7 @@ def test_outcomes_with_words_and_fields(reader: IndexReader, query: str, found: 
     assert [told(hit) for hit in reader.search(query, limit=len(found) or 1).hits] == found
 
 
-def test_facets_count_what_a_click_would_list(reader: IndexReader) -> None:
+def test_facet_counts_match_their_lists(reader: IndexReader) -> None:
     everything = reader.search("tool:Bash", has_facets=True).facets["outcome"]
     assert everything == {"failed": 2, "launched": 1, "interrupted": 1}
     for outcome, count in everything.items():
@@ -120,7 +120,7 @@ def test_facets_count_what_a_click_would_list(reader: IndexReader) -> None:
     assert reader.search("(exit OR pytest) outcome:failed").total == 3
 
 
-def test_an_outcome_that_is_none(reader: IndexReader) -> None:
+def test_unknown_outcome(reader: IndexReader) -> None:
     with pytest.raises(UserError) as caught:
         reader.search("outcome:ok")
     assert caught.value.message == "no outcome named 'ok'"
@@ -137,14 +137,14 @@ def test_words_by_time_and_fields_by_relevance(reader: IndexReader) -> None:
     assert reader.search("tool:Bash", sort="relevance").sort == "relevance"
 
 
-def test_a_short_list_says_that_there_is_more(reader: IndexReader) -> None:
+def test_limited_list_says_there_is_more(reader: IndexReader) -> None:
     first = reader.search("outcome:failed", limit=2)
     assert (len(first.hits), first.listed, first.total, first.is_whole) == (2, 2, 3, False)
     exact = reader.search("outcome:failed", limit=3)
     assert (len(exact.hits), exact.is_whole) == (3, True)
 
 
-def test_each_passage_by_itself_is_all_that_is_counted(reader: IndexReader) -> None:
+def test_passages_are_counted_individually(reader: IndexReader) -> None:
     by_turn = reader.search("make")
     each = reader.search("make", is_each=True)
     assert len(each.hits) == each.total == each.listed == by_turn.total
@@ -152,7 +152,7 @@ def test_each_passage_by_itself_is_all_that_is_counted(reader: IndexReader) -> N
 
 
 @pytest.mark.parametrize("looked", [0, 2, 40])
-def test_equals_in_time_are_cut_alike_however_many(
+def test_ties_in_time_are_cut_consistently(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked: int
 ) -> None:
     monkeypatch.setattr("plait.index.search.MAX_EQUAL_TIMES", looked)
@@ -175,7 +175,7 @@ def test_equals_in_time_are_cut_alike_however_many(
 
 
 def calls_read(root: Path) -> Counter[str]:
-    """Counts what became of calls as a reader has them, with results whose call is elsewhere."""
+    """Count what became of calls as a reader has them, with results whose call is elsewhere."""
     counts = Counter[str]()
     for session in Archive([root]).sessions:
         for conversation in oracle.told(session):
@@ -191,7 +191,7 @@ def calls_read(root: Path) -> Counter[str]:
 
 
 def calls_found(root: Path, folder: Path) -> Counter[str]:
-    """Counts what became of calls as the index has them, by facets and by lists alike."""
+    """Count what became of calls as the index has them, by facets and by lists alike."""
     update_index(Archive([root]), folder)
     with closing(IndexReader(folder)) as reader:
         lists = {name: reader.search(f"outcome:{name}").total for name in OUTCOMES}
@@ -201,7 +201,7 @@ def calls_found(root: Path, folder: Path) -> Counter[str]:
     return found
 
 
-def test_the_gallery_is_counted_as_it_is_read(tmp_path: Path) -> None:
+def test_gallery_counts_match_conversations(tmp_path: Path) -> None:
     found = calls_found(EXAMPLES, tmp_path / "index")
     assert found == calls_read(EXAMPLES)
     assert set(found) == set(OUTCOMES)
@@ -209,7 +209,7 @@ def test_the_gallery_is_counted_as_it_is_read(tmp_path: Path) -> None:
 
 @settings(max_examples=12, suppress_health_check=list(HealthCheck), deadline=None)
 @given(talks())
-def test_talks_are_counted_as_they_are_read(lines: list[bytes]) -> None:
+def test_random_sessions_match_conversations(lines: list[bytes]) -> None:
     with TemporaryDirectory() as place:
         root = Path(place) / "logs"
         written(root / "p" / "talk.jsonl", b"".join(ended(line) for line in lines))
@@ -217,7 +217,7 @@ def test_talks_are_counted_as_they_are_read(lines: list[bytes]) -> None:
 
 
 @pytest.mark.long
-def test_real_sessions_are_counted_as_they_are_read(shared: Path, tmp_path: Path) -> None:
+def test_real_session_counts_match_conversations(shared: Path, tmp_path: Path) -> None:
     found = calls_found(shared / "corpus", tmp_path / "index")
     assert found == calls_read(shared / "corpus")
 

@@ -1,4 +1,4 @@
-"""The passages that are indexed of some sessions, compared with a kept picture."""
+"""Indexed passages of example sessions, compared with expected output."""
 
 import pytest
 
@@ -9,7 +9,7 @@ TALKS = talks()
 
 
 def parts(text: str) -> dict[str, list[str]]:
-    """Returns the lines of each session."""
+    """Return the lines of each session."""
     found: dict[str, list[str]] = {}
     for line in text.splitlines():
         if line.startswith("  "):
@@ -23,9 +23,9 @@ KEPT = parts(PICTURE.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", TALKS)
-def test_a_session_is_indexed_as_the_picture_shows(name: str) -> None:
+def test_indexed_passages_match_the_picture(name: str) -> None:
     assert picture(TALKS[name]) == KEPT[name], "run `python -m tests.index.pictures` and review"
 
 
-def test_every_session_has_its_picture() -> None:
+def test_every_session_has_a_picture() -> None:
     assert list(KEPT) == list(TALKS)

@@ -1,4 +1,4 @@
-"""What a user asks to what is wanted, sign by sign, and to what is wrong with it."""
+"""Parsing search queries and their errors."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def words(*texts: str) -> tuple[Word, ...]:
         ("tool:OR x", And((Field("tool", "OR"), Word("x")))),
     ],
 )
-def test_what_is_wanted(text: str, wanted: QueryNode) -> None:
+def test_parsed_queries(text: str, wanted: QueryNode) -> None:
     assert parse_query(text) == wanted
 
 
@@ -80,7 +80,7 @@ def test_what_is_wanted(text: str, wanted: QueryNode) -> None:
         ("a" * 81 + ")", f"a parenthesis is closed but never opened in '{'a' * 79}…'"),
     ],
 )
-def test_what_is_wrong(text: str, said: str) -> None:
+def test_query_errors(text: str, said: str) -> None:
     with pytest.raises(UserError) as caught:
         parse_query(text)
     assert caught.value.message == said
@@ -95,7 +95,7 @@ def test_what_is_wrong(text: str, said: str) -> None:
     ],
     ids=["deep", "long", "open"],
 )
-def test_what_is_just_small_enough(text: str) -> None:
+def test_query_limits(text: str) -> None:
     assert parse_query(text)
 
 

@@ -1,4 +1,4 @@
-"""What the index reads of a session to what its conversations hold: the same, word by word."""
+"""Indexed text equals the text of the conversations, word for word."""
 
 from collections import Counter
 from pathlib import Path
@@ -23,7 +23,7 @@ SMALL = 1 << 20
 
 
 def read(session: Session) -> tuple[Counter[oracle.Row], list[oracle.Row], list[oracle.Row]]:
-    """Returns the passages, the DAG-lines and the turns that the index reads."""
+    """Return the passages, the DAG-lines and the turns that the index reads."""
     reading = IndexedSession(session)
     ids = [one.line.id for one in reading.lines]
     found = Counter(
@@ -39,7 +39,7 @@ def read(session: Session) -> tuple[Counter[oracle.Row], list[oracle.Row], list[
 
 
 def check(root: Path, most: int = 1 << 40) -> int:
-    """Compares the sessions of a folder; returns how many there were."""
+    """Compare the sessions of a folder; returns how many there were."""
     chosen = [one for one in Archive([root]).sessions if one.bytes < most]
     for session in chosen:
         passages, lines, turns = read(session)
@@ -62,7 +62,7 @@ def test_generated_work(tmp_path: Path) -> None:
 
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(st.sampled_from(PATHS), st.lists(rows, max_size=8), max_size=3))
-def test_anything(files: dict[str, list[dict[str, Any]]]) -> None:
+def test_any_session(files: dict[str, list[dict[str, Any]]]) -> None:
     with TemporaryDirectory() as place:
         for name, drawn in files.items():
             written(Path(place) / name, b"".join(x + b"\n" for x in lines_of(name, drawn)))
@@ -71,7 +71,7 @@ def test_anything(files: dict[str, list[dict[str, Any]]]) -> None:
 
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(talks())
-def test_talks(lines: list[bytes]) -> None:
+def test_random_sessions(lines: list[bytes]) -> None:
     with TemporaryDirectory() as place:
         written(Path(place) / "p" / "talk.jsonl", b"".join(ended(line) for line in lines))
         check(Path(place))

@@ -1,4 +1,4 @@
-"""Real logs to an index that finds every word of them where it stands."""
+"""Every word of real logs is found where it occurs."""
 
 import random
 import re
@@ -44,7 +44,7 @@ def texts(item: Item) -> str:
 
 
 def asked_of(sessions: list[Session], count: int, chance: random.Random) -> list[Asked]:
-    """Returns words and phrases of random turns."""
+    """Return words and phrases of random turns."""
     found: list[Asked] = []
     for session in sessions:
         told = Archive([session.path]).conversations(session).by_line
@@ -106,9 +106,7 @@ def small_copy(corpus: Path, root: Path) -> Path:
 
 
 @pytest.mark.parametrize("text", ["error", "(", "\\n", "import os", "é", '": "'])
-def test_an_exact_text_is_found_where_a_plain_scan_finds_it(
-    shared: Path, tmp_path: Path, text: str
-) -> None:
+def test_exact_text_matches_a_plain_scan(shared: Path, tmp_path: Path, text: str) -> None:
     root = small_copy(shared / "corpus", tmp_path / "root")
     archive = Archive([root])
     wanted = plain_scan(archive, re.escape(text))
@@ -117,9 +115,7 @@ def test_an_exact_text_is_found_where_a_plain_scan_finds_it(
 
 
 @pytest.mark.parametrize("pattern", [r"def \w+\(", r"(?i)ERROR", r"^\s*$", r"foo|bar|0x[0-9a-f]+"])
-def test_an_expression_matches_where_a_plain_scan_finds_it(
-    shared: Path, tmp_path: Path, pattern: str
-) -> None:
+def test_regex_matches_a_plain_scan(shared: Path, tmp_path: Path, pattern: str) -> None:
     root = small_copy(shared / "corpus", tmp_path / "root")
     archive = Archive([root])
     wanted = plain_scan(archive, pattern)
@@ -127,7 +123,7 @@ def test_an_expression_matches_where_a_plain_scan_finds_it(
 
 
 def plain_scan(archive: Archive, pattern: str) -> list[str]:
-    """Returns the passages of cold files that match, one by one."""
+    """Return the passages of cold files that match, one by one."""
     from plait.indexing import IndexedSession
 
     expression = re.compile(pattern, re.MULTILINE)

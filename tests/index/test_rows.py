@@ -1,4 +1,4 @@
-"""Rows that other programs read with SQL: they say what conversations and usage say."""
+"""Rows for other programs' SQL agree with conversations and usage."""
 
 import json
 import sqlite3
@@ -31,7 +31,7 @@ A2< "It fails."
 
 
 def filled(root: Path, folder: Path) -> sqlite3.Connection:
-    """Fills all rows and returns a connection to them."""
+    """Fill all rows and return a connection to them."""
     update_index(Archive([root]), folder)
     with open_fresh_index(Archive([root]), folder) as warm:
         assert warm is not None
@@ -61,7 +61,7 @@ def test_calls_responses_and_files_are_in_their_turns(tmp_path: Path) -> None:
     assert rows(found, "SELECT count(*) FROM answers WHERE is_billed") == [(4,)]
 
 
-def test_findings_say_what_is_odd_and_where(tmp_path: Path) -> None:
+def test_findings_have_kind_and_place(tmp_path: Path) -> None:
     draw('U1 "x"\nA1< "y"\nU2< "z"').write(tmp_path / "root")
     log = next((tmp_path / "root").rglob("*.jsonl"))
     *lines, last = map(json.loads, log.read_bytes().splitlines())
@@ -73,7 +73,7 @@ def test_findings_say_what_is_odd_and_where(tmp_path: Path) -> None:
     assert Path(path).exists()
 
 
-def test_rows_go_when_a_session_grows_and_come_back(tmp_path: Path) -> None:
+def test_rows_are_refreshed_when_a_session_grows(tmp_path: Path) -> None:
     draw(TALK).write(tmp_path / "root")
     filled(tmp_path / "root", tmp_path / "index").close()
     path = next((tmp_path / "root").rglob("*.jsonl"))
@@ -124,7 +124,7 @@ def test_usage_is_counted_once_over_all_files(
         (b"bytes", b"bytes"),
     ],
 )
-def test_a_value_of_the_log_as_a_table_can_hold_it(value: object, held: object) -> None:
+def test_log_values_are_adapted_to_sqlite(value: object, held: object) -> None:
     base = sqlite3.connect(":memory:")
     base.execute("CREATE TABLE calls (sid, value)")
     base.execute("CREATE TABLE detailed (sid)")

@@ -1,4 +1,4 @@
-"""Texts and expressions found in the bytes of logs, as one who decodes every line finds them."""
+"""Texts and regexes found in raw bytes match a scan that decodes every line."""
 
 import json
 import os
@@ -48,14 +48,14 @@ PATTERNS = st.recursive(
 
 
 def record(kind: str, content: object, **more: object) -> dict[str, object]:
-    """Returns a line of a log with a message."""
+    """Return a line of a log with a message."""
     message = {"role": kind, "content": content}
     place = {"uuid": "u", "timestamp": "2026-11-02T09:00:00.000Z"}
     return {"type": kind, "message": message, **place, **more}
 
 
 def forms_of(text: str, other: str) -> Iterator[dict[str, object]]:
-    """Yields lines of every common form, and of some others."""
+    """Yield lines of every common form, and of some others."""
     result = {"type": "tool_result", "tool_use_id": "t"}
     yield record("user", text)
     yield record("assistant", text)
@@ -79,7 +79,7 @@ def forms_of(text: str, other: str) -> Iterator[dict[str, object]]:
 
 
 def log_of(folder: Path, texts: list[tuple[str, str]]) -> Path:
-    """Writes a log with texts in all forms, some of them escaped throughout, one line torn."""
+    """Write a log with texts in all forms, some of them escaped throughout, one line torn."""
     path = folder / "log.jsonl"
     rows = [
         json.dumps(line, ensure_ascii=number % 2 == 0)
@@ -92,7 +92,7 @@ def log_of(folder: Path, texts: list[tuple[str, str]]) -> Path:
 
 
 def plainly(path: Path, sought: ScanPattern) -> list[tuple[int, int]]:
-    """Returns where a scan that decodes every line finds something: offsets and parts."""
+    """Return where a scan that decodes every line finds something: offsets and parts."""
     folder = find_session_folder(path)[0] or path.with_suffix("")
     is_in = make_finder(sought).matches
     return [
@@ -114,9 +114,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=80, deadline=None)
 @given(texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3), start=st.integers(0, 9))
-def test_a_text_is_found_where_a_plain_scan_finds_it(
-    folder: Path, texts: list[tuple[str, str]], start: int
-) -> None:
+def test_text_matches_a_plain_scan(folder: Path, texts: list[tuple[str, str]], start: int) -> None:
     path = log_of(folder, texts)
     for text in {texts[0][0][start:], texts[0][1][:start], "a"} - {""}:
         sought = pattern_for_text(text)
@@ -125,7 +123,7 @@ def test_a_text_is_found_where_a_plain_scan_finds_it(
 
 @settings(max_examples=120, deadline=None)
 @given(texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3), pattern=PATTERNS)
-def test_an_expression_is_found_where_a_plain_scan_finds_it(
+def test_regex_matches_a_plain_scan(
     folder: Path, texts: list[tuple[str, str]], pattern: str
 ) -> None:
     path = log_of(folder, texts)
@@ -137,7 +135,7 @@ def test_an_expression_is_found_where_a_plain_scan_finds_it(
 @pytest.mark.long
 @settings(max_examples=5000, deadline=None)
 @given(texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3), pattern=PATTERNS)
-def test_many_expressions_are_found_where_a_plain_scan_finds_them(
+def test_many_regexes_match_a_plain_scan(
     folder: Path, texts: list[tuple[str, str]], pattern: str
 ) -> None:
     path = log_of(folder, texts)
@@ -162,13 +160,13 @@ OF_REAL_LOGS = [
 
 
 @pytest.mark.parametrize("pattern", OF_REAL_LOGS)
-def test_real_logs_give_what_a_plain_scan_gives(shared: Path, pattern: str) -> None:
+def test_real_logs_match_a_plain_scan(shared: Path, pattern: str) -> None:
     check_real(shared / "corpus", pattern_for_regex(pattern), 12)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("pattern", OF_REAL_LOGS)
-def test_all_real_logs_give_what_a_plain_scan_gives(shared: Path, pattern: str) -> None:
+def test_all_real_logs_match_a_plain_scan(shared: Path, pattern: str) -> None:
     check_real(shared / "corpus", pattern_for_regex(pattern), 1 << 30)
 
 
@@ -190,7 +188,7 @@ def test_a_number_is_found_as_it_is_shown(tmp_path: Path, number: str) -> None:
     assert scanned(path, sought) == plainly(path, sought) == [(0, 0)]
 
 
-def test_several_processes_find_what_one_does(tmp_path: Path) -> None:
+def test_parallel_scan_equals_serial(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / str(number)).mkdir()
         log_of(tmp_path / str(number), [("needle", "hay")] * number)
@@ -256,7 +254,7 @@ def test_lines_are_numbered_in_one_pass(tmp_path: Path) -> None:
         ("(?x) abc", ""),
     ],
 )
-def test_what_every_match_must_hold(pattern: str, needed: str) -> None:
+def test_required_literals_of_a_regex(pattern: str, needed: str) -> None:
     assert find_required_text(pattern)[0] == needed
 
 
@@ -296,20 +294,20 @@ def test_the_raw_form_of_an_expression(pattern: str, form: str | None) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(?i)ſ", "(?i)[ſ]", "(?i)\u212a", "(?i)[é-使]"])
-def test_letters_that_are_a_kind_of_k_or_s(tmp_path: Path, pattern: str) -> None:
+def test_unicode_variants_of_k_and_s(tmp_path: Path, pattern: str) -> None:
     path = log_of(tmp_path, [("s", "k"), ("K", "é"), ("ſ", "x")])
     sought = pattern_for_regex(pattern)
     assert scanned(path, sought) == plainly(path, sought) != []
 
 
 @pytest.mark.parametrize("pattern", ["(a", "[", "*", "(?P<n>", "a" * 10_000 + "(", ""])
-def test_what_is_no_expression_is_explained(pattern: str) -> None:
+def test_invalid_regex_is_explained(pattern: str) -> None:
     with pytest.raises(UserError) as caught:
         pattern_for_regex(pattern)
     assert caught.value.hints
 
 
-def test_an_expression_that_explodes_elsewhere_takes_no_longer(tmp_path: Path) -> None:
+def test_catastrophic_regex_is_fast(tmp_path: Path) -> None:
     path = log_of(tmp_path, [("a" * 5000 + "!", "word " * 2000 + "!")])
     for pattern in (r"^(a+)+$", r"^(\w+\s?)*$", r"(.*)*x.*y.*z$", "(?:a?){500}a{500}b"):
         assert not isinstance(Expression(pattern).engine, re.Pattern)

@@ -1,4 +1,4 @@
-"""The same index by one process and by several, whatever becomes of files and processes."""
+"""Indexes built by one process and by several are equal, whatever happens to files."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def began(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """Returns all that an index holds, in the order in which it holds it."""
+    """Return all that an index holds, in the order in which it holds it."""
     reader = IndexReader(folder)
     try:
         hits = reader.searcher.search(Query.all_query(), 1_000_000, count=False).hits
@@ -79,13 +79,13 @@ def _tables(folder: Path) -> Iterator[tuple[str, list[Any]]]:
 
 
 def indexed(root: Path, folder: Path, jobs: int) -> dict[str, Any]:
-    """Returns what the index of an archive holds that so many processes have read."""
+    """Return what the index of an archive holds that so many processes have read."""
     update_index(Archive([root], jobs=jobs), folder)
     return contents(folder)
 
 
 @pytest.mark.parametrize("jobs", [2, 3])
-def test_an_index_is_the_same_by_several_processes(
+def test_parallel_index_equals_serial(
     gallery: Path, tmp_path: Path, began: list[int], jobs: int
 ) -> None:
     alone = indexed(gallery, tmp_path / "alone", 1)
@@ -95,15 +95,13 @@ def test_an_index_is_the_same_by_several_processes(
     assert len(alone["places"]) > 400
 
 
-def test_an_index_of_generated_logs_is_the_same_by_several_processes(tmp_path: Path) -> None:
+def test_parallel_index_of_generated_logs_equals_serial(tmp_path: Path) -> None:
     generate(tmp_path / "root", 1_500_000, 7, files=40)
     alone = indexed(tmp_path / "root", tmp_path / "alone", 1)
     assert indexed(tmp_path / "root", tmp_path / "together", 2) == alone
 
 
-def test_an_index_of_real_logs_is_the_same_by_several_processes(
-    shared: Path, tmp_path: Path
-) -> None:
+def test_parallel_index_of_real_logs_equals_serial(shared: Path, tmp_path: Path) -> None:
     logs = shared / "client-sessions"
     alone = indexed(logs, tmp_path / "alone", 1)
     assert indexed(logs, tmp_path / "together", 3) == alone
@@ -111,14 +109,12 @@ def test_an_index_of_real_logs_is_the_same_by_several_processes(
 
 
 @pytest.mark.long
-def test_an_index_of_all_real_logs_is_the_same_by_several_processes(
-    shared: Path, tmp_path: Path
-) -> None:
+def test_parallel_index_of_all_real_logs_equals_serial(shared: Path, tmp_path: Path) -> None:
     alone = indexed(shared / "corpus", tmp_path / "alone", 1)
     assert indexed(shared / "corpus", tmp_path / "together", 2) == alone
 
 
-def test_commands_print_the_same_by_several_processes(
+def test_parallel_command_output_equals_serial(
     gallery: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -136,7 +132,7 @@ def test_commands_print_the_same_by_several_processes(
 
 
 @pytest.mark.parametrize("fate", ["gone", "grown", "replaced", "emptied"])
-def test_what_becomes_of_a_file_before_it_is_read_is_the_same_for_several_processes(
+def test_file_changed_before_reading_gives_the_same_parallel_index(
     gallery: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fate: str
 ) -> None:
     found = []
@@ -229,7 +225,7 @@ def _killed(pid: int) -> None:
         return
 
 
-def test_an_error_in_another_process_leaves_the_index_as_it_was(
+def test_error_in_a_worker_leaves_the_index_unchanged(
     gallery: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "index"

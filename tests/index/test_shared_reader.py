@@ -1,4 +1,4 @@
-"""An index that stays open: which sessions answer, where, and what changes while it is open."""
+"""An open index: matching sessions, and changes while it is open."""
 
 import shutil
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ QUERIES = (
 
 @pytest.fixture
 def root(gallery: Path, tmp_path: Path) -> Path:
-    """Returns a copy of the examples gallery with an index beside it."""
+    """Return a copy of the examples gallery with an index beside it."""
     root = Path(shutil.copytree(gallery, tmp_path / "logs"))
     update_index(Archive([root]), tmp_path / "index")
     return root
@@ -44,7 +44,7 @@ def shared(root: Path, tmp_path: Path) -> Iterator[SharedReader]:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_sessions_that_match_are_those_of_a_search(shared: SharedReader, query: str) -> None:
+def test_matching_sessions_equal_a_search(shared: SharedReader, query: str) -> None:
     with shared.open() as reader:
         keys = reader.match_sessions(query)
         hits = reader.find_first_hits(query, keys)
@@ -62,7 +62,7 @@ def test_the_sessions_that_match_are_those_of_a_search(shared: SharedReader, que
 
 
 def write_line(root: Path, text: str) -> Path:
-    """Adds a session that says something."""
+    """Add a session that says something."""
     path = root / "projects" / "home-dev-new" / "5e550000-0000-4000-8000-000000000001.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(
@@ -93,7 +93,7 @@ def test_changes_are_seen_by_an_open_reader(root: Path, shared: SharedReader) ->
         assert rebuilt.match_sessions("otherword") == {str(path)}
 
 
-def test_threads_use_it_in_turn(shared: SharedReader) -> None:
+def test_reader_is_thread_safe(shared: SharedReader) -> None:
     found: list[int] = []
 
     def ask() -> None:

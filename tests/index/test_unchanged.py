@@ -1,4 +1,4 @@
-"""A run that finds nothing to do: it must not load what it does not need."""
+"""A run without changes loads nothing it does not need."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ print(*sys.modules)
 """
 
 
-def test_looking_for_changes_loads_nothing_that_reads(tmp_path: Path) -> None:
+def test_checking_for_changes_loads_no_reader(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)
     update_index(Archive([root]), folder)

@@ -1,4 +1,4 @@
-"""The words of usual lines in one look against the words of their items."""
+"""The fast path for common lines gives the same words as their items."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.record.drawn_lines import lines
 
 
 @given(lines)
-def test_a_usual_line_gives_the_words_of_its_items(data: bytes) -> None:
+def test_common_line_gives_the_words_of_its_items(data: bytes) -> None:
     usual = decode_with_text(data)
     texts = read_plain_texts(usual) if usual else None
     if texts is not None:

@@ -1,4 +1,4 @@
-"""Whatever happens to logs, lists, trees, usage and figures from the index equal cold ones."""
+"""Lists, trees, usage and statistics from the index equal cold ones after any change."""
 
 import json
 import re
@@ -24,7 +24,7 @@ Step = tuple[str, str, bytes]
 
 @st.composite
 def steps(draw_: Any) -> Step:
-    """Draws a change of a file; what lies in one project mostly knows nothing of the others."""
+    """Draw a change of a file; what lies in one project mostly knows nothing of the others."""
     project, path = draw_(st.integers(0, 2)), draw_(st.sampled_from(PATHS))
     lines = lines_of(path, draw_(st.lists(rows, max_size=7)))
     data = b"".join(with_usage(line, place) + b"\n" for place, line in enumerate(lines))
@@ -34,7 +34,7 @@ def steps(draw_: Any) -> Step:
 
 
 def with_usage(line: bytes, place: int) -> bytes:
-    """Returns a line on which an answer says what it took."""
+    """Return a line on which an answer says what it took."""
     value = json.loads(line)
     if value["type"] == "assistant":
         value["message"]["usage"] = {"input_tokens": 10 + place, "output_tokens": place % 3}
@@ -42,7 +42,7 @@ def with_usage(line: bytes, place: int) -> bytes:
 
 
 def follow(history: list[Step]) -> None:
-    """Makes changes one by one and looks at all answers after each."""
+    """Make changes one by one and looks at all answers after each."""
     with TemporaryDirectory() as place:
         root, folder = Path(place) / "root", Path(place) / "index"
         root.mkdir()
@@ -54,13 +54,13 @@ def follow(history: list[Step]) -> None:
 
 @settings(max_examples=5, suppress_health_check=list(HealthCheck))
 @given(st.lists(steps(), min_size=1, max_size=6))
-def test_answers_are_those_of_cold_files_after_every_change(history: list[Step]) -> None:
+def test_answers_match_cold_files_after_every_change(history: list[Step]) -> None:
     follow(history)
 
 
 @settings(max_examples=5, suppress_health_check=list(HealthCheck))
 @given(talks(), talks(), st.data())
-def test_answers_are_those_of_cold_files_while_talks_grow(
+def test_answers_match_cold_files_while_sessions_grow(
     one: list[bytes], other: list[bytes], data: st.DataObject
 ) -> None:
     with TemporaryDirectory() as place:
@@ -80,7 +80,7 @@ def test_answers_are_those_of_cold_files_while_talks_grow(
 @pytest.mark.long
 @settings(max_examples=1500, suppress_health_check=list(HealthCheck))
 @given(st.lists(steps(), min_size=1, max_size=12))
-def test_answers_are_those_of_cold_files_after_very_many_changes(history: list[Step]) -> None:
+def test_answers_match_cold_files_after_many_changes(history: list[Step]) -> None:
     follow(history)
 
 

@@ -23,7 +23,7 @@ class Cache:
     entries: dict[tuple[str, ...], tuple[datetime, timedelta]] = field(default_factory=dict)
 
     def read(self, model: str, names: list[str], time: datetime) -> int:
-        """Returns how many pieces of a request are at hand."""
+        """Return how many pieces of a request are at hand."""
         for length in range(len(names), 0, -1):
             key = (model, *names[:length])
             until, lasts = self.entries.get(key, (time, MINUTES))
@@ -33,7 +33,7 @@ class Cache:
         return 0
 
     def write(self, model: str, names: list[str], time: datetime, lasts: timedelta) -> None:
-        """Keeps a request for later ones, and what stands before its messages."""
+        """Keep a request for later ones, and what stands before its messages."""
         for kept in (names[:1], names):
             self.entries[model, *kept] = time + lasts, lasts
 
@@ -64,7 +64,7 @@ class CachedSession:
         return self.tips[-1][0] if self.tips else None
 
     def add(self, **fields: Any) -> str:
-        """Writes a line."""
+        """Write a line."""
         uuid = f"u{len(self.lines) + 1}"
         stamp = f"{self.time:%Y-%m-%dT%H:%M:%S}.{self.time.microsecond // 1000:03}Z"
         head = {"uuid": uuid, "timestamp": stamp, "version": self.version}
@@ -72,7 +72,7 @@ class CachedSession:
         return uuid
 
     def ask(self, pause: timedelta = timedelta(seconds=20), words: int = WORDS) -> str:
-        """Writes a prompt and its answer; returns the answer's id."""
+        """Write a prompt and its answer; returns the answer's id."""
         self.time += pause
         return self.answer(self.add(type="user", parentUuid=self.last), words)
 
@@ -109,14 +109,14 @@ class CachedSession:
         }
 
     def go_back(self, answers: int) -> None:
-        """Goes on from where the session was some answers ago."""
+        """Go on from where the session was some answers ago."""
         uuid, pieces = [tip for tip in self.tips if tip[0] == tip[1][-1][0]][-1 - answers]
         self.tips.append((uuid, pieces))
         self.pieces = pieces
         self.before = [f"system {self.system} {self.version}", *(name for name, _ in pieces[:-1])]
 
     def leave(self) -> None:
-        """Ends the process; the next one sends other instructions."""
+        """End the process; the next one sends other instructions."""
         self.lines.append({"type": "cost-state", "totalCostUSD": 1.0})
         self.system += 1
 
@@ -136,7 +136,7 @@ class CachedSession:
         self.tips.append((summary, self.pieces))
 
     def write(self, path: Path) -> Path:
-        """Writes it to a file; what was said is its lines' own ids."""
+        """Write it to a file; what was said is its lines' own ids."""
         with path.open("w", encoding="utf-8") as file:
             for line in self.lines:
                 told = {**line, "cwd": "/home/dev/shop"} if line.get("uuid") else line

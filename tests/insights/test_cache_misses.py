@@ -1,4 +1,4 @@
-"""Requests to what of them was paid for again: what a cache would have said, and why."""
+"""Tokens paid for again per request, and why."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -108,7 +108,7 @@ def test_each_cause_by_construction(
     steps=st.lists(st.sampled_from([*STEPS]), max_size=12),
     lasts=st.sampled_from([MINUTES, HOUR]),
 )
-def test_whatever_happens_is_paid_for_as_the_cache_says(
+def test_rewrites_match_a_simulated_cache(
     steps: list[Callable[[CachedSession], None]], lasts: timedelta
 ) -> None:
     talk = CachedSession(lasts=lasts)
@@ -128,7 +128,7 @@ def test_whatever_happens_is_paid_for_as_the_cache_says(
 
 
 def pair(first: dict[str, Any], second: dict[str, Any], *between: dict[str, Any]) -> MissCause:
-    """Returns the cause of what the second of two requests wrote again."""
+    """Return the cause of what the second of two requests wrote again."""
     talk = CachedSession()
     talk.ask()
     talk.lines[-1] |= first
@@ -160,7 +160,7 @@ RESUMED: dict[str, Any] = {"attachment": HOOK}
         ({"entrypoint": "cli"}, {"entrypoint": "sdk-py"}, "process"),
     ],
 )
-def test_what_lines_say_of_a_process_and_its_settings(
+def test_process_and_settings_of_lines(
     first: dict[str, Any], second: dict[str, Any], cause: MissCause
 ) -> None:
     assert pair(first, second) == cause
@@ -185,7 +185,7 @@ def test_a_hook_shows_that_a_session_was_resumed() -> None:
 
 
 @pytest.mark.parametrize(("level", "cause"), [("high", "unexplained"), ("none", "changed")])
-def test_thinking_that_is_set_otherwise(level: str, cause: MissCause) -> None:
+def test_changed_thinking_settings(level: str, cause: MissCause) -> None:
     talk = CachedSession()
     talk.ask()
     talk.lines[0]["thinkingMetadata"] = {"level": "high"}
@@ -195,7 +195,7 @@ def test_thinking_that_is_set_otherwise(level: str, cause: MissCause) -> None:
     assert paid(talk)[-1].cause == cause
 
 
-def test_a_history_that_has_become_less_was_edited() -> None:
+def test_shorter_history_was_edited() -> None:
     talk = CachedSession()
     talk.ask(words=900)
     talk.ask()
@@ -205,7 +205,7 @@ def test_a_history_that_has_become_less_was_edited() -> None:
 
 
 @pytest.mark.parametrize(("total", "cause"), [(1104, "edited"), (1105, "unexplained")])
-def test_as_much_as_before_is_not_less(total: int, cause: MissCause) -> None:
+def test_equal_history_is_not_shorter(total: int, cause: MissCause) -> None:
     talk = CachedSession()
     talk.ask()
     talk.ask()
@@ -217,7 +217,7 @@ def test_as_much_as_before_is_not_less(total: int, cause: MissCause) -> None:
 
 
 @pytest.mark.parametrize(("more", "cause"), [(0, "unexplained"), (1, "pause")])
-def test_a_cache_lives_to_the_end_of_its_time(more: int, cause: MissCause) -> None:
+def test_cache_lives_until_its_expiry(more: int, cause: MissCause) -> None:
     talk = CachedSession()
     talk.ask()
     talk.system += 1
@@ -227,7 +227,7 @@ def test_a_cache_lives_to_the_end_of_its_time(more: int, cause: MissCause) -> No
     assert last.cause == cause
 
 
-def test_results_that_the_client_took_out() -> None:
+def test_results_removed_by_the_client() -> None:
     talk = CachedSession()
     talk.ask()
     talk.system += 1
@@ -300,7 +300,7 @@ def test_a_write_with_the_first_prompt_does_not_give_the_instructions() -> None:
     assert paid(talk)[-1].again == 0
 
 
-def test_other_instructions_are_not_those_that_were_read() -> None:
+def test_changed_instructions_are_not_those_read_before() -> None:
     talk = CachedSession()
     begun_with_a_read(talk)
     talk.compact()
@@ -309,7 +309,7 @@ def test_other_instructions_are_not_those_that_were_read() -> None:
     assert (paid(talk)[-1].again, paid(talk)[-1].tokens.cache_read) == (0, 0)
 
 
-def test_what_was_read_after_one_compaction_is_there_after_the_next() -> None:
+def test_instructions_read_after_one_compaction_count_after_the_next() -> None:
     talk = CachedSession()
     talk.ask()
     talk.compact()
@@ -321,7 +321,7 @@ def test_what_was_read_after_one_compaction_is_there_after_the_next() -> None:
     assert (last.again, last.cause) == (SYSTEM, "pause")
 
 
-def test_a_request_is_sent_with_what_leads_up_to_it() -> None:
+def test_request_includes_its_history() -> None:
     talk = CachedSession()
     talk.ask()
     talk.ask()
@@ -368,7 +368,7 @@ def test_a_request_without_a_cache_continues_the_one_before(is_compacted: bool, 
     assert paid(talk)[-1].again == again
 
 
-def test_what_was_read_meanwhile_keeps_an_earlier_place_warm() -> None:
+def test_reads_in_between_keep_an_earlier_prefix_warm() -> None:
     talk = CachedSession()
     talk.ask()
     talk.ask(MINUTES - SHORT)
@@ -380,7 +380,7 @@ def test_what_was_read_meanwhile_keeps_an_earlier_place_warm() -> None:
     assert last.gap < MINUTES
 
 
-def test_a_rewind_that_lost_something() -> None:
+def test_rewind_that_lost_cache() -> None:
     talk = CachedSession()
     talk.ask()
     talk.ask()
@@ -394,9 +394,7 @@ def test_a_rewind_that_lost_something() -> None:
     ("minutes", "read", "cause"),
     [(5000, 0, "pause"), (4000, 1000, "pause"), (4000, 999, "unexplained"), (0, 0, "unexplained")],
 )
-def test_of_two_tiers_what_is_held_for_an_hour_stays(
-    minutes: int, read: int, cause: MissCause
-) -> None:
+def test_hour_tier_outlives_the_five_minute_tier(minutes: int, read: int, cause: MissCause) -> None:
     talk = CachedSession()
     talk.ask(words=4000)
     shares = {"ephemeral_5m_input_tokens": minutes, "ephemeral_1h_input_tokens": 5000 - minutes}
@@ -418,7 +416,7 @@ def test_of_two_tiers_what_is_held_for_an_hour_stays(
         ((False, True), MINUTES + SHORT, True, "pause"),
     ],
 )
-def test_each_write_says_how_long_it_lasts(
+def test_each_write_has_its_lifetime(
     hours: tuple[bool, bool], pause: timedelta, is_whole: bool, cause: MissCause
 ) -> None:
     talk = CachedSession()
@@ -433,7 +431,7 @@ def test_each_write_says_how_long_it_lasts(
     assert (last.cause, last.again) == (cause, 5925 - read)
 
 
-def test_what_the_first_request_read_lasts_as_long_as_what_it_wrote() -> None:
+def test_first_read_has_the_lifetime_of_its_write() -> None:
     talk = CachedSession(lasts=HOUR)
     talk.ask()
     usage = talk.lines[-1]["message"]["usage"]
@@ -444,7 +442,7 @@ def test_what_the_first_request_read_lasts_as_long_as_what_it_wrote() -> None:
     assert (paid(talk)[-1].tokens.cache_read, paid(talk)[-1].cause) == (0, "unexplained")
 
 
-def test_another_model_says_nothing_of_how_long_a_cache_lasts() -> None:
+def test_other_models_do_not_extend_a_cache() -> None:
     talk = CachedSession(lasts=HOUR)
     talk.ask(words=900)
     talk.lasts, talk.model = MINUTES, OTHERS[1]
@@ -458,7 +456,7 @@ def test_another_model_says_nothing_of_how_long_a_cache_lasts() -> None:
     assert paid(talk)[-1].cause == "unexplained"
 
 
-def test_agents_of_one_file_have_a_beginning_each() -> None:
+def test_inline_agents_have_separate_starts() -> None:
     talk = CachedSession()
     talk.ask()
     talk.tips.clear()
@@ -470,7 +468,7 @@ def test_agents_of_one_file_have_a_beginning_each() -> None:
 
 
 def errand(talk: CachedSession, parent: str | None, pause: timedelta = SHORT) -> CachedSession:
-    """Returns what the client asks for itself, in a file of its own, that goes on from a line."""
+    """Return what the client asks for itself, in a file of its own, that goes on from a line."""
     found = CachedSession(cache=talk.cache, time=talk.time + pause, system=talk.system + 1)
     found.pieces, found.before = talk.pieces, talk.before
     found.answer(found.add(type="user", parentUuid=parent))
@@ -538,7 +536,7 @@ def test_two_writers_continue_from_one_record() -> None:
     assert (one.again, other.again) == (0, 0)
 
 
-def test_lines_of_one_response_are_one_request_with_the_last_figures() -> None:
+def test_lines_of_a_response_are_one_request() -> None:
     talk = CachedSession()
     talk.ask()
     first = talk.lines[-1]
@@ -561,7 +559,7 @@ def test_a_missing_or_circular_parent_ends_the_walk_up() -> None:
     assert ANSWER < WORDS
 
 
-def test_requests_that_go_on_from_each_other_begin_with_the_first_of_the_file() -> None:
+def test_cyclic_requests_begin_with_the_first_in_the_file() -> None:
     talk = CachedSession()
     for _ in range(4):
         talk.ask()

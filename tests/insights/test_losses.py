@@ -1,4 +1,4 @@
-"""Sessions to what was paid for in vain in them, by construction."""
+"""Avoidable spending in constructed sessions."""
 
 import json
 from collections.abc import Callable
@@ -83,7 +83,7 @@ def talk() -> Working:
     return found
 
 
-def test_what_was_written_again_is_lost_but_for_a_read(talk: Working, tmp_path: Path) -> None:
+def test_rewrite_costs_its_price_minus_a_read(talk: Working, tmp_path: Path) -> None:
     talk.ask(MINUTES * 2)
     (one,) = lost(talk, tmp_path)
     assert one.kind == "pause"
@@ -91,13 +91,13 @@ def test_what_was_written_again_is_lost_but_for_a_read(talk: Working, tmp_path: 
     assert (one.write_1h, one.certain) == (0, 1.0)
 
 
-def test_what_nothing_explains_may_not_have_been_in_vain(talk: Working, tmp_path: Path) -> None:
+def test_unexplained_rewrite_may_not_be_waste(talk: Working, tmp_path: Path) -> None:
     talk.system += 1
     talk.ask()
     assert [(one.kind, one.certain) for one in lost(talk, tmp_path)] == [("unexplained", 0.0)]
 
 
-def test_a_file_that_is_read_again(talk: Working, tmp_path: Path) -> None:
+def test_repeated_file_read(talk: Working, tmp_path: Path) -> None:
     talk.call(*reading("/a/shop.py"))
     talk.say("shop.py has it")
     assert kinds(talk, tmp_path) == []
@@ -118,7 +118,7 @@ def test_a_file_that_is_read_again(talk: Working, tmp_path: Path) -> None:
         (("Bash", {"command": "true"}, ""), reading("/a/other.py")),
     ],
 )
-def test_what_was_changed_or_is_another_part_is_read_for_a_reason(
+def test_read_of_a_changed_file_or_another_part_is_no_waste(
     talk: Working, tmp_path: Path, between: Any, again: Any
 ) -> None:
     talk.call(*reading("/a/shop.py"))
@@ -128,7 +128,7 @@ def test_what_was_changed_or_is_another_part_is_read_for_a_reason(
     assert kinds(talk, tmp_path) == []
 
 
-def test_a_read_that_failed_has_not_brought_the_file(talk: Working, tmp_path: Path) -> None:
+def test_failed_read_does_not_count(talk: Working, tmp_path: Path) -> None:
     talk.call(*reading("/a/shop.py", size=90), is_error=True)
     talk.call(*reading("/a/shop.py"))
     talk.say("shop.py")
@@ -139,13 +139,11 @@ def test_a_read_that_failed_has_not_brought_the_file(talk: Working, tmp_path: Pa
     ("shares", "found"),
     [([0.4] * 3, 0.4), ([0.4] * 2, USUAL), ([0.01] * 3, LOWEST), ([9.0] * 3, HIGHEST)],
 )
-def test_a_measure_is_learnt_from_three_results_and_stays_in_bounds(
-    shares: list[float], found: float
-) -> None:
+def test_calibration_needs_three_results_and_is_bounded(shares: list[float], found: float) -> None:
     assert estimate_tokens_per_character(shares) == found
 
 
-def test_small_results_teach_no_measure() -> None:
+def test_small_results_do_not_calibrate() -> None:
     talk = Working()
     talk.ask()
     talk.call("Bash", {"command": "true"}, "z" * 20)
@@ -155,7 +153,7 @@ def test_small_results_teach_no_measure() -> None:
     assert [one.key for one, _ in iter_growths(asked, notes)] == [asked[-1].key]
 
 
-def test_a_large_output_costs_as_long_as_it_is_carried(talk: Working, tmp_path: Path) -> None:
+def test_large_output_costs_while_it_is_carried(talk: Working, tmp_path: Path) -> None:
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
     (once,) = lost(talk, tmp_path)
     assert (once.kind, once.read, once.certain) == ("giant", 0, 0.0)
@@ -166,7 +164,7 @@ def test_a_large_output_costs_as_long_as_it_is_carried(talk: Working, tmp_path: 
     assert one.write_5m == 0
 
 
-def test_a_branch_that_was_left_carries_nothing(talk: Working, tmp_path: Path) -> None:
+def test_abandoned_branch_carries_nothing(talk: Working, tmp_path: Path) -> None:
     """Its answers are a finding of their own, as a whole."""
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
     talk.ask()
@@ -178,7 +176,7 @@ def test_a_branch_that_was_left_carries_nothing(talk: Working, tmp_path: Path) -
     assert twice.read == pytest.approx(2 * once.read, rel=0.1)
 
 
-def test_what_is_less_from_then_on_is_no_waste(talk: Working, tmp_path: Path) -> None:
+def test_rewrite_that_shrinks_the_context_is_no_waste(talk: Working, tmp_path: Path) -> None:
     talk.compact(preserved=2)
     talk.ask()
     talk.pieces = talk.pieces[2:]
@@ -188,7 +186,7 @@ def test_what_is_less_from_then_on_is_no_waste(talk: Working, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("pause", "again"), [(MINUTES / 2, 0), (MINUTES * 2, SYSTEM)])
-def test_instructions_that_are_lost_with_a_compaction_are_waste_and_what_was_preserved_is_not(
+def test_instructions_lost_at_a_compaction_are_waste(
     talk: Working, tmp_path: Path, pause: timedelta, again: int
 ) -> None:
     talk.compact()
@@ -199,7 +197,7 @@ def test_instructions_that_are_lost_with_a_compaction_are_waste_and_what_was_pre
     assert found == ({"pause": again} if again else {})
 
 
-def test_a_compaction_ends_what_is_carried(talk: Working, tmp_path: Path) -> None:
+def test_compaction_ends_carrying(talk: Working, tmp_path: Path) -> None:
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
     talk.compact()
     talk.ask()
@@ -208,7 +206,7 @@ def test_a_compaction_ends_what_is_carried(talk: Working, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("words", "found"), [("shop.py is it", []), ("nothing", ["unused"])])
-def test_what_nobody_names_later_was_not_used(
+def test_unmentioned_read_is_unused(
     talk: Working, tmp_path: Path, words: str, found: list[str]
 ) -> None:
     talk.call(*reading("/a/shop.py", size=12_000))
@@ -216,7 +214,7 @@ def test_what_nobody_names_later_was_not_used(
     assert kinds(talk, tmp_path) == found
 
 
-def test_a_call_that_fails_again_in_the_same_words(talk: Working, tmp_path: Path) -> None:
+def test_identical_failing_retry(talk: Working, tmp_path: Path) -> None:
     for _ in range(3):
         talk.call("Bash", {"command": "make"}, "no", is_error=True)
     talk.call("Bash", {"command": "make"}, "done")
@@ -224,7 +222,7 @@ def test_a_call_that_fails_again_in_the_same_words(talk: Working, tmp_path: Path
     assert all(0 < one.output < ANSWER for one in lost(talk, tmp_path))  # what it wrote for that
 
 
-def test_an_agent_that_costs_more_to_start_than_to_answer(tmp_path: Path) -> None:
+def test_agent_with_expensive_startup(tmp_path: Path) -> None:
     talk = CachedSession()
     talk.ask(words=5000)
     (one,) = lost(talk, tmp_path, is_agent=True)
@@ -234,14 +232,14 @@ def test_an_agent_that_costs_more_to_start_than_to_answer(tmp_path: Path) -> Non
     assert kinds(talk, tmp_path, is_agent=True) == []
 
 
-def test_a_model_that_changes_pays_at_its_own_request(talk: Working, tmp_path: Path) -> None:
+def test_model_change_is_priced_at_its_request(talk: Working, tmp_path: Path) -> None:
     talk.model = OTHERS[1]
     name = talk.ask()
     (one,) = lost(talk, tmp_path)
     assert (one.kind, one.response, one.model) == ("model", name, OTHERS[1])
 
 
-def test_content_that_is_no_list_or_no_json_is_passed_over(tmp_path: Path) -> None:
+def test_odd_content_is_skipped(tmp_path: Path) -> None:
     talk = Working()
     talk.ask()
     talk.lines[0]["message"] = {"role": "user", "content": "words"}
@@ -261,9 +259,7 @@ def small(talk: Working, folder: Path) -> list[Loss]:
     return [one for one in lost(talk, folder) if one.kind == "oversized"]
 
 
-def test_a_short_answer_to_a_short_prompt_is_what_a_small_model_could_give(
-    talk: Working, tmp_path: Path
-) -> None:
+def test_short_answer_to_a_short_prompt_is_oversized(talk: Working, tmp_path: Path) -> None:
     assert small(talk, tmp_path) == []  # nobody typed a word
     prompted(talk)
     (one,) = small(talk, tmp_path)
@@ -305,7 +301,7 @@ def result(talk: Working) -> None:
 @pytest.mark.parametrize(
     "otherwise", [long_answer, long_prompt, large_file, agent, sidechain, call, result]
 )
-def test_what_is_more_than_a_small_question_is_in_proportion(
+def test_larger_questions_are_not_oversized(
     talk: Working, tmp_path: Path, otherwise: Callable[[Working], None]
 ) -> None:
     prompted(talk)
@@ -315,7 +311,7 @@ def test_what_is_more_than_a_small_question_is_in_proportion(
 
 
 @pytest.mark.parametrize(("came", "is_small"), [(MOST_ADDED - 1, True), (MOST_ADDED, False)])
-def test_little_may_come_in_with_a_small_question(
+def test_small_question_may_have_little_other_input(
     talk: Working, tmp_path: Path, came: int, is_small: bool
 ) -> None:
     prompted(talk)
@@ -323,9 +319,7 @@ def test_little_may_come_in_with_a_small_question(
     assert bool(small(talk, tmp_path)) == is_small
 
 
-def test_a_small_question_after_an_hour_costs_what_a_warm_one_does(
-    talk: Working, tmp_path: Path
-) -> None:
+def test_cold_small_question_is_priced_as_warm(talk: Working, tmp_path: Path) -> None:
     talk.lasts = HOUR
     prompted(talk)
     prompted(talk, pause=HOUR * 2)
@@ -337,9 +331,7 @@ def test_a_small_question_after_an_hour_costs_what_a_warm_one_does(
     assert one.write_1h == WORDS + ANSWER
 
 
-def test_the_same_tokens_are_not_lost_to_the_model_and_in_another_way_too(
-    talk: Working, tmp_path: Path
-) -> None:
+def test_same_tokens_are_not_counted_twice(talk: Working, tmp_path: Path) -> None:
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
     prompted(talk)
     giant, one = lost(talk, tmp_path)
@@ -355,7 +347,7 @@ def test_the_same_tokens_are_not_lost_to_the_model_and_in_another_way_too(
     assert later.read == pytest.approx(pause.write_5m - giant.read, rel=0.1)
 
 
-def test_a_compaction_takes_away_what_was_in_vain(talk: Working, tmp_path: Path) -> None:
+def test_compaction_ends_waste(talk: Working, tmp_path: Path) -> None:
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
     talk.compact()
     prompted(talk)

@@ -1,4 +1,4 @@
-"""What stands out: a case on both sides of each guard."""
+"""Habits and outliers: a case on both sides of each threshold."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -31,7 +31,7 @@ MODEL = "claude-opus-4-5-20251101"
 
 
 def part(name: str = "a", **given: Any) -> tuple[str, SessionPart]:
-    """Returns the part of a session."""
+    """Return the part of a session."""
     empty: dict[str, Any] = {
         "session": LongSession(name, "p", name, 1, 0),
         "counts": {},
@@ -50,7 +50,7 @@ def observed(
     costs: Mapping[str, float] | None = None,
     **figures: Any,
 ) -> HabitInput:
-    """Returns something to look for habits in; quarters are hours of the week."""
+    """Return something to look for habits in; quarters are hours of the week."""
     given = {"turns": 40, "prompts": 40, **figures}
     return HabitInput(
         ArchiveFigures(**given), parts or (part(),), waste, costs or {}, lambda at: divmod(at, 24)
@@ -68,7 +68,7 @@ def tool(calls: int, failed: int = 0, rejected: int = 0) -> tuple[ToolFigures, .
 @pytest.mark.parametrize(
     ("calls", "rejected", "is_habit"), [(50, 5, True), (51, 5, False), (10, 4, False)]
 )
-def test_a_tool_that_is_often_refused(calls: int, rejected: int, is_habit: bool) -> None:
+def test_often_rejected_tool(calls: int, rejected: int, is_habit: bool) -> None:
     where = part("a", tools={"Edit": {"rejected": rejected, "ok": 3}})
     found = observed(where, part("b"), tools=tool(calls, rejected=rejected))
     assert kinds(found) == ([("rejects", "Edit", rejected)] if is_habit else [])
@@ -81,7 +81,7 @@ def test_a_tool_that_is_often_refused(calls: int, rejected: int, is_habit: bool)
 @pytest.mark.parametrize(
     ("calls", "failed", "is_habit"), [(50, 10, True), (51, 10, False), (20, 9, False)]
 )
-def test_a_tool_that_often_fails(calls: int, failed: int, is_habit: bool) -> None:
+def test_often_failing_tool(calls: int, failed: int, is_habit: bool) -> None:
     found = observed(tools=tool(calls, failed=failed))
     assert kinds(found) == ([("fails", "Edit", failed)] if is_habit else [])
 
@@ -97,7 +97,7 @@ def test_a_tool_that_often_fails(calls: int, failed: int, is_habit: bool) -> Non
         ({"interruptions": 19, "turns": 19}, []),
     ],
 )
-def test_shares_and_numbers_are_both_wanted(
+def test_both_share_and_count_are_required(
     given: dict[str, Any], wanted: list[tuple[str, str, int]]
 ) -> None:
     assert kinds(observed(**given)) == wanted
@@ -115,7 +115,7 @@ def test_shares_and_numbers_are_both_wanted(
         ({4 * 24 + 12: 20}, 40, []),
     ],
 )
-def test_hours_of_night_and_weekend(
+def test_night_and_weekend_hours(
     prompts: dict[int, int], all_prompts: int, wanted: list[str]
 ) -> None:
     found = observed(part("a", prompts=prompts), prompts=all_prompts)
@@ -126,7 +126,7 @@ def test_hours_of_night_and_weekend(
     ("dear", "answers", "wanted"),
     [(40.0, 20, ["dear model"]), (40.0, 19, []), (40.0, 21, []), (29.0, 20, [])],
 )
-def test_a_model_out_of_proportion(dear: float, answers: int, wanted: list[str]) -> None:
+def test_disproportionate_model(dear: float, answers: int, wanted: list[str]) -> None:
     models = (
         ModelFigures("dear", answers, NO_TOKENS),
         ModelFigures("plain", 100 - answers, NO_TOKENS),
@@ -138,7 +138,7 @@ def test_a_model_out_of_proportion(dear: float, answers: int, wanted: list[str])
 @pytest.mark.parametrize(
     ("counts", "wanted"), [((2, 2, 2), [("compacts", "", 6)]), ((2, 2, 1), []), ((9, 1, 1), [])]
 )
-def test_sessions_that_are_compacted_again_and_again(
+def test_repeatedly_compacted_sessions(
     counts: tuple[int, ...], wanted: list[tuple[str, str, int]]
 ) -> None:
     parts = [part(f"s{at}", counts={"compactions": one}) for at, one in enumerate(counts)]
@@ -146,7 +146,7 @@ def test_sessions_that_are_compacted_again_and_again(
 
 
 @pytest.mark.parametrize(("count", "wanted"), [(5, [("reread", "", 5)]), (4, [])])
-def test_what_is_paid_in_vain_often_is_a_habit_with_its_cost(
+def test_frequent_waste_is_a_habit_with_its_cost(
     count: int, wanted: list[tuple[str, str, int]]
 ) -> None:
     told = Evidence(session="a", uuid="u", time=NOW, cost_usd=0.5, about="Read x.py")
@@ -166,14 +166,14 @@ def test_what_is_paid_in_vain_often_is_a_habit_with_its_cost(
         assert (habit.cost_usd, habit.whole, habit.evidence[0].uuid) == (2.5, 90, "u")
 
 
-def test_the_dearest_habit_comes_first() -> None:
+def test_most_expensive_habit_comes_first() -> None:
     models = (ModelFigures("dear", 20, NO_TOKENS), ModelFigures("plain", 80, NO_TOKENS))
     costs = {"dear": 50.0, "plain": 50.0}
     found = observed(models=models, costs=costs, interruptions=30)
     assert [one.kind for one in find_habits(found)] == ["dear model", "interrupts"]
 
 
-def test_far_off_is_so_against_the_own_median() -> None:
+def test_outliers_are_relative_to_the_own_median() -> None:
     usual = {f"s{at}": 1.0 + at % 3 * 0.1 for at in range(12)}
     found = find_outliers({**usual, "idle": 0.0, "far": 9.0, "near": 2.9}, "session", "cost")
     assert [(one.name, one.count) for one in found] == [("far", 14)]
@@ -181,7 +181,7 @@ def test_far_off_is_so_against_the_own_median() -> None:
     assert find_outliers({**dict(list(usual.items())[:10]), "far": 9.0}, "session", "cost") == []
 
 
-def test_many_who_vary_much_make_few_far_off() -> None:
+def test_high_variance_gives_few_outliers() -> None:
     values = [float(2**at) for at in range(13)]
     middle, bound = compute_outlier_bound(values)
     assert middle == pytest.approx(64)
@@ -189,12 +189,12 @@ def test_many_who_vary_much_make_few_far_off() -> None:
 
 
 def answered(days: int, size: int = 1000) -> BilledResponse:
-    """Returns a response some days ago."""
+    """Return a response some days ago."""
     time = NOW - timedelta(days=days)
     return BilledResponse(MODEL, time, Tokens(size), f"s{days}", "p", "main", None, 0, None)
 
 
-def test_a_period_is_compared_with_the_one_before_it() -> None:
+def test_period_is_compared_with_the_one_before() -> None:
     found = [answered(1), answered(6, 3000), answered(7, 500), answered(13, 500), answered(14, 9)]
     days = [DayFigures(f"{NOW.date() - timedelta(days=8)}", 4, 3, 2, 1)]
     since = datetime(2026, 11, 9, tzinfo=UTC)
@@ -213,7 +213,7 @@ def test_a_period_is_compared_with_the_one_before_it() -> None:
     assert sum(tokens.weeks) == sum(one.tokens.total for one in found)
 
 
-def test_all_time_ends_with_the_last_day_on_which_anything_was() -> None:
+def test_all_time_ends_with_the_last_active_day() -> None:
     found = [answered(40), answered(41), answered(75)]
     trends = compute_trends(found, [], Prices(), Period(None, None, NOW, UTC))
     assert trends is not None

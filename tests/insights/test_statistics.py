@@ -1,4 +1,4 @@
-"""Sessions to figures: what counts, once, for whom, and in which hour."""
+"""Statistics: what counts, once, for which session and hour."""
 
 import json
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def work(tmp_path: Path) -> Path:
     return drawn(tmp_path, WORK)
 
 
-def test_everything_that_happened_is_counted(work: Path) -> None:
+def test_all_events_are_counted(work: Path) -> None:
     found = counted(work, zone=UTC)
     assert (found.sessions, found.projects) == (1, 1)
     assert (found.prompts, found.turns) == (5, 4)
@@ -84,7 +84,7 @@ def test_everything_that_happened_is_counted(work: Path) -> None:
     assert found.first.startswith("2026-11-02T09:00:00")
 
 
-def test_tools_have_their_outcomes_and_their_times(work: Path) -> None:
+def test_tools_have_outcomes_and_durations(work: Path) -> None:
     tools = {one.name: one for one in counted(work).tools}
     assert next(iter(tools)) == "Bash"
     assert (tools["Bash"].calls, tools["Bash"].failed, tools["Bash"].rejected) == (2, 1, 1)
@@ -105,7 +105,7 @@ def test_models_agents_and_files_are_counted_separately(work: Path) -> None:
     assert found.longest_sessions[0].turns == 4
 
 
-def test_hours_are_those_of_the_zone(work: Path) -> None:
+def test_hours_are_local(work: Path) -> None:
     assert counted(work, zone=ZoneInfo("Asia/Tokyo")).hours[18] == 5
 
 
@@ -130,14 +130,14 @@ A2< "ok"
     assert nothing == ArchiveFigures(all_sessions=1, copied_sessions=1)
 
 
-def test_nothing_comes_to_nothing(tmp_path: Path) -> None:
+def test_empty_input_gives_zero(tmp_path: Path) -> None:
     assert compute_statistics([]) == (ArchiveFigures(), ())
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "broken.jsonl").write_text("no json\n")
     assert counted(tmp_path).prompts == 0
 
 
-def test_the_session_that_began_first_comes_first(tmp_path: Path) -> None:
+def test_earliest_session_comes_first(tmp_path: Path) -> None:
     later = 'file a start=2026-11-03T09:00:00Z\nU2 "y"'
     drawn(tmp_path, f'file b start=2026-11-02T09:00:00Z\nU1 "x"\n{later}')
     starts = [session.id for session in sort_by_start(reversed(Archive([tmp_path]).sessions))]
@@ -149,7 +149,7 @@ def test_the_session_that_began_first_comes_first(tmp_path: Path) -> None:
 # checklist: S18
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(turns=st.integers(1, 4), kept=st.integers(0, 4), more=st.integers(1, 3))
-def test_a_copy_in_a_resumed_session_counts_for_the_first(
+def test_copy_counts_for_the_first_session(
     tmp_path_factory: pytest.TempPathFactory, turns: int, kept: int, more: int
 ) -> None:
     kept = min(kept, turns)
@@ -171,7 +171,7 @@ def test_a_copy_in_a_resumed_session_counts_for_the_first(
 
 
 def plain(figures: ArchiveFigures) -> dict[str, object]:
-    """Returns the figures without what a resumed session takes over from the one before it.
+    """Return the figures without what a resumed session takes over from the one before it.
 
     Its title, and how long it waited for the first prompt of its own.
     """
@@ -180,7 +180,7 @@ def plain(figures: ArchiveFigures) -> dict[str, object]:
     return {**found, "waiting_ms": 0, "longest_sessions": worked}
 
 
-def test_the_tokens_of_real_logs_are_those_of_a_plain_count(shared: Path) -> None:
+def test_tokens_of_real_logs_match_a_plain_count(shared: Path) -> None:
     found = counted(shared / "corpus").tokens
     best: dict[str, dict[str, int]] = {}
     for path in sorted((shared / "corpus").rglob("*.jsonl")):
@@ -196,7 +196,7 @@ def test_the_tokens_of_real_logs_are_those_of_a_plain_count(shared: Path) -> Non
 
 
 def billed(path: Path) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yields the name of each response and what a line says that it took."""
+    """Yield the name of each response and what a line says that it took."""
     for line in path.read_bytes().splitlines():
         try:
             entry = json.loads(line)

@@ -1,4 +1,4 @@
-"""Archives to what was paid for in vain: each thing once, by one process or several."""
+"""Avoidable spending over archives: each item once, in one process or several."""
 
 import sqlite3
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ def sums(found: Waste) -> dict[str, tuple[int, float]]:
     return {one.kind: (one.count, round(one.cost_usd, 9)) for one in found.findings}
 
 
-def test_what_two_files_hold_is_lost_once(root: Path) -> None:
+def test_shared_response_is_counted_once(root: Path) -> None:
     found = Archive([root]).waste()
     (one,) = found.findings
     assert (one.kind, one.count, len(one.evidence)) == ("pause", 1, 1)
@@ -55,7 +55,7 @@ def test_a_miss_costs_the_difference_between_a_write_and_a_read(root: Path) -> N
     assert spent == pytest.approx(paid.again_cost_usd - saved)
 
 
-def test_only_responses_of_a_time_count(root: Path) -> None:
+def test_only_the_period_counts(root: Path) -> None:
     archive = Archive([root])
     assert archive.waste(until=START + MINUTES).findings == []
     assert len(archive.waste(since=START + MINUTES).findings) == 1
@@ -69,9 +69,7 @@ def test_only_some_sessions_count(root: Path) -> None:
     assert max(both) == pytest.approx(archive.waste().total_usd)
 
 
-def test_several_processes_find_the_same(
-    root: Path, gallery: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parallel_equals_serial(root: Path, gallery: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = Archive([root, gallery], jobs=1).waste()
     monkeypatch.setattr(waste, "PARALLEL_BYTES", 0)
     assert Archive([root, gallery], jobs=3).waste() == alone
@@ -139,7 +137,7 @@ def test_answers_on_an_abandoned_branch_are_wasted_entirely(tmp_path: Path) -> N
     assert "pause" not in found
 
 
-def test_real_logs_lose_less_than_they_sent(shared: Path) -> None:
+def test_waste_of_real_logs_is_below_their_cost(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
     found = archive.waste()
     owned = ResponsesByFile(archive.responses(), archive.sessions)
@@ -150,7 +148,7 @@ def test_real_logs_lose_less_than_they_sent(shared: Path) -> None:
     assert all(one.least_usd <= one.cost_usd + 1e-9 for one in found.findings)
 
 
-def test_an_index_keeps_what_was_lost_until_a_session_grows(root: Path, tmp_path: Path) -> None:
+def test_index_caches_waste_until_a_session_grows(root: Path, tmp_path: Path) -> None:
     archive = Archive([root], tmp_path / "index")
     archive.update_index()
     read = Archive([root]).waste()
@@ -174,9 +172,7 @@ def rows(folder: Path, table: str) -> int:
     return int(found)
 
 
-def test_an_index_sums_up_what_is_asked_of_all_sessions_once(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_index_caches_totals(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive([root], tmp_path / "index")
     archive.update_index()
     some = archive.waste([ONE])
@@ -190,7 +186,7 @@ def test_an_index_sums_up_what_is_asked_of_all_sessions_once(
     assert again.waste([ONE]) == some
 
 
-def test_what_was_kept_holds_for_its_prices_alone(root: Path, tmp_path: Path) -> None:
+def test_cached_waste_depends_on_prices(root: Path, tmp_path: Path) -> None:
     archive = Archive([root], tmp_path / "index")
     archive.update_index()
     listed = archive.waste()
@@ -232,7 +228,7 @@ def test_a_model_is_expensive_from_three_times_the_small_one(
     assert [one.kind for one in found.findings] == kinds
 
 
-def test_what_was_sent_again_is_not_counted_with_the_model_too(tmp_path: Path) -> None:
+def test_rewrites_are_not_counted_as_oversized(tmp_path: Path) -> None:
     found = asked(tmp_path, DEAR, MINUTES, MINUTES * 2)
     archive = Archive([tmp_path])
     spent = sum(

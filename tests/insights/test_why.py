@@ -1,4 +1,4 @@
-"""Accounts of requests beside usage: the same tokens, the same money, each request once."""
+"""Request accounts agree with usage: same tokens, same cost, each request once."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
 
 def check(root: Path) -> int:
-    """Compares every session of a folder with usage; returns how many requests that were."""
+    """Compare every session of a folder with usage; returns how many requests that were."""
     archive = Archive([root])
     owned = ResponsesByFile(archive.responses(), archive.sessions)
     found: dict[str, list[PaidRequest]] = {}
@@ -85,7 +85,7 @@ def test_special_prices_and_fees_add_up(tmp_path: Path) -> None:
     assert fee.cost_usd - fee.input_cost_usd > 0.03  # three searches, and the answer
 
 
-def test_money_adds_up_to_usage(gallery: Path) -> None:
+def test_costs_add_up_to_usage(gallery: Path) -> None:
     archive, prices = Archive([gallery]), Prices()
     rows = {row.key: row.total for row in archive.usage("session", prices).rows}
     for session in archive.sessions:
@@ -99,7 +99,7 @@ def test_money_adds_up_to_usage(gallery: Path) -> None:
 
 
 def differing(root: Path) -> list[str]:
-    """Returns the files whose requests are others by the records that are held than on disk."""
+    """Return the files whose requests are others by the records that are held than on disk."""
     archive = Archive([root])
     return [
         str(file.path)

@@ -1,4 +1,4 @@
-"""What filled requests, by kind: all of it is told, and it grows by what came between."""
+"""What filled each request, by kind."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_results_and_calls_fill_the_next_request(tmp_path: Path) -> None:
     assert third.fills["results"] == second.fills["results"]
 
 
-def test_a_compaction_is_a_cliff(tmp_path: Path) -> None:
+def test_compaction_drops_the_context(tmp_path: Path) -> None:
     talk = Working()
     talk.ask()
     talk.call("Bash", {"command": "ls"}, "x" * 40_000)
@@ -58,7 +58,7 @@ def test_preserved_messages_fill_the_context_after_a_compaction(tmp_path: Path) 
     assert after.fills["system"] < SYSTEM + 200
 
 
-def test_what_has_become_less_is_less_of_everything(tmp_path: Path) -> None:
+def test_reduction_is_proportional(tmp_path: Path) -> None:
     talk = Working()
     talk.ask()
     talk.call("Bash", {"command": "ls"}, "x" * 4000)
@@ -69,7 +69,7 @@ def test_what_has_become_less_is_less_of_everything(tmp_path: Path) -> None:
     assert after.fills.keys() == before.fills.keys()
 
 
-def test_only_what_led_here_is_shown(tmp_path: Path) -> None:
+def test_only_own_history_is_shown(tmp_path: Path) -> None:
     talk = Working()
     talk.ask()
     talk.ask(words=900)
@@ -78,7 +78,7 @@ def test_only_what_led_here_is_shown(tmp_path: Path) -> None:
     assert len(columns(talk, tmp_path)) == 2
 
 
-def test_kinds_add_up_to_what_was_read_in_real_logs(shared: Path) -> None:
+def test_kinds_add_up_in_real_logs(shared: Path) -> None:
     archive, seen = Archive([shared / "corpus"]), 0
     for session in archive.sessions:
         if session.file is None or session.file.size > 3_000_000:

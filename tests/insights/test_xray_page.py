@@ -1,4 +1,4 @@
-"""What filled requests, drawn: a column each that is a link, a mark where it was paid again."""
+"""The request chart: a linked column per request, with a mark for resent content."""
 
 import re
 
@@ -18,11 +18,11 @@ def column(number: int, *, again: int = 0, is_compacted: bool = False) -> XrayCo
     )
 
 
-def test_few_requests_are_not_drawn() -> None:
+def test_few_requests_have_no_chart() -> None:
     assert render_xray(HEAD, [column(1), column(2)]) == ""
 
 
-def test_each_request_is_a_column_that_leads_to_it() -> None:
+def test_each_request_is_a_linked_column() -> None:
     drawn = render_xray(HEAD, [column(1), column(2, again=5000), column(3, is_compacted=True)])
     assert re.findall(r'href="([^"]*)"', drawn) == ["/s/s1#u1", "/s/s1#u2", "/s/s1#u3"]
     assert drawn.count('class="bad"') == 1
@@ -33,13 +33,13 @@ def test_each_request_is_a_column_that_leads_to_it() -> None:
     assert "after a compaction" in drawn
 
 
-def test_little_is_not_marked() -> None:
+def test_small_rewrites_are_not_marked() -> None:
     drawn = render_xray(HEAD, [column(1), column(2, again=999), column(3)])
     assert 'class="bad"' not in drawn
     assert "Red marks" not in drawn
 
 
-def test_of_many_the_dearest_are_shown() -> None:
+def test_most_expensive_requests_are_shown() -> None:
     many = [column(number, again=5000 if number == 7 else 0) for number in range(3 * MOST_COLUMNS)]
     drawn = render_xray(HEAD, many)
     assert drawn.count("<a ") == MOST_COLUMNS

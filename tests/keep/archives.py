@@ -11,12 +11,12 @@ PROJECT = Path("projects/-home-me")
 
 
 def lines(count: int, start: int = 0, length: int = 300) -> bytes:
-    """Returns so many lines, each another one."""
+    """Return so many lines, each another one."""
     return b"".join(LINE % (n, b"%d " % n * (length // 5)) for n in range(start, start + count))
 
 
 def written(path: Path, data: bytes, mode: int = 0o600, modified: int = 1_700_000_000) -> Path:
-    """Writes a file with its mode and its time."""
+    """Write a file with its mode and its time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     path.chmod(mode)
@@ -25,21 +25,21 @@ def written(path: Path, data: bytes, mode: int = 0o600, modified: int = 1_700_00
 
 
 def found(config: Path, backups: bool = False) -> tuple[Source, ...]:
-    """Returns the sessions of a configuration folder."""
+    """Return the sessions of a configuration folder."""
     return find_sources([make_root(config)], backups=backups)
 
 
 def contents(store: Store) -> dict[str, bytes]:
-    """Returns what every kept file holds, by its path."""
+    """Return what every kept file holds, by its path."""
     return {file.path: store.read(file) for file in kept_files(store)}
 
 
 def kept_files(store: Store) -> list[KeptFile]:
-    """Returns the newest state of every file."""
+    """Return the newest state of every file."""
     return [file for session in store.sessions() for file in session.files]
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Returns what every file below a folder holds, by its path."""
+    """Return what every file below a folder holds, by its path."""
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

@@ -10,7 +10,7 @@ from tests.keep.archives import PROJECT, lines, written
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    """Returns a configuration folder with two sessions and all that can lie beside them."""
+    """Return a configuration folder with two sessions and all that can lie beside them."""
     config = tmp_path / "claude"
     project = config / PROJECT
     written(project / "one.jsonl", lines(400), 0o640)
@@ -27,5 +27,5 @@ def config(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Returns a store that holds nothing yet."""
+    """Return a store that holds nothing yet."""
     return Store.open(tmp_path / "keep")

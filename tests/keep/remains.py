@@ -14,7 +14,7 @@ OTHER = "22222222-2222-4222-8222-222222222222"
 
 
 def at(minutes: float) -> datetime:
-    """Returns a time so many minutes after the start of the story."""
+    """Return a time so many minutes after the start of the story."""
     return START + timedelta(minutes=minutes)
 
 
@@ -26,7 +26,7 @@ def typed(
     directory: str = "/srv/app",
     pasted: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Returns a line of the client's list of prompts, as 2.1.325 writes it."""
+    """Return a line of the client's list of prompts, as 2.1.325 writes it."""
     line = {
         "display": text,
         "pastedContents": pasted or {},
@@ -37,7 +37,7 @@ def typed(
 
 
 def remains(folder: Path, *prompts: dict[str, Any]) -> Path:
-    """Writes a configuration folder in which only prompts are left."""
+    """Write a configuration folder in which only prompts are left."""
     config = folder / "config"
     (config / "projects").mkdir(parents=True, exist_ok=True)
     lines = (json.dumps(one, separators=(",", ":"), ensure_ascii=False) for one in prompts)
@@ -46,7 +46,7 @@ def remains(folder: Path, *prompts: dict[str, Any]) -> Path:
 
 
 def backup(config: Path, file: str, version: int, data: str, minutes: float) -> Path:
-    """Writes the backup of a file as the client does."""
+    """Write the backup of a file as the client does."""
     folder = config / "file-history" / LOST
     folder.mkdir(parents=True, exist_ok=True)
     copy = folder / f"{sha256(file.encode()).hexdigest()[:16]}@v{version}"
@@ -56,7 +56,7 @@ def backup(config: Path, file: str, version: int, data: str, minutes: float) -> 
 
 
 def git(directory: Path, *arguments: str, minutes: float = 0) -> None:
-    """Asks Git for something in a directory, at a time of the story."""
+    """Ask Git for something in a directory, at a time of the story."""
     stamp = at(minutes).isoformat()
     who = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "A"}
     times = {"GIT_AUTHOR_DATE": stamp, "GIT_COMMITTER_DATE": stamp, "GIT_COMMITTER_EMAIL": "a@b"}
@@ -71,7 +71,7 @@ def git(directory: Path, *arguments: str, minutes: float = 0) -> None:
 
 
 def repository(directory: Path, *commits: tuple[float, str]) -> Path:
-    """Makes a repository with commits at times, each of a file of its own."""
+    """Make a repository with commits at times, each of a file of its own."""
     directory.mkdir(parents=True, exist_ok=True)
     git(directory, "init", "-q", "-b", "main")
     for number, (minutes, message) in enumerate(commits, 1):

@@ -26,7 +26,7 @@ SMALL = {
 
 @contextmanager
 def small_blocks() -> Iterator[None]:
-    """Makes everything small while the block runs."""
+    """Make everything small while the block runs."""
     with ExitStack() as stack:
         for module in (packs, store):
             for name, value in SMALL.items():
@@ -36,7 +36,7 @@ def small_blocks() -> Iterator[None]:
 
 
 def main() -> None:
-    """Says that it is about to begin, and begins."""
+    """Say that it is about to begin, and begins."""
     folder, config, *gone = sys.argv[1:]
     kept = Store.open(Path(folder))
     with small_blocks():

@@ -1,4 +1,4 @@
-"""Splitting bytes into blocks at line ends that do not depend on position."""
+"""Splitting bytes into blocks: complete, at line ends, stable."""
 
 from io import BytesIO
 from itertools import pairwise
@@ -33,14 +33,14 @@ def test_blocks_do_not_depend_on_how_the_bytes_arrive(data: bytes, most: int) ->
 
 
 @given(st.integers(0, len(LOG)), st.integers(0, len(LOG)))
-def test_a_file_that_grew_keeps_all_blocks_but_the_last(one: int, other: int) -> None:
+def test_grown_file_keeps_all_blocks_but_the_last(one: int, other: int) -> None:
     shorter, longer = sorted((one, other))
     before = cut(LOG[:shorter])
     grown = before[:-1] + cut(LOG[shorter:longer], before[-1] if before else b"")
     assert grown == cut(LOG[:longer])
 
 
-def test_blocks_end_with_lines_and_are_neither_small_nor_large() -> None:
+def test_blocks_end_at_lines_within_size_limits() -> None:
     parts = cut(LOG)
     assert all(part.endswith(b"\n") for part in parts)
     assert all(MIN_BLOCK <= len(part) < MAX_BLOCK_TARGET + 1000 for part in parts[:-1])
@@ -63,7 +63,7 @@ def test_a_line_that_is_too_long_is_split_into_blocks_of_its_own(count: int) -> 
     assert b"".join(parts) == short + long + short
 
 
-def test_a_block_ends_with_the_line_that_makes_it_large() -> None:
+def test_block_ends_with_the_line_that_fills_it() -> None:
     alike = b"a" * 1000 + b"\n"  # all lines say the same: none of them ends a block, or all do
     parts = cut(alike * 2000)
     ends = {len(part) for part in parts[:-1]}

@@ -1,4 +1,4 @@
-"""Reading a store without Plait: the documented commands, `zstd` and `sha256sum`."""
+"""Reading a store without Plait: documented commands, `zstd` and `sha256sum`."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ COMMANDS = "basename grep head mktemp sed sh sha256sum tail zstd".split()
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """Returns a folder with nothing in it but what every system has, `zstd` and `sha256sum`."""
+    """Return a folder with nothing in it but what every system has, `zstd` and `sha256sum`."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in COMMANDS:
@@ -41,7 +41,7 @@ def run(script: str, store: Store, tools: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_a_session_is_restored_by_hand(config: Path, store: Store, tools: Path) -> None:
+def test_session_can_be_restored_by_hand(config: Path, store: Store, tools: Path) -> None:
     store.keep(found(config))
     written(config / PROJECT / "one.jsonl", lines(2000))
     store.keep(found(config))

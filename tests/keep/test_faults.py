@@ -1,4 +1,4 @@
-"""Faults while a store is written: nothing stored is lost.
+"""Failures while writing a store: no backup is lost and the next run completes.
 
 Killed, no room, a flipped byte, two at once, read-only, short writes, sources that change.
 """
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def started(store: Store, config: Path, *gone: str) -> "subprocess.Popen[bytes]":
-    """Starts a run in another process and waits until it begins."""
+    """Start a run in another process and wait until it begins."""
     command = [sys.executable, "-m", "tests.keep.small", str(store.folder), str(config), *gone]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
     assert run.stdout
@@ -34,7 +34,7 @@ def started(store: Store, config: Path, *gone: str) -> "subprocess.Popen[bytes]"
 
 
 def changed(config: Path, chance: random.Random) -> None:
-    """Lets files grow, be written anew, go, come."""
+    """Let files grow, be written anew, go, come."""
     for number in range(12):
         path = config / PROJECT / f"session-{number}.jsonl"
         how = chance.choice(("grow", "grow", "stay", "anew", "delete"))
@@ -60,7 +60,7 @@ def check_held(store: Store, before: set[tuple[str, bytes]]) -> None:
 
 
 def kill_often(tmp_path: Path, times: int) -> int:
-    """Kills so many runs at random points; returns how many of them were at work."""
+    """Kill so many runs at random points; returns how many of them were at work."""
     config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
     chance, cut_off = random.Random(times), 0
     with small_blocks():
@@ -88,7 +88,7 @@ def kill_often(tmp_path: Path, times: int) -> int:
     return cut_off
 
 
-def test_a_run_that_is_killed_loses_nothing(tmp_path: Path) -> None:
+def test_killed_run_loses_nothing(tmp_path: Path) -> None:
     kill_often(tmp_path, 9)
 
 
@@ -100,7 +100,7 @@ def test_two_hundred_kills_lose_nothing(tmp_path: Path) -> None:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """Mounts a small disk, where the system lets us."""
+    """Mount a small disk, where the system lets us."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = shutil.which("mount")
@@ -117,7 +117,7 @@ def remounted(disk: Path, options: str) -> None:
 
 
 @pytest.mark.parametrize("free", [0, 4, 12, 24, 60, 120, 300])
-def test_a_full_disk_loses_nothing_and_the_next_run_completes(
+def test_full_disk_loses_nothing_and_the_next_run_completes(
     disk: Path, tmp_path: Path, free: int
 ) -> None:
     config, store = tmp_path / "claude", Store.open(disk / "keep")
@@ -236,7 +236,7 @@ def test_many_flipped_bytes_are_reported_and_stored_again(tmp_path: Path) -> Non
     sys.stdout.write(f"{blocks} of {healed} flips damaged a block; all were stored again\n")
 
 
-def test_a_damaged_file_is_left_out_or_lacks_lines(config: Path, store: Store) -> None:
+def test_damaged_file_is_skipped_or_partially_restored(config: Path, store: Store) -> None:
     store.keep(found(config))
     before = store.session("one")
     log = before.log
@@ -384,7 +384,7 @@ def test_readers_and_writers_do_not_block_each_other(tmp_path: Path) -> None:
     assert store.verify() == ()
 
 
-def test_a_pack_that_moves_under_a_reader_is_found_again(tmp_path: Path) -> None:
+def test_reader_finds_a_moved_pack(tmp_path: Path) -> None:
     config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
     written(config / PROJECT / "stays.jsonl", lines(20))
     written(config / PROJECT / "goes.jsonl", lines(20, 900))

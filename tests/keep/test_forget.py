@@ -1,4 +1,4 @@
-"""Forgetting sessions: space is freed, other sessions stay."""
+"""Forgetting sessions: space is freed, the rest stays, and they are not backed up again."""
 
 import os
 from pathlib import Path
@@ -22,7 +22,7 @@ def noise(size: int) -> bytes:
 
 @pytest.fixture
 def aged(tmp_path: Path) -> Path:
-    """Returns an archive of three sessions: the oldest shares its first half with the newest."""
+    """Return an archive of three sessions: the oldest shares its first half with the newest."""
     config = tmp_path / "claude"
     shared = noise(400_000)
     written(config / PROJECT / "old.jsonl", shared + noise(400_000), modified=1 * DAY)
@@ -60,7 +60,7 @@ def test_nothing_of_a_forgotten_session_is_left(aged: Path, store: Store) -> Non
     assert blocks.isdisjoint(store.packs.places)
 
 
-def test_all_can_be_forgotten(aged: Path, store: Store) -> None:
+def test_everything_can_be_forgotten(aged: Path, store: Store) -> None:
     store.keep(found(aged))
     store.forget(store.sessions())
     assert (store.sessions(), store.packs.numbers()) == ((), ())
@@ -101,7 +101,9 @@ def test_a_forgotten_session_without_source_is_gone(aged: Path, store: Store) ->
         (Limits(max_age=60, max_bytes=300_000), ["old", "middle"]),
     ],
 )
-def test_limits_take_the_oldest(aged: Path, store: Store, limits: Limits, gone: list[str]) -> None:
+def test_limits_remove_the_oldest(
+    aged: Path, store: Store, limits: Limits, gone: list[str]
+) -> None:
     store.keep(found(aged))
     beyond = store.select_expired(limits, now=100.0 * DAY)
     assert [one.session for one in beyond] == gone
@@ -174,7 +176,7 @@ def test_a_run_succeeds_without_space_to_merge_packs(tmp_path: Path, store: Stor
     assert contents(store) == files_of(config)
 
 
-def test_a_damaged_pack_is_never_deleted(aged: Path, store: Store) -> None:
+def test_damaged_pack_is_never_deleted(aged: Path, store: Store) -> None:
     store.keep(found(aged))
     old = store.session("old")
     pack = store.packs.path(1)

@@ -1,4 +1,4 @@
-"""The cache of decompressed frames."""
+"""The cache of unpacked frames: each once while it fits, bounded."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from plait.store.store import Store
 
 @pytest.fixture
 def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Counts the frames that are unpacked, by their sizes."""
+    """Count the frames that are unpacked, by their sizes."""
     sizes: list[int] = []
     real = zstd.plain
 
@@ -26,7 +26,7 @@ def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def store_of_days(folder: Path, days: int) -> Store:
-    """Keeps a file each day: each is a frame of its own."""
+    """Keep a file each day: each is a frame of its own."""
     store = Store.open(folder)
     for day in range(days):
         data = f'{{"day":{day}}}\n'.encode() * 40
@@ -64,7 +64,7 @@ def test_one_frame_of_any_size_is_cached(
     assert len(unpacked) == 1
 
 
-def test_a_pack_whose_number_comes_again_is_read_anew(tmp_path: Path) -> None:
+def test_pack_with_a_reused_number_is_read_again(tmp_path: Path) -> None:
     store = store_of_days(tmp_path, 1)
     read_twice(store)
     store.forget(store.sessions())
@@ -73,7 +73,7 @@ def test_a_pack_whose_number_comes_again_is_read_anew(tmp_path: Path) -> None:
 
 
 def mixed(store: Store, days: int) -> None:
-    """Keeps sessions of two projects, a run a day, the projects in turn."""
+    """Keep sessions of two projects, a run a day, the projects in turn."""
     for day in range(days):
         store.put(
             NewFile("/r", f"projects/{project}/{day}{n}.jsonl", project, f"{day}{n}", data)
@@ -84,7 +84,7 @@ def mixed(store: Store, days: int) -> None:
 
 
 def in_frames(store: Store) -> list[set[tuple[str, str]]]:
-    """Returns the projects and sessions whose blocks each frame holds."""
+    """Return the projects and sessions whose blocks each frame holds."""
     owners = {
         name: (one.project, one.session)
         for one in store.sessions()
@@ -97,7 +97,7 @@ def in_frames(store: Store) -> list[set[tuple[str, str]]]:
     return list(found.values())
 
 
-def test_a_frame_holds_sessions_of_one_project(tmp_path: Path) -> None:
+def test_frame_holds_sessions_of_one_project(tmp_path: Path) -> None:
     """When they are kept, when packs are put together, and when they come from elsewhere."""
     store = Store.open(tmp_path / "one")
     mixed(store, 1)
@@ -113,9 +113,7 @@ def test_a_frame_holds_sessions_of_one_project(tmp_path: Path) -> None:
     assert sorted(map(len, in_frames(other))) == [9, 10]
 
 
-def test_a_frame_that_is_large_enough_ends_with_its_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_frame_ends_with_its_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = [f'{{"n":{n}}}\n'.encode() * 40 for n in range(5)]
     monkeypatch.setattr(pack_writer, "ENOUGH", 2 * len(data[0]))
     store = Store.open(tmp_path)

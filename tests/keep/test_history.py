@@ -1,4 +1,4 @@
-"""Backups after any history of the source restore its bytes."""
+"""Any history of sources: bytes in are bytes out, and nothing is lost."""
 
 import os
 import tempfile

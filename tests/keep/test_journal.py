@@ -1,4 +1,4 @@
-"""Journal lines: decoding, truncation, damage, shortening."""
+"""Journal lines: read back, torn, damaged, compacted."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Parcels for another machine: packing, unpacking, refusals."""
+"""Packing backups for another machine: what is imported and what refused."""
 
 import zipfile
 from collections.abc import Callable
@@ -126,7 +126,7 @@ def test_names_some_systems_do_not_allow_are_left_out(store: Store, tmp_path: Pa
     assert [file.path for file in kept_files(other)] == [plain]
 
 
-def test_a_damaged_store_is_not_packed(store: Store, config: Path, tmp_path: Path) -> None:
+def test_damaged_store_is_refused(store: Store, config: Path, tmp_path: Path) -> None:
     store.keep(found(config))
     store.packs.path(1).unlink()
     with pytest.raises(SourceError, match="is damaged in the backup"):
@@ -176,7 +176,7 @@ HOSTILE: dict[str, KeptFile] = {
 
 
 def made(tmp_path: Path, *, journal: bytes, about: dict[str, Any] | None = None) -> Path:
-    """Returns a parcel whose packs are right and whose journal says what we want."""
+    """Return a parcel whose packs are right and whose journal says what we want."""
     made = Store.open(tmp_path / "made")
     made.put([NewFile("/r", "projects/p/s.jsonl", "p", "s", b"{}\n")])
     members = [
@@ -201,7 +201,7 @@ def test_a_valid_parcel_is_accepted(other: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_state_is_refused(other: Store, tmp_path: Path, name: str) -> None:
+def test_hostile_state_is_refused(other: Store, tmp_path: Path, name: str) -> None:
     refused(other, made(tmp_path, journal=encode_line(HOSTILE[name])))
 
 
@@ -225,7 +225,7 @@ def test_a_damaged_or_forgetting_journal_is_refused(
     refused(other, made(tmp_path, journal=journal))
 
 
-def test_another_archive_is_refused(other: Store, tmp_path: Path) -> None:
+def test_other_archive_formats_are_refused(other: Store, tmp_path: Path) -> None:
     parcel = made(tmp_path, journal=encode_line(STATE), about={"sessions": []})
     refused(other, parcel, "was not made by `plait keep pack`")
 

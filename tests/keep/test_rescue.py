@@ -1,4 +1,4 @@
-"""Rescuing sessions from what is left: prompts, files, commits."""
+"""Reconstructing deleted sessions from prompts, files, commits and other traces."""
 
 import json
 from dataclasses import replace
@@ -37,7 +37,7 @@ def only(config: Path, *known: KnownSession) -> LostSession:
 
 
 def drawn(one: LostSession, config: Path) -> list[str]:
-    """Draws a made log: a line each, without what all of them say."""
+    """Draw a made log: a line each, without what all of them say."""
     return [_told(json.loads(line)) for line in build_files(one, config)[0].data.splitlines()]
 
 
@@ -217,7 +217,7 @@ def test_an_impossible_time_is_ignored(tmp_path: Path) -> None:
     assert ([prompt.text for prompt in left.prompts], left.unread) == (["y"], 1)
 
 
-def test_a_directory_that_is_gone_has_no_commits(tmp_path: Path) -> None:
+def test_missing_directory_has_no_commits(tmp_path: Path) -> None:
     assert only(remains(tmp_path, typed("x", directory=str(tmp_path / "gone")))).commits == ()
 
 

@@ -1,4 +1,4 @@
-"""SDK sessions in a store: appending, loading, packing, deleting."""
+"""The SDK session store: appended entries are loaded, whoever packs them."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ def kept_paths(folder: Path) -> list[str]:
     return [file.path for one in Store.open(folder).sessions() for file in one.files]
 
 
-def test_the_suite_of_the_sdk_passes() -> None:
+def test_sdk_suite_passes() -> None:
     testing = pytest.importorskip("claude_agent_sdk.testing")
     done(testing.run_session_store_conformance(lambda: SessionStore(tempfile.mkdtemp())))
 
@@ -117,7 +117,7 @@ def test_agent_metadata_is_stored_in_the_form_of_the_client(tmp_path: Path) -> N
 
 
 def client_session(config: Path) -> Path:
-    """Writes a session with agents, new and old, as the client does."""
+    """Write a session with agents, new and old, as the client does."""
     project = config / "projects" / MAIN["project_key"]
     log = project / f"{MAIN['session_id']}.jsonl"
     agents = project / MAIN["session_id"] / "subagents"
@@ -179,9 +179,7 @@ def test_a_read_only_sdk_store_can_be_read(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_entries_go_to_the_packs_after_a_while(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_entries_are_packed_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = SessionStore(tmp_path)
     start = store._packed
     monkeypatch.setattr("time.monotonic", lambda: start + SOON)
@@ -239,7 +237,7 @@ def test_an_empty_key_is_refused(tmp_path: Path, key: Entry) -> None:
         done(SessionStore(tmp_path).load(key))
 
 
-def test_a_key_that_is_too_long_is_refused(tmp_path: Path) -> None:
+def test_too_long_key_is_refused(tmp_path: Path) -> None:
     done(SessionStore(tmp_path).append({**MAIN, "session_id": "x" * 240}, [entry("a")]))
     with pytest.raises(UserError, match="too long"):
         done(SessionStore(tmp_path).append({**MAIN, "session_id": "x" * 241}, [entry("a")]))
@@ -279,7 +277,7 @@ STEPS = st.lists(
 
 @settings(max_examples=40)
 @given(STEPS)
-def test_what_was_appended_is_loaded_after_any_steps(steps: list[Any]) -> None:
+def test_appended_entries_survive_any_steps(steps: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         keys, store = (MAIN, AGENT), SessionStore(folder)
         said: list[list[Entry]] = [[], []]

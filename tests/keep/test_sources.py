@@ -1,4 +1,4 @@
-"""Which files below roots belong to which session."""
+"""Sessions with their files under roots: which file belongs to which session."""
 
 import os
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_a_symlinked_log_is_backed_up(config: Path, tmp_path: Path) -> None:
     assert told(found(config))["far"] == [(f"{PROJECT}/far.jsonl", "session")]
 
 
-def test_a_root_may_be_a_projects_folder_any_folder_or_one_file(config: Path) -> None:
+def test_root_may_be_a_projects_folder_a_folder_or_a_file(config: Path) -> None:
     whole = told(found(config))
     assert told(find_sources([make_root(config / "projects")])) == whole
     any_folder = told(find_sources([make_root(config / PROJECT)]))

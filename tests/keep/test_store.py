@@ -1,4 +1,4 @@
-"""Backing up and restoring sessions: bytes, times, modes."""
+"""Storing and restoring sessions: bytes, times, modes."""
 
 import os
 from dataclasses import replace
@@ -35,7 +35,7 @@ def test_file_backups_are_stored_only_on_request(config: Path, store: Store) -> 
     assert kinds == {"session", "agent", "beside", "list"}
 
 
-def test_a_second_run_has_nothing_to_do(config: Path, store: Store) -> None:
+def test_second_run_does_nothing(config: Path, store: Store) -> None:
     first = store.keep(found(config))
     again = store.keep(found(config))
     assert (first.files, first.unchanged) == (8, 0)
@@ -141,7 +141,7 @@ def test_a_plan_lists_what_is_new_and_writes_nothing(config: Path, store: Store)
     assert (planned.new, planned.unchanged) == ((), 6)
 
 
-def test_progress_comes_before_each_file_and_at_the_end(config: Path, store: Store) -> None:
+def test_progress_is_reported_per_file(config: Path, store: Store) -> None:
     seen: list[Progress] = []
     store.keep(found(config), report=seen.append)
     assert [one.files for one in seen] == list(range(9))
@@ -172,7 +172,7 @@ def test_an_empty_store_has_no_sessions(store: Store) -> None:
     assert not store.folder.exists()
 
 
-def test_an_earlier_state_can_be_restored_too(config: Path, store: Store, tmp_path: Path) -> None:
+def test_earlier_state_can_be_restored(config: Path, store: Store, tmp_path: Path) -> None:
     store.keep(found(config))
     before = (config / PROJECT / "one.jsonl").read_bytes()
     written(config / PROJECT / "one.jsonl", b"")

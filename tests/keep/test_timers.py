@@ -1,4 +1,4 @@
-"""Hourly jobs in cron and systemd: installation, quoting, removal."""
+"""Hourly commands in cron and systemd, removed to the byte."""
 
 import shlex
 import subprocess
@@ -23,7 +23,7 @@ COMMAND = ["/opt/my tools/plait", "keep", "--root", "/logs/50% of it"]
 THEIRS = "MAILTO=me\n# plait keep is nice\n5 4 * * * backup # plait keepers\n"
 
 
-def test_a_line_of_a_crontab() -> None:
+def test_crontab_line() -> None:
     text = add_to_crontab(THEIRS, COMMAND, {"PLAIT_DATA_DIR": "/my data"})
     assert text == THEIRS + (
         "17 * * * * PLAIT_DATA_DIR='/my data' '/opt/my tools/plait' keep --root"
@@ -66,7 +66,7 @@ def test_removing_our_line_restores_the_crontab(before: str, later: str) -> None
     assert remove_from_crontab(text + later) == before + later
 
 
-def test_the_units() -> None:
+def test_systemd_units() -> None:
     assert service_unit(COMMAND, {"PLAIT_DATA_DIR": '/my "data"'}) == (
         "# Written by `plait keep --install`; `plait keep --uninstall` removes it.\n"
         "[Unit]\n"

@@ -28,12 +28,12 @@ DUST = 1e-9
 
 
 def rows_of(tables: dict[str, pa.Table]) -> Lake:
-    """Returns the rows of all tables as plain values."""
+    """Return the rows of all tables as plain values."""
     return {name: table.to_pylist() for name, table in tables.items()}
 
 
 def check(archive: Archive, lake: Lake, prices: Prices) -> None:
-    """Holds rows against all that the rest tells of an archive."""
+    """Hold rows against all that the rest tells of an archive."""
     check_usage(archive, lake, prices)
     check_stats(archive.stats(), lake)
     check_why(archive, lake, prices)
@@ -42,7 +42,7 @@ def check(archive: Archive, lake: Lake, prices: Prices) -> None:
 
 
 def check_usage(archive: Archive, lake: Lake, prices: Prices) -> None:
-    """Holds responses against `usage`: by session, project, model, kind, branch."""
+    """Hold responses against `usage`: by session, project, model, kind, branch."""
     found = archive.responses().responses
     left = archive.abandoned(found)
     responses = lake["responses"]
@@ -59,7 +59,7 @@ def check_usage(archive: Archive, lake: Lake, prices: Prices) -> None:
 
 
 def add_up(known: SpendingSum, rows: list[Row]) -> None:
-    """Holds some responses against what they are said to come to."""
+    """Hold some responses against what they are said to come to."""
     assert len(rows) == known.responses
     for name in TOKENS:
         assert total(rows, name) == getattr(known.tokens, name)
@@ -69,7 +69,7 @@ def add_up(known: SpendingSum, rows: list[Row]) -> None:
 
 
 def check_stats(figures: ArchiveFigures, lake: Lake) -> None:
-    """Holds turns, calls and files against `stats`."""
+    """Hold turns, calls and files against `stats`."""
     turns, calls, files = lake["turns"], counting(lake["tool_calls"]), counting(lake["files"])
     assert {name: total(turns, name) for name in OF_TURNS} == {
         name: getattr(figures, name) for name in OF_TURNS
@@ -92,7 +92,7 @@ def check_stats(figures: ArchiveFigures, lake: Lake) -> None:
 
 
 def check_agents(figures: ArchiveFigures, turns: list[Row]) -> None:
-    """Holds turns against what agents of each kind did."""
+    """Hold turns against what agents of each kind did."""
     kinds = by([row for row in turns if row["agent_type"]], "agent_type")
     begun = {
         name: [sum(row["begins"] for row in found), total(found, "calls")]
@@ -104,20 +104,20 @@ def check_agents(figures: ArchiveFigures, turns: list[Row]) -> None:
 
 
 def outcomes(calls: list[Row]) -> list[int]:
-    """Returns how many calls there are, and how many that did not go well, by how."""
+    """Return how many calls there are, and how many that did not go well, by how."""
     found = Counter(row["outcome"] for row in calls)
     return [len(calls), *(found[name] for name in OUTCOMES)]
 
 
 def touched(files: list[Row]) -> list[int]:
-    """Returns how often files were changed and read, and the lines that came and went."""
+    """Return how often files were changed and read, and the lines that came and went."""
     found = Counter(row["action"] for row in files)
     changes = sum(found[name] for name in CHANGING)
     return [changes, found["read"], total(files, "added"), total(files, "removed")]
 
 
 def check_why(archive: Archive, lake: Lake, prices: Prices) -> None:
-    """Holds what was written again, and why, against `why` of each session."""
+    """Hold what was written again, and why, against `why` of each session."""
     owned = ResponsesByFile(archive.responses(), archive.sessions)
     again: Counter[str] = Counter()
     paid: defaultdict[str, float] = defaultdict(float)
@@ -136,7 +136,7 @@ def check_why(archive: Archive, lake: Lake, prices: Prices) -> None:
 
 
 def check_waste(archive: Archive, lake: Lake, prices: Prices) -> None:
-    """Holds what was paid for in vain against `waste`."""
+    """Hold what was paid for in vain against `waste`."""
     known = {one.kind: one for one in archive.waste(prices=prices).findings}
     found = by(lake["waste"], "kind")
     assert {name: len(rows) for name, rows in found.items()} == {
@@ -151,7 +151,7 @@ def check_waste(archive: Archive, lake: Lake, prices: Prices) -> None:
 
 
 def check_text(archive: Archive, lake: Lake) -> None:
-    """Holds passages against what an index takes in."""
+    """Hold passages against what an index takes in."""
     known = Counter(
         (one.kind, one.state, one.turn, said(one.tool), replace_surrogates(one.text))
         for session in archive.sessions
@@ -162,17 +162,17 @@ def check_text(archive: Archive, lake: Lake) -> None:
 
 
 def counting(rows: Iterable[Row]) -> list[Row]:
-    """Returns the rows that count."""
+    """Return the rows that count."""
     return [row for row in rows if row["counts"]]
 
 
 def where(rows: Iterable[Row], is_meant: Callable[[Row], bool]) -> list[Row]:
-    """Returns some rows."""
+    """Return some rows."""
     return [row for row in rows if is_meant(row)]
 
 
 def by(rows: Iterable[Row], column: str) -> dict[Any, list[Row]]:
-    """Returns rows by what one column says."""
+    """Return rows by what one column says."""
     found: dict[Any, list[Row]] = {}
     for row in rows:
         found.setdefault(row[column], []).append(row)
@@ -180,10 +180,10 @@ def by(rows: Iterable[Row], column: str) -> dict[Any, list[Row]]:
 
 
 def total(rows: Iterable[Row], column: str) -> Any:
-    """Returns the sum of a column."""
+    """Return the sum of a column."""
     return sum(row[column] or 0 for row in rows)
 
 
 def said(text: str | None) -> str | None:
-    """Returns a text as a table can hold it."""
+    """Return a text as a table can hold it."""
     return text if text is None else replace_surrogates(text)

@@ -40,11 +40,11 @@ class ObjectStore:
         self.ask("PUT", "")
 
     def new_url(self) -> str:
-        """Returns an address below which nothing lies."""
+        """Return an address below which nothing lies."""
         return f"s3://{BUCKET}/{uuid4().hex[:8]}/lake"
 
     def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """Asks for an object, or for what is said of it."""
+        """Ask for an object, or for what is said of it."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         headers = {"Authorization": SIGNED, "Content-Type": "application/octet-stream"}
         connection.request(method, f"/{BUCKET}{path}", body, headers)
@@ -55,7 +55,7 @@ class ObjectStore:
         return found
 
     def keys(self, url: str) -> set[str]:
-        """Returns the objects below an address, from there on."""
+        """Return the objects below an address, from there on."""
         prefix = url.removeprefix(f"s3://{BUCKET}/") + "/"
         found = ElementTree.fromstring(self.ask("GET", f"?list-type=2&prefix={prefix}"))
         return {
@@ -66,7 +66,7 @@ class ObjectStore:
 
     @contextmanager
     def denied(self, action: str, url: str) -> Iterator[None]:
-        """Lets nobody do something below an address."""
+        """Let nobody do something below an address."""
         rule = {
             "Effect": "Deny",
             "Principal": "*",
@@ -83,7 +83,7 @@ class ObjectStore:
 
 @contextmanager
 def object_store() -> Iterator[ObjectStore]:
-    """Runs a server with one bucket."""
+    """Run a server with one bucket."""
     process = subprocess.Popen(
         [sys.executable, "-c", SERVER],
         stdin=subprocess.PIPE,

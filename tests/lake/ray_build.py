@@ -33,14 +33,14 @@ class Deadly(engine.RayEngine):
     def each(
         self, task: Callable[[Any], Any], items: Sequence[Any]
     ) -> Iterator[Any | Failure[Any]]:
-        """Yields what is made of each item in the end."""
+        """Yield what is made of each item in the end."""
         if task.__name__ == "write_rows_of_sessions":
             task = partial(worked_or_died, task, self.kills, self.chance)
         return super().each(task, items)
 
 
 def worked_or_died(task: Callable[[Any], Any], kills: Path, chance: float, item: Any) -> Any:
-    """Does what it is told, unless it is killed."""
+    """Do what it is told, unless it is killed."""
     kill = _taken(kills) if random.random() < chance else ""
     match kill.partition("-")[0]:
         case "before":
@@ -56,7 +56,7 @@ def worked_or_died(task: Callable[[Any], Any], kills: Path, chance: float, item:
 
 
 def _taken(kills: Path) -> str:
-    """Takes a kill away; two who try the same one do not both get it."""
+    """Take a kill away; two who try the same one do not both get it."""
     left = [*kills.iterdir()]
     random.shuffle(left)
     for kill in left:
@@ -73,7 +73,7 @@ def _die() -> None:
 
 
 def main() -> None:
-    """Runs a command of Plait; each session is given out by itself."""
+    """Run a command of Plait; each session is given out by itself."""
     from plait.cli.app import run as plait
 
     folder, chance, *arguments = sys.argv[1:]

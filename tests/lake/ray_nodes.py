@@ -44,7 +44,7 @@ class Nodes:
         self.address = f"127.0.0.2:{port}"
 
     def add(self) -> None:
-        """Begins a machine with one CPU, and waits until it belongs to the cluster."""
+        """Begin a machine with one CPU, and wait until it belongs to the cluster."""
         while len(self.begun) < MOST:
             node = self._begin("--address", self.address, "--num-cpus", "1")
             log = self.folder / f"node-{len(self.begun)}.log"
@@ -73,14 +73,14 @@ class Nodes:
         return node
 
     def replace_dead(self) -> None:
-        """Begins another worker for each that died."""
+        """Begin another worker for each that died."""
         for node in [one for one in self.workers if one.poll() is not None]:
             self.workers.remove(node)
             kill_all([node.pid])
             self.add()
 
     def end(self) -> None:
-        """Kills everything."""
+        """Kill everything."""
         kill_all([node.pid for node in self.begun])
         for node in self.begun:
             node.wait()
@@ -108,7 +108,7 @@ def _text(path: Path | None) -> str:
 
 
 def _awaited(look: Callable[[], T]) -> T:
-    """Waits until a look finds something."""
+    """Wait until a look finds something."""
     for _ in range(PATIENT):
         if found := look():
             return found
@@ -117,7 +117,7 @@ def _awaited(look: Callable[[], T]) -> T:
 
 
 def kill_all(sessions: Collection[int]) -> None:
-    """Kills the processes of sessions until none is left."""
+    """Kill the processes of sessions until none is left."""
     for _ in range(PATIENT):
         found = [*_processes(sessions)]
         if not found:
@@ -129,7 +129,7 @@ def kill_all(sessions: Collection[int]) -> None:
 
 
 def _processes(sessions: Collection[int]) -> Iterator[int]:
-    """Yields the processes of sessions that live."""
+    """Yield the processes of sessions that live."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(OSError):

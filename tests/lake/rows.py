@@ -22,13 +22,13 @@ def tables(
     month: str = "2026-11",
     names: Iterable[str] = FEW,
 ) -> dict[str, pa.Table]:
-    """Returns a row in each table for each session."""
+    """Return a row in each table for each session."""
     rows = [{"session": one, "build": to, "source": source, "month": month} for one, to in sessions]
     return {name: table_of(name, rows) for name in names}
 
 
 def held(lake: Lake, names: Iterable[str] = FEW, source: str | None = None) -> Held:
-    """Returns what holds, table by table; of one source alone, where one is named."""
+    """Return what holds, table by table; of one source alone, where one is named."""
     builds = set(lake.dataset("sessions").to_table(["build"])["build"].to_pylist())
     found = {}
     for name in names:
@@ -44,12 +44,12 @@ def _rows(lake: Lake, name: str) -> list[tuple[str, str, int]]:
 
 
 def everywhere(*rows: tuple[str, str, int], names: Iterable[str] = FEW) -> Held:
-    """Returns the same rows in each table."""
+    """Return the same rows in each table."""
     return {name: sorted(rows) for name in names}
 
 
 def files(lake: Lake) -> tuple[set[str], set[str]]:
-    """Returns the files that lie in the folder of a lake, and those that its tables know."""
+    """Return the files that lie in the folder of a lake, and those that its tables know."""
     there = {str(one) for one in Path(lake.url).rglob("*.parquet") if "_delta_log" not in str(one)}
     known: set[str] = set()
     for name in (*lake.tables, "kin"):

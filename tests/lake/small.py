@@ -17,7 +17,7 @@ BUILDS = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}
 
 
 def table_of(name: str, rows: Sequence[Row]) -> pa.Table:
-    """Returns rows as a table: what they do not say is empty, a build follows from the session."""
+    """Return rows as a table: what they do not say is empty, a build follows from the session."""
     whole = [_filled(name, row) for row in rows]
     return pa.Table.from_pylist(whole, schema=arrow_schema(name))
 
@@ -38,6 +38,6 @@ class SmallLake:
         self.opened: list[str] = []
 
     def dataset(self, table: str) -> ds.Dataset:
-        """Opens a table, and remembers that."""
+        """Open a table, and remembers that."""
         self.opened.append(table)
         return ds.dataset(self.tables[table])

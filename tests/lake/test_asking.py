@@ -1,4 +1,4 @@
-"""SQL queries: only current rows are visible and only tables readable."""
+"""SQL queries: only committed rows are visible and only the tables reachable."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_all_tables_are_available_if_none_is_named() -> None:
     assert found == set(LAKE.tables)
 
 
-def test_statements_before_the_last_are_run_and_undone() -> None:
+def test_earlier_statements_run_and_are_undone() -> None:
     asked = open_query_engine(LAKE)
     for _ in (1, 2):
         made = asked.query("CREATE TABLE mine AS SELECT 4 AS n; SELECT n + 1 FROM mine")

@@ -1,4 +1,4 @@
-"""Arrow columns made of values of a log."""
+"""Log values as columns: what Arrow cannot hold is adapted, the rest unchanged."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -31,7 +31,7 @@ def test_times_are_parsed(stamps: list[str | None]) -> None:
     assert make_array(stamps, TIME).to_pylist() == [parse_time(one) for one in stamps]
 
 
-def test_a_time_in_the_usual_form_is_read_to_the_millisecond() -> None:
+def test_usual_timestamps_keep_milliseconds() -> None:
     found = make_array(["2026-11-02T09:00:00.250Z", None], TIME)
     assert found.to_pylist() == [datetime(2026, 11, 2, 9, 0, 0, 250_000, UTC), None]
 

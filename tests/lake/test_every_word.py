@@ -1,4 +1,4 @@
-"""Lakes of counts contain no word of a prompt, a path or a name.
+"""No word of a prompt, path or name is in a counts lake.
 
 All words of all logs, whatever they stand in, with those of the folders and files that the logs
 lie in, are held against all words of a lake: those of its decoded columns, of what stands in its
@@ -95,12 +95,12 @@ IDS = re.compile(
 
 
 def words_in(text: str) -> set[str]:
-    """Returns the words of a text; ids are none."""
+    """Return the words of a text; ids are none."""
     return {one.lower() for one in WORD.findall(IDS.sub(" ", text))}
 
 
 def words_of_logs(units: Iterable[Unit], root: Path) -> set[str]:
-    """Returns the words of all files of sessions, of what they are called and where they lie."""
+    """Return the words of all files of sessions, of what they are called and where they lie."""
     found: set[str] = set()
     files = (file for unit in units for one in unit.sessions for file in one.files)
     for path in {file.path for file in files}:
@@ -111,7 +111,7 @@ def words_of_logs(units: Iterable[Unit], root: Path) -> set[str]:
 
 
 def texts_in(line: bytes) -> Iterator[str]:
-    """Yields all texts that a line of a log holds, itself where it is broken."""
+    """Yield all texts that a line of a log holds, itself where it is broken."""
     try:
         waiting: list[Any] = [msgspec.json.decode(line)]
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -128,7 +128,7 @@ def texts_in(line: bytes) -> Iterator[str]:
 
 
 def words_of_lake(lake: Lake) -> Iterator[tuple[str, str]]:
-    """Yields the words in all columns of a lake, each with where it stands."""
+    """Yield the words in all columns of a lake, each with where it stands."""
     for name in lake.tables:
         table = lake.dataset(name).to_table()
         for column, kind in zip(table.schema.names, table.schema.types, strict=True):
@@ -140,7 +140,7 @@ def words_of_lake(lake: Lake) -> Iterator[tuple[str, str]]:
 
 
 def words_of_files(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yields what looks like a word in the names and the bytes of files, with where it stands."""
+    """Yield what looks like a word in the names and the bytes of files, with where it stands."""
     for path in folder.rglob("*"):
         place = str(path.relative_to(folder))
         yield from ((word, place) for word in words_in(place))
@@ -152,14 +152,14 @@ def words_of_files(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def lake_of_counts(folder: Path, units: Sequence[Unit]) -> Lake:
-    """Builds a lake of counts."""
+    """Build a lake of counts."""
     lake = Lake.create(str(folder), "counts")
     lake.commit([lake.write(build_tables(one, Prices())) for one in units])
     return lake
 
 
 def shared_words(units: Sequence[Unit], root: Path, folder: Path) -> dict[str, str]:
-    """Returns the words that logs and a lake of them share and should not, with their places."""
+    """Return the words that logs and a lake of them share and should not, with their places."""
     said = words_of_logs(units, root)
     assert len(said) > 200
     lake = lake_of_counts(folder, units)
@@ -170,29 +170,25 @@ def shared_words(units: Sequence[Unit], root: Path, folder: Path) -> dict[str, s
 
 
 def units_under(root: Path, every: int) -> list[Unit]:
-    """Returns each so many families below a folder."""
+    """Return each so many families below a folder."""
     units = list(units_of(Archive([root]), "counts"))[::every]
     return [replace(one, key=KEY) for one in units]
 
 
 @pytest.mark.parametrize("every", [16, pytest.param(1, marks=pytest.mark.long)])
-def test_no_word_of_real_logs_is_in_a_lake_of_counts(
-    shared: Path, tmp_path: Path, every: int
-) -> None:
+def test_counts_lake_has_no_word_of_real_logs(shared: Path, tmp_path: Path, every: int) -> None:
     root = shared / "corpus"
     assert shared_words(units_under(root, every), root, tmp_path / "lake") == {}
 
 
 @pytest.mark.parametrize("name", ["produced", "client-sessions", "resume-cases", "audit-cases"])
-def test_no_word_of_other_logs_is_in_a_lake_of_counts(
-    shared: Path, tmp_path: Path, name: str
-) -> None:
+def test_counts_lake_has_no_word_of_other_logs(shared: Path, tmp_path: Path, name: str) -> None:
     root = shared / name
     found = shared_words(units_under(root, 1), root, tmp_path / "lake")
     assert {word: at for word, at in found.items() if word not in OF_FORMAT} == {}
 
 
-def test_no_word_of_examples_is_in_a_lake_of_counts(gallery: Path, tmp_path: Path) -> None:
+def test_counts_lake_has_no_word_of_examples(gallery: Path, tmp_path: Path) -> None:
     assert shared_words(units_under(gallery, 1), gallery, tmp_path / "lake") == {}
 
 

@@ -1,4 +1,4 @@
-"""Rows of turns, responses, waste, calls, files and text add up to other commands."""
+"""Rows of turns, responses, waste, calls, files and words agree with other answers."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ from tests.lake.units import lake_of
 
 
 def made(root: Path) -> Lake:
-    """Returns the rows of an archive, which add up to what the rest tells of it."""
+    """Return the rows of an archive, which add up to what the rest tells of it."""
     archive = Archive([root])
     found = rows_of(lake_of(archive))
     check(archive, found, archive.prices)
@@ -27,7 +27,7 @@ def made(root: Path) -> Lake:
 
 
 def told(lake: Lake, table: str, columns: str) -> str:
-    """Returns some columns of a table as a picture: what is empty, none or false is a dash."""
+    """Return some columns of a table as a picture: what is empty, none or false is a dash."""
     return "\n".join(
         " ".join(f"{row[name] or '-'}" for name in columns.split()) for row in lake[table]
     )
@@ -61,7 +61,7 @@ A2< "clean"
 
 @pytest.fixture(scope="module")
 def talk(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """Returns the rows of a session with a branch that was left and an agent."""
+    """Return the rows of a session with a branch that was left and an agent."""
     root = tmp_path_factory.mktemp("talk")
     draw(TALK).write(root)
     return made(root)
@@ -176,7 +176,7 @@ def test_resent_tokens_have_their_cause(tmp_path: Path) -> None:
     assert 0 < second["again_usd"] <= second["input_usd"]
 
 
-def test_a_counts_profile_makes_no_text(tmp_path: Path) -> None:
+def test_counts_profile_has_no_text(tmp_path: Path) -> None:
     draw(AGAIN).write(tmp_path)
     found = lake_of(Archive([tmp_path]), "counts")
     assert "text" not in found
@@ -273,7 +273,7 @@ def test_copies_under_other_ids_count_once(gallery: Path, tmp_path: Path) -> Non
     )
 
 
-def test_a_resumed_session_counts_what_is_its_own(tmp_path: Path) -> None:
+def test_resumed_session_counts_only_its_own(tmp_path: Path) -> None:
     again = "file again start=2026-11-03T09:00:00Z\ncopy work:U1 work:A1\nU2<work:A1 'x'\nA2< 'y'"
     draw(f"{AGAIN}\n{again}".replace("'", '"')).write(tmp_path)
     lake = made(tmp_path)
@@ -304,7 +304,7 @@ logs = st.dictionaries(
 
 
 def written(root: Path, path: str, found: list[dict[str, Any]], *, is_own: bool) -> bytes:
-    """Writes rows as a log whose responses say what they took; its ids are its own, or shared."""
+    """Write rows as a log whose responses say what they took; its ids are its own, or shared."""
     lines = zip(lines_of("p/s1.jsonl", found), found, strict=True)
     data = b"".join(paid_line(line, row, path if is_own else "") + b"\n" for line, row in lines)
     (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -336,7 +336,7 @@ def paid_line(line: bytes, row: dict[str, Any], owner: str) -> bytes:
 
 
 def many(archive: dict[str, list[dict[str, Any]]], way: str, at: int) -> None:
-    """Holds the rows of an archive against the rest, one of its logs copied, forked or torn."""
+    """Hold the rows of an archive against the rest, one of its logs copied, forked or torn."""
     with TemporaryDirectory() as place:
         root = Path(place)
         data, *_ = [written(root, *one, is_own=at % 2 == 1) for one in archive.items()]
@@ -365,7 +365,7 @@ def test_any_logs_add_up(archive: dict[str, list[dict[str, Any]]], way: str, at:
 @pytest.mark.long
 @settings(max_examples=2000, suppress_health_check=list(HealthCheck))
 @given(logs, st.sampled_from(WAYS), st.integers(0, 99))
-def test_very_many_logs_add_up(archive: dict[str, list[dict[str, Any]]], way: str, at: int) -> None:
+def test_many_logs_add_up(archive: dict[str, list[dict[str, Any]]], way: str, at: int) -> None:
     many(archive, way, at)
 
 

@@ -1,4 +1,4 @@
-"""Rows of graph, logs and lines equal what `doctor` counts."""
+"""Rows of graph, logs and lines match what `doctor` counts, byte for byte."""
 
 import json
 from collections import Counter
@@ -34,7 +34,7 @@ def _rows(table: pa.Table, *columns: str) -> list[tuple[Any, ...]]:
 
 
 def _check(archive: Archive) -> None:
-    """Holds the rows of an archive against its files and against what `doctor` says."""
+    """Hold the rows of an archive against its files and against what `doctor` says."""
     lake = lake_of(archive)
     _check_schema(lake)
     _check_lines(archive, lake)
@@ -109,25 +109,25 @@ EXAMPLES = sorted(
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_rows_of_an_example_are_what_doctor_counts(name: str, gallery: Path) -> None:
+def test_rows_of_an_example_match_doctor(name: str, gallery: Path) -> None:
     _check(Archive([gallery / name]))
 
 
-def test_rows_of_all_examples_are_what_doctor_counts(gallery: Path) -> None:
+def test_rows_of_all_examples_match_doctor(gallery: Path) -> None:
     _check(Archive([gallery]))
 
 
-def test_rows_of_real_logs_are_what_doctor_counts(shared: Path) -> None:
+def test_rows_of_real_logs_match_doctor(shared: Path) -> None:
     _check(Archive([shared / "corpus" / "claude-code-log"]))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["corpus", "client-sessions", "produced", "resume-cases"])
-def test_rows_of_all_real_logs_are_what_doctor_counts(name: str, shared: Path) -> None:
+def test_rows_of_all_real_logs_match_doctor(name: str, shared: Path) -> None:
     _check(Archive([shared / name]))
 
 
-def test_tables_are_those_of_the_profile(gallery: Path) -> None:
+def test_profile_has_its_tables(gallery: Path) -> None:
     archive = Archive([gallery / "rewind"])
     assert set(lake_of(archive)) <= set(TABLES)
     assert "raw" in lake_of(archive)
@@ -170,7 +170,7 @@ def test_a_rewind_is_on_an_inactive_branch(gallery: Path) -> None:
     assert [row for row in records if row[2]] == [("trunk", True, "rewind", "parent")]
 
 
-def test_a_fork_that_two_rules_explain_names_both(tmp_path: Path) -> None:
+def test_fork_explained_by_two_rules_names_both(tmp_path: Path) -> None:
     draw("U1 A2<U1 U3<A2 A4<U3 U5<A2 U6<A2 A7<U6").write(tmp_path)
     found = _rows(lake_of(Archive([tmp_path]))["records"], "rung", "folded")
     assert [rung for rung, _ in found if rung] == ["rewind", "retracted rewind"]
@@ -191,7 +191,7 @@ def test_records_off_the_chain_have_a_branch_and_no_uuid(tmp_path: Path) -> None
     ]
 
 
-def test_findings_name_files_from_the_root_on(tmp_path: Path) -> None:
+def test_findings_name_files_relative_to_the_root(tmp_path: Path) -> None:
     line = b'{"type":"user","uuid":"u","sessionId":"%s","message":{"role":"user","content":"%s"}}\n'
     written(tmp_path / "p" / "a.jsonl", line % (b"a", b"x"))
     written(tmp_path / "q" / "b.jsonl", line % (b"b", b"y"))
@@ -222,7 +222,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
         build_tables(unit, Prices())
 
 
-def test_one_file_as_root_has_its_name(tmp_path: Path) -> None:
+def test_single_file_root_has_its_name(tmp_path: Path) -> None:
     written(tmp_path / "s.jsonl", b'{"type":"mode"}\n')
     lake = lake_of(Archive([tmp_path / "s.jsonl"]))
     assert _rows(lake["logs"], "file") == [("s.jsonl",)]
@@ -236,7 +236,7 @@ def test_one_file_as_root_has_its_name(tmp_path: Path) -> None:
         ("later", "none"),
     ],
 )
-def test_the_month_is_that_of_the_first_time(stamp: str, month: str, tmp_path: Path) -> None:
+def test_month_is_that_of_the_first_timestamp(stamp: str, month: str, tmp_path: Path) -> None:
     line = f'{{"type":"mode","timestamp":"{stamp}"}}\n{{"type":"mode"}}\n'
     written(tmp_path / "p" / "s.jsonl", line.encode())
     lake = lake_of(Archive([tmp_path]))
@@ -248,7 +248,7 @@ ODD = (b"", b"   ", b'{"type":"user","mess', b"null", b"\0\0\0", b"\xff\xfe", b'
 
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(archives, st.lists(st.sampled_from(ODD), max_size=4), st.booleans(), st.integers(0, 40))
-def test_rows_of_any_logs_are_what_doctor_counts(
+def test_rows_of_any_logs_match_doctor(
     drawn: dict[str, list[dict[str, Any]]], odd: list[bytes], is_torn: bool, cut: int
 ) -> None:
     with TemporaryDirectory() as place:

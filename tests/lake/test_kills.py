@@ -1,4 +1,4 @@
-"""Writers that are killed between any two steps leave a lake in which all that holds is whole."""
+"""A writer killed at any step leaves a consistent lake."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,7 +49,7 @@ STEPS = st.lists(
 
 @contextmanager
 def killed_after(reach: int) -> Iterator[None]:
-    """Ends whoever writes more files or versions than that: before one, or right after it."""
+    """End whoever writes more files or versions than that: before one, or right after it."""
     left, lock = [reach], Lock()
     with pytest.MonkeyPatch.context() as patch:
         for kind, name in (
@@ -78,7 +78,7 @@ def _spend(left: list[int], lock: Lock) -> None:
 
 
 def taken(lake: Lake, step: Step, number: int) -> None:
-    """Takes a step, each with buildings of its own."""
+    """Take a step, each with buildings of its own."""
     if step.deed == "build":
         built = [(one, number * 10 + NAMES.index(one)) for one in sorted(step.sessions)]
         lake.commit([lake.write(tables(*built, month=step.month))])
@@ -89,7 +89,7 @@ def taken(lake: Lake, step: Step, number: int) -> None:
 
 
 def after(before: dict[str, int], step: Step, number: int) -> dict[str, int]:
-    """Returns which building holds of each session when the step is done."""
+    """Return which building holds of each session when the step is done."""
     if step.deed == "build":
         return before | {one: number * 10 + NAMES.index(one) for one in step.sessions}
     if step.deed == "forget":
@@ -98,7 +98,7 @@ def after(before: dict[str, int], step: Step, number: int) -> dict[str, int]:
 
 
 def check(steps: list[Step], folder: Path) -> None:
-    """Takes all steps, and sees after each that the lake is as before it or as after it."""
+    """Take all steps, and sees after each that the lake is as before it or as after it."""
     lake = Lake.create(str(folder), "counts")
     state: dict[str, int] = {}
     for number, step in enumerate(steps, 1):
@@ -142,6 +142,6 @@ def test_killed_writers_leave_the_old_or_the_new_state(steps: list[Step]) -> Non
     "reach",
     [pytest.param(one, marks=[] if one in (6, 12, 13) else pytest.mark.long) for one in range(16)],
 )
-def test_a_session_that_is_built_again_is_killed_at_each_step(tmp_path: Path, reach: int) -> None:
+def test_rebuild_killed_at_each_step(tmp_path: Path, reach: int) -> None:
     again = Step("build", frozenset("ab"), "2026-10", reach)
     check([Step("build", frozenset("abc"), "2026-11", 10_000), again], tmp_path)

@@ -1,4 +1,4 @@
-"""Storage of a lake in an object store: concurrency, failed uploads, missing permissions."""
+"""A lake in an object store: concurrency, broken uploads, missing permissions."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,20 +28,20 @@ NAMES = ("sessions", "turns")
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[ObjectStore]:
-    """Runs one server for all."""
+    """Run one server for all."""
     with object_store() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def lake(store: ObjectStore) -> Lake:
-    """Returns a lake in the bucket; each test has a source of its own in it."""
+    """Return a lake in the bucket; each test has a source of its own in it."""
     return Lake.create(store.new_url(), "counts", store.options)
 
 
 @pytest.fixture
 def desk(lake: Lake, request: pytest.FixtureRequest) -> "Desk":
-    """Returns one who builds there."""
+    """Return one who builds there."""
     return Desk(lake, request.node.name)
 
 
@@ -52,7 +52,7 @@ class Desk:
         self.lake, self.source = lake, source
 
     def build(self, *sessions: tuple[str, int], month: str = "2026-11") -> WrittenFiles:
-        """Writes sessions, each with the number of its building."""
+        """Write sessions, each with the number of its building."""
         rows = tables(
             *((session, self._build(number)) for session, number in sessions),
             source=self.source,
@@ -62,7 +62,7 @@ class Desk:
         return self.lake.write(rows)
 
     def holds(self, *sessions: tuple[str, int]) -> bool:
-        """Tells whether these hold, in all tables, and nothing else of this source."""
+        """Return whether these hold, in all tables, and nothing else of this source."""
         rows = ((self.source, session, self._build(number)) for session, number in sessions)
         return held(self.lake, NAMES, self.source) == everywhere(*rows, names=NAMES)
 
@@ -70,7 +70,7 @@ class Desk:
         return hash(self.source) // 1000 + number
 
 
-def test_a_lake_is_the_same_as_in_a_folder(store: ObjectStore, desk: Desk) -> None:
+def test_object_store_lake_equals_a_folder_lake(store: ObjectStore, desk: Desk) -> None:
     desk.lake.commit([desk.build(("a", 1), ("b", 2))])
     desk.lake.commit([desk.build(("b", 3), month="2026-10")])
     desk.lake.forget([(desk.source, "a")])
@@ -84,7 +84,7 @@ def test_a_lake_is_the_same_as_in_a_folder(store: ObjectStore, desk: Desk) -> No
     assert not any(one.endswith("/") for one in store.keys(desk.lake.url))
 
 
-def test_two_builders_at_once_leave_one_set_of_each_session(store: ObjectStore, desk: Desk) -> None:
+def test_concurrent_builders_leave_each_session_once(store: ObjectStore, desk: Desk) -> None:
     barrier = Barrier(2, timeout=60)
 
     def builder(number: int) -> None:

@@ -1,4 +1,4 @@
-"""Access policies: sign-in, visibility, validation."""
+"""Policies: who may sign in, who sees what, and errors in a policy."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ LEVELS = {
 }
 
 
-def test_who_sees_how_much() -> None:
+def test_visibility_per_person() -> None:
     for case in LEVELS:
         name, *whose = case
         assert POLICY.level(name, SessionOwner(*whose)) == LEVELS[case]

@@ -1,4 +1,4 @@
-"""Profiles: figures stay, names become pseudonyms, text is removed."""
+"""What a profile lets out: unchanged figures, pseudonyms for names, no text."""
 
 import json
 import re
@@ -24,13 +24,13 @@ STAND_IN = re.compile(r"[a-z_]+-[0-9a-f]{16}")
 
 
 def one_row(name: str, **told: object) -> pa.Table:
-    """Returns a table of one row, empty but for what is told."""
+    """Return a table of one row, empty but for what is told."""
     schema = arrow_schema(name)
     return pa.table({one: [told.get(one)] for one in schema.names}, schema=schema)
 
 
 def of(name: str, /, key: bytes = KEY, **told: Any) -> dict[str, object]:
-    """Returns what counts have of one row, as far as it was told."""
+    """Return what counts have of one row, as far as it was told."""
     (row,) = reduce_to_counts({name: one_row(name, **told)}, key)[name].to_pylist()
     return {one: row[one] for one in told}
 
@@ -91,7 +91,7 @@ def test_values_that_look_like_ids_are_kept() -> None:
         assert re.sub(r"(?<=id-)[0-9a-f]{16}", "…", mask_id(KEY, id_)) == told
 
 
-def test_an_id_is_the_same_in_all_columns() -> None:
+def test_id_is_the_same_in_all_columns() -> None:
     row = of("records", session="pay-ann", uuid="pay-ann", parent="pay-ann", branch="pay-ann")
     assert len(set(row.values())) == 1
 
@@ -111,7 +111,7 @@ def test_pseudonyms_depend_on_key_and_column() -> None:
     assert named["project"] == of("files", project="x")["project"]
 
 
-def test_counts_have_the_tables_and_columns_of_the_schema() -> None:
+def test_counts_profile_has_the_tables_of_the_schema() -> None:
     found = reduce_to_counts({name: arrow_schema(name).empty_table() for name in TABLES}, KEY)
     assert list(found) == [one.name for one in tables_for_profile("counts")]
     assert all(table.schema == arrow_schema(name) for name, table in found.items())
@@ -185,7 +185,7 @@ LINES = (
 
 
 def unit_of(folder: Path, profile: Profile) -> Unit:
-    """Returns a unit of one session with a secret, a name and a broken line."""
+    """Return a unit of one session with a secret, a name and a broken line."""
     path = folder / "annabel" / "s.jsonl"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"\n".join(LINES))
@@ -218,7 +218,7 @@ LONGER = ("length", "words_typed", "result_bytes", "profile")
 """What stand-ins make longer or shorter, and what says that they are there."""
 
 
-def test_figures_of_redacted_sessions_are_those_of_the_sessions(tmp_path: Path) -> None:
+def test_figures_of_redacted_sessions_are_unchanged(tmp_path: Path) -> None:
     full, redacted = (
         build_tables(unit_of(tmp_path, profile), Prices()) for profile in ("full", "redacted")
     )
@@ -231,12 +231,12 @@ def test_figures_of_redacted_sessions_are_those_of_the_sessions(tmp_path: Path) 
         assert table.select(plain) == redacted[name].select(plain), name
 
 
-def test_full_lines_are_the_bytes_of_the_file(tmp_path: Path) -> None:
+def test_full_profile_has_the_bytes_of_the_file(tmp_path: Path) -> None:
     found = build_tables(unit_of(tmp_path, "full"), Prices())
     assert tuple(found["raw"].column("data").to_pylist()) == LINES
 
 
-def test_counts_are_made_of_sessions(tmp_path: Path) -> None:
+def test_counts_profile_is_built_from_sessions(tmp_path: Path) -> None:
     found = build_tables(unit_of(tmp_path, "counts"), Prices())
     assert "raw" not in found
     (row,) = found["sessions"].to_pylist()

@@ -1,4 +1,4 @@
-"""Saved queries: their answers over small tables, and validation of own queries."""
+"""Saved queries: their results on small tables, and errors in own queries."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -103,7 +103,7 @@ def test_cost_has_tokens_and_unpriced_responses() -> None:
     assert answer("cost", by="project", project="site") == [("Site", 2, 2, 20, 4, 0, 2.0, 1)]
 
 
-def test_cost_of_a_time_a_person_and_few_rows() -> None:
+def test_cost_by_period_person_and_limit() -> None:
     assert money("cost", since="2026-11-05") == [("Site", 2.0)]
     assert money("cost", until="2026-11-05") == [("shop", 4.0), ("Site", 0.0)]
     assert money("cost", person="ann") == [("shop", 3.0)]
@@ -111,7 +111,7 @@ def test_cost_of_a_time_a_person_and_few_rows() -> None:
     assert money("cost", by="day") == [("2026-11-02", 4.0), ("2026-11-05", 2.0)]
 
 
-def test_tools_that_fail_or_are_turned_down() -> None:
+def test_failing_and_rejected_tools() -> None:
     """What another session holds already is not counted again, what always works not told."""
     assert answer("failing-tools") == [("Bash", 3, 1, 0, 0, 33.3), ("Edit", 1, 0, 1, 0, 0.0)]
     assert answer("failing-tools", calls="2") == [("Bash", 3, 1, 0, 0, 33.3)]
@@ -133,7 +133,7 @@ def test_time_to_the_first_edit() -> None:
     assert answer("first-edit", person="ann")[0][:4] == ("shop", 1, 1, 6.0)
 
 
-def test_sessions_that_cost_most() -> None:
+def test_most_expensive_sessions() -> None:
     found = answer("sessions", limit="2")
     assert [(row[0], row[1], row[-1]) for row in found] == [("a", "ann", 3.0), ("c", "bob", 2.0)]
 

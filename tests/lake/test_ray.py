@@ -1,4 +1,4 @@
-"""Work on a Ray cluster: connecting, versions, crashed workers."""
+"""Work on a Ray cluster: who works, and how failures are reported."""
 
 import pickle
 import socket
@@ -27,7 +27,7 @@ class Word:
 
 
 def shouted(word: Word) -> str:
-    """Returns a word in capitals; there is one that it does not like."""
+    """Return a word in capitals; there is one that it does not like."""
     if word.text == "hush":
         raise ValueError("not so loud")
     return word.text.upper()
@@ -71,7 +71,7 @@ def test_an_item_that_kills_workers_is_given_up(
     assert (row["deaths"], pickle.loads(row["found"])) == (died, found)
 
 
-def test_nothing_to_do_needs_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_work_needs_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray.data", None)
     assert [*RayEngine("127.0.0.1:1").each(shouted, [])] == []
 
@@ -108,13 +108,13 @@ class Slow:
         self.ended = 0
 
     def init(self, address: str, **given: Any) -> None:
-        """Begins after some attempts in vain."""
+        """Begin after some attempts in vain."""
         self.began.append((address, given))
         if len(self.began) <= self.in_vain:
             raise Exception("The current node timed out during startup.\nThis could …")
 
     def shutdown(self) -> None:
-        """Ends what did not begin."""
+        """End what did not begin."""
         self.ended += 1
 
 
@@ -153,7 +153,7 @@ class Machines:
         self.util = self.scheduling_strategies = self
 
     def nodes(self) -> list[dict[str, Any]]:
-        """Returns the machines, and beside them a head that does not work, and a dead one."""
+        """Return the machines, and beside them a head that does not work, and a dead one."""
         alive = {"Alive": True, "Resources": {"CPU": 4.0}}
         others = [alive | {"Resources": {}}, alive | {"Alive": False}]
         found = [*(alive for _ in self.versions), *others]
@@ -161,19 +161,19 @@ class Machines:
         return [one | {"NodeID": at, address: f"10.0.0.{at}"} for at, one in enumerate(found)]
 
     def NodeAffinitySchedulingStrategy(self, node: int, _: bool) -> int:  # noqa: N802
-        """Returns where a question goes."""
+        """Return where a question goes."""
         return node
 
     def remote(self, **_: Any) -> Any:
-        """Returns what makes a question."""
+        """Return what makes a question."""
         return lambda _: self
 
     def options(self, scheduling_strategy: int) -> Any:
-        """Returns a question to one machine."""
+        """Return a question to one machine."""
         return Question(self, scheduling_strategy)
 
     def get(self, node: int) -> str:
-        """Returns the answer of a machine."""
+        """Return the answer of a machine."""
         self.asked.append(node)
         return self.versions[node]
 
@@ -186,7 +186,7 @@ class Question:
     node: int
 
     def remote(self) -> int:
-        """Asks it."""
+        """Ask it."""
         return self.node
 
 

@@ -1,4 +1,4 @@
-"""Lakes built by Ray while workers and machines are killed equal the one built locally."""
+"""A lake built by Ray while workers and machines are killed equals a local build."""
 
 import os
 import secrets
@@ -57,7 +57,7 @@ def cluster(environment: dict[str, str]) -> Iterator[str]:
 
 
 def _logs(folder: Path, size: int, files: int) -> Path:
-    """Writes sessions; the last line of one of them is torn."""
+    """Write sessions; the last line of one of them is torn."""
     generate(folder, size, seed=7, files=files)
     torn = max(folder.rglob("*.jsonl"), key=lambda path: (path.stat().st_size, path))
     os.truncate(torn, torn.stat().st_size - 40)
@@ -73,7 +73,7 @@ def _local(logs: Path, to: Path) -> None:
 def _by_ray(
     logs: Path, to: Path, kills: Path, chance: float, environment: dict[str, str], *more: str
 ) -> str:
-    """Builds a lake by Ray while workers are killed, and returns what is told of that."""
+    """Build a lake by Ray while workers are killed, and return what is told of that."""
     begin = [sys.executable, "-c", "from tests.lake.ray_build import main; main()"]
     where = ["lake", "build", "--root", str(logs), "--to", str(to), "--source", "here"]
     process = subprocess.Popen(
@@ -95,7 +95,7 @@ def _by_ray(
 
 
 def _rows(lake: Lake, table: str) -> Counter[tuple[Any, ...]]:
-    """Returns the rows that hold, but for the number of their building."""
+    """Return the rows that hold, but for the number of their building."""
     held = set(lake.read_builds()["build"].to_pylist())
     found = lake.dataset(table).to_table().to_pylist()
     return Counter(
@@ -122,7 +122,7 @@ def _kills(folder: Path, **counts: int) -> Path:
 
 
 @pytest.mark.long
-def test_tables_are_equal_though_two_workers_are_killed(
+def test_tables_are_equal_after_two_killed_workers(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     logs = _logs(tmp_path / "logs", 100_000, files=4)
@@ -135,7 +135,7 @@ def test_tables_are_equal_though_two_workers_are_killed(
 
 
 @pytest.mark.long
-def test_tables_are_equal_though_workers_and_machines_are_killed_twenty_times(
+def test_tables_are_equal_after_twenty_kills(
     tmp_path: Path, cluster: str, environment: dict[str, str]
 ) -> None:
     logs = _logs(tmp_path / "logs", 6_000_000, files=200)

@@ -1,4 +1,4 @@
-"""Redacted lakes of real logs contain nothing that was redacted."""
+"""Redacted lakes of real logs contain no hidden value, and lines stay lines."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ NAME = 3
 
 
 def hidden_in(read: OpenUnit) -> list[re.Pattern[bytes]]:
-    """Returns what was replaced in a unit, as it was written; of names the home folders."""
+    """Return what was replaced in a unit, as it was written; of names the home folders."""
     assert read.redaction
     for path in read.logs:
         read.masked_lines(path)
@@ -35,7 +35,7 @@ def hidden_in(read: OpenUnit) -> list[re.Pattern[bytes]]:
 
 
 def texts_in(tables: dict[str, pa.Table]) -> Iterator[tuple[str, bytes]]:
-    """Yields all that the columns of tables say, with their names."""
+    """Yield all that the columns of tables say, with their names."""
     for name, table in tables.items():
         for field in table.schema:
             if pa.types.is_string(field.type) or pa.types.is_binary(field.type):
@@ -44,7 +44,7 @@ def texts_in(tables: dict[str, pa.Table]) -> Iterator[tuple[str, bytes]]:
 
 
 def places_left(unit: Unit) -> tuple[set[str], int]:
-    """Returns the columns in which something to hide still stands, and how much there is of it."""
+    """Return the columns in which something to hide still stands, and how much there is of it."""
     read = OpenUnit(unit)
     hidden = hidden_in(read)
     tables = build_tables(unit, Prices())

@@ -1,4 +1,4 @@
-"""Queries on every column of a lake on disk read all files they need."""
+"""Queries on every column of a lake on disk skip no relevant file."""
 
 from datetime import timedelta
 from typing import Any
@@ -24,7 +24,7 @@ MONTHS = ("2026-10", "2026-11")
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """Makes two sessions in two months, unlike in every column."""
+    """Make two sessions in two months, unlike in every column."""
     made = Lake.create(str(tmp_path_factory.mktemp("lake")), "full")
     for at in (0, 1):
         rows = {
@@ -44,7 +44,7 @@ def _value(name: str, kind: ColumnKind, at: int) -> Any:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_row_is_found_by_each_of_its_columns(lake: Lake, table: str) -> None:
+def test_row_is_found_by_each_column(lake: Lake, table: str) -> None:
     stored = lake.dataset(table)
     for one in TABLES[table].columns:
         for at in (0, 1):
@@ -52,7 +52,7 @@ def test_a_row_is_found_by_each_of_its_columns(lake: Lake, table: str) -> None:
             assert stored.count_rows(filter=is_it) == 1, (one.name, at)
 
 
-def test_a_question_finds_it_in_the_same_way(lake: Lake) -> None:
+def test_query_finds_it_as_well(lake: Lake) -> None:
     asked = open_query_engine(lake)
     for one in TABLES["responses"].columns:
         sql = f'SELECT month FROM responses WHERE "{one.name}" = $v'
@@ -60,7 +60,7 @@ def test_a_question_finds_it_in_the_same_way(lake: Lake) -> None:
         assert list(found) == [(MONTHS[1],)], one.name
 
 
-def test_files_of_other_months_and_buildings_are_not_opened(lake: Lake) -> None:
+def test_files_of_other_months_and_builds_are_skipped(lake: Lake) -> None:
     stored = lake.dataset("responses")
     for name, value in (("month", MONTHS[0]), ("build", 1)):
         (left,) = stored.get_fragments(filter=ds.field(name) == value)

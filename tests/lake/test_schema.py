@@ -1,4 +1,4 @@
-"""The schema of a lake."""
+"""The schema: columns common to all tables, and tables of the counts profile."""
 
 from plait.lake.schema import COMMON_COLUMNS, TABLES, arrow_schema, tables_for_profile
 

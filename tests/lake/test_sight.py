@@ -1,4 +1,4 @@
-"""What a person sees of a lake: rows, text, and totals of hidden sessions."""
+"""What a person sees of a lake: rows, text, and totals of the rest that identify nobody."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -41,7 +41,7 @@ SECRETS = {"a": "apricot", "b": "banana", "c": "cherry", "d": "damson", "e": "el
 
 
 def lake_of(*sessions: tuple[str, str, str, str]) -> SmallLake:
-    """Makes a lake of sessions: id, person, project, month; each with a word of its own."""
+    """Make a lake of sessions: id, person, project, month; each with a word of its own."""
     whose: list[dict[str, Any]] = [
         {"session": one, "person": person, "project": project, "month": month, "started": DAY}
         for one, person, project, month in sessions

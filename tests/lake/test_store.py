@@ -1,4 +1,4 @@
-"""Storage of a lake in a folder: commits are atomic over all tables."""
+"""A lake in a folder: commits are atomic over all tables."""
 
 import pickle
 import sys
@@ -24,7 +24,7 @@ from tests.lake.rows import everywhere, held, tables
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    """Returns an empty lake of all tables."""
+    """Return an empty lake of all tables."""
     return Lake.create(str(tmp_path / "lake"), "full")
 
 
@@ -41,7 +41,7 @@ def test_a_rebuilt_session_replaces_its_rows(lake: Lake) -> None:
     assert held(lake) == everywhere(("desk", "s1", 1), ("desk", "s2", 3), ("desk", "s3", 4))
 
 
-def test_the_same_id_of_another_source_is_another_session(lake: Lake) -> None:
+def test_same_id_of_another_source_is_another_session(lake: Lake) -> None:
     lake.commit([lake.write(tables(("s1", 1), source="desk"))])
     lake.commit([lake.write(tables(("s1", 2), source="lap"))])
     assert held(lake) == everywhere(("desk", "s1", 1), ("lap", "s1", 2))
@@ -59,7 +59,7 @@ def test_the_same_id_in_two_folders_gives_two_rows(lake: Lake) -> None:
     assert held(lake) == everywhere(("desk", "s1", 2), ("desk", "s1", 3))
 
 
-def test_a_commit_again_changes_nothing(lake: Lake) -> None:
+def test_repeated_commit_changes_nothing(lake: Lake) -> None:
     written = lake.write(tables(("s1", 1)))
     lake.commit([written])
     lake.commit([written])
@@ -113,7 +113,7 @@ def test_a_counts_lake_has_no_text(tmp_path: Path) -> None:
         lake.dataset("text")
 
 
-def test_a_lake_is_made_once(tmp_path: Path) -> None:
+def test_lake_is_created_once(tmp_path: Path) -> None:
     Lake.create(str(tmp_path), "counts")
     again = Lake.create(tmp_path.as_uri(), "counts")
     assert (again.url, again.profile) == (str(tmp_path), "counts")
@@ -124,7 +124,7 @@ def test_a_lake_is_made_once(tmp_path: Path) -> None:
     assert "--profile counts" in caught.value.hints[0]
 
 
-def test_several_who_make_a_lake_at_once_make_one(tmp_path: Path) -> None:
+def test_concurrent_creators_make_one_lake(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as threads:
         made = list(threads.map(lambda _: Lake.create(str(tmp_path), "counts"), range(4)))
     made[0].commit([made[1].write(tables(("s1", 1)))])
@@ -203,7 +203,7 @@ def test_a_file_instead_of_a_lake_is_reported(tmp_path: Path) -> None:
     assert no.value.hints == ()
 
 
-def test_a_folder_of_any_name_can_be_a_lake(tmp_path: Path) -> None:
+def test_lake_folder_may_have_any_name(tmp_path: Path) -> None:
     url = str(tmp_path / "Ünser Läke #1? 50% a")
     lake = Lake.create(url, "full")
     lake.commit([lake.write(tables(("s1", 1)))])

@@ -1,4 +1,4 @@
-"""Sums shown in the guide, computed over the gallery."""
+"""Queries shown in the guide agree with other commands on the gallery."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ Rows = set[tuple[Any, ...]]
 
 @pytest.fixture(scope="module")
 def told(gallery: Path) -> list[Rows]:
-    """Returns what is told elsewhere, in the order of the guide."""
+    """Return what is told elsewhere, in the order of the guide."""
     archive = Archive([gallery])
     usage, stats = archive.usage().totals.total, archive.stats()
     lines = archive.graph().lines
@@ -39,7 +39,7 @@ def told(gallery: Path) -> list[Rows]:
 
 
 def tools(archive: Archive) -> Rows:
-    """Returns the calls of each tool by outcome, as the sessions have their parts in them."""
+    """Return the calls of each tool by outcome, as the sessions have their parts in them."""
     found: Counter[tuple[str, str]] = Counter()
     for _, part in archive.stats_by_session().parts:
         for name, outcomes in part.tools.items():
@@ -48,7 +48,7 @@ def tools(archive: Archive) -> Rows:
 
 
 def causes(archive: Archive) -> Rows:
-    """Returns what was written again by cause, over all sessions."""
+    """Return what was written again by cause, over all sessions."""
     owned, found = ResponsesByFile(archive.responses(), archive.sessions), dict[str, list[float]]()
     for session in archive.sessions:
         for cause, one in explain_requests(
@@ -61,7 +61,7 @@ def causes(archive: Archive) -> Rows:
 
 
 def findings(archive: Archive) -> Rows:
-    """Returns how often each kind of oddity is found, in lines and in the graph of all."""
+    """Return how often each kind of oddity is found, in lines and in the graph of all."""
     account = LogCounts()
     for file, found in zip(archive.files, archive.accounts(), strict=True):
         account.take(found, file.path)
@@ -70,7 +70,7 @@ def findings(archive: Archive) -> Rows:
 
 
 def near(value: Any) -> Any:
-    """Returns a figure to the billionth, nothing as none."""
+    """Return a figure to the billionth, nothing as none."""
     return round(value, 9) if isinstance(value, float) else value or 0
 
 

@@ -1,4 +1,4 @@
-"""Tidying a lake: the same rows in fewer files, and only outdated ones dropped."""
+"""Tidying a lake: same rows in fewer files, nothing recent lost."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,19 +21,19 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    """Returns an empty lake."""
+    """Return an empty lake."""
     return Lake.create(str(tmp_path / "lake"), "counts")
 
 
 def build(lake: Lake, *sessions: tuple[str, int], month: str = "2026-11") -> WrittenFiles:
-    """Brings sessions into a lake."""
+    """Bring sessions into a lake."""
     written = lake.write(tables(*sessions, month=month))
     lake.commit([written])
     return written
 
 
 def build_long_ago(lake: Lake, *sessions: tuple[str, int]) -> None:
-    """Brings sessions into a lake whose files look as if they were written hours ago."""
+    """Bring sessions into a lake whose files look as if they were written hours ago."""
     written = lake.write(tables(*sessions))
     past = int((2 * HOUR).total_seconds() * 1000)
     aged = {
@@ -198,7 +198,7 @@ def test_two_writers_of_a_new_session_leave_one_row(lake: Lake) -> None:
     assert held(lake) == holding(("a", 1))
 
 
-def test_many_versions_are_read_from_one_file(lake: Lake) -> None:
+def test_many_versions_are_read_from_a_checkpoint(lake: Lake) -> None:
     for number in range(12):
         build(lake, ("a", number))
     assert list(Path(lake.url, "turns", "_delta_log").glob("*.checkpoint.parquet"))

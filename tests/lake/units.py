@@ -15,7 +15,7 @@ from plait.sessions.model import Session
 
 
 def units_of(archive: Archive, profile: Profile = "full") -> Iterator[Unit]:
-    """Yields the families of an archive, each building with a number of its own."""
+    """Yield the families of an archive, each building with a number of its own."""
     sessions = archive.sessions
     ties = {number: collect_references(*read_facts(one)) for number, one in enumerate(sessions)}
     roots = tuple(root.path for root in archive.roots)
@@ -26,12 +26,12 @@ def units_of(archive: Archive, profile: Profile = "full") -> Iterator[Unit]:
 
 
 def lake_of(archive: Archive, profile: Profile = "full") -> dict[str, pa.Table]:
-    """Returns the rows of all sessions of an archive."""
+    """Return the rows of all sessions of an archive."""
     return joined(build_tables(unit, Prices()) for unit in units_of(archive, profile))
 
 
 def joined(tables: Iterable[dict[str, pa.Table]]) -> dict[str, pa.Table]:
-    """Returns the rows of several units, by table."""
+    """Return the rows of several units, by table."""
     found: dict[str, list[pa.Table]] = {}
     for one in tables:
         for name, table in one.items():
@@ -40,5 +40,5 @@ def joined(tables: Iterable[dict[str, pa.Table]]) -> dict[str, pa.Table]:
 
 
 def session_named(archive: Archive, name: str) -> Session:
-    """Returns the session with an id."""
+    """Return the session with an id."""
     return next(one for one in archive.sessions if one.id == name)

@@ -8,18 +8,18 @@ from plait.errors import NoSuchSession
 
 
 def doubled(number: int) -> bytes:
-    """Returns twice a number, as text."""
+    """Return twice a number, as text."""
     return str(2 * number).encode()
 
 
 def place(number: int) -> bytes:
-    """Returns which process did it."""
+    """Return which process did it."""
     time.sleep(0.01)
     return str(os.getpid()).encode()
 
 
 def slow(number: int) -> bytes:
-    """Returns twice a number, not at once."""
+    """Return twice a number, not at once."""
     time.sleep(0.005)
     return doubled(number)
 
@@ -41,7 +41,7 @@ def dies(number: int) -> bytes:
 
 
 def refuses(number: int) -> bytes:
-    """Says that there is no such session."""
+    """Say that there is no such session."""
     raise NoSuchSession(f"no session '{number}'", "`plait ls` lists them")
 
 
@@ -51,7 +51,7 @@ def fails(number: int) -> bytes:
 
 
 def prints(number: int) -> bytes:
-    """Says something where results go."""
+    """Say something where results go."""
     print("between the frames", flush=True)
     return doubled(number)
 

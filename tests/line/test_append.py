@@ -1,4 +1,4 @@
-"""Lines to the end of a file: whole, one after another, whoever writes and whatever breaks off."""
+"""Appending lines: complete, in order, whoever writes and whatever fails."""
 
 import os
 import resource
@@ -18,7 +18,7 @@ from plait.errors import SourceError
 from plait.line.output import append, open_locked
 
 
-def test_a_new_file_is_the_owners_alone_and_its_folders_are(tmp_path: Path) -> None:
+def test_new_file_and_folders_are_private(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "log.jsonl"
     assert append(path, b'{"a":1}\n') == 0
     assert path.read_bytes() == b'{"a":1}\n'
@@ -26,7 +26,7 @@ def test_a_new_file_is_the_owners_alone_and_its_folders_are(tmp_path: Path) -> N
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_an_old_file_keeps_its_mode(tmp_path: Path) -> None:
+def test_existing_file_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"{}\n")
     path.chmod(0o644)
@@ -44,7 +44,7 @@ def test_an_old_file_keeps_its_mode(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("data", [b"new", b"new\n"])
-def test_a_line_is_ended_before_and_behind(
+def test_unterminated_lines_are_terminated(
     tmp_path: Path, before: bytes, start: int, after: bytes, data: bytes
 ) -> None:
     path = tmp_path / "log.jsonl"
@@ -53,7 +53,7 @@ def test_a_line_is_ended_before_and_behind(
     assert path.read_bytes() == after
 
 
-def test_whether_there_is_a_file_already_can_be_demanded(tmp_path: Path) -> None:
+def test_existence_can_be_required(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     with pytest.raises(SourceError, match="no such file"):
         append(path, b"x", is_new=False)
@@ -64,7 +64,7 @@ def test_whether_there_is_a_file_already_can_be_demanded(tmp_path: Path) -> None
     assert path.read_bytes() == b"x\n"
 
 
-def test_a_folder_and_a_pipe_are_no_files(tmp_path: Path) -> None:
+def test_folder_and_pipe_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="is a directory"):
         append(tmp_path, b"x")
     pipe = tmp_path / "pipe.jsonl"
@@ -136,7 +136,7 @@ for number in range(count):
 """
 
 
-def test_several_processes_never_write_within_a_line(tmp_path: Path) -> None:
+def test_processes_never_interleave_lines(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     jobs = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(path), name, "60"]) for name in "abcd"
@@ -149,7 +149,7 @@ def test_several_processes_never_write_within_a_line(tmp_path: Path) -> None:
         assert all(parts[-1] == name for parts in own)
 
 
-def test_a_kill_loses_at_most_the_line_being_written(tmp_path: Path) -> None:
+def test_kill_loses_at_most_the_current_line(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     for run in range(5):
         job = subprocess.Popen([sys.executable, "-c", WRITER, str(path), f"r{run}", "1000000"])

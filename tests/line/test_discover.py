@@ -1,4 +1,4 @@
-"""Roots to log files, whatever people point at."""
+"""Finding log files under roots, whatever people point at."""
 
 from pathlib import Path
 
@@ -72,18 +72,18 @@ def test_loose_logs_are_found_at_any_depth(tmp_path: Path) -> None:
     assert [file.path.name for file in found(tmp_path).files] == ["a.jsonl", "b.jsonl"]
 
 
-def test_a_projects_folder_knows_its_config_folder(tmp_path: Path) -> None:
+def test_projects_folder_has_its_config_folder(tmp_path: Path) -> None:
     tree(tmp_path, "projects/p/s.jsonl")
     assert make_root(tmp_path).config == make_root(tmp_path / "projects").config == tmp_path
 
 
-def test_roots_that_overlap_give_each_file_once(tmp_path: Path) -> None:
+def test_overlapping_roots_give_each_file_once(tmp_path: Path) -> None:
     tree(tmp_path, "projects/p/s.jsonl")
     roots = [make_root(tmp_path), make_root(tmp_path / "projects" / "p")]
     assert len(discover(roots).files) == 1
 
 
-def test_links_that_lead_back_end(tmp_path: Path) -> None:
+def test_symlink_loops_end(tmp_path: Path) -> None:
     tree(tmp_path, "projects/p/s.jsonl")
     (tmp_path / "projects" / "p" / "loop").symlink_to(tmp_path / "projects")
     (tmp_path / "projects" / "p" / "gone.jsonl").symlink_to(tmp_path / "nothing")
@@ -92,6 +92,6 @@ def test_links_that_lead_back_end(tmp_path: Path) -> None:
     assert [path.name for path in discovery.unread] == ["gone.jsonl"]
 
 
-def test_a_root_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_missing_root_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no such file or folder"):
         make_root(tmp_path / "nowhere")

@@ -1,4 +1,4 @@
-"""Files that are brought when they are opened, and what that costs where nobody brings any."""
+"""Files fetched when opened, and the cost when there is no fetcher."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ TEXT = b'{"a":1}\n{"b":2}\n'
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
-    """Brings `one.jsonl` into a folder, and notes what it was asked for."""
+    """Bring `one.jsonl` into a folder, and notes what it was asked for."""
     monkeypatch.setattr(files, "_sources", {})
     calls: list[Path] = []
 

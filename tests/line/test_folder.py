@@ -1,4 +1,4 @@
-"""Names and bytes to files of one folder: harmless names, and a folder that refuses the rest."""
+"""Safe file names and a folder that refuses others."""
 
 import stat
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_any_text_of_a_log_becomes_a_usable_name(text: str, tmp_path: Path) -> N
         "x" * (MOST_ENTRY_BYTES + 1),
     ],
 )
-def test_a_folder_refuses_a_name_that_is_not_plain(name: str, tmp_path: Path) -> None:
+def test_unsafe_name_is_refused(name: str, tmp_path: Path) -> None:
     folder = OutputFolder(tmp_path / "out")
     with pytest.raises(SourceError, match="refusing to write"):
         folder.write(name, b"x")
@@ -79,7 +79,7 @@ def test_a_name_of_the_maximum_length_is_accepted(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["x" * MOST_ENTRY_BYTES]
 
 
-def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
+def test_no_symlink_leads_out_of_the_folder(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "kept").write_text("kept")
@@ -103,7 +103,7 @@ def test_a_file_in_place_of_a_folder_is_reported(tmp_path: Path) -> None:
         OutputFolder(tmp_path).write("sessions/x", b"")
 
 
-def test_files_are_private_and_no_draft_stays(tmp_path: Path) -> None:
+def test_files_are_private_and_drafts_are_removed(tmp_path: Path) -> None:
     folder = OutputFolder(tmp_path / "out")
     folder.write("a/b", b"x")
     folder.write("a/b", b"y")

@@ -1,4 +1,4 @@
-"""A growing file to its new lines."""
+"""Following a growing file line by line."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def test_following_can_start_at_an_offset(tmp_path: Path) -> None:
         ),
     ],
 )  # fmt: skip
-def test_another_file_in_its_place_begins_anew(tmp_path: Path, change: object) -> None:
+def test_replaced_file_restarts(tmp_path: Path, change: object) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\ntwo\n")
     follower = Follower(path)
@@ -72,7 +72,7 @@ def test_deletion_is_reported_and_following_continues(tmp_path: Path) -> None:
     assert [line.data for line in growth.lines] == [b"one"]
 
 
-def test_a_file_that_is_not_there_yet_can_be_followed(tmp_path: Path) -> None:
+def test_missing_file_can_be_followed(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     follower = Follower(path)
     assert follower.poll().is_gone
@@ -82,7 +82,7 @@ def test_a_file_that_is_not_there_yet_can_be_followed(tmp_path: Path) -> None:
 
 # checklist: F1
 @given(st.lists(st.binary(max_size=12), max_size=12))
-def test_growth_in_any_pieces_equals_reading_at_once(
+def test_growth_in_any_chunks_equals_a_full_read(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]
 ) -> None:
     path = tmp_path_factory.mktemp("grow") / "a.jsonl"

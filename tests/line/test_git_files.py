@@ -1,4 +1,4 @@
-"""Directories to their repositories, by files as Git writes them."""
+"""Finding a directory's repository from Git's files."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ def worktree(folder: Path, place: Path, shared: str | None = "../..") -> Path:
     return folder
 
 
-def test_a_directory_is_of_the_nearest_folder_that_git_keeps(tmp_path: Path) -> None:
+def test_directory_belongs_to_the_nearest_repository(tmp_path: Path) -> None:
     shop = repository(tmp_path / "shop")
     (shop / "api" / "src").mkdir(parents=True)
     assert root_of(shop) == root_of(shop / "api" / "src") == shop
@@ -43,7 +43,7 @@ def test_a_directory_is_of_the_nearest_folder_that_git_keeps(tmp_path: Path) -> 
     assert root_of(tmp_path / "shop2") is None
 
 
-def test_a_repository_in_another_is_its_own(tmp_path: Path) -> None:
+def test_nested_repository_is_separate(tmp_path: Path) -> None:
     shop = repository(tmp_path / "shop")
     clone = repository(shop / "vendor" / "clone")
     assert root_of(clone / "src") == clone
@@ -63,14 +63,14 @@ def test_a_worktree_belongs_to_its_main_repository(tmp_path: Path) -> None:
     assert root_of(fix) == shop
 
 
-def test_a_worktree_of_what_has_no_files_of_its_own(tmp_path: Path) -> None:
+def test_worktree_of_a_bare_repository(tmp_path: Path) -> None:
     bare = worktree(tmp_path / "shop" / "main", tmp_path / "shop" / ".bare" / "worktrees" / "main")
     assert root_of(bare) == tmp_path / "shop"
     named = worktree(tmp_path / "fix", tmp_path / "shop.git" / "worktrees" / "fix")
     assert root_of(named) == tmp_path / "shop.git"
 
 
-def test_a_worktree_of_a_submodule_is_of_the_submodule(tmp_path: Path) -> None:
+def test_worktree_of_a_submodule(tmp_path: Path) -> None:
     shop = repository(tmp_path / "shop")
     kept = shop / ".git" / "modules" / "lib"
     fix = worktree(tmp_path / "fix", kept / "worktrees" / "fix")
@@ -78,7 +78,7 @@ def test_a_worktree_of_a_submodule_is_of_the_submodule(tmp_path: Path) -> None:
     assert root_of(fix) == shop / "lib"
 
 
-def test_what_is_no_file_of_gits_says_nothing(tmp_path: Path) -> None:
+def test_unrelated_git_file_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "empty" / ".git").mkdir(parents=True)
     assert root_of(tmp_path / "empty") is None
     for name, text in {"words": "hello", "long": "gitdir: /x\n" + " " * LARGEST}.items():
@@ -98,7 +98,7 @@ def test_a_search_ends_at_the_given_directories(tmp_path: Path) -> None:
     assert found.find_root(str(home)) is None
 
 
-def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_folder_is_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = repository(tmp_path / "shop")
     looked: list[str] = []
     stat = os.stat
@@ -114,7 +114,7 @@ def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.Monke
     assert len([one for one in looked if one.endswith(".git")]) == 20 + 2
 
 
-def test_worktrees_that_are_gone_are_remembered(tmp_path: Path) -> None:
+def test_deleted_worktrees_are_remembered(tmp_path: Path) -> None:
     shop = repository(tmp_path / "shop")
     fix = worktree(tmp_path / "fix", shop / ".git" / "worktrees" / "fix")
     shutil.rmtree(fix)
@@ -124,7 +124,7 @@ def test_worktrees_that_are_gone_are_remembered(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="there is no Git")
-def test_what_git_itself_writes(tmp_path: Path) -> None:
+def test_files_written_by_git(tmp_path: Path) -> None:
     def git(*words: str, at: Path) -> None:
         safe = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
         subprocess.run(["git", *safe, *words], cwd=at, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""Other systems than the one that runs this: locks, folders, lists of paths.
+"""Other operating systems: locks, folders, path lists.
 
 What only Windows or macOS would do is run here with their parts replaced, as docs/platforms.md
 says; workers without `fork` are among the tests of workers.
@@ -36,7 +36,7 @@ FOLDERS: dict[type, dict[str, str]] = {
 
 
 @pytest.mark.parametrize(("system", "name"), [(Windows, "win32"), (MacOS, "darwin")])
-def test_own_folders_are_where_the_system_has_them(
+def test_own_folders_follow_the_platform(
     monkeypatch: pytest.MonkeyPatch, system: type, name: str
 ) -> None:
     for kind in ("CACHE", "CONFIG", "DATA", "STATE"):
@@ -51,9 +51,7 @@ def test_own_folders_are_where_the_system_has_them(
         assert found.replace("/", "\\") == expected.replace("/", "\\")
 
 
-def test_roots_are_separated_as_the_system_separates_paths(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_roots_use_the_platform_separator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(os, "pathsep", ";")
     environment = {"PLAIT_ROOT": r"C:\a;D:\b", "PLAIT_CONFIG": str(tmp_path / "none")}
     roots = settings.load_settings(environment=environment).roots
@@ -79,9 +77,7 @@ class Msvcrt(ModuleType):
             self.holder = handle
 
 
-def test_files_are_locked_by_what_windows_has(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_files_are_locked_on_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     spec = importlib.util.spec_from_file_location("output_of_windows", output.__file__)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -96,7 +92,7 @@ def test_files_are_locked_by_what_windows_has(
         assert module.try_lock(second.fileno())
 
 
-def test_files_are_replaced_where_folders_cannot_be_synced(
+def test_files_are_replaced_without_directory_sync(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     opened = os.open

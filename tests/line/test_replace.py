@@ -1,4 +1,4 @@
-"""Files of a session replaced, kept, moved, added to and cut: whole, or not at all."""
+"""Replacing, moving, extending and truncating files atomically."""
 
 import hashlib
 import os
@@ -49,14 +49,14 @@ def written(path: Path, data: bytes = b"old\n") -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Iterator[Path]:
-    """Returns a folder on another disk."""
+    """Return a folder on another disk."""
     if not MEMORY.is_dir() or MEMORY.stat().st_dev == tmp_path.stat().st_dev:
         pytest.skip("needs a second disk: a folder in memory")
     with TemporaryDirectory(dir=MEMORY) as name:
         yield Path(name)
 
 
-def test_a_draft_is_the_owners_alone_and_its_digest_is_that_of_its_bytes(tmp_path: Path) -> None:
+def test_draft_is_private_with_its_digest(tmp_path: Path) -> None:
     digest = write_draft(tmp_path / "draft", [b"one", b"", b"two"])
     assert (tmp_path / "draft").read_bytes() == b"onetwo"
     assert digest == hashlib.sha256(b"onetwo").hexdigest() == hash_file(tmp_path / "draft")
@@ -64,7 +64,7 @@ def test_a_draft_is_the_owners_alone_and_its_digest_is_that_of_its_bytes(tmp_pat
 
 
 @pytest.mark.parametrize("make", [write_draft, copy_draft])
-def test_a_draft_is_not_written_over_anything(tmp_path: Path, make: object) -> None:
+def test_draft_overwrites_nothing(tmp_path: Path, make: object) -> None:
     draft, target = tmp_path / "draft", written(tmp_path / "target")
     draft.symlink_to(target)
     with pytest.raises(FileExistsError):
@@ -72,7 +72,7 @@ def test_a_draft_is_not_written_over_anything(tmp_path: Path, make: object) -> N
     assert target.read_bytes() == b"old\n"
 
 
-def test_a_copy_on_another_disk_has_the_same_bytes(tmp_path: Path, elsewhere: Path) -> None:
+def test_copy_on_another_disk_has_the_same_bytes(tmp_path: Path, elsewhere: Path) -> None:
     data = os.urandom(CHUNK * 2 + 17)
     for place in (tmp_path, elsewhere):
         copy_draft(place / "copy", written(tmp_path / "source", data))
@@ -80,14 +80,14 @@ def test_a_copy_on_another_disk_has_the_same_bytes(tmp_path: Path, elsewhere: Pa
         assert known(place / "copy").mode == 0o600
 
 
-def test_a_draft_gets_mode_and_times(tmp_path: Path) -> None:
+def test_draft_gets_mode_and_times(tmp_path: Path) -> None:
     draft = written(tmp_path / "draft")
     finish_draft(draft, 0o400, (5, 7))
     assert (known(draft).mode, known(draft).modified) == (0o400, 7)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_a_file_that_root_replaces_stays_its_owners(tmp_path: Path) -> None:
+def test_file_replaced_by_root_keeps_its_owner(tmp_path: Path) -> None:
     draft, like = written(tmp_path / "draft"), written(tmp_path / "like")
     os.chown(like, 1234, 2345)
     finish_draft(draft, 0o640, None, like=like)
@@ -107,7 +107,7 @@ def test_a_file_is_replaced_only_if_it_is_unchanged(tmp_path: Path) -> None:
     assert not draft.exists()
 
 
-def test_a_file_is_not_replaced_while_a_writer_holds_it(tmp_path: Path) -> None:
+def test_locked_file_is_not_replaced(tmp_path: Path) -> None:
     path, draft = written(tmp_path / "log"), written(tmp_path / "draft", b"new\n")
     was, is_held = known(path), threading.Event()
 
@@ -125,7 +125,7 @@ def test_a_file_is_not_replaced_while_a_writer_holds_it(tmp_path: Path) -> None:
     assert path.read_bytes() == b"old\ntheirs\n"
 
 
-def test_a_new_name_is_given_only_where_there_is_none(tmp_path: Path) -> None:
+def test_new_name_must_not_exist(tmp_path: Path) -> None:
     draft = written(tmp_path / "draft", b"new\n")
     there = written(tmp_path / "there")
     link = tmp_path / "link"
@@ -140,7 +140,7 @@ def test_a_new_name_is_given_only_where_there_is_none(tmp_path: Path) -> None:
     assert (tmp_path / "new").stat().st_nlink == 1
 
 
-def test_what_is_kept_stays_when_the_file_is_replaced(tmp_path: Path, elsewhere: Path) -> None:
+def test_saved_original_survives_replacement(tmp_path: Path, elsewhere: Path) -> None:
     for number, place in enumerate((tmp_path, elsewhere)):
         path = written(tmp_path / f"log{number}")
         path.chmod(0o640)
@@ -166,7 +166,7 @@ def test_a_file_moves_to_another_disk_with_its_content_and_times(
         assert [one.name for one in place.iterdir() if one.name.endswith(".part")] == []
 
 
-def test_a_link_moves_as_a_link(tmp_path: Path, elsewhere: Path) -> None:
+def test_symlink_moves_as_a_symlink(tmp_path: Path, elsewhere: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("nowhere")
     move_file(link, elsewhere / "moved")
@@ -193,7 +193,7 @@ def test_a_partial_line_is_continued_or_removed(tmp_path: Path, there: int) -> N
 
 
 @pytest.mark.parametrize("other", [b"old\nother\n", b"old\n" + LINE + b"more\n", b"ol"])
-def test_a_file_that_ends_otherwise_is_left_alone(tmp_path: Path, other: bytes) -> None:
+def test_file_with_another_end_is_not_changed(tmp_path: Path, other: bytes) -> None:
     path = written(tmp_path / "log", other)
     assert not append_at(path, LINE, 4)
     assert not cut_from_end(path, LINE, 4)
@@ -217,7 +217,7 @@ def test_bytes_are_removed_from_the_middle_of_a_long_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("count", [0, 1, 40])
-def test_few_files_and_many_are_waited_for(tmp_path: Path, count: int) -> None:
+def test_few_and_many_files_are_synced(tmp_path: Path, count: int) -> None:
     sync_files([written(tmp_path / str(number)) for number in range(count)])
 
 
@@ -226,7 +226,7 @@ def test_few_files_are_synced_one_by_one_and_a_missing_file_is_reported(tmp_path
         sync_files([tmp_path / "nothing"])
 
 
-def test_folders_are_the_owners_alone_and_go_only_when_they_are_empty(tmp_path: Path) -> None:
+def test_folders_are_private_and_removed_only_when_empty(tmp_path: Path) -> None:
     make_folder(tmp_path / "a" / "b")
     make_folder(tmp_path / "a" / "b")
     assert {known(tmp_path / "a").mode, known(tmp_path / "a" / "b").mode} == {0o700}

@@ -1,4 +1,4 @@
-"""Working directories to project folders."""
+"""Project folder names of working directories."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from plait.line.discovery import compute_signed_hash, format_base36, split_utf16
         ("", ""),
     ],
 )
-def test_all_but_ascii_letters_and_digits_become_dashes(path: str, slug: str) -> None:
+def test_non_alphanumeric_characters_become_dashes(path: str, slug: str) -> None:
     assert make_project_slug(path) == slug
 
 
@@ -32,7 +32,7 @@ def test_a_long_path_is_cut_and_gets_a_hash() -> None:
     assert make_project_slug(path[:-1] + "b") != slug
 
 
-def test_200_characters_are_not_too_long() -> None:
+def test_200_characters_fit() -> None:
     assert make_project_slug("/" + "a" * 199) == "-" + "a" * 199
 
 
@@ -41,6 +41,6 @@ def test_base36(number: int, text: str) -> None:
     assert format_base36(number) == text
 
 
-def test_the_hash_is_signed_and_of_32_bits() -> None:
+def test_hash_is_signed_32_bit() -> None:
     assert compute_signed_hash(split_utf16("hello")) == 99162322
     assert compute_signed_hash(split_utf16("polygenelubricants")) == -(2**31)

@@ -1,4 +1,4 @@
-"""Files to lines, with their numbers and places."""
+"""Splitting files into lines with numbers and offsets."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_only_a_newline_ends_a_line(
 
 
 @given(st.lists(st.binary(max_size=30)), st.integers(1, 17))
-def test_lines_tile_the_file_whatever_the_chunk(
+def test_lines_tile_the_file_for_any_chunk_size(
     tmp_path_factory: pytest.TempPathFactory, parts: list[bytes], chunk: int
 ) -> None:
     data = b"\n".join(parts)
@@ -68,12 +68,12 @@ def test_reading_starts_and_ends_at_given_offsets(tmp_path: Path) -> None:
     ]
 
 
-def test_a_missing_file_is_a_source_error(tmp_path: Path) -> None:
+def test_missing_file_is_a_source_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"no such file or folder: '.*gone\.jsonl'"):
         list(iter_lines(tmp_path / "gone.jsonl"))
 
 
-def test_memory_is_bounded_by_the_largest_line_not_by_the_file(tmp_path: Path) -> None:
+def test_memory_is_bounded_by_the_largest_line(tmp_path: Path) -> None:
     import tracemalloc
 
     path = written(tmp_path, (b"x" * 1000 + b"\n") * 40_000)
@@ -87,6 +87,6 @@ def test_memory_is_bounded_by_the_largest_line_not_by_the_file(tmp_path: Path) -
 
 
 @pytest.mark.long
-def test_a_line_of_100_mb_is_one_line(tmp_path: Path) -> None:
+def test_line_of_100_mb(tmp_path: Path) -> None:
     path = written(tmp_path, b'{"a":"' + b"x" * 100_000_000 + b'"}\n{}\n')
     assert [len(line.data) for line in iter_lines(path)] == [100_000_008, 2]

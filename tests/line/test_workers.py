@@ -1,4 +1,4 @@
-"""Many items, several processes, one order."""
+"""Worker processes: ordered results, failures, shutdown."""
 
 import os
 import re
@@ -32,13 +32,13 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def done(task: str, items: list[Any], jobs: int = 2, size: int = 3_000_000) -> list[bytes]:
-    """Returns what workers make of items, two of which make a run."""
+    """Return what workers make of items, two of which make a run."""
     with Workers(jobs) as workers:
         return list(workers.map(f"{TASKS}:{task}", items, [size] * len(items)))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 25])
-def test_results_come_in_the_order_of_the_items(way: str, count: int) -> None:
+def test_results_are_in_order(way: str, count: int) -> None:
     assert done("doubled", [*range(count)]) == [str(2 * n).encode() for n in range(count)]
 
 
@@ -48,7 +48,7 @@ def test_every_worker_works(way: str) -> None:
     assert os.getpid() not in found
 
 
-def test_what_a_dead_worker_held_is_done_again(way: str, tmp_path: Path) -> None:
+def test_items_of_a_dead_worker_are_repeated(way: str, tmp_path: Path) -> None:
     items = [(number, str(tmp_path / "mark")) for number in range(12)]
     with Workers(2) as workers:
         found = list(workers.map(f"{TASKS}:dies_once", items, [3_000_000] * 12))
@@ -57,7 +57,7 @@ def test_what_a_dead_worker_held_is_done_again(way: str, tmp_path: Path) -> None
         assert re.fullmatch(r"process \d+ crashed while reading '4'", workers.losses[0])
 
 
-def test_what_kills_three_workers_is_an_error(way: str) -> None:
+def test_item_that_kills_three_workers_is_an_error(way: str) -> None:
     with (
         Workers(2) as workers,
         pytest.raises(SourceError, match="3 processes crashed while reading '4'"),
@@ -76,7 +76,7 @@ def test_a_crash_names_its_place(way: str) -> None:
         done("fails", [*range(4)])
 
 
-def test_what_is_printed_is_no_result(way: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_printed_output_is_not_a_result(way: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert done("prints", [1, 2]) == [b"2", b"4"]
 
 
@@ -90,7 +90,7 @@ def test_no_worker_is_left_when_nobody_reads_results(way: str) -> None:
             os.kill(pid, 0)
 
 
-def test_who_goes_before_the_end_may_ask_again(way: str) -> None:
+def test_pool_can_be_reused_after_an_early_stop(way: str) -> None:
     with Workers(2) as workers:
         with closing(_each(workers, "slow")) as results:
             assert next(results) == b"0"
@@ -147,7 +147,7 @@ def _is_running(pid: int) -> bool:
 
 
 @given(st.lists(st.integers(0, 10_000_000), max_size=600))
-def test_runs_hold_every_item_once_and_are_bounded(sizes: list[int]) -> None:
+def test_batches_are_complete_and_bounded(sizes: list[int]) -> None:
     runs = pool._split_into_runs(sizes)
     assert [n for run in runs for n in range(run.first, run.last)] == [*range(len(sizes))]
     assert [run.number for run in runs] == [*range(len(runs))]
@@ -157,7 +157,7 @@ def test_runs_hold_every_item_once_and_are_bounded(sizes: list[int]) -> None:
         assert run.size - sizes[run.last - 1] < pool.RUN_BYTES
 
 
-def test_there_are_as_many_as_cores_and_eight_at_the_most(
+def test_number_of_workers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
@@ -167,7 +167,7 @@ def test_there_are_as_many_as_cores_and_eight_at_the_most(
 
 
 def kills(count: int, seed: int) -> None:
-    """Kills workers at random while they work, and compares what comes of it."""
+    """Kill workers at random while they work, and compare what comes of it."""
     random = Random(seed)
     items = [*range(400)]
     with Workers(3) as workers:
@@ -182,11 +182,11 @@ def kills(count: int, seed: int) -> None:
         assert 0 < len(workers.losses) <= count
 
 
-def test_workers_killed_at_random_cost_nothing() -> None:
+def test_randomly_killed_workers_lose_nothing() -> None:
     kills(6, 1)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
-def test_workers_killed_at_random_cost_nothing_at_length(seed: int) -> None:
+def test_randomly_killed_workers_lose_nothing_at_length(seed: int) -> None:
     kills(5, seed)

@@ -1,4 +1,4 @@
-"""Workflows, container file and versions say the same as the project."""
+"""Workflows, container file and versions agree with the project."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ def instructions() -> list[tuple[str, str]]:
     return [(name, rest) for name, _, rest in (line.partition(" ") for line in lines)]
 
 
-def test_the_container_serves_without_rights() -> None:
+def test_container_serves_without_privileges() -> None:
     steps = instructions()
     last_stage = steps[max(at for at, (name, _) in enumerate(steps) if name == "FROM") :]
     given = dict(last_stage)
@@ -34,13 +34,13 @@ def test_the_container_serves_without_rights() -> None:
     assert all(":latest" not in rest and ":" in rest for name, rest in steps if name == "FROM")
 
 
-def test_hadolint_finds_nothing() -> None:
+def test_hadolint_passes() -> None:
     if shutil.which("hadolint") is None:
         pytest.skip("needs hadolint: `make dist` installs it")
     subprocess.run(["hadolint", CONTAINER], check=True)
 
 
-def test_the_workflow_runs_what_people_run_on_every_version() -> None:
+def test_workflow_runs_the_make_targets_on_every_version() -> None:
     targets = set(re.findall(r"run: make ([\w-]+)", WORKFLOW))
     assert {"check", "dist", "docs", "test"} <= targets
     assert targets <= set(re.findall(r"^([\w-]+):", MAKEFILE, re.MULTILINE))
@@ -50,7 +50,7 @@ def test_the_workflow_runs_what_people_run_on_every_version() -> None:
         assert f"{system}-latest" in WORKFLOW
 
 
-def test_the_first_version_is_the_same_everywhere() -> None:
+def test_minimum_python_is_consistent() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     first = supported()[0]
     assert project["project"]["requires-python"] == f">={first}"

@@ -1,4 +1,4 @@
-"""What `make docs` accepts: links that lead somewhere, nothing from other hosts."""
+"""What `make docs` accepts: working links, nothing from other hosts."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tools.check_site import find_faults
         ('<link rel="stylesheet" href="//example.org/a">', "page.html: loads //example.org/a"),
     ],
 )
-def test_a_page_is_checked(tmp_path: Path, body: str, fault: str | None) -> None:
+def test_page_is_checked(tmp_path: Path, body: str, fault: str | None) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "index.html").touch()
     (tmp_path / "other.html").write_text('<h1 id="part">Part</h1>')

@@ -1,4 +1,4 @@
-"""The wheel: complete, small, the same bytes each time, and it works outside the checkout."""
+"""The wheel: complete, small, reproducible, and working outside the checkout."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def test_two_builds_are_equal(wheel: Path, tmp_path: Path) -> None:
     assert sha256(build(tmp_path).read_bytes()).digest() == sha256(wheel.read_bytes()).digest()
 
 
-def test_the_wheel_is_small_and_complete(wheel: Path) -> None:
+def test_wheel_is_small_and_complete(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         sizes = {item.filename: item.file_size for item in archive.infolist()}
     assert sum(sizes.values()) < LIMIT
@@ -53,14 +53,14 @@ def test_the_wheel_is_small_and_complete(wheel: Path) -> None:
         assert f"licenses/{licence.relative_to(ROOT).as_posix()}" in others
 
 
-def test_what_comes_from_others_has_its_licence_beside_it() -> None:
+def test_third_party_files_have_their_licence() -> None:
     """A file in the page's assets that names another author."""
     for path in (ROOT / "src/plait/view/page/assets").rglob("*.js"):
         if "license" in path.read_text(encoding="utf-8").lower():
             assert path.with_suffix(".LICENSE").exists(), path
 
 
-def test_the_metadata_names_every_extra(wheel: Path) -> None:
+def test_metadata_names_every_extra(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
         metadata = message_from_string(archive.read(name).decode())
@@ -72,7 +72,7 @@ def test_the_metadata_names_every_extra(wheel: Path) -> None:
     ]
 
 
-def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
+def test_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     with ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
     environment = {

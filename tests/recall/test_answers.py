@@ -1,4 +1,4 @@
-"""Answers: budgets and fences that always hold, odd arguments, redaction, briefs, installation."""
+"""Answers: budgets and fences always hold; odd arguments, redaction, briefs, installation."""
 
 import json
 import re
@@ -49,7 +49,7 @@ HOSTILE = (
 
 
 def write_session(root: Path, prompt: str, answer: str, title: str = "") -> None:
-    """Writes a session of one turn."""
+    """Write a session of one turn."""
     lines = [
         {
             **LINE,
@@ -83,7 +83,7 @@ def write_session(root: Path, prompt: str, answer: str, title: str = "") -> None
 
 
 def make_recall(root: Path, index: Path, directory: Path = Path("/home/dev/shop")) -> Recall:
-    """Returns what answers over a folder."""
+    """Return what answers over a folder."""
     archive = Archive([root], index=index)
     return Recall(archive, directory, parse_time)
 
@@ -104,7 +104,7 @@ ITEMS = st.lists(
 
 
 def iter_fences(text: str) -> Iterator[str]:
-    """Yields what stands outside fences; fails where one is not closed."""
+    """Yield what stands outside fences; fails where one is not closed."""
     open_fence = ""
     for line in text.split("\n"):
         if open_fence:
@@ -117,7 +117,7 @@ def iter_fences(text: str) -> Iterator[str]:
 
 
 @given(ITEMS, st.one_of(st.integers(), st.sampled_from(["", "x", None, "1e999", "900.5"])))
-def test_an_answer_never_exceeds_its_budget(items: list[Item], budget: object) -> None:
+def test_answer_never_exceeds_its_budget(items: list[Item], budget: object) -> None:
     answer = Answer(found="Found", items=tuple(items), next='read("3f2a91bc:1")')
     text = render(answer, budget)
     assert count_tokens(text) <= clamp_budget(budget)
@@ -129,7 +129,7 @@ def test_an_answer_never_exceeds_its_budget(items: list[Item], budget: object) -
 
 
 @given(TEXT, st.integers(200, 9000))
-def test_a_brief_never_exceeds_its_budget(text: str, budget: int) -> None:
+def test_brief_never_exceeds_its_budget(text: str, budget: int) -> None:
     rows = tuple([text] * 12)
     brief = Handoff(
         session="3f2a91bc-0000", title=text, directory=text, branch=text, goal=text, prompts=rows,
@@ -144,7 +144,7 @@ def test_a_brief_never_exceeds_its_budget(text: str, budget: int) -> None:
 
 
 @given(TEXT)
-def test_a_fence_cannot_be_closed_from_within(text: str) -> None:
+def test_fence_cannot_be_closed_from_inside(text: str) -> None:
     first, *_, last = fence(text).split("\n")
     assert last not in text
     assert first == f"{last}recorded"
@@ -286,24 +286,24 @@ def test_spending_follows_sessions_that_change(
 
 
 def sum_rounded(spending: Spending) -> dict[SpendingGroup, tuple[float, int]]:
-    """Returns what was spent by group, dollars rounded: their order is not that of a count."""
+    """Return what was spent by group, dollars rounded: their order is not that of a count."""
     groups = spending.sum(None, None, None, str)
     return {group: (round(cost, 6), count) for group, (cost, count) in groups.items()}
 
 
-def test_what_became_of_a_turn_is_said(recall: Recall) -> None:
+def test_outcome_of_a_turn_is_shown(recall: Recall) -> None:
     text = render(recall.recall("gift card discount twice"), 2000)
     assert "→ changed checkout.py · tests: pytest ran" in text
 
 
-def test_an_abandoned_turn_is_read_by_its_handle(recall: Recall) -> None:
+def test_abandoned_turn_is_read_by_its_handle(recall: Recall) -> None:
     answer = recall.recall("Take LIKE, we can always change it later", branches="all")
     handle = answer.items[0].handle
     assert "@" in handle
     assert "Take LIKE" in render(recall.read(handle), 2000)
 
 
-def test_the_session_that_asks_is_left_out(gallery: Path, tmp_path: Path) -> None:
+def test_calling_session_is_excluded(gallery: Path, tmp_path: Path) -> None:
     recall = make_recall(gallery, tmp_path / "index")
     recall.caller = next(s.id for s in recall.archive.sessions if s.id.startswith("336718fa"))
     asked = "gift card is deducted twice"
@@ -311,9 +311,7 @@ def test_the_session_that_asks_is_left_out(gallery: Path, tmp_path: Path) -> Non
     assert recall.recall(asked, include_current=True).items[0].handle.startswith("336718fa")
 
 
-def test_the_first_answer_comes_from_the_logs_and_later_ones_from_the_index(
-    gallery: Path, tmp_path: Path
-) -> None:
+def test_first_answer_uses_the_logs_and_later_ones_the_index(gallery: Path, tmp_path: Path) -> None:
     recall = make_recall(gallery, tmp_path / "index")
     recall.index = BackgroundIndex(tmp_path / "index")
     first = recall.recall("gift card discount", project="*")
@@ -324,7 +322,7 @@ def test_the_first_answer_comes_from_the_logs_and_later_ones_from_the_index(
     assert recall.recall("gift card discount", project="*").items[0].handle == "336718fa:1"
 
 
-def test_a_standup_says_what_was_done(recall: Recall) -> None:
+def test_standup_lists_what_was_done(recall: Recall) -> None:
     since = datetime(2026, 10, 2, tzinfo=UTC)
     text = render_standup(list_work(recall, since, datetime(2026, 10, 3, tzinfo=UTC)), since)
     assert "1 session in 1 project since 2026-10-02" in text
@@ -333,7 +331,7 @@ def test_a_standup_says_what_was_done(recall: Recall) -> None:
     assert "No session had a prompt" in render_standup([], since)
 
 
-def test_a_handoff_says_where_the_work_stands(recall: Recall) -> None:
+def test_handoff_describes_the_state_of_work(recall: Recall) -> None:
     brief = build_handoff(recall, "336718fa")
     assert brief.files == (
         "/home/dev/shop/shop/checkout.py +1 -2",
@@ -357,7 +355,7 @@ def test_a_handoff_says_where_the_work_stands(recall: Recall) -> None:
     ],
 )
 @pytest.mark.parametrize("where", [(), ("projects", "/p")])
-def test_the_server_is_installed_and_removed_to_the_byte(
+def test_server_is_installed_and_removed_to_the_byte(
     before: str | None, where: tuple[str, ...], tmp_path: Path
 ) -> None:
     path, entry = tmp_path / ".claude.json", {"type": "stdio", "command": "plait", "args": ["mcp"]}
@@ -397,5 +395,5 @@ def test_the_server_is_installed_and_removed_to_the_byte(
         ("the logs: `plait doctor`", "the logs: `plait doctor`"),
     ],
 )
-def test_the_next_call_is_a_command_in_the_terminal(call: str, command: str) -> None:
+def test_terminal_answers_suggest_commands(call: str, command: str) -> None:
     assert CALL.sub(format_command, call) == command

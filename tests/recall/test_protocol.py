@@ -1,4 +1,4 @@
-"""The server's messages, one by one: what the protocol asks of it, and what clients get wrong."""
+"""Protocol messages of the server, and mistakes of clients."""
 
 import io
 import json
@@ -61,7 +61,7 @@ def test_requests_that_cannot_be_answered(
     assert answer["id"] == "seven"
 
 
-def test_what_needs_no_answer_gets_none(server: Server) -> None:
+def test_notifications_get_no_answer(server: Server) -> None:
     assert server.answer({"jsonrpc": "2.0", "method": "notifications/initialized"}) is None
     assert server.answer({"jsonrpc": "2.0", "id": 4, "result": {}}) is None
     assert ask(server, "ping")["result"] == {}
@@ -80,7 +80,7 @@ methods = st.sampled_from(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(method=methods, name=names, arguments=json_values, other=json_values)
-def test_whatever_is_asked_is_answered(
+def test_any_request_is_answered(
     server: Server, method: str, name: str, arguments: object, other: object
 ) -> None:
     params = {"name": name, "arguments": arguments, "uri": other, "protocolVersion": other}
@@ -174,7 +174,7 @@ class Slow(Server):
         return super().answer(message, report)
 
 
-def test_a_ping_is_answered_while_a_call_is_not(server: Server) -> None:
+def test_ping_is_answered_during_a_call(server: Server) -> None:
     slow, output = Slow(server), Output()
 
     def check() -> None:
@@ -188,7 +188,7 @@ def test_a_ping_is_answered_while_a_call_is_not(server: Server) -> None:
     assert [message["id"] for message in output.messages] == ["ping", 1]
 
 
-def test_a_cancelled_call_gets_no_answer(server: Server) -> None:
+def test_cancelled_call_gets_no_answer(server: Server) -> None:
     slow, output = Slow(server), Output()
     cancels = [
         {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
@@ -204,9 +204,7 @@ def test_a_cancelled_call_gets_no_answer(server: Server) -> None:
     assert [message["id"] for message in output.messages] == [3]
 
 
-def test_progress_is_told_to_who_asks_for_it(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_sent_on_request(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plait.mcp_server.TICK", 0)
     slow, output = Slow(server), Output()
     StdioTransport(slow, output).run(Lines(slow.go_on.set, call(1), call(2, progressToken="t")))

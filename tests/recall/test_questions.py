@@ -126,13 +126,13 @@ ASKED = {
 
 
 def parse_time(text: str) -> datetime:
-    """Returns a time as people write it."""
+    """Return a time as people write it."""
     now = datetime.now(UTC)
     return parse_time_option(text, now) or now
 
 
 def places(recall: Recall, questions: dict[str, str]) -> dict[str, int]:
-    """Returns at which place each question's answer was found; 0 for not among the first five."""
+    """Return at which place each question's answer was found; 0 for not among the first five."""
     found = {}
     for question, expected in questions.items():
         answer = recall.recall(question, project="*", branches="all", limit=5)
@@ -143,7 +143,7 @@ def places(recall: Recall, questions: dict[str, str]) -> dict[str, int]:
 
 
 def is_right(handle: str, expected: tuple[str, ...]) -> bool:
-    """Returns whether a handle is what is expected, on whatever branch."""
+    """Return whether a handle is what is expected, on whatever branch."""
     session, _, turn = handle.partition(":")
     bare = f"{session.partition('@')[0]}:{turn}"
     return any(bare == wanted or bare.split(":")[0] == wanted for wanted in expected)

@@ -1,4 +1,4 @@
-"""The server as its clients see it: the SDK's own client over stdio, and HTTP behind the key."""
+"""The server with real clients: the SDK over stdio, and HTTP with a key."""
 
 import json
 import os
@@ -28,12 +28,12 @@ CALLS = {
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Returns the environment of a server with an empty home."""
+    """Return the environment of a server with an empty home."""
     return {"HOME": str(home), "PATH": os.environ["PATH"], "PLAIT_CACHE_DIR": str(home / "cache")}
 
 
 def ask(gallery: Path, home: Path, work: Callable[[Client], Awaitable[None]]) -> None:
-    """Runs some work with a client of a server of its own."""
+    """Run some work with a client of a server of its own."""
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "plait", "mcp", "--root", str(gallery)],
@@ -49,7 +49,7 @@ def ask(gallery: Path, home: Path, work: Callable[[Client], Awaitable[None]]) ->
     anyio.run(run)
 
 
-def test_a_client_calls_every_tool(gallery: Path, tmp_path: Path) -> None:
+def test_client_calls_every_tool(gallery: Path, tmp_path: Path) -> None:
     async def work(client: Client) -> None:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == list(CALLS)
@@ -85,7 +85,7 @@ def test_prompts_and_resources(gallery: Path, tmp_path: Path) -> None:
     ask(gallery, tmp_path, work)
 
 
-def test_what_tools_say_of_themselves_is_short() -> None:
+def test_tool_descriptions_are_short() -> None:
     tools = LISTS["tools/list"]["tools"]
     assert len(tools) == 5
     assert count_tokens(json.dumps(tools)) <= 1200

@@ -15,7 +15,7 @@ flag = st.sampled_from((True, *[False] * 3, None))
 
 
 def mostly(usual: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Returns values of the usual form, and now and then something else."""
+    """Return values of the usual form, and now and then something else."""
     return st.sampled_from([*[usual] * 30, odd]).flatmap(lambda chosen: chosen)
 
 
@@ -23,7 +23,7 @@ figure = mostly(st.integers(0, 9))
 
 
 def block(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Returns blocks of a kind; each field may be missing, and is seldom odd."""
+    """Return blocks of a kind; each field may be missing, and is seldom odd."""
     known = {name: mostly(value) for name, value in fields.items()}
     whole = st.fixed_dictionaries({"type": st.just(kind), **known})
     return st.one_of(whole, whole, st.fixed_dictionaries({"type": st.just(kind)}, optional=known))

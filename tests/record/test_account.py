@@ -1,4 +1,4 @@
-"""The account of files, their inventory, and what is not known in them."""
+"""The accounting of files, their inventory, and unknown content."""
 
 import json
 import random
@@ -40,7 +40,7 @@ def test_real_logs_lose_nothing_and_keep_their_bytes(shared: Path, part: str) ->
         assert_nothing_lost(path)
 
 
-def test_real_logs_hold_little_that_is_unknown(shared: Path) -> None:
+def test_real_logs_contain_little_unknown(shared: Path) -> None:
     account = LogCounts()
     for part in ("corpus", "produced"):
         for path in logs(shared / part):
@@ -49,7 +49,7 @@ def test_real_logs_hold_little_that_is_unknown(shared: Path) -> None:
     assert account.drift.counts == {}
 
 
-def test_our_own_logs_hold_nothing_that_is_unknown(gallery: Path, tmp_path: Path) -> None:
+def test_own_logs_contain_nothing_unknown(gallery: Path, tmp_path: Path) -> None:
     generate(tmp_path, 1_000_000, seed=7)
     account = LogCounts()
     for path in (*logs(gallery), *logs(tmp_path)):
@@ -59,7 +59,7 @@ def test_our_own_logs_hold_nothing_that_is_unknown(gallery: Path, tmp_path: Path
     assert account.drift.counts == {}
 
 
-def test_every_field_that_was_ever_met_is_known() -> None:
+def test_every_field_seen_so_far_is_known() -> None:
     account = LogCounts()
     account.add_file(Path(__file__).with_name("known_lines.jsonl"))
     assert set(account.types) == set(RECORD_CLASSES)
@@ -81,7 +81,7 @@ def test_generated_archives_lose_nothing(tmp_path: Path) -> None:
         assert_nothing_lost(path)
 
 
-def test_an_account_of_all_sorts_of_lines(tmp_path: Path) -> None:
+def test_account_of_all_kinds_of_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(
         b'\xef\xbb\xbf{"type":"user","version":"2.1.325"}\r\n'
@@ -106,7 +106,7 @@ def test_an_account_of_all_sorts_of_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_an_account_that_misses_a_line_does_not_balance(tmp_path: Path) -> None:
+def test_account_missing_a_line_does_not_balance(tmp_path: Path) -> None:
     account = LogCounts(lines=1)
     assert not account.is_balanced
     account.add(Blank(next(iter_lines(written(tmp_path, b"\n")))), tmp_path)
@@ -119,7 +119,7 @@ def written(folder: Path, data: bytes) -> Path:
     return path
 
 
-def test_drift_names_every_unknown_thing_once_for_each_time() -> None:
+def test_drift_counts_every_unknown_thing() -> None:
     drift = Drift()
     for fields in (
         {"type": "user", "brandNew": 1, "message": {"content": [{"type": "hologram"}], "aura": 1}},
@@ -145,7 +145,7 @@ def test_drift_names_every_unknown_thing_once_for_each_time() -> None:
 
 
 # checklist: F2, F10, F11, F12, F13, F41
-def test_the_inventory_of_a_session(tmp_path: Path) -> None:
+def test_inventory_of_a_session(tmp_path: Path) -> None:
     def answer(version: str, kind: str, stop: str | None) -> dict[str, object]:
         message = {"content": [{"type": kind}], "stop_reason": stop}
         return {"type": "assistant", "version": version, "message": message}
@@ -184,7 +184,7 @@ def test_the_inventory_of_a_session(tmp_path: Path) -> None:
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """Returns the data after a few cuts, copies, swaps and wrong bytes."""
+    """Return the data after a few cuts, copies, swaps and wrong bytes."""
     for _ in range(chance.randint(1, 4)):
         at, to = sorted((chance.randrange(len(data) + 1), chance.randrange(len(data) + 1)))
         match chance.randrange(6):

@@ -1,4 +1,4 @@
-"""What only the client's view of a result says."""
+"""Content that only the client's view of a result has."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Lines to records: typed, lenient, and still their bytes."""
+"""Decoding lines to records: typed, lenient, byte-preserving."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ def touch_everything(entry: Record) -> None:
 
 
 # checklist: S5, S6, S10, P10, P12, P13
-def test_the_envelope_of_a_prompt() -> None:
+def test_envelope_of_a_prompt() -> None:
     prompt = record(
         parentUuid="p",
         isSidechain=True,
@@ -55,7 +55,7 @@ def test_the_envelope_of_a_prompt() -> None:
 
 
 # checklist: S9, S27, S29, F8, F22, F23, F24, F25, P18, P19, P20, P46, P108, T6, T11, T12
-def test_the_message_of_an_answer() -> None:
+def test_message_of_a_response() -> None:
     answer = record(
         type="assistant",
         uuid="u",
@@ -210,7 +210,7 @@ def test_plain_forms_are_read_too(
         {"type": "system", "compactMetadata": {"preTokens": "many"}, "sessionId": "s"},
     ],
 )
-def test_a_field_of_a_wrong_type_spoils_only_itself(fields: dict[str, object]) -> None:
+def test_field_of_a_wrong_type_spoils_only_itself(fields: dict[str, object]) -> None:
     entry = record(**fields)
     assert entry.session_id == "s"
     assert entry.kind == fields["type"]
@@ -218,7 +218,7 @@ def test_a_field_of_a_wrong_type_spoils_only_itself(fields: dict[str, object]) -
     assert entry.fields == fields
 
 
-def test_known_parts_of_a_misfitting_metadata_are_kept() -> None:
+def test_known_parts_of_misfitting_metadata_are_kept() -> None:
     metadata = {"preTokens": "many", "trigger": "auto", "preservedSegment": {"headUuid": "h"}}
     boundary = record(type="system", subtype="compact_boundary", compactMetadata=metadata)
     assert isinstance(boundary, plait.System)
@@ -244,7 +244,7 @@ def test_known_parts_of_a_misfitting_metadata_are_kept() -> None:
         ('{"uuid":"u","text":"\u2028\x7f"}'.encode(), "u"),
     ],
 )
-def test_lines_of_real_life_are_records(data: bytes, uuid: str) -> None:
+def test_realistic_lines_are_records(data: bytes, uuid: str) -> None:
     entry = parse_entry(line(data))
     assert isinstance(entry, Record)
     assert entry.uuid == uuid
@@ -254,7 +254,7 @@ def test_lines_of_real_life_are_records(data: bytes, uuid: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"  ", b"\r", b"\t \r"])
-def test_a_line_of_white_space_is_blank(data: bytes) -> None:
+def test_whitespace_line_is_blank(data: bytes) -> None:
     assert isinstance(parse_entry(line(data)), Blank)
 
 
@@ -280,7 +280,7 @@ def test_a_line_of_white_space_is_blank(data: bytes) -> None:
         (b"\xff\xfe\x00", "not an object: expecting value"),
     ],
 )
-def test_what_is_no_object_is_broken_and_says_why(data: bytes, reason: str) -> None:
+def test_non_object_line_is_broken_with_a_reason(data: bytes, reason: str) -> None:
     entry = parse_entry(line(data))
     assert isinstance(entry, Broken)
     assert entry.reason == reason
@@ -288,7 +288,7 @@ def test_what_is_no_object_is_broken_and_says_why(data: bytes, reason: str) -> N
 
 
 @given(st.binary(max_size=60))
-def test_no_bytes_raise_anything_else(data: bytes) -> None:
+def test_no_bytes_raise_other_errors(data: bytes) -> None:
     entry = parse_entry(line(data.replace(b"\n", b"")))
     assert isinstance(entry, Record | Blank | Broken)
 

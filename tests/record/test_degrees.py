@@ -1,4 +1,4 @@
-"""Every lighter reading of a line against the whole one: they say the same or decline."""
+"""Lighter readings of a line agree with the full one or decline."""
 
 from hypothesis import given
 
@@ -21,7 +21,7 @@ HEADS = [name for name in Envelope.__struct_fields__ if name != "message"]
 
 
 @given(lines)
-def test_an_envelope_with_words_is_the_envelope(data: bytes) -> None:
+def test_envelope_with_text_equals_the_envelope(data: bytes) -> None:
     found = decode_with_text(data)
     if found is None:
         return
@@ -56,7 +56,7 @@ def test_the_text_of_an_envelope_equals_that_of_the_message(data: bytes) -> None
 
 
 def texts_in(block: BlockWithText) -> list[str]:
-    """Returns the words of a result, as they stand in its envelope."""
+    """Return the words of a result, as they stand in its envelope."""
     if isinstance(block.content, str):
         return [block.content]
     return [one.text for one in block.content or () if one.type == "text" and one.text is not None]

@@ -1,4 +1,4 @@
-"""Changed records to the bytes that the real client would write."""
+"""Encoding changed records as the client would write them."""
 
 import json
 from typing import Any
@@ -12,12 +12,12 @@ from plait.record.codec import encode, javascript_number
 from tests.record.test_decode import JSON
 
 
-def test_an_untouched_record_is_its_bytes() -> None:
+def test_untouched_record_keeps_its_bytes() -> None:
     data = b'{ "type" : "user",  "uuid":"u", "n": 1.0 }\r'
     assert parse_record(data).raw == data
 
 
-def test_a_changed_record_is_compact_and_keeps_the_order_of_its_keys() -> None:
+def test_changed_record_is_compact_and_keeps_key_order() -> None:
     record = parse_record(b'{ "b" : "\\u00e9\\/", "parentUuid": null, "a": [1.0, {"c": true}] }')
     changed = record.replace(parentUuid="p", new=1)
     assert changed.raw == '{"b":"é/","parentUuid":"p","a":[1,{"c":true}],"new":1}'.encode()
@@ -42,7 +42,7 @@ def test_a_changed_record_is_compact_and_keeps_the_order_of_its_keys() -> None:
         (float("inf"), "null"),
     ],
 )
-def test_numbers_are_written_as_javascript_does(number: float, text: str) -> None:
+def test_numbers_are_written_as_in_javascript(number: float, text: str) -> None:
     assert javascript_number(number) == text
 
 
@@ -52,12 +52,12 @@ def test_a_lone_surrogate_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("character", ["\x00", "\x1f", "\b", "\f", "\n", "\r", "\t", '"', "\\"])
-def test_control_characters_are_escaped_as_json_does(character: str) -> None:
+def test_control_characters_are_escaped(character: str) -> None:
     assert encode({"a": character}) == json.dumps({"a": character}, separators=(",", ":")).encode()
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=5))
-def test_encoding_keeps_every_value(fields: dict[str, Any]) -> None:
+def test_encoding_round_trips(fields: dict[str, Any]) -> None:
     read = json.loads(encode(fields), parse_int=float)  # 1e20 is written as a whole number
     assert read == json.loads(json.dumps(fields), parse_int=float)
 

@@ -1,4 +1,4 @@
-"""Lines to what tells what was sent: however they are written, and after the next was read."""
+"""Reading what a request contained from lines, in any form."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ def write(path: Path, *lines: dict[str, Any] | str) -> Path:
     return path
 
 
-def test_what_a_line_says_lasts_when_others_were_read(tmp_path: Path) -> None:
+def test_line_facts_stay_valid_after_further_reads(tmp_path: Path) -> None:
     hook = {"type": "hook_success", "hookName": "SessionStart:resume"}
     filler = [{"type": "user", "uuid": f"f{one}", "text": "x" * 5000} for one in range(400)]
     path = write(
@@ -25,7 +25,7 @@ def test_what_a_line_says_lasts_when_others_were_read(tmp_path: Path) -> None:
     assert [line.uuid for line in found if line.begins_process] == ["u"]
 
 
-def test_what_is_not_written_as_the_client_writes_is_read_all_the_same(tmp_path: Path) -> None:
+def test_unusually_written_lines_are_read(tmp_path: Path) -> None:
     usage = {"input_tokens": "7", "cache_read_input_tokens": 5.0}
     odd = {"type": "assistant", "uuid": "u", "message": {"id": "m", "usage": usage}, "data": 3}
     path = write(tmp_path / "a.jsonl", {**odd, "isSidechain": "no"}, "", "no JSON", "[]")
@@ -38,5 +38,5 @@ def test_what_is_not_written_as_the_client_writes_is_read_all_the_same(tmp_path:
     assert line.message.usage.cache_read_input_tokens == 5
 
 
-def test_a_file_that_has_gone_has_no_lines(tmp_path: Path) -> None:
+def test_missing_file_has_no_lines(tmp_path: Path) -> None:
     assert list(iter_sent_lines(tmp_path / "gone.jsonl")) == []

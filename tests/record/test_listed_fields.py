@@ -1,4 +1,4 @@
-"""Every field that the write-ups of the format list, to the attribute that reads it."""
+"""Every field listed in the format descriptions, and the attribute that reads it."""
 
 import json
 from typing import Any
@@ -84,9 +84,7 @@ ASSISTANT: dict[str, Any] = {
         ("agentId", "agent_id"),
     ],
 )
-def test_a_field_that_lines_have_in_common(
-    line: dict[str, Any], field: str, attribute: str
-) -> None:
+def test_common_fields(line: dict[str, Any], field: str, attribute: str) -> None:
     assert getattr(record(line), attribute) == line[field]
     without = {name: value for name, value in line.items() if name != field}
     assert getattr(record(without), attribute) in (None, False)
@@ -94,7 +92,7 @@ def test_a_field_that_lines_have_in_common(
 
 
 # checklist: P106, S8
-def test_the_table_of_a_user_message() -> None:
+def test_user_message_fields() -> None:
     user = record(USER)
     assert isinstance(user, plait.User)
     assert user.message is not None
@@ -112,7 +110,7 @@ def test_the_table_of_a_user_message() -> None:
 
 
 # checklist: P107, S8, F20
-def test_the_table_of_an_assistant_message() -> None:
+def test_assistant_message_fields() -> None:
     answer = record(ASSISTANT)
     assert isinstance(answer, plait.Assistant)
     assert (answer.kind, answer.request_id, answer.message_id) == ("assistant", "req_1", "msg_1")
@@ -193,7 +191,7 @@ TASK = {"taskDescription": "Debug the bridge", "taskType": "local_bash"}
         ),
     ],
 )
-def test_progress_gives_its_news(kind: str, news: dict[str, Any], known: dict[str, object]) -> None:
+def test_progress_data(kind: str, news: dict[str, Any], known: dict[str, object]) -> None:
     ids = {"toolUseID": "toolu_1", "parentToolUseID": "toolu_0"}
     line = record({"type": "progress", "data": {"type": kind, **news}, **ids})
     assert isinstance(line, Progress)
@@ -219,7 +217,7 @@ def snapshot(message: str, of: str, files: dict[str, Any], *, is_update: bool) -
 
 
 # checklist: P30, F43
-def test_a_snapshot_before_changes_names_the_message_that_led_to_it() -> None:
+def test_snapshot_names_its_message() -> None:
     before = snapshot("c01b7ace", "c01b7ace", {}, is_update=False)
     assert isinstance(before, FileHistorySnapshot)
     assert (before.uuid, before.message_id, before.is_snapshot_update) == (None, "c01b7ace", False)
@@ -237,7 +235,7 @@ def test_a_snapshot_before_changes_names_the_message_that_led_to_it() -> None:
         {"backupFileName": None, "version": 1, "backupTime": STAMP},
     ],
 )
-def test_a_snapshot_update_lists_files_by_content_or_by_backup(backup: object) -> None:
+def test_snapshot_lists_files_by_content_or_backup(backup: object) -> None:
     after = snapshot("1f442222", "78d94c7b", {"notes/a.md": backup}, is_update=True)
     assert isinstance(after, FileHistorySnapshot)
     assert after.is_snapshot_update is True
@@ -248,7 +246,7 @@ def test_a_snapshot_update_lists_files_by_content_or_by_backup(backup: object) -
 
 # checklist: P32
 @pytest.mark.parametrize("operation", ["enqueue", "dequeue", "remove", "popAll"])
-def test_a_queue_operation_gives_its_kind_time_and_session(operation: str) -> None:
+def test_queue_operation_fields(operation: str) -> None:
     fields = {"operation": operation, "timestamp": STAMP, "sessionId": "37dfb8a0"}
     waiting = record({"type": "queue-operation", **fields, "content": "and then"})
     assert isinstance(waiting, QueueOperation)
@@ -257,7 +255,7 @@ def test_a_queue_operation_gives_its_kind_time_and_session(operation: str) -> No
 
 
 # checklist: P33
-def test_a_pull_request_gives_number_address_and_repository() -> None:
+def test_pull_request_fields() -> None:
     fields = {"prNumber": 3, "prUrl": "https://example.com/a/b/pull/3", "prRepository": "a/b"}
     line = record({"type": "pr-link", "sessionId": "s", "timestamp": STAMP, **fields})
     assert isinstance(line, PrLink)
@@ -275,7 +273,7 @@ def test_several_summaries_stay_separate() -> None:
     ]
 
 
-def test_a_system_line_gives_its_level_and_whether_it_is_meta() -> None:
+def test_system_line_level_and_meta() -> None:
     note = record({"type": "system", "subtype": "local_command", "level": "info", "isMeta": False})
     assert isinstance(note, plait.System)
     assert (note.level, note.is_meta) == ("info", False)
@@ -333,7 +331,7 @@ RESULTS_LISTED: dict[str, dict[str, Any]] = {
 
 # checklist: F17, F18, P48, P49, P50, P51, P52, P53, P54, P60
 @pytest.mark.parametrize("form", sorted(RESULTS_LISTED))
-def test_every_field_of_a_tools_display_data_is_read(form: str) -> None:
+def test_tool_display_fields(form: str) -> None:
     value = RESULTS_LISTED[form]
     found = parse_tool_use_result(value)
     assert type(found) is RESULT_FIELDS[form]

@@ -1,4 +1,4 @@
-"""Who typed a record, and what a session is called."""
+"""Who typed a record, and the title of a session."""
 
 import json
 from typing import Any
@@ -58,7 +58,7 @@ NOTE = {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"}
         ({"type": "assistant", "message": {"content": "hi"}}, False),
     ],
 )
-def test_a_prompt_is_what_a_person_typed(fields: dict[str, Any], is_human: bool) -> None:
+def test_prompt_is_typed_by_a_person(fields: dict[str, Any], is_human: bool) -> None:
     assert is_human_prompt(parse_record(json.dumps(fields).encode())) is is_human
 
 
@@ -73,7 +73,7 @@ def test_a_prompt_is_what_a_person_typed(fields: dict[str, Any], is_human: bool)
         ([IMAGE], ""),
     ],
 )
-def test_the_text_that_was_typed(content: object, text: str) -> None:
+def test_typed_text(content: object, text: str) -> None:
     assert get_prompt_text(parse_record(json.dumps(user(content)).encode())) == text
 
 
@@ -105,7 +105,7 @@ CUSTOM = {"type": "custom-title", "customTitle": "By the user"}
         ([CUSTOM, {**CUSTOM, "customTitle": "Renamed"}], ("Renamed", "custom")),
     ],
 )
-def test_the_surest_title_counts(
+def test_most_reliable_title_wins(
     lines: list[dict[str, Any]], expected: tuple[str, str] | None
 ) -> None:
     assert title(*lines) == expected
@@ -221,12 +221,12 @@ def test_a_session_without_a_prompt_has_a_title_too(
         (None, "None"),
     ],
 )
-def test_moments(stamp: str | float | None, text: str) -> None:
+def test_timestamps(stamp: str | float | None, text: str) -> None:
     assert str(parse_time(stamp)) == text
 
 
 # checklist: F19, F45, P50
-def test_tool_use_results_by_their_form() -> None:
+def test_tool_use_results_by_form() -> None:
     read = parse_tool_use_result({"type": "text", "file": {"filePath": "a.py"}})
     assert read == RESULT_FIELDS["ReadResult"](type="text", file={"filePath": "a.py"})
     bash = parse_tool_use_result({"stdout": "x", "stderr": "", "interrupted": False, "isImage": 5})

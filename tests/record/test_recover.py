@@ -1,4 +1,4 @@
-"""Broken lines to what can still be read of them."""
+"""Recovering content of broken lines."""
 
 import pytest
 from hypothesis import given
@@ -50,7 +50,7 @@ def test_complete_objects_on_a_line_are_read(data: bytes, reason: str, uuids: li
     assert [found.fields["uuid"] for found in entry.recovered] == uuids
 
 
-def test_the_place_of_what_was_recovered_is_known() -> None:
+def test_recovered_record_has_its_position() -> None:
     data = "é".encode() + TORN + TWO
     (found,) = broken(data).recovered
     assert (found.line, found.offset) == (3, 1000 + len(data) - len(TWO))
@@ -58,18 +58,18 @@ def test_the_place_of_what_was_recovered_is_known() -> None:
     assert found.is_whole
 
 
-def test_an_object_inside_a_torn_record_is_no_record() -> None:
+def test_object_inside_a_torn_record_is_no_record() -> None:
     data = b'{"type":"progress","data":{"message":{"type":"user","uuid":"x"},"normal'
     assert broken(data).recovered == ()
 
 
-def test_what_is_left_of_a_record_is_marked_so() -> None:
+def test_partial_record_is_marked() -> None:
     (found,) = broken(b'rest"}]},"uuid":"c","timestamp":"t"}').recovered
     assert not found.is_whole
     assert found.fields == {"uuid": "c", "timestamp": "t"}
 
 
-def test_a_live_files_last_line_is_only_torn() -> None:
+def test_last_line_of_a_live_file_is_only_torn() -> None:
     entry = broken(TORN, is_ended=False)
     assert entry.reason == "truncated: the line does not end"
     assert entry.recovered == ()
@@ -86,10 +86,10 @@ def test_a_complete_record_after_any_cut_is_recovered(one: int, two: int) -> Non
 
 
 @pytest.mark.parametrize("data", [b'{"type":' * 100_000, b',"a":"' * 100_000 + b"x"])
-def test_a_line_made_to_cost_time_is_given_up(data: bytes) -> None:
+def test_expensive_line_is_given_up(data: bytes) -> None:
     assert broken(data).recovered == ()
 
 
-def test_a_tail_gives_even_fields_that_say_little() -> None:
+def test_tail_gives_minor_fields() -> None:
     (found,) = broken(b'il":"x"},"userType":"external","cwd":"/home/dev"}').recovered
     assert found.fields == {"userType": "external", "cwd": "/home/dev"}

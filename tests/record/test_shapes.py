@@ -1,4 +1,4 @@
-"""Every kind of line, in the form that the client writes it, to typed attributes."""
+"""Every kind of line in the client's form, as typed attributes."""
 
 import json
 from typing import Any
@@ -49,7 +49,7 @@ BOUNDARY = {
 
 
 # checklist: S21, F26, D82, P21, P62
-def test_a_compaction_boundary() -> None:
+def test_compaction_boundary() -> None:
     boundary = record(**BOUNDARY)
     assert isinstance(boundary, System)
     assert (boundary.parent_uuid, boundary.logical_parent_uuid) == (None, "old-leaf")
@@ -66,7 +66,7 @@ def test_a_compaction_boundary() -> None:
 
 # checklist: D83
 @pytest.mark.parametrize("tokens", ["many", None, [1], {"n": 1}, 1.5])
-def test_figures_of_a_wrong_type_are_not_trusted(tokens: object) -> None:
+def test_figures_of_a_wrong_type_are_ignored(tokens: object) -> None:
     metadata = {"trigger": "manual", "preTokens": tokens}
     boundary = record(type="system", subtype="compact_boundary", compactMetadata=metadata)
     assert isinstance(boundary, System)
@@ -97,7 +97,7 @@ def test_context_edits_of_a_response_are_kept() -> None:
 
 
 # checklist: F28
-def test_a_queue_operation_has_no_uuid() -> None:
+def test_queue_operation_has_no_uuid() -> None:
     waiting = record(type="queue-operation", operation="enqueue", content="and then", sessionId="s")
     assert isinstance(waiting, QueueOperation)
     assert (waiting.uuid, waiting.operation, waiting.content) == (None, "enqueue", "and then")
@@ -122,7 +122,7 @@ def test_file_snapshots() -> None:
 
 
 # checklist: F30, P61
-def test_lines_of_state() -> None:
+def test_state_lines() -> None:
     match record(type="summary", summary="A title", leafUuid="l"):
         case Summary(summary=str(text), leaf_uuid=str(leaf)):
             assert (text, leaf) == ("A title", "l")
@@ -151,7 +151,7 @@ def test_every_kind_of_progress_is_typed(kind: str) -> None:
     assert type(news.data) is PROGRESS_FIELDS[kind]
 
 
-def test_progress_carries_its_news() -> None:
+def test_progress_has_its_data() -> None:
     bash = record(type="progress", data={"type": "bash_progress", "output": "1", "totalLines": 3})
     assert isinstance(bash, Progress)
     assert bash.data == PROGRESS_FIELDS["bash_progress"](output="1", total_lines=3)
@@ -168,7 +168,7 @@ def test_every_kind_of_attachment_is_typed() -> None:
         assert type(attachment.attachment) is fields
 
 
-def test_a_queued_prompt() -> None:
+def test_queued_prompt() -> None:
     queued = {"type": "queued_command", "prompt": "and then", "commandMode": "prompt"}
     attachment = record(type="attachment", attachment={**queued, "source_uuid": "u"})
     assert isinstance(attachment, Attachment)
@@ -179,7 +179,7 @@ def test_a_queued_prompt() -> None:
 
 
 # checklist: P14
-def test_a_prompt_with_its_circumstances() -> None:
+def test_prompt_with_metadata() -> None:
     prompt = record(
         type="user",
         permissionMode="plan",
@@ -229,7 +229,7 @@ def test_a_prompt_with_its_circumstances() -> None:
         ({"oldTodos": [], "newTodos": [1]}, "TodoWriteResult", {"new_todos": [1]}),
     ],
 )
-def test_results_of_tools(value: dict[str, Any], form: str, known: dict[str, Any]) -> None:
+def test_tool_results(value: dict[str, Any], form: str, known: dict[str, Any]) -> None:
     result = parse_tool_use_result(value)
     assert type(result).__name__ == form
     assert {name: getattr(result, name) for name in known} == known

@@ -1,4 +1,4 @@
-"""Timestamps to moments and to the stretches between them."""
+"""Timestamps and durations."""
 
 from datetime import UTC, datetime
 
@@ -20,7 +20,7 @@ NOON, LATER = "2026-11-15T12:00:00.000Z", "2026-11-15T12:00:01.500Z"
         (NOON, "soon", None),
     ],
 )
-def test_the_time_between_two_stamps(start: str | None, end: str | None, took: float) -> None:
+def test_time_between_two_timestamps(start: str | None, end: str | None, took: float) -> None:
     assert compute_elapsed_ms(start, end) == took
 
 
@@ -34,13 +34,13 @@ def test_the_time_between_two_stamps(start: str | None, end: str | None, took: f
         ("soon", NOON, None, NOON),
     ],
 )
-def test_nothing_ends_before_it_begins(
+def test_no_negative_durations(
     start: str | None, end: str | None, first: str | None, last: str | None
 ) -> None:
     assert make_interval(start, end) == (parse_time(first), parse_time(last))
 
 
-def test_a_stamp_is_text_or_a_number_of_seconds_or_milliseconds() -> None:
+def test_timestamp_is_text_or_seconds_or_milliseconds() -> None:
     noon = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
     assert (
         parse_time(NOON)

@@ -1,4 +1,4 @@
-"""The logic of the page's script, in node: no browser, no document."""
+"""The page script's logic in node, without a browser."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not NODE, reason="node is not installed")
 
 
 def node(*words: str, text: str | None = None) -> "subprocess.CompletedProcess[str]":
-    """Runs node and returns what came of it."""
+    """Run node and return what came of it."""
     assert NODE
     return subprocess.run(
         [NODE, *words], input=text, capture_output=True, text=True, timeout=60, check=False
@@ -33,7 +33,7 @@ def test_logic(name: str) -> None:
 
 
 @pytest.mark.parametrize("entry", ["app.js", "plait.js", "tabs.js"])
-def test_a_joined_script_can_be_read(entry: str) -> None:
+def test_bundled_script_parses(entry: str) -> None:
     done = node("--check", "-", text=bundle_script(entry))
     assert done.returncode == 0, done.stderr
 

@@ -1,4 +1,4 @@
-"""The modules of the page's script: what lets them stand in one scope, and how they are joined."""
+"""The modules of the page's script, and how they are bundled."""
 
 import re
 
@@ -20,14 +20,14 @@ WORD = re.compile(r"^(import|export)\b.*", re.MULTILINE)
 
 
 def imports_of(text: str) -> list[tuple[str, str]]:
-    """Returns pairs of a module and a name that is imported from it."""
+    """Return pairs of a module and a name that is imported from it."""
     return [
         (module, name) for names, module in IMPORTED.findall(text) for name in names.split(", ")
     ]
 
 
 @pytest.mark.parametrize("name", load_script_modules())
-def test_a_module_says_what_it_is_and_imports_and_exports_by_the_rule(name: str) -> None:
+def test_module_follows_the_import_rules(name: str) -> None:
     text = load_script_modules()[name]
     assert re.match(r"// [A-Z].*[.]\n", text)
     result = WORD.finditer(text)
@@ -37,7 +37,7 @@ def test_a_module_says_what_it_is_and_imports_and_exports_by_the_rule(name: str)
     assert "import(" not in text
 
 
-def test_no_two_modules_use_one_name() -> None:
+def test_no_name_is_used_by_two_modules() -> None:
     found = [
         (name, module)
         for module, text in load_script_modules().items()
@@ -48,7 +48,7 @@ def test_no_two_modules_use_one_name() -> None:
     assert [pair for pair in found if names.count(pair[0]) > 1] == []
 
 
-def test_what_is_imported_is_exported_there() -> None:
+def test_imports_are_exported() -> None:
     exported = {
         (module, name)
         for module, text in load_script_modules().items()
@@ -58,25 +58,25 @@ def test_what_is_imported_is_exported_there() -> None:
     assert wanted - exported == set()
 
 
-def test_every_module_is_on_a_page() -> None:
+def test_every_module_is_used() -> None:
     reached = {name for entry in ENTRIES for name in sort_modules(entry, load_script_modules())}
     assert reached == set(load_script_modules())
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_a_joined_script_stands_alone_in_a_page(entry: str) -> None:
+def test_bundled_script_is_self_contained(entry: str) -> None:
     text = bundle_script(entry)
     assert WORD.search(text) is None
     assert "</script" not in text.lower()
     assert "<!--" not in text
 
 
-def test_a_page_on_a_disk_holds_nothing_of_the_frame() -> None:
+def test_exported_page_has_no_server_modules() -> None:
     assert "openPalette" not in bundle_script("plait.js")
     assert "openPalette" in bundle_script("app.js")
 
 
-def test_modules_stand_after_those_they_import() -> None:
+def test_modules_follow_their_imports() -> None:
     texts = {
         "a.js": 'import { b } from "./b.js";\nimport { c } from "./c.js";\nb(c);\n',
         "b.js": 'import { c } from "./c.js";\n\nexport function b() {\n  return c;\n}\n',
@@ -89,7 +89,7 @@ def test_modules_stand_after_those_they_import() -> None:
     )
 
 
-def test_modules_do_not_import_each_other() -> None:
+def test_modules_have_no_cycles() -> None:
     texts = {
         "a.js": 'import { b } from "./b.js";\n',
         "b.js": 'import { a } from "./a.js";\n',
@@ -98,6 +98,6 @@ def test_modules_do_not_import_each_other() -> None:
         sort_modules("a.js", texts)
 
 
-def test_only_whole_lines_of_comment_are_left_out() -> None:
+def test_only_whole_comment_lines_are_removed() -> None:
     text = '// First.\nexport let at = "//x"; // where\n  // Inner.\nat = `export const`;\n'
     assert strip_module(text) == 'let at = "//x"; // where\nat = `export const`;\n'

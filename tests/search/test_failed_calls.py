@@ -1,4 +1,4 @@
-"""What a search shows of failed calls: the command, its description, and the error."""
+"""How search shows failed calls: command, description and error."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ def archive(tmp_path: Path) -> Archive:
     return Archive([tmp_path / "logs"], index=tmp_path / "index")
 
 
-def test_a_failed_call_is_shown_with_its_error(archive: Archive) -> None:
+def test_failed_call_is_shown_with_its_error(archive: Archive) -> None:
     shown = [(hit.snippet, hit.result) for hit in archive.search("", FAILED)]
     assert shown == [
         ("/home/dev/shop/gone.py", "File does not exist."),
@@ -40,12 +40,12 @@ def test_a_failed_call_is_shown_with_its_error(archive: Archive) -> None:
     ]
 
 
-def test_words_of_a_call_are_marked_in_each_of_its_fields(archive: Archive) -> None:
+def test_words_are_highlighted_in_every_field_of_a_call(archive: Archive) -> None:
     (hit,) = archive.search("pytest tests", [Field("tool", "Bash")])
     assert [hit.snippet[start:end] for start, end in hit.marks] == ["pytest", "tests"]
 
 
-def test_the_page_shows_the_error_below_the_command(archive: Archive) -> None:
+def test_page_shows_the_error_below_the_command(archive: Archive) -> None:
     found = archive.search("", FAILED)
     hits = [copy_fields(SearchHit, hit, name="shop", looks=()) for hit in found]
     results = copy_fields(SearchResults, found, hits=hits, error=None, hints=())

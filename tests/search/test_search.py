@@ -1,4 +1,4 @@
-"""The archive's index and search from Python: facts that equal cold files, texts once."""
+"""Index and search from Python: facts equal cold files, texts found once."""
 
 import json
 import os
@@ -32,7 +32,7 @@ line {"type": "api-request-blob", "message": {"role": "user", "content": "unicor
 """
 
 
-def test_a_list_from_the_index_equals_one_from_cold_files(gallery: Path, tmp_path: Path) -> None:
+def test_list_from_the_index_equals_cold_files(gallery: Path, tmp_path: Path) -> None:
     archive = Archive([gallery])
     assert read_fresh_facts(archive, tmp_path) is None
     update_index(archive, tmp_path)
@@ -40,7 +40,7 @@ def test_a_list_from_the_index_equals_one_from_cold_files(gallery: Path, tmp_pat
     assert facts == {session.path: archive.facts(session) for session in archive.sessions}
 
 
-def test_each_text_is_found_once_whatever_its_copies(tmp_path: Path) -> None:
+def test_copied_text_is_found_once(tmp_path: Path) -> None:
     draw(COPIES).write(tmp_path / "logs")
     archive, folder = Archive([tmp_path / "logs"]), tmp_path / "index"
     found = search(archive, folder, "unicorn", [Field("kind", "prompt")])
@@ -49,7 +49,7 @@ def test_each_text_is_found_once_whatever_its_copies(tmp_path: Path) -> None:
     assert search(archive, folder, "griffin").hits[0].kind == "prompt"
 
 
-def test_a_forked_copy_of_a_turn_is_shown_once(tmp_path: Path) -> None:
+def test_forked_turn_is_shown_once(tmp_path: Path) -> None:
     text = 'file one\nU1 "basilisk here"\nA1< "ok"\nfile two\ncopy one\nU2<one:A1 "on"\nA2< "yes"'
     draw(text).write(tmp_path / "logs")
     found = search(Archive([tmp_path / "logs"]), tmp_path / "index", "basilisk in:prompt")
@@ -74,7 +74,7 @@ def test_a_large_output_next_to_the_log_is_found(tmp_path: Path) -> None:
     assert search(Archive([tmp_path / "logs"]), folder, "manticore").total == 1
 
 
-def test_an_index_with_damaged_words_is_made_anew(tmp_path: Path) -> None:
+def test_damaged_text_index_is_rebuilt(tmp_path: Path) -> None:
     draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
     assert search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt").total == 1
@@ -95,7 +95,7 @@ def test_an_index_that_lacks_a_file_says_how_to_rebuild_it(tmp_path: Path) -> No
     assert search(Archive([tmp_path / "logs"]), folder, '"wyvern flies" in:prompt').total == 1
 
 
-def test_an_index_that_may_only_be_read_answers(tmp_path: Path) -> None:
+def test_read_only_index_answers(tmp_path: Path) -> None:
     draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
     update_index(Archive([tmp_path / "logs"]), folder)
@@ -112,7 +112,7 @@ def test_an_index_that_may_only_be_read_answers(tmp_path: Path) -> None:
             path.chmod(0o755)
 
 
-def test_without_an_index_words_are_found_in_the_logs_in_any_order(tmp_path: Path) -> None:
+def test_without_an_index_words_are_found_in_the_logs(tmp_path: Path) -> None:
     text = 'file work\nU1 "The Wyvern met a basilisk"\nA1< "a wyvern alone"'
     draw(text).write(tmp_path / "logs")
     (tmp_path / "index").write_text("a file in its place")
@@ -139,7 +139,7 @@ def test_a_search_during_an_update_says_what_is_missing(
     assert (found.total, found.note) == (2, None)
 
 
-def test_facts_that_cannot_be_read_are_none(gallery: Path, tmp_path: Path) -> None:
+def test_unreadable_facts_are_ignored(gallery: Path, tmp_path: Path) -> None:
     update_index(Archive([gallery]), tmp_path)
     with sqlite3.connect(tmp_path / CATALOGUE) as connection:
         connection.execute("UPDATE sessions SET facts = x'c1'")
@@ -165,7 +165,7 @@ def test_passages_of_an_agent_that_outlives_its_session_are_counted_by_month(
     assert found.total == 2
 
 
-def test_a_session_that_has_gone_is_found_no_more(tmp_path: Path) -> None:
+def test_deleted_session_is_not_found(tmp_path: Path) -> None:
     draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
     assert search(Archive([tmp_path / "logs"]), folder, "wyvern").total > 0
@@ -173,7 +173,7 @@ def test_a_session_that_has_gone_is_found_no_more(tmp_path: Path) -> None:
     assert search(Archive([tmp_path / "logs"]), folder, "wyvern").total == 0
 
 
-def test_what_a_broken_line_holds_is_found(tmp_path: Path) -> None:
+def test_content_of_a_broken_line_is_found(tmp_path: Path) -> None:
     draw('file work\nU1 "hello"\nA1< "ok"').write(tmp_path / "logs")
     [path] = (tmp_path / "logs").rglob("*.jsonl")
     first = path.read_bytes().splitlines()[0].replace(b"hello", b"hydra one")
@@ -188,7 +188,7 @@ def test_what_a_broken_line_holds_is_found(tmp_path: Path) -> None:
     assert found.total == 2
 
 
-def test_a_log_that_changed_under_the_reader_is_no_error(tmp_path: Path) -> None:
+def test_log_changed_during_a_search_is_no_error(tmp_path: Path) -> None:
     draw('file work\nU1 "kraken"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
     update_index(Archive([tmp_path / "logs"]), folder)
@@ -203,7 +203,7 @@ def test_a_log_that_changed_under_the_reader_is_no_error(tmp_path: Path) -> None
 
 @settings(max_examples=300)
 @given(st.text(alphabet='ab "()-*~:ORANDT', max_size=20))
-def test_any_query_is_read_or_explained(text: str) -> None:
+def test_any_query_is_parsed_or_explained(text: str) -> None:
     try:
         parse_query(text)
     except UserError as error:
@@ -214,7 +214,7 @@ def test_words_may_be_far_apart() -> None:
     assert parse_query('"parse error"~12') == Phrase("parse error", slop=12)
 
 
-def test_words_are_cut_alike_for_texts_and_questions() -> None:
+def test_tokens_are_cut_alike_for_texts_and_queries() -> None:
     assert split_words("Foo_bar.baz/qux-1 ÉTÉ") == ["foo", "bar", "baz", "qux", "1", "été"]
     assert split_words("使用git提交") == ["使用", "git", "提交"]
     assert separate_scripts("提交代码 and 好")[1] == "提交 交代 代码 好"

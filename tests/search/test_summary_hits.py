@@ -1,4 +1,4 @@
-"""A hit in a `summary` line leads to the session that it sums up."""
+"""A hit in a `summary` line leads to the session it summarises."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def found(root: Path, word: str, way: str) -> Hit:
 
 # checklist: S33
 @pytest.mark.parametrize("way", ["words", "exact"])
-def test_a_summary_leads_to_what_it_sums_up(tmp_path: Path, way: str) -> None:
+def test_summary_leads_to_its_session(tmp_path: Path, way: str) -> None:
     draw(SESSION).write(tmp_path / "projects")
     (log,) = tmp_path.rglob("*.jsonl")
     (leaf,) = (one.uuid for one in Archive([tmp_path]).sessions[0].turns[-1].items[1:])
@@ -43,6 +43,6 @@ def test_a_summary_leads_to_what_it_sums_up(tmp_path: Path, way: str) -> None:
         assert (stays.session, stays.uuid, Path(stays.path)) == ("lone", None, lone)
 
 
-def test_a_summary_in_its_own_session_leads_to_the_turn(tmp_path: Path) -> None:
+def test_summary_in_its_own_session_leads_to_the_turn(tmp_path: Path) -> None:
     draw(SESSION + 'summary "about okapis" leaf A1\n').write(tmp_path / "projects")
     assert found(tmp_path, "okapis", "words").turn == 1

@@ -12,7 +12,7 @@ from tests.standin.server import StandIn
 
 
 def main() -> None:
-    """Serves until Ctrl-C."""
+    """Serve until Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m tests.standin")
     parser.add_argument("script", type=Path, nargs="?", help="a JSON file; without it: ok")
     parser.add_argument("--port", type=int, default=0)

@@ -19,40 +19,40 @@ ERROR_NAMES = {
 
 
 def said(text: str, **more: Any) -> Answer:
-    """Returns an answer of one text."""
+    """Return an answer of one text."""
     return {"text": text, **more}
 
 
 def thought(thinking: str, *blocks: Json, **more: Any) -> Answer:
-    """Returns an answer that begins with signed thinking."""
+    """Return an answer that begins with signed thinking."""
     signed = {"type": "thinking", "thinking": thinking, "signature": f"sig-{len(thinking)}"}
     return {"blocks": [signed, *blocks], **more}
 
 
 def call(name: str, **arguments: Any) -> Json:
-    """Returns the block of one tool call."""
+    """Return the block of one tool call."""
     return {"type": "tool_use", "name": name, "input": arguments}
 
 
 def calls(*blocks: Json, text: str = "", **more: Any) -> Answer:
-    """Returns an answer that calls tools, after some words."""
+    """Return an answer that calls tools, after some words."""
     words = [{"type": "text", "text": text}] if text else []
     return {"blocks": [*words, *blocks], **more}
 
 
 def failed(status: int, message: str = "made up", **more: Any) -> Answer:
-    """Returns an error in place of an answer."""
+    """Return an error in place of an answer."""
     return {"error": status, "message": message, **more}
 
 
 def error_of(answer: Answer) -> Json:
-    """Returns the body of an error."""
+    """Return the body of an error."""
     name = ERROR_NAMES.get(answer.get("error", 529), "api_error")
     return {"type": "error", "error": {"type": name, "message": answer.get("message", name)}}
 
 
 def message_of(answer: Answer, request: Json) -> Json:
-    """Returns the whole message of an answer."""
+    """Return the whole message of an answer."""
     blocks = [with_id(block) for block in blocks_of(answer)]
     return {
         "id": answer.get("id") or f"msg_{uuid4().hex[:24]}",
@@ -67,26 +67,26 @@ def message_of(answer: Answer, request: Json) -> Json:
 
 
 def blocks_of(answer: Answer) -> list[Json]:
-    """Returns the blocks of an answer; a plain text is one."""
+    """Return the blocks of an answer; a plain text is one."""
     if "blocks" in answer:
         return list(answer["blocks"])
     return [{"type": "text", "text": answer.get("text", "ok")}]
 
 
 def with_id(block: Json) -> Json:
-    """Returns a call with an id of its own."""
+    """Return a call with an id of its own."""
     if block.get("type") != "tool_use" or "id" in block:
         return block
     return {"id": f"toolu_{uuid4().hex[:24]}", **block}
 
 
 def stop_reason(blocks: list[Json]) -> str:
-    """Returns why a message ended, by its blocks."""
+    """Return why a message ended, by its blocks."""
     return "tool_use" if any(block["type"] == "tool_use" for block in blocks) else "end_turn"
 
 
 def usage(request: Json, blocks: list[Json]) -> Json:
-    """Returns tokens, about four characters each."""
+    """Return tokens, about four characters each."""
     return {
         "input_tokens": tokens(request),
         "cache_creation_input_tokens": 0,
@@ -96,5 +96,5 @@ def usage(request: Json, blocks: list[Json]) -> Json:
 
 
 def tokens(request: Json) -> int:
-    """Returns how many tokens a conversation has, about."""
+    """Return how many tokens a conversation has, about."""
     return max(1, len(json.dumps(request.get("messages", []))) // 4)

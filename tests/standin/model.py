@@ -37,5 +37,5 @@ class Asked:
         return found if isinstance(found, list) else []
 
     def as_object(self) -> Json:
-        """Returns it as a line of the log."""
+        """Return it as a line of the log."""
         return asdict(self)

@@ -15,7 +15,7 @@ PLAIN: dict[str, Any] = {
 
 
 def schema_of(request: Json) -> Json | None:
-    """Returns the schema that the answer to a request must fit, None where it is free."""
+    """Return the schema that the answer to a request must fit, None where it is free."""
     config = request.get("output_config")
     form = request.get("output_format") or (config or {}).get("format") or {}
     schema = form.get("schema")
@@ -23,7 +23,7 @@ def schema_of(request: Json) -> Json | None:
 
 
 def value_for(schema: Json, given: Json) -> Any:
-    """Returns a value for a schema; fields that are given come first."""
+    """Return a value for a schema; fields that are given come first."""
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:

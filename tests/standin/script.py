@@ -17,7 +17,7 @@ OK: Answer = {"text": "ok"}
 
 
 def by_script(script: Script) -> Choose:
-    """Returns the choice by rules: the newest prompt decides.
+    """Return the choice by rules: the newest prompt decides.
 
     The answers of a rule are the steps of a turn: the first to the prompt, the second after
     the results of the first, and so on; the last one repeats. Nothing is remembered between
@@ -35,7 +35,7 @@ def by_script(script: Script) -> Choose:
 
 
 def ruled(rules: list[Json], request: Json) -> Answer | None:
-    """Returns the answer that the rules give, None where no rule names the prompt."""
+    """Return the answer that the rules give, None where no rule names the prompt."""
     step = 0
     for message in reversed(request.get("messages", [])):
         if message["role"] == "assistant":
@@ -50,7 +50,7 @@ def ruled(rules: list[Json], request: Json) -> Answer | None:
 
 
 def named(rules: list[Json], words: str) -> list[Answer] | None:
-    """Returns the answers of the first rule that names some words."""
+    """Return the answers of the first rule that names some words."""
     return next((rule["answers"] for rule in rules if rule["when"] in words), None)
 
 
@@ -63,7 +63,7 @@ def holds_results(message: Json) -> bool:
 
 
 def texts(message: Json) -> Iterator[str]:
-    """Yields the texts of a message, without reminders and what is blank then."""
+    """Yield the texts of a message, without reminders and what is blank then."""
     content = message["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     for block in blocks:
@@ -72,7 +72,7 @@ def texts(message: Json) -> Iterator[str]:
 
 
 def in_turn(answers: Iterable[Answer], otherwise: Answer = OK) -> Choose:
-    """Returns the choice that takes answers from a queue, then one and the same."""
+    """Return the choice that takes answers from a queue, then one and the same."""
     waiting = list(answers)
     lock = Lock()
 

@@ -32,7 +32,7 @@ class StandIn:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def note(self, asked: Asked) -> None:
-        """Keeps a request, in memory and in the log."""
+        """Keep a request, in memory and in the log."""
         with self._lock:
             self.requests.append(asked)
             if self._log:
@@ -40,13 +40,13 @@ class StandIn:
                     log.write(json.dumps(asked.as_object()) + "\n")
 
     def taken(self) -> list[Asked]:
-        """Returns the requests since the last time, and forgets them."""
+        """Return the requests since the last time, and forgets them."""
         with self._lock:
             found, self.requests = self.requests, []
         return found
 
     def serve(self) -> None:
-        """Serves until the process ends."""
+        """Serve until the process ends."""
         self._thread.start()
         self._thread.join()
 
@@ -86,15 +86,15 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Prints nothing."""
+        """Print nothing."""
 
     def do_HEAD(self) -> None:
-        """Says that somebody is there."""
+        """Say that somebody is there."""
         self._note({})
         self._head(200, {"content-length": "0"})
 
     def do_GET(self) -> None:
-        """Lists the models."""
+        """List the models."""
         self._note({})
         if self.path.split("?")[0] != "/v1/models":
             self._json(404, error_of({"error": 404}))
@@ -103,7 +103,7 @@ class Handler(BaseHTTPRequestHandler):
         self._json(200, {"data": models, "has_more": False})
 
     def do_POST(self) -> None:
-        """Answers a message, or counts its tokens."""
+        """Answer a message, or counts its tokens."""
         body = self._body()
         self._note(body)
         place = self.path.split("?")[0]

@@ -14,7 +14,7 @@ STREAMED = {
 
 
 def events(message: Json, answer: Answer) -> Iterator[Json]:
-    """Yields the events of a message, up to where the answer breaks off."""
+    """Yield the events of a message, up to where the answer breaks off."""
     full = list(whole_stream(message))
     if "error_after" in answer:
         yield from full[: answer["error_after"]]
@@ -24,7 +24,7 @@ def events(message: Json, answer: Answer) -> Iterator[Json]:
 
 
 def whole_stream(message: Json) -> Iterator[Json]:
-    """Yields all events of a message."""
+    """Yield all events of a message."""
     usage = message["usage"]
     begun = {**message, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
     yield {"type": "message_start", "message": begun}
@@ -38,7 +38,7 @@ def whole_stream(message: Json) -> Iterator[Json]:
 
 
 def block_events(index: int, block: Json) -> Iterator[Json]:
-    """Yields the events of one block."""
+    """Yield the events of one block."""
     yield {"type": "content_block_start", "index": index, "content_block": opened(block)}
     for delta in deltas(block):
         yield {"type": "content_block_delta", "index": index, "delta": delta}
@@ -46,7 +46,7 @@ def block_events(index: int, block: Json) -> Iterator[Json]:
 
 
 def opened(block: Json) -> Json:
-    """Returns a block as it is before anything of it was streamed."""
+    """Return a block as it is before anything of it was streamed."""
     match block["type"]:
         case "text":
             return {**block, "text": ""}
@@ -59,7 +59,7 @@ def opened(block: Json) -> Json:
 
 
 def deltas(block: Json) -> Iterator[Json]:
-    """Yields what fills a block."""
+    """Yield what fills a block."""
     if block["type"] in STREAMED:
         source, kind, target = STREAMED[block["type"]]
         for piece in pieces(block[source]):
@@ -76,13 +76,13 @@ def _without_json(block: Json) -> Json:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Yields a text in short pieces."""
+    """Yield a text in short pieces."""
     for start in range(0, len(text), PIECE):
         yield text[start : start + PIECE]
 
 
 def encoded(stream: Iterable[Json], chunk: int | None) -> Iterator[bytes]:
-    """Yields events as bytes: one at a time, or all cut anywhere into chunks of one size."""
+    """Yield events as bytes: one at a time, or all cut anywhere into chunks of one size."""
     lines = (
         f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
         for event in stream

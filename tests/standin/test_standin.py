@@ -67,7 +67,7 @@ def events(data: bytes) -> Iterator[Json]:
 
 
 def put_together(stream: list[Json]) -> list[Json]:
-    """Returns the blocks of a stream as a client puts them together."""
+    """Return the blocks of a stream as a client puts them together."""
     blocks: list[Json] = []
     inputs: dict[int, str] = {}
     for event in stream:
@@ -213,7 +213,7 @@ RULES = by_script(
 
 
 def conversation(*said: Any) -> Json:
-    """Returns a request: users and assistants take turns."""
+    """Return a request: users and assistants take turns."""
     roles = ("user", "assistant")
     return {"messages": [{"role": roles[n % 2], "content": one} for n, one in enumerate(said)]}
 

@@ -13,11 +13,11 @@ __all__ = ["nobodys_home"]
 
 @pytest.fixture(scope="session")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns the folder that the sessions lie in."""
+    """Return the folder that the sessions lie in."""
     return tmp_path_factory.mktemp("week")
 
 
 @pytest.fixture(scope="session")
 def week(root: Path) -> dict[str, Drawing]:
-    """Returns the sessions by their names."""
+    """Return the sessions by their names."""
     return drawn(root)

@@ -1,4 +1,4 @@
-"""Ten things that people want of their conversations, each by one command."""
+"""Ten things people want from their conversations, each with one command."""
 
 from pathlib import Path
 
@@ -50,7 +50,7 @@ TASKS = {
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_one_command_does_it(
+def test_one_command_is_enough(
     task: str, root: Path, week: dict[str, Drawing], capfd: pytest.CaptureFixture[str]
 ) -> None:
     names = {name: one.session for name, one in week.items()}

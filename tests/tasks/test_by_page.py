@@ -1,4 +1,4 @@
-"""Ten things that people want of their conversations, each in three steps on the page at most."""
+"""Ten things people want from their conversations, each in at most three steps on the page."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Visitor:
     steps: int = 0
 
     def take(self, what: Locator) -> None:
-        """Takes a link or a button."""
+        """Take a link or a button."""
         self.steps += 1
         if self.by == "mouse":
             what.hover()
@@ -39,7 +39,7 @@ class Visitor:
             self.page.keyboard.press("Enter")
 
     def ask(self, words: str) -> None:
-        """Writes into the search field of every page."""
+        """Write into the search field of every page."""
         self.steps += 1
         self.page.keyboard.press("Control+k")
         self.page.keyboard.type(words)
@@ -47,16 +47,16 @@ class Visitor:
         self.page.keyboard.press("Enter")
 
     def link(self, name: str) -> Locator:
-        """Returns a link by its words."""
+        """Return a link by its words."""
         return self.page.get_by_role("link", name=name)
 
     def sees(self, *words: str) -> None:
-        """Checks that words are to be seen."""
+        """Check that words are to be seen."""
         for word in words:
             expect(self.page.locator("main").get_by_text(word).first).to_be_visible()
 
     def has_copied(self, *words: str) -> None:
-        """Checks that words came to the clipboard."""
+        """Check that words came to the clipboard."""
         for word in words:
             self.page.wait_for_function(
                 f"async words => (await {CLIPBOARD}).includes(words)", arg=word
@@ -146,7 +146,7 @@ TASKS: dict[Callable[[Visitor], None], str] = {
 def at(
     root: Path, week: dict[str, Drawing], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """Serves the week, indexed."""
+    """Serve the week, indexed."""
     index = tmp_path_factory.mktemp("tasks-index")
     update_index(Archive([root]), index)
     with served(root, index) as item:
@@ -155,7 +155,7 @@ def at(
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__.replace("_", " "))
-def test_three_steps_do_it(
+def test_three_steps_are_enough(
     task: Callable[[Visitor], None],
     by: By,
     at: Served,

@@ -68,7 +68,7 @@ last-prompt leaf A2
 
 
 def drawn(root: Path) -> dict[str, Drawing]:
-    """Writes the sessions of the week below a folder and returns them by their names."""
+    """Write the sessions of the week below a folder and return them by their names."""
     found = {"totals": draw(WORK), "plans": draw(PLANS)}
     for item in found.values():
         item.write(root)

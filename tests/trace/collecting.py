@@ -31,7 +31,7 @@ class Received:
 
 
 def spans_in(request: ExportTraceServiceRequest) -> Iterator[dict[str, Any]]:
-    """Yields the spans of a request as plain values."""
+    """Yield the spans of a request as plain values."""
     for resource in request.resource_spans:
         for scope in resource.scope_spans:
             for span in scope.spans:
@@ -51,7 +51,7 @@ def spans_in(request: ExportTraceServiceRequest) -> Iterator[dict[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """Returns a value of an attribute."""
+    """Return a value of an attribute."""
     kind = value.WhichOneof("value")
     if kind == "array_value":
         return [plain(one) for one in value.array_value.values]
@@ -60,7 +60,7 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def receiving(status: int = 200) -> Iterator[Received]:
-    """Runs a collector while it is needed; one that fails answers with another status."""
+    """Run a collector while it is needed; one that fails answers with another status."""
     received = Received()
 
     class Handler(BaseHTTPRequestHandler):
@@ -79,7 +79,7 @@ def receiving(status: int = 200) -> Iterator[Received]:
             self.wfile.write(answer)
 
         def log_message(self, *args: Any) -> None:
-            """Says nothing."""
+            """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     received.url = f"http://127.0.0.1:{server.server_port}"

@@ -22,16 +22,16 @@ class Growing:
         self.tip: str | None = None
 
     def write(self, data: bytes) -> None:
-        """Adds bytes as they are."""
+        """Add bytes as they are."""
         with self.path.open("ab") as file:
             file.write(data)
 
     def line(self, value: dict[str, Any]) -> bytes:
-        """Returns a record as bytes."""
+        """Return a record as bytes."""
         return json.dumps(value).encode() + b"\n"
 
     def record(self, **more: Any) -> dict[str, Any]:
-        """Returns the next record of the chain."""
+        """Return the next record of the chain."""
         self.count += 1
         uuid = str(UUID(int=(hash_of(self.session) << 64) + self.count, version=4))
         value = {
@@ -48,41 +48,41 @@ class Growing:
         return value
 
     def add(self, **more: Any) -> str:
-        """Writes the next record and returns its uuid."""
+        """Write the next record and return its uuid."""
         value = self.record(**more)
         self.write(self.line(value))
         return str(value["uuid"])
 
     def prompt(self, text: str = "Look at this", **more: Any) -> str:
-        """Writes what a person typed."""
+        """Write what a person typed."""
         return self.add(type="user", message={"role": "user", "content": text}, **more)
 
     def answer(self, text: str = "Done.", **more: Any) -> str:
-        """Writes words of the model."""
+        """Write words of the model."""
         return self.add(type="assistant", message=self.message([text_block(text)]), **more)
 
     def call(self, tool: str = "Bash", **given: Any) -> str:
-        """Writes a call of a tool, and returns the call's id."""
+        """Write a call of a tool, and return the call's id."""
         name = f"toolu_{self.count + 1}"
         block = {"type": "tool_use", "id": name, "name": tool, "input": given}
         self.add(type="assistant", message=self.message([block], stop="tool_use"))
         return name
 
     def result(self, call: str, text: str = "fine", **more: Any) -> str:
-        """Writes what a tool answered."""
+        """Write what a tool answered."""
         block = {"type": "tool_result", "tool_use_id": call, "content": text}
         return self.add(type="user", message={"role": "user", "content": [block]}, **more)
 
     def closed(self) -> str:
-        """Writes how long the turn took."""
+        """Write how long the turn took."""
         return self.add(type="system", subtype="turn_duration", durationMs=1000)
 
     def aside(self, **more: Any) -> None:
-        """Writes a line outside the chain."""
+        """Write a line outside the chain."""
         self.write(self.line(more))
 
     def turn(self, text: str = "Look at this", *, is_closed: bool = True) -> str:
-        """Writes a whole turn and returns the prompt's uuid."""
+        """Write a whole turn and return the prompt's uuid."""
         prompt = self.prompt(text)
         self.result(self.call(command="ls"))
         self.answer(f"{text}: done.")
@@ -91,7 +91,7 @@ class Growing:
         return prompt
 
     def message(self, blocks: list[dict[str, Any]], stop: str = "end_turn") -> dict[str, Any]:
-        """Returns a response of the model."""
+        """Return a response of the model."""
         return {
             "id": f"msg_{self.session[:4]}_{self.count + 1}",
             "role": "assistant",
@@ -102,7 +102,7 @@ class Growing:
         }
 
     def told(self, event: str = "Stop", **more: Any) -> dict[str, Any]:
-        """Returns what Claude Code tells a hook of this session."""
+        """Return what Claude Code tells a hook of this session."""
         return {
             "session_id": self.session,
             "transcript_path": str(self.path),
@@ -113,10 +113,10 @@ class Growing:
 
 
 def text_block(text: str) -> dict[str, Any]:
-    """Returns words as a block."""
+    """Return words as a block."""
     return {"type": "text", "text": text}
 
 
 def hash_of(session: str) -> int:
-    """Returns a number that stands for a session."""
+    """Return a number that stands for a session."""
     return UUID(session).int >> 65

@@ -6,7 +6,7 @@ from plait.trace.model import Span
 
 
 def made(number: int, session: str = "s1", **facts: Any) -> Span:
-    """Returns a span that is told from others by its number."""
+    """Return a span that is told from others by its number."""
     return Span(
         trace=f"{number:032x}",
         id=f"{number:016x}",
@@ -22,10 +22,10 @@ def made(number: int, session: str = "s1", **facts: Any) -> Span:
 
 
 def many(count: int, **facts: Any) -> list[Span]:
-    """Returns spans 1 to count."""
+    """Return spans 1 to count."""
     return [made(number, **facts) for number in range(1, count + 1)]
 
 
 def ids(spans: list[Span]) -> list[str]:
-    """Returns the ids of spans."""
+    """Return the ids of spans."""
     return [span.id for span in spans]

@@ -55,7 +55,7 @@ class Receiver:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def take(self, path: str, headers: dict[str, str], data: bytes) -> Answer:
-        """Decodes a request and chooses its answer; what is answered well is kept."""
+        """Decode a request and chooses its answer; what is answered well is kept."""
         request = ExportTraceServiceRequest.FromString(data)
         spans = [
             span
@@ -74,7 +74,7 @@ class Receiver:
         return answer
 
     def names(self) -> list[str]:
-        """Returns the names of the traces that arrived, in the order of their times."""
+        """Return the names of the traces that arrived, in the order of their times."""
         roots = [span for span in self.spans.values() if not span.parent_span_id]
         return [span.name for span in sorted(roots, key=lambda one: one.start_time_unix_nano)]
 
@@ -114,10 +114,10 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Prints nothing."""
+        """Print nothing."""
 
     def do_POST(self) -> None:
-        """Takes a request."""
+        """Take a request."""
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
         assert self.headers.get("content-encoding") == "gzip"
         assert self.headers.get("content-type") == "application/x-protobuf"
@@ -138,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def free_port() -> int:
-    """Returns a port on which nobody listens."""
+    """Return a port on which nobody listens."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])

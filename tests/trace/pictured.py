@@ -18,12 +18,12 @@ SECOND = 1_000_000_000
 
 
 def traced(drawing: str) -> list[list[Span]]:
-    """Returns the traces of a drawing."""
+    """Return the traces of a drawing."""
     return list(build_traces(talk(drawing).all.by_line, Prices()))
 
 
 def written(folder: Path, *lines: dict[str, Any] | str) -> Path:
-    """Writes lines as a session, objects as JSON and texts as they are."""
+    """Write lines as a session, objects as JSON and texts as they are."""
     path = folder / "sess1.jsonl"
     texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
     path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
@@ -31,18 +31,18 @@ def written(folder: Path, *lines: dict[str, Any] | str) -> Path:
 
 
 def traced_lines(folder: Path, *lines: dict[str, Any] | str) -> list[list[Span]]:
-    """Returns the traces of a session that is written for it."""
+    """Return the traces of a session that is written for it."""
     archive = Archive([written(folder, *lines)])
     return list(traces(archive.sessions, pricing=Prices()))
 
 
 def picture(found: Iterable[list[Span]]) -> str:
-    """Returns traces as trees: kind, name, and what is out of the ordinary."""
+    """Return traces as trees: kind, name, and what is out of the ordinary."""
     return "\n".join(line for spans in found for line in tree(spans))
 
 
 def tree(spans: list[Span]) -> list[str]:
-    """Returns one trace as a tree, children in the order in which they were told."""
+    """Return one trace as a tree, children in the order in which they were told."""
     below: dict[str | None, list[Span]] = {}
     for span in spans:
         below.setdefault(span.parent, []).append(span)
@@ -56,7 +56,7 @@ def tree(spans: list[Span]) -> list[str]:
 
 
 def described(span: Span) -> str:
-    """Returns a span in a few words."""
+    """Return a span in a few words."""
     parts = [span.kind, span.name]
     if span.level != "DEFAULT":
         parts.append(f"{span.level}: {span.status}")
@@ -66,13 +66,13 @@ def described(span: Span) -> str:
 
 
 def named(found: Iterable[list[Span]], name: str) -> Span:
-    """Returns the one span of that name."""
+    """Return the one span of that name."""
     (span,) = (span for spans in found for span in spans if span.name == name)
     return span
 
 
 def seconds(span: Span) -> tuple[float, float]:
-    """Returns when a span began and ended, in seconds since 1970."""
+    """Return when a span began and ended, in seconds since 1970."""
     assert span.start is not None
     assert span.end is not None
     return span.start / SECOND, span.end / SECOND

@@ -9,7 +9,7 @@ WITHIN = {"generation": ("turn", "agent"), "tool": ("generation",)}
 
 
 def check_traces(found: Sequence[Sequence[Span]]) -> None:
-    """Checks all that holds for any traces that are read together."""
+    """Check all that holds for any traces that are read together."""
     spans = [span for trace in found for span in trace]
     assert len({trace[0].trace for trace in found}) == len(found), "a turn is one trace"
     assert len({(span.trace, span.id) for span in spans}) == len(spans), "no span is there twice"
@@ -18,7 +18,7 @@ def check_traces(found: Sequence[Sequence[Span]]) -> None:
 
 
 def check_trace(trace: Iterable[Span]) -> None:
-    """Checks one trace."""
+    """Check one trace."""
     known: dict[str, Span] = {}
     for span in trace:
         root = next(iter(known.values()), span)
@@ -34,7 +34,7 @@ def check_trace(trace: Iterable[Span]) -> None:
 
 
 def check_times(found: Iterable[Sequence[Span]]) -> None:
-    """Checks what holds where a clock went forward."""
+    """Check what holds where a clock went forward."""
     for trace in found:
         known = {span.id: span for span in trace}
         for span in trace:
@@ -44,10 +44,10 @@ def check_times(found: Iterable[Sequence[Span]]) -> None:
 
 
 def is_id(text: str, length: int) -> bool:
-    """Tells whether a text is an id as OpenTelemetry has them."""
+    """Return whether a text is an id as OpenTelemetry has them."""
     return len(text) == length and set(text) <= set("0123456789abcdef") and set(text) != {"0"}
 
 
 def is_in_order(first: int | None, second: int | None) -> bool:
-    """Tells whether two times are in order, as far as they are known."""
+    """Return whether two times are in order, as far as they are known."""
     return first is None or second is None or first <= second

@@ -1,4 +1,4 @@
-"""Preparing spans for sending: cutting and removing content."""
+"""Limiting span content: cut, omitted, never invalid."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_long_texts_within_a_value_are_cut_and_its_shape_kept() -> None:
     assert len(encode_json(found)) <= 2000
 
 
-def test_many_short_parts_become_the_beginning_of_their_json() -> None:
+def test_many_short_parts_become_truncated_json() -> None:
     found = one(span(output=[f"line {n}" for n in range(5000)]), limit=1000).output
     assert isinstance(found, str)
     assert found.startswith('["line 0","line 1"')

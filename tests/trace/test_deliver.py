@@ -1,4 +1,4 @@
-"""Sending spans to a receiver that works, is down, slow or rejects them."""
+"""Sending spans to a real receiver: working, down, slow, failing or picky."""
 
 import socket
 import time
@@ -44,7 +44,7 @@ def test_spans_arrive(tmp_path: Path) -> None:
     assert [one["path"] for one in receiver.requests] == ["/v1/traces"] * 2
 
 
-def test_langfuse_gets_its_path_and_its_keys() -> None:
+def test_langfuse_path_and_keys() -> None:
     with Receiver() as receiver:
         deliver([many(1)], langfuse_target(receiver.url, "pk-1", "sk-2"))
     [request] = receiver.requests
@@ -59,9 +59,7 @@ def test_no_proxy_is_used_for_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
         assert deliver([many(1)], target_of(receiver)).sent == 1
 
 
-def test_a_netrc_file_does_not_replace_the_keys(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_netrc_does_not_override_the_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password b\n")
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     with Receiver() as receiver:
@@ -142,7 +140,7 @@ def test_a_trickling_server_hits_the_timeout() -> None:
 
 
 def dawdle(server: socket.socket) -> None:
-    """Answers a letter at a time, each well before the limit, and never comes to an end."""
+    """Answer a letter at a time, each well before the limit, and never comes to an end."""
     connection, _ = server.accept()
     with connection, suppress(OSError):
         connection.sendall(b"HTTP/1.1 200 OK\r\nx: ")
@@ -166,7 +164,7 @@ def test_a_batch_that_is_too_large_is_sent_in_halves(tmp_path: Path) -> None:
     assert sorted(receiver.spans) == ids(many(7))
 
 
-def test_a_span_that_is_too_large_alone_is_refused(tmp_path: Path) -> None:
+def test_too_large_span_is_dropped(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add(many(3))
     large = made(2).id
@@ -218,7 +216,7 @@ def test_retry_after_is_respected(tmp_path: Path, after: str, least: float, most
     assert least <= spool.read_tries().next - time.time() <= most
 
 
-def test_pauses_grow_to_a_limit(tmp_path: Path) -> None:
+def test_backoff_is_bounded(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.add(many(1))
     target, pauses = nobody(), []
@@ -229,7 +227,7 @@ def test_pauses_grow_to_a_limit(tmp_path: Path) -> None:
     assert pauses == [1, 2, 4, MAX_PAUSE]
 
 
-def test_one_process_at_a_time_sends(tmp_path: Path) -> None:
+def test_only_one_process_sends(tmp_path: Path) -> None:
     from plait.line.output import lock_file
     from plait.trace.delivery import BUSY, SENDING_LOCK
 

@@ -1,4 +1,4 @@
-"""The Langfuse project that an environment names."""
+"""Finding a project's Langfuse keys in the environment and settings."""
 
 import json
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_odd_settings_are_ignored(tmp_path: Path, content: str) -> None:
     assert read_environment({}, tmp_path, None) == {}
 
 
-def test_the_project_is_where_claude_code_was_started() -> None:
+def test_project_is_where_claude_code_was_started() -> None:
     for environment, hook_input, folder in [
         ({"CLAUDE_PROJECT_DIR": "/a"}, b'{"cwd": "/b"}', Path("/a")),
         ({}, b'{"cwd": "/b"}', Path("/b")),

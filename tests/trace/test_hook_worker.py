@@ -1,4 +1,4 @@
-"""The hook worker with a real receiver: every complete turn arrives once."""
+"""The hook's worker: every complete turn arrives exactly once."""
 
 import json
 import os
@@ -34,14 +34,14 @@ class Bench:
         self.log = Growing(folder / "-home-dev-shop")
 
     def tell(self, event: str = "stop", log: Growing | None = None, **more: Any) -> None:
-        """Leaves a job as the hook does."""
+        """Leave a job as the hook does."""
         told = (log or self.log).told(**more)
         write_job(self.folder, event, json.dumps(told).encode())
 
     def work(
         self, target: Target | Receiver, manner: HookOptions | None = None, **limits: Any
     ) -> HookWorker:
-        """Lets a worker do all jobs."""
+        """Let a worker do all jobs."""
         where = otlp_target(target.url) if isinstance(target, Receiver) else target
         chosen = HookLimits(**{**LIMITS, **limits})
         worker = HookWorker(self.folder, where, manner or HookOptions(), chosen)
@@ -66,7 +66,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 # checklist: T1, T2
-def test_a_stop_names_the_session_and_its_log(bench: Bench) -> None:
+def test_stop_event_names_session_and_log(bench: Bench) -> None:
     bench.log.turn("one")
     bench.tell()
     with Receiver() as receiver:
@@ -76,7 +76,7 @@ def test_a_stop_names_the_session_and_its_log(bench: Bench) -> None:
     assert (bench.state().last_line, bench.state().turn_count) == (5, 1)
 
 
-def test_turn_after_turn_arrives_once(bench: Bench) -> None:
+def test_each_turn_arrives_once(bench: Bench) -> None:
     with Receiver() as receiver:
         for number in range(1, 5):
             bench.log.turn(f"prompt {number}")
@@ -175,7 +175,7 @@ def test_an_interrupted_turn_is_sent_after_a_silence(bench: Bench) -> None:
     assert receiver.names() == ["Turn 1"]
 
 
-def test_back_to_back_turns_are_each_sent_once_and_whole(bench: Bench) -> None:
+def test_consecutive_turns_are_each_sent_once_in_full(bench: Bench) -> None:
     with Receiver() as receiver:
         thread = threading.Thread(target=_ask_again_and_again, args=(bench, 12))
         thread.start()
@@ -195,7 +195,7 @@ def test_back_to_back_turns_are_each_sent_once_and_whole(bench: Bench) -> None:
 
 
 def _ask_again_and_again(bench: Bench, times: int) -> None:
-    """Writes as a client in print mode does: each run goes on from the one before at once."""
+    """Write as a client in print mode does: each run goes on from the one before at once."""
     for number in range(times):
         text = f"prompt {number}"
         for operation in ("enqueue", "dequeue"):
@@ -483,9 +483,7 @@ def test_refused_spans_are_reported_and_not_retried(bench: Bench) -> None:
     assert list(found.reasons) == ["401 Unauthorized"]
 
 
-def test_a_full_spool_leaves_turns_in_the_log_until_there_is_room(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_spool_leaves_turns_for_later(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = otlp_target(f"http://127.0.0.1:{free_port()}")
     monkeypatch.setattr(worker, "Spool", lambda folder: Spool(folder, max_bytes=1))
     for number in range(4):
@@ -506,7 +504,7 @@ def test_a_full_spool_leaves_turns_in_the_log_until_there_is_room(
     assert (bench.state().turn_count, bench.state().error) == (4, "")
 
 
-def test_one_worker_at_a_time(bench: Bench) -> None:
+def test_only_one_worker_runs(bench: Bench) -> None:
     bench.log.turn("one")
     bench.tell()
     with Receiver() as receiver, lock_file(bench.folder / WORKER_LOCK):
@@ -551,7 +549,7 @@ def test_the_state_of_another_tool_is_continued(bench: Bench) -> None:
     assert bench.state().turn_count == 4
 
 
-def test_secrets_reach_neither_the_target_nor_the_disk(bench: Bench) -> None:
+def test_secrets_reach_neither_target_nor_disk(bench: Bench) -> None:
     chance, letters = random.Random(7), string.ascii_letters + string.digits
     secret = f"sk-ant-api03-{''.join(chance.choices(letters, k=93))}AA"
     bench.log.prompt(f"my key is {secret}")

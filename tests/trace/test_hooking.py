@@ -1,4 +1,4 @@
-"""New and final spans of a growing log: each exactly once, none too early."""
+"""From a growing log to new final spans: each once, none too early."""
 
 import json
 import random
@@ -43,7 +43,7 @@ class Hook:
     def __call__(
         self, log: Growing, occasion: Inspection | None = None, **state: Any
     ) -> list[tuple[str, str]]:
-        """Returns what a look finds to send, as kinds and names."""
+        """Return what a look finds to send, as kinds and names."""
         journal = SessionJournal(self.folder / "state", log.session)
         known = SessionState(self.last_line, self.turn_count, path="" if state else "x", **state)
         wanted = occasion or Inspection(idle_after=NEVER, abandoned_after=NEVER)
@@ -66,7 +66,7 @@ class Hook:
         return [(span.kind, span.name) for span in new]
 
     def was_whole(self) -> bool:
-        """Tells whether the last look has read all of the log."""
+        """Return whether the last look has read all of the log."""
         assert self.last
         return self.last.is_full
 
@@ -85,7 +85,7 @@ TURN = ("generation", "claude-opus-5-5"), ("tool", "Bash"), ("generation", "clau
 
 
 # checklist: T3, T38, T44
-def test_only_what_is_new_is_read_and_sent(hook: Hook, log: Growing) -> None:
+def test_only_new_lines_are_read_and_sent(hook: Hook, log: Growing) -> None:
     log.turn("one")
     assert hook(log) == [("turn", "Turn 1"), *TURN]
     log.turn("two")
@@ -100,7 +100,7 @@ def test_only_what_is_new_is_read_and_sent(hook: Hook, log: Growing) -> None:
 
 
 # checklist: T43
-def test_the_documented_flow(hook: Hook, tmp_path: Path) -> None:
+def test_documented_flow(hook: Hook, tmp_path: Path) -> None:
     before = Growing(tmp_path / "p", OTHER)
     before.turn("left behind", is_closed=False)
     log = Growing(tmp_path / "p")
@@ -160,7 +160,7 @@ def test_a_half_written_line_is_waited_for(hook: Hook, log: Growing) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 30, 200])
-def test_a_torn_prompt_does_not_end_the_turn_before_it(hook: Hook, log: Growing, size: int) -> None:
+def test_torn_prompt_does_not_end_a_turn(hook: Hook, log: Growing, size: int) -> None:
     log.turn("one", is_closed=False)
     start = log.path.stat().st_size
     log.prompt("two")
@@ -185,7 +185,7 @@ def test_events_that_end_a_turn(hook: Hook, log: Growing) -> None:
 
 
 @pytest.mark.parametrize("last", ["call", "result", "prompt", "hook"])
-def test_a_model_that_works_is_not_at_rest(hook: Hook, log: Growing, last: str) -> None:
+def test_working_model_is_not_idle(hook: Hook, log: Growing, last: str) -> None:
     log.turn("one", is_closed=False)
     if last == "hook":
         log.prompt("Stop hook feedback:\n- go on", isMeta=True)
@@ -217,7 +217,7 @@ def test_stop_may_come_several_times_in_one_turn(hook: Hook, log: Growing) -> No
 
 
 def ended(log: Growing, **more: Any) -> Inspection:
-    """Returns the end of a session as of now."""
+    """Return the end of a session as of now."""
     size = log.path.stat().st_size
     return Inspection(is_over=True, idle_after=NEVER, abandoned_after=NEVER, until=size, **more)
 
@@ -349,7 +349,7 @@ QUEUE = "queue-operation"
 
 
 def queued(log: Growing, text: str | None = None, operation: str = "enqueue") -> None:
-    """Writes what happens to the queue of prompts."""
+    """Write what happens to the queue of prompts."""
     log.count += 1
     stamp = f"2026-11-02T09:00:{log.count:02}Z"
     content = {"content": text} if text else {}
@@ -382,7 +382,7 @@ def test_the_open_turn_of_another_client_is_left_to_it(hook: Hook, log: Growing)
 
 
 def turns_in(found: list[tuple[str, str]]) -> list[str]:
-    """Returns the names of the turns among spans."""
+    """Return the names of the turns among spans."""
     return [name for kind, name in found if kind == "turn"]
 
 
@@ -411,7 +411,7 @@ def test_items_after_a_turn_wait_until_their_turn_is_known(hook: Hook, log: Grow
     assert [name for _, name in hook(log)][:2] == ["Command", "Turn 2"]
 
 
-def test_a_rewind_is_noticed_and_nothing_is_sent_twice(hook: Hook, log: Growing) -> None:
+def test_rewind_sends_nothing_twice(hook: Hook, log: Growing) -> None:
     log.turn("one")
     tip = log.tip
     log.turn("two")
@@ -545,7 +545,7 @@ class TestAgents:
         status = {"status": "async_launched" if is_async else "completed"}
         log.result(call, toolUseResult={"agentId": name, "prompt": "Find it", **status})
 
-    def test_an_agent_goes_with_its_turn(self, hook: Hook, log: Growing) -> None:
+    def test_agent_is_sent_with_its_turn(self, hook: Hook, log: Growing) -> None:
         log.turn("one")
         hook(log)
         log.prompt("two")
@@ -557,7 +557,7 @@ class TestAgents:
         assert ("agent", "Explore") in hook(log)
         assert not hook.was_whole()
 
-    def test_an_agent_that_outlives_its_turn_goes_when_it_stops(
+    def test_agent_that_outlives_its_turn_is_sent_when_it_stops(
         self, hook: Hook, log: Growing
     ) -> None:
         log.prompt("one")
@@ -580,9 +580,7 @@ class TestAgents:
         assert len(found) == 3
         assert hook.last and not hook.last.is_open
 
-    def test_an_agent_that_never_stops_goes_when_the_session_ends(
-        self, hook: Hook, log: Growing
-    ) -> None:
+    def test_endless_agent_is_sent_at_session_end(self, hook: Hook, log: Growing) -> None:
         log.prompt("one")
         self.agent(log, "a1", "looking")
         self.sent_out(log, "a1", is_async=True)
@@ -648,7 +646,7 @@ def test_the_state_has_the_documented_fields(
 
 
 def grow(log: Growing, piece: str) -> None:
-    """Adds a piece to a log."""
+    """Add a piece to a log."""
     match piece:
         case "turn":
             log.turn(is_closed=False)
@@ -665,7 +663,7 @@ def grow(log: Growing, piece: str) -> None:
 
 
 def as_documented(path: Path, last_line: int, turn_count: int) -> dict[str, int]:
-    """Does what section 8 of the description of transcripts says."""
+    """Do what section 8 of the description of transcripts says."""
     messages, line_offsets = [], []
     lines = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines[last_line:], last_line + 1):
@@ -682,7 +680,7 @@ def as_documented(path: Path, last_line: int, turn_count: int) -> dict[str, int]
 
 
 def check_grown(path: Path, folder: Path, chance: random.Random, cuts: int) -> None:
-    """Lets a real log grow in steps, and compares what was sent with what all of it gives."""
+    """Let a real log grow in steps, and compare what was sent with what all of it gives."""
     lines = path.read_bytes().splitlines(keepends=True)
     log, hook = Growing(folder, SESSION), Hook(folder)
     log.path, log.session = folder / path.name, path.stem
@@ -702,7 +700,7 @@ ALL = Content(has_thinking=True)
 
 
 def straight_logs(shared: Path) -> list[Path]:
-    """Returns real logs of main sessions in which nobody rewinds."""
+    """Return real logs of main sessions in which nobody rewinds."""
     from plait.conversation.build import may_branch
     from plait.record.reader import read
 

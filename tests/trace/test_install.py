@@ -1,4 +1,4 @@
-"""Installing and uninstalling hooks in Claude Code's settings: nothing else changes."""
+"""Installing hooks in Claude Code's settings, and uninstalling."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def carry_out(path: Path, command: str = "plait") -> None:
     )
 
 
-def test_hooks_are_added_where_there_are_no_settings(tmp_path: Path) -> None:
+def test_hooks_are_added_without_settings(tmp_path: Path) -> None:
     path = settings(tmp_path / "new" / ".claude")
     carry_out(path)
     hooks = json.loads(path.read_text(encoding="utf-8"))["hooks"]
@@ -60,7 +60,7 @@ def test_hooks_are_added_where_there_are_no_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("indent", [2, 4, "\t"])
-def test_everything_else_stays(tmp_path: Path, indent: int | str) -> None:
+def test_other_settings_stay(tmp_path: Path, indent: int | str) -> None:
     path = settings(tmp_path, THEIRS, indent)
     before = path.read_text(encoding="utf-8")
     carry_out(path)
@@ -144,7 +144,7 @@ def test_our_hooks_are_recognised_at_any_path(tmp_path: Path, command: str, is_o
         ('{"hooks": {"Stop": {}}}', "is not a list"),
     ],
 )
-def test_settings_that_are_broken_are_left_alone(tmp_path: Path, text: str, says: str) -> None:
+def test_broken_settings_are_not_changed(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "settings.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UserError, match=says):

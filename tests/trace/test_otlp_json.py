@@ -1,4 +1,4 @@
-"""OTLP requests as JSON, and files of spans."""
+"""OTLP requests as JSON: ids in hexadecimal, kinds as numbers, files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_ids_are_hexadecimal_and_kinds_are_numbers() -> None:
     assert found[0]["startTimeUnixNano"] == str(spans[0].start), "large numbers are texts"
 
 
-def test_the_json_is_the_request() -> None:
+def test_json_equals_the_request() -> None:
     request = build_request(traced(SESSION)[0])
     found = request_to_json(request)
     for one in iter_request_spans(found):  # protobuf's own JSON has ids in base64
@@ -79,7 +79,7 @@ def attributes(span: dict[str, Any]) -> dict[str, Any]:
     return {one["key"]: one["value"] for one in span["attributes"]}
 
 
-def test_values_keep_their_kind() -> None:
+def test_values_keep_their_type() -> None:
     (root, *_) = iter_request_spans(request_to_json(build_request(traced(SESSION)[0])))
     found = attributes(root)
     assert found["plait.turn"] == {"intValue": "1"}

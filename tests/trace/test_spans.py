@@ -1,4 +1,4 @@
-"""Spans of conversations beyond the tracer's document, one picture per case."""
+"""Conversations as spans: cases beyond the published document."""
 
 from __future__ import annotations
 
@@ -197,11 +197,11 @@ turn Turn 3
 
 @pytest.mark.parametrize(("drawing", "expected"), [case[1:] for case in PICTURES],
                          ids=[case[0] for case in PICTURES])  # fmt: skip
-def test_a_case(drawing: str, expected: str) -> None:
+def test_span_cases(drawing: str, expected: str) -> None:
     assert picture(traced(drawing)) == expected.strip("\n")
 
 
-def test_an_agent_s_usage_is_its_own_and_nothing_is_counted_twice() -> None:
+def test_agent_usage_is_separate() -> None:
     all_ = talk(AGENTS).all.by_line
     spans = [span for spans in traced(AGENTS) for span in spans]
     counted = [span for span in spans if span.tokens]
@@ -212,7 +212,7 @@ def test_an_agent_s_usage_is_its_own_and_nothing_is_counted_twice() -> None:
     assert sum(span.tokens.total for span in counted if span.tokens) == total.tokens.total > 0
 
 
-def test_the_parts_of_a_response_do_not_overwrite_each_other() -> None:
+def test_parts_of_a_response_do_not_overwrite_each_other() -> None:
     found = traced(
         f"""
 {START}
@@ -234,7 +234,7 @@ A2< "Done."
     assert len({span.id for span in spans}) == len(spans)
 
 
-def test_a_workflow_lasts_from_its_first_agent_to_its_last(gallery: Path) -> None:
+def test_workflow_lasts_from_first_to_last_agent(gallery: Path) -> None:
     found = of_example(gallery, "workflow")
     run, call = named(found, "review-release"), named(found, "Workflow")
     assert (run.kind, run.parent, run.metadata) == ("workflow", call.id, {"agents": 3})
@@ -277,7 +277,7 @@ turn Turn 1
     )
 
 
-def test_nothing_ends_later_than_the_log(gallery: Path) -> None:
+def test_no_span_ends_after_the_log(gallery: Path) -> None:
     for folder in sorted(gallery.iterdir()):
         archive = Archive([folder])
         for spans in traces(archive.sessions):
@@ -295,7 +295,7 @@ def test_a_span_has_the_cost_of_its_response() -> None:
     assert generation.cost
 
 
-def test_ids_come_from_records_alone(tmp_path: Path) -> None:
+def test_ids_depend_only_on_records(tmp_path: Path) -> None:
     draw(AGENTS).write(tmp_path / "one")
     draw(AGENTS).write(tmp_path / "elsewhere" / "two")
     one = list(traces(Archive([tmp_path / "one"]).sessions))
@@ -306,7 +306,7 @@ def test_ids_come_from_records_alone(tmp_path: Path) -> None:
     assert ids(whole[0]) == ids(part[0]), "what follows changes nothing"
 
 
-def test_a_copied_turn_is_its_owner_s_whoever_is_asked_for(gallery: Path) -> None:
+def test_copied_turn_has_the_ids_of_its_owner(gallery: Path) -> None:
     archive = Archive([gallery / "resumed-in-a-second-file"])
     together = {spans[0].trace: spans for spans in traces(archive.sessions)}
     assert [spans[0].turn for spans in together.values()] == [1, 2, 2]
@@ -352,7 +352,7 @@ turn Turn 2
     )
 
 
-def test_a_turn_of_ten_thousand_calls_and_agents_a_thousand_deep() -> None:
+def test_turn_with_ten_thousand_calls_and_deep_agents() -> None:
     wide = {"s": conversation("s", [called(n) for n in range(10_000)])}
     (spans,) = build_traces(wide)
     assert Counter(span.kind for span in spans) == {"turn": 1, "generation": 1, "tool": 10_000}
@@ -375,7 +375,7 @@ def called(n: int, *agents: str) -> ToolCall:
 
 
 def conversation(name: str, calls: list[ToolCall]) -> Conversation:
-    """Returns a conversation of one turn, in which one response made all calls."""
+    """Return a conversation of one turn, in which one response made all calls."""
     opener = UserMessage(uuid=f"u{name}", kind="prompt", text="go", is_typed=True)
     response = Response(f"m{name}", None, "x", (), None, None, None, None)
     turn = Turn(1, opener, (opener, *calls), (0,), None, None)

@@ -1,4 +1,4 @@
-"""Spans of real sessions: every response and every call exactly once."""
+"""Real sessions as spans: every response and call exactly once."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def test_every_response_and_every_call_of_real_sessions_is_a_span_once(shared: P
 
 
 @pytest.mark.parametrize("part", ["corpus", "produced"])
-def test_over_all_real_sessions_no_span_is_there_twice(shared: Path, part: str) -> None:
+def test_no_duplicate_spans_over_all_real_sessions(shared: Path, part: str) -> None:
     found = list(traces(Archive([shared / part]).sessions))
     assert len(found) > 10
     check_traces(found)
     check_times(found)
 
 
-def test_real_sessions_can_be_written(shared: Path) -> None:
+def test_real_sessions_can_be_exported(shared: Path) -> None:
     archive = Archive([shared / "produced"])
     for batch in batch_traces(traces(archive.sessions)):
         assert build_request(batch).SerializeToString()

@@ -1,4 +1,4 @@
-"""Traces by the tracer's document: its example, tables and edge cases."""
+"""Traces as the published document has them: example, tables, edge cases."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ TIMED = [
 
 
 # checklist: T4, T5, T9, T17, T21, T26, T27, T28, T29, T30, T38, T39, T40
-def test_the_example_of_the_document(tmp_path: Path) -> None:
+def test_example_of_the_document(tmp_path: Path) -> None:
     path = written(tmp_path, *EXAMPLE)
     assert group_turns(read(path)).consumed == 4
     found = traced_lines(tmp_path, *EXAMPLE)
@@ -96,7 +96,7 @@ def test_the_example_of_the_document(tmp_path: Path) -> None:
 
 
 # checklist: T6, T23, T31, T32, T33, T34, T36
-def test_the_tables_of_times_names_and_usage(tmp_path: Path) -> None:
+def test_tables_of_times_names_and_usage(tmp_path: Path) -> None:
     found = traced_lines(tmp_path, *TIMED)
     assert picture(found) == "\n".join(
         ["turn Turn 1", f"  generation {MODEL}", "    tool Read", "    tool Grep",
@@ -116,14 +116,14 @@ def test_the_tables_of_times_names_and_usage(tmp_path: Path) -> None:
 
 
 # checklist: T37
-def test_a_response_without_usage_has_no_figures(tmp_path: Path) -> None:
+def test_response_without_usage_has_no_figures(tmp_path: Path) -> None:
     (spans,) = traced_lines(tmp_path, *EXAMPLE)
     assert [span.tokens for span in spans if span.kind == "generation"] == [None, None]
     assert [span.cost for span in spans] == [None] * 4
 
 
 # checklist: T33
-def test_the_last_response_ends_with_its_results_or_when_the_client_says(tmp_path: Path) -> None:
+def test_last_response_ends_with_its_results_or_the_duration_line(tmp_path: Path) -> None:
     unfinished = [*TIMED[:2], result("t1", timestamp=at(7)), result("t2", timestamp=at(9))]
     (spans,) = traced_lines(tmp_path, *unfinished)
     assert (spans[1].start, spans[1].end) == (ns(5), ns(9))
@@ -138,7 +138,7 @@ def test_the_last_response_ends_with_its_results_or_when_the_client_says(tmp_pat
 
 
 # checklist: T7, T20, T49
-def test_a_response_in_several_lines_is_one_generation(tmp_path: Path) -> None:
+def test_response_in_several_lines_is_one_generation(tmp_path: Path) -> None:
     usage = {"input_tokens": 3, "output_tokens": 8}
     (spans,) = traced_lines(
         tmp_path,
@@ -158,7 +158,7 @@ def test_a_response_in_several_lines_is_one_generation(tmp_path: Path) -> None:
 
 # checklist: T24, T35, T50
 @pytest.mark.parametrize("stamp", [None, 5, True, {}, "soon"])
-def test_a_missing_time_omits_the_times_of_what_lacks_it(tmp_path: Path, stamp: Any) -> None:
+def test_missing_timestamp_omits_times(tmp_path: Path, stamp: Any) -> None:
     (spans,) = traced_lines(
         tmp_path,
         prompt("go", sessionId="sess1", timestamp=stamp),
@@ -200,7 +200,7 @@ def test_a_log_without_times_has_the_time_of_its_file(tmp_path: Path) -> None:
 
 
 # checklist: T13, T51
-def test_a_call_without_a_result_has_null_as_output(tmp_path: Path) -> None:
+def test_call_without_a_result_has_null_output(tmp_path: Path) -> None:
     (spans,) = traced_lines(tmp_path, EXAMPLE[0], EXAMPLE[1], result("other"), EXAMPLE[3])
     tool = named([spans], "Read")
     assert tool.output is None
@@ -208,7 +208,7 @@ def test_a_call_without_a_result_has_null_as_output(tmp_path: Path) -> None:
 
 
 # checklist: T19, T22, T52
-def test_a_prompt_without_an_answer_makes_no_trace(tmp_path: Path) -> None:
+def test_unanswered_prompt_makes_no_trace(tmp_path: Path) -> None:
     lines = [*EXAMPLE, prompt("and now?")]
     assert picture(traced_lines(tmp_path, *lines)) == picture(traced_lines(tmp_path, *EXAMPLE))
     assert group_turns(read(tmp_path / "sess1.jsonl")).consumed == 4
@@ -223,7 +223,7 @@ def test_a_broken_line_is_skipped(tmp_path: Path) -> None:
 
 
 # checklist: T54
-def test_responses_without_an_id_are_responses(tmp_path: Path) -> None:
+def test_responses_without_an_id(tmp_path: Path) -> None:
     (spans,) = traced_lines(
         tmp_path,
         prompt("go", sessionId="sess1"),
@@ -242,7 +242,7 @@ WITHOUT_ID: dict[str, list[tuple[str | None, str]]] = {
 
 # checklist: T54
 @pytest.mark.parametrize("why", WITHOUT_ID)
-def test_parts_without_an_id_join_as_the_document_groups_them(tmp_path: Path, why: str) -> None:
+def test_parts_without_an_id_are_grouped_as_documented(tmp_path: Path, why: str) -> None:
     parts = [answer(id_, text(word)) for id_, word in WITHOUT_ID[why]]
     (spans,) = traced_lines(tmp_path, prompt("go", sessionId="sess1"), *parts)
     (turn,) = group_turns(read(tmp_path / "sess1.jsonl")).turns
@@ -250,7 +250,7 @@ def test_parts_without_an_id_join_as_the_document_groups_them(tmp_path: Path, wh
     assert found == [one.text for one in turn.assistants]
 
 
-def test_parts_that_joined_keep_their_tokens_times_and_calls(tmp_path: Path) -> None:
+def test_joined_parts_keep_tokens_times_and_calls(tmp_path: Path) -> None:
     usage = {"input_tokens": 10, "output_tokens": 5}
     (spans,) = traced_lines(
         tmp_path,
@@ -266,7 +266,7 @@ def test_parts_that_joined_keep_their_tokens_times_and_calls(tmp_path: Path) -> 
 
 
 # checklist: T10, T55
-def test_meta_messages_in_any_place_change_nothing(tmp_path: Path) -> None:
+def test_meta_messages_change_nothing(tmp_path: Path) -> None:
     notes = [
         prompt("scaffolding", isMeta=True),
         answer("m9", text("meta response"), isMeta=True),
@@ -280,7 +280,7 @@ def test_meta_messages_in_any_place_change_nothing(tmp_path: Path) -> None:
 
 
 # checklist: T11, T14, T15, T25
-def test_plain_forms_and_today_s_forms_give_the_same(tmp_path: Path) -> None:
+def test_plain_and_current_forms_agree(tmp_path: Path) -> None:
     def today(line: dict[str, Any]) -> dict[str, Any]:
         if "message" in line:
             return {"type": "assistant", **line}
@@ -307,7 +307,7 @@ def shape(spans: list[Span]) -> list[tuple[Any, ...]]:
 
 
 # checklist: T12, T16
-def test_the_same_file_gives_the_same_spans(tmp_path: Path) -> None:
+def test_same_file_gives_the_same_spans(tmp_path: Path) -> None:
     first = traced_lines(tmp_path, *TIMED)
     again = traced_lines(tmp_path, *TIMED, prompt("more", timestamp=at(30)))
     assert first == again

@@ -1,4 +1,4 @@
-"""Hook runs reported by notes of the client, each once."""
+"""Hook runs from log entries, each once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spool: complete batches, order, size limit."""
+"""The spool on disk: atomic, ordered and bounded."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def test_batches_come_out_in_order(tmp_path: Path) -> None:
     assert spool.count() == 5
 
 
-def test_an_empty_spool_is_no_error(tmp_path: Path) -> None:
+def test_empty_spool(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "none")
     assert (waiting(spool), spool.count(), spool.size()) == ([], 0, 0)
 

@@ -1,4 +1,4 @@
-"""The state of sent sessions: its file, concurrent writers, imports from other tools."""
+"""Sending progress: the file, its writers, and the state of other tools."""
 
 import json
 import multiprocessing
@@ -21,7 +21,7 @@ STATE = SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl")
 
 
 # checklist: T41
-def test_the_state_has_the_documented_form(tmp_path: Path) -> None:
+def test_state_has_the_documented_form(tmp_path: Path) -> None:
     save_state(tmp_path, "s1", STATE)
     written = json.loads((tmp_path / STATE_FILE).read_text(encoding="utf-8"))
     assert list(written) == ["s1"]
@@ -46,7 +46,7 @@ def test_an_unreadable_state_counts_as_none() -> None:
 
 
 def write_many(folder: Path, writer: int) -> None:
-    """Notes twenty sessions."""
+    """Note twenty sessions."""
     for number in range(20):
         save_state(folder, f"{writer}-{number}", SessionState(number))
 
@@ -62,7 +62,7 @@ def test_several_processes_may_write_at_once(tmp_path: Path) -> None:
 
 
 # checklist: T42
-def test_the_state_of_another_tool_is_taken_over_once(tmp_path: Path) -> None:
+def test_state_of_another_tool_is_imported_once(tmp_path: Path) -> None:
     theirs = {
         "s1": {"last_line": 40, "turn_count": 9, "updated": "2025-01-15T10:00:00Z"},
         "s2": {"last_line": 4.0, "turn_count": 1, "updated": "2025-01-15T10:00:00Z", "more": 1},
@@ -77,7 +77,7 @@ def test_the_state_of_another_tool_is_taken_over_once(tmp_path: Path) -> None:
     assert import_states(tmp_path, json.dumps(theirs).encode()) == 0
 
 
-def test_a_journal_keeps_ids(tmp_path: Path) -> None:
+def test_journal_keeps_ids(tmp_path: Path) -> None:
     journal = SessionJournal(tmp_path, "s1")
     assert journal.read_sent() == set()
     journal.add_sent(["00000000000000aa", "00000000000000bb"])

@@ -1,4 +1,4 @@
-"""Targets made from addresses and keys."""
+"""Addresses and keys of trace targets."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from plait.trace.delivery import langfuse_target, otlp_target, parse_headers
         ("https://example.com/otlp/api", "https://example.com/otlp/api"),
     ],
 )
-def test_an_address_without_a_path_means_the_usual_one(endpoint: str, url: str) -> None:
+def test_address_without_a_path_gets_the_default(endpoint: str, url: str) -> None:
     assert otlp_target(endpoint).url == url
 
 
@@ -25,7 +25,7 @@ def test_an_invalid_address_is_refused() -> None:
             otlp_target(endpoint)
 
 
-def test_an_address_with_a_password_is_refused_and_the_password_not_shown() -> None:
+def test_address_with_a_password_is_refused_without_showing_it() -> None:
     with pytest.raises(ConfigError) as caught:
         otlp_target("https://me:hunter2@example.com")
     assert "hunter2" not in str(caught.value)
@@ -37,7 +37,7 @@ def test_keys_are_never_shown() -> None:
     assert "Basic" not in f"{target} {target!r}"
 
 
-def test_loopback_is_known() -> None:
+def test_loopback_is_recognised() -> None:
     for url, is_loopback in [
         ("http://localhost:1", True),
         ("http://127.0.0.1:1", True),

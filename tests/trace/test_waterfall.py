@@ -1,4 +1,4 @@
-"""Waterfall rows: order, rails, bars, sums."""
+"""Spans as waterfall rows: order, indentation, bars, totals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_children_follow_their_parent_by_time() -> None:
     assert drawn == ["R", "├ f", "├ a", "│ └ b", "├ e", "└ c", "  └ d"]
 
 
-def test_bars_are_on_the_scale_of_the_turn() -> None:
+def test_bars_use_the_scale_of_the_turn() -> None:
     bars = {
         row.span.name: (row.left, row.right, row.is_early, row.is_late)
         for row in build_waterfall(TREE)
@@ -49,7 +49,7 @@ def test_bars_are_on_the_scale_of_the_turn() -> None:
     assert {name: bars[name] for name in expected} == expected
 
 
-def test_tokens_and_cost_include_what_is_within() -> None:
+def test_tokens_and_cost_include_children() -> None:
     tokens = Tokens(input=1, output=2)
     rows = by_name(
         [
@@ -74,7 +74,7 @@ def test_spans_without_times_begin_with_their_parent() -> None:
     assert (rows["a"].left, rows["a"].right, rows["a"].duration) == (0, 0, None)
 
 
-def test_a_turn_that_took_no_time_has_the_scale_of_its_spans() -> None:
+def test_turn_without_duration_uses_the_scale_of_its_spans() -> None:
     rows = by_name([piece("R", None, 10, 10), piece("a", "R", 10, 30), piece("b", "R", 20, 30)])
     assert (rows["b"].left, rows["b"].right) == (0.5, 1)
 

@@ -1,4 +1,4 @@
-"""Spans as a real collector decodes them, field by field."""
+"""Spans over the wire, decoded by a real collector field by field."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ A11< "Found."
 
 
 def sent(found: list[list[Span]], convention: Convention = "both") -> dict[str, dict[str, Any]]:
-    """Sends spans to a collector and returns what it got."""
+    """Send spans to a collector and return what it got."""
     from msgspec.structs import replace
 
     with receiving() as received:
@@ -53,7 +53,7 @@ def sent(found: list[list[Span]], convention: Convention = "both") -> dict[str, 
         return received.spans
 
 
-def test_every_span_arrives_as_it_is() -> None:
+def test_every_span_arrives_unchanged() -> None:
     found = traced(SESSION)
     got = sent(found)
     assert len(got) == sum(map(len, found))
@@ -224,7 +224,7 @@ def test_a_trace_without_any_time_is_sent_with_the_current_time() -> None:
     assert inner.start_time == sent.start_time
 
 
-def test_every_value_can_be_written() -> None:
+def test_every_value_can_be_encoded() -> None:
     odd = span(name="a\0\ud800", input={"x": "\ud800"}, output="\0", status="\ud800", level="ERROR",
                metadata={"list": [1, "a"], "yes": True, "half": 0.5, "none": None})  # fmt: skip
     for convention in ("langfuse", "genai", "both"):
@@ -245,7 +245,7 @@ def test_ten_thousand_nested_spans_are_encoded() -> None:
 
 
 @pytest.mark.parametrize("module", ["plait.trace.otlp", "plait.cli.waterfall", "plait.trace.spans"])
-def test_the_sdk_is_not_loaded_before_something_is_sent(module: str) -> None:
+def test_sdk_is_loaded_only_when_sending(module: str) -> None:
     code = f"import sys, {module}; print([m for m in sys.modules if m.startswith('opentelemetry')])"
     found = run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -47,7 +47,7 @@ Reader: TypeAlias = Callable[[str, set[str]], Told]
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Gives the command an empty home."""
+    """Give the command an empty home."""
     patch = pytest.MonkeyPatch()
     folder = tmp_path_factory.mktemp("home")
     patch.setenv("HOME", str(folder))
@@ -63,7 +63,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def expected_of(spans: list[dict[str, Any]]) -> Told:
-    """Returns spans as a server should know them."""
+    """Return spans as a server should know them."""
     return {span["id"]: seen(span) for span in spans}
 
 
@@ -84,7 +84,7 @@ def seen(span: dict[str, Any]) -> Seen:
 
 
 def agrees(there: Seen, here: Seen) -> bool:
-    """Tells whether a server knows a span as we do; a time that the log lacks may be any."""
+    """Return whether a server knows a span as we do; a time that the log lacks may be any."""
     times = [(there.start_ms, here.start_ms), (there.end_ms, here.end_ms)]
     is_timely = all(ours is None or theirs == ours for theirs, ours in times)
     return is_timely and there._replace(start_ms=None, end_ms=None) == here._replace(
@@ -93,7 +93,7 @@ def agrees(there: Seen, here: Seen) -> bool:
 
 
 def from_phoenix(url: str, wanted: set[str]) -> Told:
-    """Reads all spans back from Phoenix."""
+    """Read all spans back from Phoenix."""
     found: Told = {}
     cursor = ""
     while True:
@@ -116,7 +116,7 @@ def from_phoenix(url: str, wanted: set[str]) -> Told:
 
 
 def from_mlflow(url: str, wanted: set[str]) -> Told:
-    """Reads the wanted traces back from MLflow."""
+    """Read the wanted traces back from MLflow."""
     found: Told = {}
     for trace in wanted:
         answer = fetched(f"{url}/ajax-api/3.0/mlflow/traces/get?trace_id=tr-{trace}")["trace"]
@@ -187,14 +187,14 @@ def test_a_server_gives_back_what_it_got(
 
 
 def chosen(folder: Path) -> Iterator[Path]:
-    """Yields the sessions to send, but for the largest."""
+    """Yield the sessions to send, but for the largest."""
     for session in Archive([folder]).sessions:
         if session.file and session.bytes < MOST_BYTES:
             yield session.path
 
 
 def waited_for(read_back: Reader, url: str, expected: Told) -> Told:
-    """Reads back until all are there: servers write what they get a little later.
+    """Read back until all are there: servers write what they get a little later.
 
     Waits as long as more come in, and a while after the last.
     """

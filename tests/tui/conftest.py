@@ -10,5 +10,5 @@ pytest.importorskip("textual")
 
 @pytest.fixture
 def root(gallery: Path, tmp_path: Path) -> Path:
-    """Returns a copy of the examples gallery."""
+    """Return a copy of the examples gallery."""
     return Path(shutil.copytree(gallery, tmp_path / "logs"))

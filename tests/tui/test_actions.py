@@ -1,4 +1,4 @@
-"""What is done to sessions: a plan first, and back again."""
+"""Actions on sessions: a plan first, and undo."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ def read_all(root: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(root.rglob("*.jsonl"))}
 
 
-def test_a_plan_that_is_not_confirmed_changes_nothing(root: Path) -> None:
+def test_unconfirmed_plan_changes_nothing(root: Path) -> None:
     before = read_all(root)
 
     async def scenario(screen: Screen) -> None:
@@ -30,7 +30,7 @@ def test_a_plan_that_is_not_confirmed_changes_nothing(root: Path) -> None:
     assert read_all(root) == before
 
 
-def test_a_fork_and_its_undo(root: Path) -> None:
+def test_fork_and_undo(root: Path) -> None:
     before = read_all(root)
 
     async def scenario(screen: Screen) -> None:
@@ -47,7 +47,7 @@ def test_a_fork_and_its_undo(root: Path) -> None:
     assert read_all(root) == before
 
 
-def test_a_new_title_and_its_undo(root: Path) -> None:
+def test_rename_and_undo(root: Path) -> None:
     before = read_all(root)
 
     async def scenario(screen: Screen) -> None:
@@ -67,7 +67,7 @@ def test_a_new_title_and_its_undo(root: Path) -> None:
     assert read_all(root) == before
 
 
-def test_a_deleted_session_comes_back(root: Path) -> None:
+def test_delete_and_undo(root: Path) -> None:
     before = read_all(root)
 
     async def scenario(screen: Screen) -> None:
@@ -83,7 +83,7 @@ def test_a_deleted_session_comes_back(root: Path) -> None:
     assert read_all(root) == before
 
 
-def test_a_trim_asks_for_a_preset(root: Path) -> None:
+def test_trim_asks_for_a_preset(root: Path) -> None:
     before = read_all(root)
 
     async def scenario(screen: Screen) -> None:
@@ -101,7 +101,7 @@ def test_a_trim_asks_for_a_preset(root: Path) -> None:
     assert before.items() <= read_all(root).items()
 
 
-def test_a_star_comes_and_goes(root: Path) -> None:
+def test_star_and_unstar(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04")
         await screen.press("m")
@@ -112,7 +112,7 @@ def test_a_star_comes_and_goes(root: Path) -> None:
     run_ui(root, scenario)
 
 
-def test_an_export_is_redacted(root: Path, tmp_path: Path) -> None:
+def test_export_is_redacted(root: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
 
     async def scenario(screen: Screen) -> None:
@@ -128,7 +128,7 @@ def test_an_export_is_redacted(root: Path, tmp_path: Path) -> None:
     assert (folder / "manifest.json").exists()
 
 
-def test_a_backup(root: Path) -> None:
+def test_back_up(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04")
         await screen.press("b")
@@ -140,7 +140,7 @@ def test_a_backup(root: Path) -> None:
     assert (root.parent / "data" / "keep" / "journal.jsonl").exists()
 
 
-def test_the_resume_command_is_copied(root: Path) -> None:
+def test_resume_command_is_copied(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04")
         await screen.press("y")
@@ -150,7 +150,7 @@ def test_the_resume_command_is_copied(root: Path) -> None:
     run_ui(root, scenario)
 
 
-def test_a_session_whose_directory_is_gone_is_not_resumed(
+def test_session_with_a_missing_directory_is_not_resumed(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def scenario(screen: Screen) -> None:
@@ -161,7 +161,7 @@ def test_a_session_whose_directory_is_gone_is_not_resumed(
     run_ui(root, scenario)
 
 
-def test_other_agents_sessions_are_marked_and_not_changed(tmp_path: Path) -> None:
+def test_sessions_of_other_agents_are_marked_and_read_only(tmp_path: Path) -> None:
     root = tmp_path / ".codex"
     write_codex_session(root)
     before = read_all(root)

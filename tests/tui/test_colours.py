@@ -1,4 +1,4 @@
-"""What the screens look like in a light terminal, in a dark one, and without colours.
+"""Screens in light and dark terminals and without colours.
 
 Text pictures (`screens/`) hold every letter in its place, and a change of one shows in a review.
 Pictures in SVG would hold the same letters between a thousand coordinates; what they add is
@@ -37,13 +37,13 @@ STEPS = (
 
 
 def segments(screen: Screen) -> Iterator[Segment]:
-    """Yields what is drawn, but for empty places."""
+    """Yield what is drawn, but for empty places."""
     for strip in screen.app.screen._compositor.render_strips(screen.app.size):
         yield from (part for part in strip if any(map(str.isalnum, part.text)))
 
 
 def contrast(style: Style, theme: TerminalTheme) -> float:
-    """Returns the contrast of a style by the formula of WCAG."""
+    """Return the contrast of a style by the formula of WCAG."""
     front = style.color.get_truecolor(theme) if style.color else theme.foreground_color
     back = (
         style.bgcolor.get_truecolor(theme, foreground=False)
@@ -67,13 +67,13 @@ def luminance(colour: ColorTriplet) -> float:
 
 
 def is_of_the_terminal(style: Style) -> bool:
-    """Returns whether a style has the terminal's own colours alone, of which it has sixteen."""
+    """Return whether a style has the terminal's own colours alone, of which it has sixteen."""
     colours = [colour for colour in (style.color, style.bgcolor) if colour]
     return all(colour.is_default or (colour.number or 0) < 16 for colour in colours)
 
 
 @pytest.mark.parametrize("colour", ["auto", "never"])
-def test_every_screen_can_be_read(root: Path, colour: str) -> None:
+def test_every_screen_is_readable(root: Path, colour: str) -> None:
     coloured = set[Style]()
 
     async def scenario(screen: Screen) -> None:

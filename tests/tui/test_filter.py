@@ -1,4 +1,4 @@
-"""What is typed into the filter, and what it leaves of the list."""
+"""The filter: parsing and filtering the list."""
 
 from pathlib import Path
 
@@ -23,16 +23,16 @@ from tests.tui.ui import Screen, run_ui
         ("project: tool:", Filter()),
     ],
 )
-def test_what_is_typed_is_understood(text: str, wanted: Filter) -> None:
+def test_filters_are_parsed(text: str, wanted: Filter) -> None:
     assert parse_filter(text) == wanted
 
 
-def test_a_cost_is_a_number() -> None:
+def test_cost_filter_is_a_number() -> None:
     with pytest.raises(UserError, match="is not a cost"):
         parse_filter("cost:much")
 
 
-def test_filters_narrow_the_list_as_they_are_typed(root: Path) -> None:
+def test_list_narrows_while_typing(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("20 sessions", "$3.04")
         await screen.press("slash")
@@ -48,14 +48,14 @@ def test_filters_narrow_the_list_as_they_are_typed(root: Path) -> None:
     run_ui(root, scenario)
 
 
-def test_a_wrong_filter_says_so(root: Path) -> None:
+def test_wrong_filter_is_explained(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("'cost:much' is not a cost")
 
     run_ui(root, scenario, query="cost:much")
 
 
-def test_fields_of_the_index(root: Path) -> None:
+def test_index_fields(root: Path) -> None:
     async def without(screen: Screen) -> None:
         await screen.wait_for("`tool:` needs the index")
 
@@ -73,7 +73,7 @@ def test_fields_of_the_index(root: Path) -> None:
     run_ui(root, scenario, query="tool:Grep")
 
 
-def test_the_place_that_answers_is_shown_and_opened(root: Path) -> None:
+def test_hit_is_shown_and_opened(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("1 session of 20", "two commands and no table")
         await screen.press("enter")
@@ -82,7 +82,7 @@ def test_the_place_that_answers_is_shown_and_opened(root: Path) -> None:
     run_ui(root, scenario, query='"two commands and no table"')
 
 
-def test_no_session_is_left_out_and_places_appear_as_they_are_scrolled_to(root: Path) -> None:
+def test_all_sessions_are_listed_and_hits_load_on_scroll(root: Path) -> None:
     environment = {"HOME": str(root.parent), "PLAIT_CACHE_DIR": str(root.parent / "cache")}
     folder = load_settings([str(root)], environment=environment).index
     with Archive([root], folder) as archive:

@@ -1,4 +1,4 @@
-"""Titles and texts that would command the terminal or break the lines of the screen."""
+"""Titles and texts that try to control the terminal or break the layout."""
 
 import json
 import unicodedata
@@ -46,7 +46,7 @@ def check_screen(screen: Screen) -> None:
         assert not any(part.style and part.style.link for part in strip)
 
 
-def test_hostile_texts_are_drawn_in_their_places(root: Path) -> None:
+def test_hostile_texts_stay_in_place(root: Path) -> None:
     make_hostile(root)
 
     async def scenario(screen: Screen) -> None:
@@ -78,7 +78,7 @@ def test_hostile_texts_are_drawn_in_their_places(root: Path) -> None:
     run_ui(root, scenario)
 
 
-def test_a_hostile_filter_and_what_it_finds(root: Path) -> None:
+def test_hostile_filter_and_its_hits(root: Path) -> None:
     make_hostile(root)
 
     async def scenario(screen: Screen) -> None:

@@ -1,4 +1,4 @@
-"""Keys: what the configuration sets, what belongs to the terminal, and what comes in one burst."""
+"""Keys: configured, reserved for the terminal, and pasted quickly."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def send(screen: Screen, text: str) -> None:
         screen.app.post_message(events.Key(names.get(letter, letter), letter))
 
 
-def test_letters_right_after_the_slash_are_typed(root: Path) -> None:
+def test_letters_right_after_the_slash_go_to_the_filter(root: Path) -> None:
     before = {path: path.read_bytes() for path in root.rglob("*.jsonl")}
 
     async def scenario(screen: Screen) -> None:
@@ -36,7 +36,7 @@ def test_letters_right_after_the_slash_are_typed(root: Path) -> None:
     assert {path: path.read_bytes() for path in root.rglob("*.jsonl")} == before
 
 
-def test_letters_right_after_the_slash_are_searched_in_a_text(root: Path) -> None:
+def test_letters_right_after_the_slash_go_to_the_search(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("1 session of")
         await screen.press("enter")
@@ -65,7 +65,7 @@ def test_keys_of_the_terminal_do_nothing(root: Path, key: str) -> None:
     run_ui(root, scenario)
 
 
-def test_ctrl_c_ends_it_while_a_filter_is_typed(root: Path) -> None:
+def test_ctrl_c_quits_while_filtering(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04")
         await screen.press("slash", "a", "ctrl+c")
@@ -74,7 +74,7 @@ def test_ctrl_c_ends_it_while_a_filter_is_typed(root: Path) -> None:
     run_ui(root, scenario)
 
 
-def test_nothing_else_is_bound_to_keys_of_the_terminal() -> None:
+def test_terminal_keys_are_not_bound() -> None:
     classes = [
         found
         for module in (app, screens, widgets)
@@ -99,13 +99,13 @@ def list_bound(found: type[DOMNode]) -> list[tuple[str, str]]:
     return [(key, binding.action) for key, some in bindings.items() for binding in some]
 
 
-def test_every_key_is_free_by_default() -> None:
+def test_default_keys_do_not_collide() -> None:
     assert parse_keys({}) == {}
     keys = [key for row in KEYS for key in row.keys.split(",")]
     assert len(keys) == len(set(keys))
 
 
-def test_keys_are_set_by_name_or_sign(root: Path) -> None:
+def test_keys_are_set_by_name_or_character(root: Path) -> None:
     keys = parse_keys({"fork": "ctrl+f, f2", "filter": "/,ctrl+l", "next_turn": "J"})
     assert keys == {"fork": "ctrl+f,f2", "filter": "slash,ctrl+l", "next_turn": "J"}
 

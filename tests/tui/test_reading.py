@@ -1,4 +1,4 @@
-"""Reading a conversation: turns, branches, search, folding, mouse, what others write meanwhile."""
+"""Reading a conversation: turns, branches, search, folding, mouse, live growth."""
 
 import json
 from pathlib import Path
@@ -61,7 +61,7 @@ def test_search_in_a_conversation(root: Path) -> None:
     run_ui(root, scenario, query="project:shop try-redis")
 
 
-def test_a_turn_is_unfolded_and_folded(root: Path) -> None:
+def test_turn_unfolds_and_folds(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         reader = await read(screen, "turn 2")
         folded = len(reader.view.lines)
@@ -75,7 +75,7 @@ def test_a_turn_is_unfolded_and_folded(root: Path) -> None:
     run_ui(root, scenario, query="unclosed emphasis")
 
 
-def test_the_mouse_selects_and_opens(root: Path) -> None:
+def test_mouse_selects_and_opens(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04")
         await screen.pilot.click("SessionList", offset=(6, 2))
@@ -116,7 +116,7 @@ def test_new_turns_and_sessions_appear(root: Path) -> None:
     run_ui(root, scenario, query="project:shop try-redis", is_live=True)
 
 
-def test_a_view_that_is_opened_while_a_conversation_is_read_does_not_stop_that(root: Path) -> None:
+def test_opening_a_view_does_not_stop_loading(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04", "▌ Make headings")
         with screen.app.library.lock:  # nothing is read before both are open

@@ -1,4 +1,4 @@
-"""What the screens look like: pictures in `screens/`.
+"""Screens compared with the pictures in `screens/`.
 
 `PICTURES=write` writes them anew; look at them before you commit them.
 """
@@ -13,7 +13,7 @@ VIEWS = {"graph": "g", "timeline": "t", "context": "c", "usage": "u", "files": "
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])
-def test_the_list(root: Path, size: tuple[int, int]) -> None:
+def test_list_screen(root: Path, size: tuple[int, int]) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04", "▌ Make headings")
         await screen.check_picture(f"list-{size[0]}")
@@ -21,7 +21,7 @@ def test_the_list(root: Path, size: tuple[int, int]) -> None:
     run_ui(root, scenario, size=size)
 
 
-def test_a_narrow_list_has_no_preview(root: Path) -> None:
+def test_narrow_list_has_no_preview(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04")
         await screen.check_picture("list-60")
@@ -29,7 +29,7 @@ def test_a_narrow_list_has_no_preview(root: Path) -> None:
     run_ui(root, scenario, size=(60, 20))
 
 
-def test_a_conversation(root: Path) -> None:
+def test_conversation_screen(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("Parser hangs")
         await screen.press("enter")
@@ -41,7 +41,7 @@ def test_a_conversation(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view(root: Path, name: str) -> None:
+def test_view_screen(root: Path, name: str) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("Parser hangs")
         await screen.press("enter")
@@ -54,7 +54,7 @@ def test_a_view(root: Path, name: str) -> None:
     run_ui(root, scenario, query="unclosed emphasis")
 
 
-def test_all_keys(root: Path) -> None:
+def test_help_screen(root: Path) -> None:
     async def scenario(screen: Screen) -> None:
         await screen.wait_for("$3.04", "▌ Make headings")
         await screen.press("question_mark")

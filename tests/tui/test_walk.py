@@ -1,4 +1,4 @@
-"""A walk in a real terminal, tmux: find, preview, read, branch, fork, undo, resume."""
+"""A walk in a real terminal (tmux): find, preview, read, branch, fork, undo, resume."""
 
 import os
 import re
@@ -59,7 +59,7 @@ class Terminal:
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    """Returns a terminal with a stand-in for the client on its path."""
+    """Return a terminal with a stand-in for the client on its path."""
     client = tmp_path / "bin" / "claude"
     client.parent.mkdir()
     client.write_text('#!/bin/sh\necho "the stand-in got $*"\nread answer\nexit 3\n')
@@ -69,7 +69,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     terminal.run("kill-server")
 
 
-def test_from_a_word_to_the_client_and_back(root: Path, terminal: Terminal) -> None:
+def test_from_search_to_resume_and_back(root: Path, terminal: Terminal) -> None:
     project = root.parent / "shop"
     project.mkdir()
     logs = len(list(root.rglob("*.jsonl")))
@@ -102,12 +102,12 @@ def test_from_a_word_to_the_client_and_back(root: Path, terminal: Terminal) -> N
     terminal.wait_for("ended with 0")
 
 
-def test_a_dumb_terminal_is_refused(root: Path, terminal: Terminal) -> None:
+def test_dumb_terminal_is_refused(root: Path, terminal: Terminal) -> None:
     terminal.start(f"TERM=dumb '{sys.executable}' -m plait ui --root '{root}'; sleep 60")
     terminal.wait_for("error: this terminal cannot show a screen: TERM is 'dumb'")
 
 
-def test_a_missing_textual_is_one_sentence(root: Path, terminal: Terminal) -> None:
+def test_missing_textual_is_explained(root: Path, terminal: Terminal) -> None:
     code = "import sys; sys.modules['textual'] = None; from plait.cli import main; main()"
     terminal.start(f"'{sys.executable}' -c \"{code}\" ui --root '{root}'; echo code $?; sleep 60")
     terminal.wait_for("`plait ui` needs an optional part that is not installed")
@@ -115,7 +115,7 @@ def test_a_missing_textual_is_one_sentence(root: Path, terminal: Terminal) -> No
     terminal.wait_for("code 5")
 
 
-def test_wrong_keys_of_the_configuration_are_refused(root: Path, terminal: Terminal) -> None:
+def test_wrong_configured_keys_are_refused(root: Path, terminal: Terminal) -> None:
     folder = root.parent / "plait"
     folder.mkdir()
     (folder / "config.toml").write_text('[ui_keys]\nfork = "ctrl+c"\n', encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Copies under new ids beside their source: what was done and spent is counted once."""
+"""Copies under new ids next to their source are counted once."""
 
 import shutil
 from collections.abc import Callable
@@ -20,7 +20,7 @@ COPIES: dict[str, Callable[[Archive, str], Any]] = {
 
 
 def figures(root: Path) -> dict[str, Any]:
-    """Returns what an archive comes to, but for how many sessions there are."""
+    """Return what an archive comes to, but for how many sessions there are."""
     found: dict[str, Any] = msgspec.to_builtins(Archive([root]).stats(zone=UTC))
     counts = ("sessions", "all_sessions", "copied_sessions", "longest_turns", "longest_sessions")
     return {name: one for name, one in found.items() if name not in counts}
@@ -35,7 +35,7 @@ def turns(root: Path) -> int:
 
 
 @pytest.mark.parametrize("root", gallery(), ids=named)
-def test_a_clone_adds_nothing(root: Path, tmp_path: Path) -> None:
+def test_clone_adds_nothing(root: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(root, tmp_path / "root")
     before = figures(folder), money(folder), turns(folder)
     for session in Archive([folder]).sessions:
@@ -56,7 +56,7 @@ def test_copies_of_copies_add_nothing(way: str, tmp_path: Path) -> None:
     assert Archive([folder]).stats().copied_sessions == 2
 
 
-def test_a_redacted_copy_of_agents_adds_nothing(tmp_path: Path) -> None:
+def test_redacted_copy_of_agents_adds_nothing(tmp_path: Path) -> None:
     folder = shutil.copytree(EXAMPLES / "gallery" / "sub-agent", tmp_path / "root")
     before = figures(folder), money(folder), turns(folder)
     (first,) = Archive([folder]).sessions

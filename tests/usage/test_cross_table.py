@@ -1,4 +1,4 @@
-"""Responses to cross tables: every response in one cell, all sums those of the reports."""
+"""Cross tables: every response in one cell, totals matching the reports."""
 
 from datetime import UTC, datetime, timedelta
 from math import isclose
@@ -23,7 +23,7 @@ MODELS = ("claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "claude-tomo
 
 
 def response(project: str, model: str | None, days: int | None, size: int) -> BilledResponse:
-    """Returns a response some days after the first of October; None for one without a time."""
+    """Return a response some days after the first of October; None for one without a time."""
     time = None if days is None else START + timedelta(days=days)
     tokens = Tokens(size, size * 2, size * 3, 0, size * 5)
     return BilledResponse(
@@ -84,7 +84,7 @@ def test_times_are_in_order_and_the_rest_by_cost() -> None:
 
 
 @pytest.mark.parametrize("time", TIMES)
-def test_what_has_no_price_goes_by_its_tokens(time: Dimension) -> None:
+def test_unpriced_rows_sort_by_tokens(time: Dimension) -> None:
     found = [response("moor", "new-9", 1, 10), response("fen", "new-9", 1, 20)]
     assert build_cross_table(found, ("project", time), Prices(), UTC).names("project") == [
         "fen",

@@ -1,4 +1,4 @@
-"""What is kept of bills counts as the bills do."""
+"""Billing data stored in the index counts as the bills do."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ billed = st.fixed_dictionaries(
 
 
 def line_of(row: dict[str, Any]) -> bytes:
-    """Returns a line of a log."""
+    """Return a line of a log."""
     message = {
         "id": row.pop("id"),
         "model": row.pop("model"),
@@ -64,7 +64,7 @@ def test_totals_from_stored_usage_are_equal(
     assert kept.client_costs == plain.client_costs
 
 
-def test_lines_that_say_the_same_are_kept_once(tmp_path: Path) -> None:
+def test_equal_lines_are_stored_once(tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     path.write_bytes(b"\n".join(line_of(dict(ROW, uuid=f"u{place}")) for place in range(5)))
     found = unpack_bills(pack_bills(path, "session"))
@@ -102,7 +102,7 @@ LATER = "2026-11-02T09:00:02.000Z"
         pytest.param({"id": "m2"}, 2, id="another response"),
     ],
 )
-def test_which_two_lines_of_a_response_are_kept_as_one(
+def test_lines_of_a_response_merged_in_storage(
     tmp_path: Path, change: dict[str, Any], kept: int
 ) -> None:
     path = tmp_path / "one.jsonl"
@@ -114,7 +114,7 @@ def test_which_two_lines_of_a_response_are_kept_as_one(
     assert found.bills[-1].uuid == "u2"
 
 
-def test_an_agent_that_warms_up_the_cache_is_known(tmp_path: Path) -> None:
+def test_warm_up_agent_is_recognised(tmp_path: Path) -> None:
     path = tmp_path / "agent-a1.jsonl"
     path.write_bytes(b'{"type":"user","uuid":"u","message":{"role":"user","content":"Warmup"}}\n')
     assert unpack_bills(pack_bills(path, "agent")).is_warmup

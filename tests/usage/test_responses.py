@@ -1,4 +1,4 @@
-"""Responses over all files: counted as plainly as can be, branches as the graph has them."""
+"""Responses over all files, counted plainly; branches as in the graph."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIGURES = (
 
 
 def plainly(root: Path) -> dict[str, list[int]]:
-    """Returns the figures of each response, in the plainest way there is."""
+    """Return the figures of each response, in the plainest way there is."""
     found: dict[str, list[int]] = {}
     for path in sorted(root.rglob("*.jsonl")):
         if path.name == "journal.jsonl":
@@ -72,7 +72,7 @@ def test_real_logs_add_up_to_the_token(shared: Path) -> None:
         ]
 
 
-def test_branches_of_real_logs_are_those_of_the_graph(shared: Path) -> None:
+def test_branches_of_real_logs_match_the_graph(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
     responses = count_responses(archive.sessions).responses
     graph = build(archive.files)
@@ -82,7 +82,7 @@ def test_branches_of_real_logs_are_those_of_the_graph(shared: Path) -> None:
     assert left
 
 
-def test_service_agents_are_those_of_the_graph() -> None:
+def test_service_agents_match_the_graph() -> None:
     assert usage.SERVICE_IDS == agents.SERVICE_IDS
     assert prompts.WARMUP == agents.SERVICE_PROMPT
 
@@ -91,7 +91,7 @@ Drawn = dict[str, list[dict[str, Any]]]
 
 
 def is_missed(archive: Drawn) -> bool:
-    """Tells whether a session called straight has a line that was left."""
+    """Return whether a session called straight has a line that was left."""
     given_ = sources(archive)
     graph = build(given_)
     main = [one for one in given_ if one.file.kind == "session"]
@@ -100,7 +100,7 @@ def is_missed(archive: Drawn) -> bool:
 
 
 @given(conversations)
-def test_a_straight_session_has_no_branch(archive: Drawn) -> None:
+def test_linear_session_has_no_branch(archive: Drawn) -> None:
     assert not is_missed(archive)
 
 
@@ -111,7 +111,7 @@ def test_a_linear_session_among_others_has_no_abandoned_records(archive: Drawn) 
 
 
 def nearly_straight(lengths: list[int], back: list[int]) -> Drawn:
-    """Returns turns of so many records, the prompts of which hang that many records back."""
+    """Return turns of so many records, the prompts of which hang that many records back."""
     plain = {
         "uuid": None,
         "session": "s1",
@@ -139,7 +139,7 @@ turns = st.lists(
 
 
 @given(turns)
-def test_most_sessions_are_straight(drawn: list[tuple[int, int]]) -> None:
+def test_most_sessions_are_linear(drawn: list[tuple[int, int]]) -> None:
     lengths, back = [length for length, _ in drawn], [steps for _, steps in drawn]
     archive = nearly_straight(lengths, back)
     assert not is_missed(archive)
@@ -195,7 +195,7 @@ FORKS = {
 
 @pytest.mark.parametrize("name", FORKS)
 @pytest.mark.parametrize(("old", "new"), [("main", "side"), ("side", "main")])
-def test_graph_logs_and_index_name_the_same_owner(
+def test_graph_logs_and_index_agree_on_owners(
     tmp_path: Path, name: str, old: str, new: str
 ) -> None:
     note, between, begun = FORKS[name]

@@ -1,4 +1,4 @@
-"""Bills to responses, responses to rows and blocks: whose, when, and how they add up."""
+"""From bills to responses, rows and blocks: owners, times, totals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ONE = (100 * 3 + 10 * 15) / 1_000_000
 
 
 def bill(second: int = 1, **fields: Any) -> tuple[int, Bill]:
-    """Returns the bill of a line."""
+    """Return the bill of a line."""
     message = {
         "id": fields.pop("id", "msg_1"),
         "model": fields.pop("model", MODEL),
@@ -66,14 +66,14 @@ FIRST, SECOND = Origin("s1", "p"), Origin("s2", "q")
 AGENT = Origin("s1", "p", "agent", "a1")
 
 
-def test_a_response_belongs_to_the_session_that_had_it_first() -> None:
+def test_response_belongs_to_its_first_session() -> None:
     ours = [bill(1, id="a", sessionId="s1"), bill(5, sessionId="s1")]
     copy = [bill(5, sessionId="s2"), bill(9, id="b", sessionId="s2")]
     for files in ([(FIRST, ours), (SECOND, copy)], [(SECOND, copy), (FIRST, ours)]):
         assert sorted(one.session for one in counted(*files)) == ["s1", "s1", "s2"]
 
 
-def test_a_copy_says_that_it_is_one() -> None:
+def test_copy_is_marked() -> None:
     copy = [bill(1, sessionId="s1", forkedFrom={"sessionId": "s2", "messageUuid": "u1"})]
     kept = [bill(1, sessionId="s1")]  # older clients kept the old session's id
     original = [bill(1, sessionId="s2")]
@@ -81,12 +81,12 @@ def test_a_copy_says_that_it_is_one() -> None:
     assert [one.session for one in counted((SECOND, kept), (FIRST, kept))] == ["s1"]
 
 
-def test_what_a_session_and_its_agent_share_is_the_sessions() -> None:
+def test_response_shared_with_an_agent_belongs_to_the_session() -> None:
     (found,) = counted((AGENT, [bill(1)]), (FIRST, [bill(1)]))
     assert found.kind == "main"
 
 
-def test_the_time_is_that_of_the_first_line_and_the_figures_of_the_largest() -> None:
+def test_time_of_the_first_line_and_usage_of_the_largest() -> None:
     (found,) = counted((FIRST, [bill(7, output=2), bill(9, output=480), bill(8, output=3)]))
     assert found.time == NOON + timedelta(seconds=7)
     assert found.tokens.output == 480
@@ -101,7 +101,7 @@ def test_costs_counted_by_the_client_are_kept_separately() -> None:
 
 
 def opened(line: int, begun: str = "", *, is_copy: bool = False) -> tuple[int, Bill]:
-    """Returns what the notes of a file say of its records: where the first stands among them."""
+    """Return what the notes of a file say of its records: where the first stands among them."""
     return line, Bill(type=OPENING, timestamp=begun, is_sidechain=is_copy)
 
 
@@ -121,7 +121,7 @@ BEFORE, AFTER = "2026-11-02T11:00:00.000Z", "2026-11-02T13:00:00.000Z"
         pytest.param(opened(9), opened(2, AFTER), "s2", id="begun after it, though with notes"),
     ],
 )
-def test_a_copy_is_known_by_its_notes(
+def test_copy_is_recognised_by_its_notes(
     theirs: tuple[int, Bill] | None, ours: tuple[int, Bill] | None, owner: str
 ) -> None:
     both = [bill(1, id="a"), bill(2, id="b")]
@@ -140,7 +140,7 @@ def test_of_two_files_the_one_without_own_records_was_abandoned() -> None:
 
 
 def state(cost: float) -> tuple[int, Bill]:
-    """Returns what the client says that a session has cost."""
+    """Return what the client says that a session has cost."""
     return 99, make_bill({"type": "cost-state", "totalCostUSD": cost})
 
 
@@ -195,7 +195,7 @@ def test_cost_counted_beyond_the_log_is_separate() -> None:
     )  # a run that was killed said nothing
 
 
-def test_days_are_those_of_a_zone() -> None:
+def test_days_are_local() -> None:
     late = response(datetime(2026, 11, 1, 23, 30, tzinfo=UTC))
     for offset, day in ((-5, "2026-11-01"), (0, "2026-11-01"), (1, "2026-11-02")):
         zone = timezone(timedelta(hours=offset))
@@ -206,7 +206,7 @@ def test_days_are_those_of_a_zone() -> None:
     assert [row.key for row in group_spending([late], "monthly", Prices(), UTC).rows] == ["2026-11"]
 
 
-def test_what_has_no_time_is_in_a_row_of_its_own_and_in_no_span() -> None:
+def test_undated_responses_have_their_own_row() -> None:
     both = [response(), response(None)]
     rows = group_spending(both, "daily", Prices(), UTC).rows
     assert [row.key for row in rows] == ["2026-11-02", None]
@@ -237,7 +237,7 @@ numbers = st.lists(
 
 
 @given(numbers)
-def test_every_report_adds_up_to_the_same(drawn: list[tuple[int, str, int]]) -> None:
+def test_every_report_has_the_same_total(drawn: list[tuple[int, str, int]]) -> None:
     found = [
         response(NOON + timedelta(days=days), session=session, tokens=Tokens(tokens))
         for days, session, tokens in drawn
@@ -257,7 +257,7 @@ def at(hours: float) -> BilledResponse:
     return response(NOON + timedelta(hours=hours))
 
 
-def test_blocks_begin_with_the_hour_and_gaps_are_shown() -> None:
+def test_blocks_begin_at_the_hour_with_gaps() -> None:
     found = build_billing_blocks(
         [at(0.5), at(4), at(5.2), at(20)], Prices(), NOON + timedelta(hours=21)
     )
@@ -273,7 +273,7 @@ def test_blocks_begin_with_the_hour_and_gaps_are_shown() -> None:
     ]
 
 
-def test_the_present_block_is_projected_to_its_end() -> None:
+def test_current_block_is_projected() -> None:
     now = NOON + timedelta(hours=2)
     (block,) = build_billing_blocks([at(0), at(1)], Prices(), now)
     assert block.is_active
@@ -290,7 +290,7 @@ def test_the_present_block_is_projected_to_its_end() -> None:
     st.lists(st.integers(0, 2 * CHUNK // 3), max_size=6).map(lambda sizes: [*sizes, 3]),
     st.booleans(),
 )
-def test_blocks_are_the_lines_of_a_file(
+def test_blocks_from_lines_of_a_file(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], is_ended: bool
 ) -> None:
     path = tmp_path_factory.mktemp("blocks") / "log.jsonl"
@@ -321,7 +321,7 @@ LONG_RECORD = {"parentUuid": None, **RECORD, "message": "x" * 3000}
         pytest.param([{"type": "mode"}, RECORD, REPLY], None, "", False, id="a note without time"),
     ],
 )
-def test_what_the_notes_of_a_file_say_of_its_records(
+def test_notes_of_a_file_and_its_records(
     tmp_path: Path, lines: list[Any], line: int | None, begun: str, is_copy: bool
 ) -> None:
     path = tmp_path / "log.jsonl"
@@ -331,7 +331,7 @@ def test_what_the_notes_of_a_file_say_of_its_records(
     assert said == ([] if line is None else [(line, begun, is_copy)])
 
 
-def test_no_figure_of_real_logs_is_passed_over(shared: Path) -> None:
+def test_no_usage_of_real_logs_is_skipped(shared: Path) -> None:
     for path in sorted((shared / "corpus").rglob("*.jsonl")):
         slowly = [
             (line.number, one)
@@ -389,7 +389,7 @@ FORKED = {"forkedFrom": {"sessionId": "s9", "messageUuid": "u"}}
         pytest.param((FIRST, [bill(1)]), (SECOND, [bill(9)]), id="the file that began first"),
     ],
 )
-def test_whose_a_response_is_that_two_files_hold(
+def test_owner_of_a_response_in_two_files(
     one: tuple[Origin, list[tuple[int, Bill]]], other: tuple[Origin, list[tuple[int, Bill]]]
 ) -> None:
     for files in ((one, other), (other, one)):
@@ -398,7 +398,7 @@ def test_whose_a_response_is_that_two_files_hold(
         assert found.time == datetime(2026, 11, 2, 12, 0, 1, tzinfo=UTC)
 
 
-def test_of_two_files_that_are_alike_the_first_owns() -> None:
+def test_first_of_two_equal_files_owns() -> None:
     (found,) = counted((SECOND, [bill(1)]), (FIRST, [bill(1)]))
     assert (found.session, found.file) == ("s2", 0)
 
@@ -422,7 +422,7 @@ def test_the_last_line_in_its_file_gives_the_place_of_a_response() -> None:
         (("9999-12-31T23:00:00.000Z",), None),
     ],
 )
-def test_when_a_response_began(stamps: tuple[str | None, ...], time: int | None) -> None:
+def test_start_of_a_response(stamps: tuple[str | None, ...], time: int | None) -> None:
     (found,) = counted((FIRST, [bill(place, timestamp=one) for place, one in enumerate(stamps)]))
     assert found.time == (datetime(2026, 11, 2, 12, 0, time, tzinfo=UTC) if time else None)
 
@@ -443,7 +443,7 @@ def test_agents_of_older_versions_are_in_the_file_of_their_session() -> None:
     ("start", "end", "is_in"),
     [(None, None, True), (0, None, True), (1, None, False), (None, 0, False), (None, 1, True)],
 )
-def test_a_span_of_time_begins_with_its_start_and_ends_before_its_end(
+def test_period_includes_its_start_and_excludes_its_end(
     start: int | None, end: int | None, is_in: bool
 ) -> None:
     ends = [None if one is None else NOON + timedelta(seconds=one) for one in (start, end)]
@@ -459,7 +459,7 @@ def test_a_span_of_time_begins_with_its_start_and_ends_before_its_end(
         pytest.param((0.5, 5.2), 2, 0, id="it begins with the hour"),
     ],
 )
-def test_where_a_block_ends(hours: tuple[float, ...], blocks: int, gaps: int) -> None:
+def test_end_of_a_block(hours: tuple[float, ...], blocks: int, gaps: int) -> None:
     found = build_billing_blocks(
         [response(NOON + timedelta(hours=one)) for one in hours], Prices(), NOON
     )
@@ -483,7 +483,7 @@ def test_which_block_continues(minutes: int, is_active: bool) -> None:
     ("by", "key"),
     [("daily", "2026-11-02"), ("weekly", "2026-11-02"), ("monthly", "2026-11")],
 )
-def test_what_a_row_is_called(by: Any, key: str) -> None:
+def test_row_names(by: Any, key: str) -> None:
     assert [row.key for row in group_spending([response()], by, Prices(), UTC).rows] == [key]
     sunday = response(NOON - timedelta(days=1))
     assert group_spending([sunday], "weekly", Prices(), UTC).rows[0].key == "2026-10-26"

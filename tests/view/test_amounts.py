@@ -1,4 +1,4 @@
-"""Amounts to words: how long a turn took, how large a conversation was at a compaction."""
+"""Formatting of durations and compaction sizes."""
 
 import pytest
 
@@ -16,7 +16,7 @@ SECOND, HOUR = 1000, 3_600_000
         (None, 0, ""),
     ],
 )
-def test_how_long_a_turn_took(duration: float | None, asking: float, words: str) -> None:
+def test_turn_duration(duration: float | None, asking: float, words: str) -> None:
     assert format_turn_duration(duration, asking) == words
 
 
@@ -25,7 +25,7 @@ def test_how_long_a_turn_took(duration: float | None, asking: float, words: str)
     ("count", "words"),
     [(115_999, "115k"), (1000, "1k"), (999, "999"), (1_234_567, "1234k"), (0, ""), (None, "")],
 )
-def test_the_size_of_a_compaction_is_cut_to_thousands(count: int | None, words: str) -> None:
+def test_compaction_size_is_in_thousands(count: int | None, words: str) -> None:
     assert format_thousands(count) == words
 
 
@@ -39,7 +39,7 @@ def test_the_size_of_a_compaction_is_cut_to_thousands(count: int | None, words: 
         ((None, 0.5), ["?", "$0.50"]),
     ],
 )
-def test_sums_that_are_compared_have_the_same_places(
+def test_compared_sums_have_the_same_decimals(
     sums: tuple[float | None, ...], words: list[str]
 ) -> None:
     assert format_money_column(sums, "?") == words

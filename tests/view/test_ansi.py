@@ -1,4 +1,4 @@
-"""Escape sequences: none reaches a reader but harmless colours."""
+"""Escape sequences: only harmless colours reach a reader."""
 
 import pytest
 from hypothesis import given
@@ -43,12 +43,12 @@ ESC = "\x1b"
         ("one\r\ntwo\r\n", "one\ntwo\n", "one\ntwo\n"),
     ],
 )
-def test_sequences_go_and_colours_may_stay(text: str, plain: str, coloured: str) -> None:
+def test_sequences_are_removed_and_colours_may_stay(text: str, plain: str, coloured: str) -> None:
     assert (strip_escapes(text), clean_terminal_output(text)) == (plain, coloured)
 
 
 @given(st.text(alphabet="a1;m[]\\\x07\x1b\x9b8?\n\r", max_size=40))
-def test_whatever_the_log_holds_no_other_sequence_is_left(text: str) -> None:
+def test_no_other_sequence_is_left_in_any_text(text: str) -> None:
     assert "\x1b" not in strip_escapes(text)
     assert "\x1b" not in COLOUR.sub("", clean_terminal_output(text))
 
@@ -70,12 +70,12 @@ def test_long_texts_fold_in_the_middle(count: int, first: int, last: int, pictur
     assert " ".join([*fold.first, *hidden, *fold.last]) == picture
 
 
-def test_a_fold_knows_its_size_and_ends_with_words() -> None:
+def test_fold_shows_its_size_and_the_end() -> None:
     fold = fold_lines("a\nb\nc\nö\n\nlast", 1, 2)
     assert fold == (("a",), ("last",), 4, len("b\nc\nö\n\n".encode()))
 
 
-def test_a_return_hides_words_only_where_a_terminal_was_written_to() -> None:
+def test_carriage_return_hides_text_only_in_terminal_output() -> None:
     tones: tuple[Tone, ...] = ("quiet", "trouble")
     for tone in tones:
         words, output = (
@@ -85,7 +85,7 @@ def test_a_return_hides_words_only_where_a_terminal_was_written_to() -> None:
         assert (words.lines, output.lines) == (("a", "b", "c"), ("b", "c"))
 
 
-def test_of_a_very_long_line_the_size_of_the_rest_is_known() -> None:
+def test_very_long_line_shows_the_size_of_the_rest() -> None:
     assert cut_line("a" * 500) == ("a" * 500, "")
     assert cut_line("a" * 500 + "ö" * 1_450_000) == ("a" * 500, "2.9 MB more in this line")
 
@@ -100,12 +100,12 @@ def test_of_a_very_long_line_the_size_of_the_rest_is_known() -> None:
         ("", True, ""),
     ],
 )
-def test_what_is_told_is_told_once(text: str, is_told: bool, rest: str) -> None:
+def test_hidden_size_is_shown_once(text: str, is_told: bool, rest: str) -> None:
     told = ShownText(
         [CallLine(tool="Bash", subject="run npm test"), OutputBlock(lines=("one", "two"))]
     )
     assert (told.has(text), told.keep_unseen(text)) == (is_told, rest)
 
 
-def test_nothing_printed_is_nothing_to_show() -> None:
+def test_empty_output_is_empty() -> None:
     assert list(iter_output_blocks(" \n\n", 3)) == []

@@ -1,4 +1,4 @@
-"""Small charts: bars, columns, and days put together."""
+"""Small charts: bars, columns and grouped days."""
 
 from datetime import date, timedelta
 
@@ -13,7 +13,7 @@ DAY = date(2026, 11, 2)
 
 
 @pytest.mark.parametrize("wrong", [date.min, date.max])
-def test_days_of_wrong_clocks_are_not_on_the_map_of_a_year(wrong: date) -> None:
+def test_days_of_wrong_clocks_are_not_in_the_calendar(wrong: date) -> None:
     assert render_year_map({wrong: 3}) == ""
     assert render_year_map({wrong: 3, DAY: 1}) == render_year_map({DAY: 1})
 
@@ -31,16 +31,16 @@ def test_days_of_wrong_clocks_are_not_on_the_map_of_a_year(wrong: date) -> None:
         (5, 8, 2, "█▎"),
     ],
 )
-def test_a_bar_is_as_long_as_its_share(value: int, most: int, width: int, shown: str) -> None:
+def test_bar_length_is_its_share(value: int, most: int, width: int, shown: str) -> None:
     assert draw_bar(value, most, width) == shown
 
 
-def test_a_plain_bar_has_no_parts() -> None:
+def test_ascii_bar_has_no_fractions() -> None:
     assert draw_bar(3, 8, 8, ascii_only=True) == "###"
     assert draw_bar(1, 1000, 8, ascii_only=True) == "#"
 
 
-def test_columns_stand_on_one_line() -> None:
+def test_columns_share_a_baseline() -> None:
     assert draw_columns([0, 1, 4, 8], 2, 2) == ["      ██", "  ▂▂████"]
     assert draw_columns([0, 1, 2, 4, 8]) == [" ▁▂▄█"]
     assert draw_columns([0, 7], 1, ascii_only=True) == [" #"]
@@ -49,16 +49,14 @@ def test_columns_stand_on_one_line() -> None:
 
 
 @given(st.lists(st.integers(0, 10**9), max_size=40), st.integers(1, 5), st.booleans())
-def test_a_column_is_empty_only_where_there_is_nothing(
-    values: list[int], height: int, ascii_only: bool
-) -> None:
+def test_column_is_empty_only_for_zero(values: list[int], height: int, ascii_only: bool) -> None:
     lines = draw_columns(values, height, ascii_only=ascii_only)
     assert [len(line) for line in lines] == [len(values)] * height
     assert [one != " " for one in lines[-1]] == [value > 0 for value in values]
 
 
 @given(st.dictionaries(st.integers(0, 3000), st.integers(1, 9), min_size=1), st.integers(1, 200))
-def test_days_are_put_together_until_they_fit(counts: dict[int, int], width: int) -> None:
+def test_days_are_grouped_until_they_fit(counts: dict[int, int], width: int) -> None:
     found = group_counts({DAY + timedelta(days=day): n for day, n in counts.items()}, width)
     assert found is not None
     assert len(found.counts) <= width
@@ -67,14 +65,14 @@ def test_days_are_put_together_until_they_fit(counts: dict[int, int], width: int
     assert found.first == DAY + timedelta(days=min(counts))
 
 
-def test_no_days_make_no_chart() -> None:
+def test_no_days_give_no_chart() -> None:
     assert group_counts({}, 10) is None
     one = group_counts({DAY: 3}, 10)
     assert one is not None
     assert (one.span, one.counts) == ("day", (3,))
 
 
-def test_labels_stand_apart() -> None:
+def test_labels_do_not_touch() -> None:
     assert draw_axis({0: "0:00", 3: "x", 12: "6:00"}, 16) == "0:00        6:00"
     assert draw_axis({14: "6:00"}, 16) == ""
     assert justify_ends("a", "b", 5) == "a   b"

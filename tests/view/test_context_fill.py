@@ -1,4 +1,4 @@
-"""What fills a context: each block counts once, the largest are named, with their place."""
+"""What fills a context: each block counts once, the largest are listed with their place."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -38,7 +38,7 @@ A7< "Done."
 
 
 def filled(folder: Path, drawing: Drawing) -> Weighed:
-    """Returns what fills a drawn session."""
+    """Return what fills a drawn session."""
     drawing.write(folder)
     archive = Archive([folder])
     return weigh_context(archive.open(archive.sessions[0]), "x", archive.prices)
@@ -46,7 +46,7 @@ def filled(folder: Path, drawing: Drawing) -> Weighed:
 
 @pytest.fixture
 def story(tmp_path: Path) -> tuple[Weighed, dict[str, Fill]]:
-    """Returns the story, and its fills by kind."""
+    """Return the story, and its fills by kind."""
     found = filled(tmp_path, draw(STORY))
     return found, {one.kind: one for one in found.fills}
 
@@ -63,7 +63,7 @@ def test_kinds_add_up_to_all_messages(gallery: Path) -> None:
             assert sums == sorted(sums, reverse=True)
 
 
-def test_results_are_named_with_their_turn_their_line_and_their_call(
+def test_results_have_turn_line_and_call(
     story: tuple[Weighed, dict[str, Fill]],
 ) -> None:
     found, kinds = story
@@ -81,14 +81,14 @@ def test_results_are_named_with_their_turn_their_line_and_their_call(
     assert found.turns == 2
 
 
-def test_what_an_agent_reported_is_no_common_result(
+def test_agent_reports_are_not_ordinary_results(
     story: tuple[Weighed, dict[str, Fill]],
 ) -> None:
     reports = story[1]["reports"]
     assert (reports.count, reports.largest[0].words) == (1, "Agent Look for callers")
 
 
-def test_a_file_that_was_read_twice_is_told_once_without_its_last_reading(
+def test_repeated_read_is_listed_once_without_the_last(
     story: tuple[Weighed, dict[str, Fill]],
 ) -> None:
     again = story[1]["rereads"]
@@ -98,7 +98,7 @@ def test_a_file_that_was_read_twice_is_told_once_without_its_last_reading(
     assert read.tokens == again.tokens == results[read.calls].tokens
 
 
-def test_pictures_and_thoughts_count_for_themselves(
+def test_images_and_thinking_count_separately(
     story: tuple[Weighed, dict[str, Fill]],
 ) -> None:
     kinds = story[1]
@@ -109,7 +109,7 @@ def test_pictures_and_thoughts_count_for_themselves(
 
 
 def sent(*messages: tuple[str, list[dict[str, Any]]]) -> dict[str, Fill]:
-    """Returns what fills a request."""
+    """Return what fills a request."""
     found = Context(True, None, None, (), [], list(messages), ())
     fills = measure_fills(found)
     own = sum(one.tokens for one in fills if one.kind != "rereads")
@@ -118,11 +118,11 @@ def sent(*messages: tuple[str, list[dict[str, Any]]]) -> dict[str, Fill]:
 
 
 def text(words: str) -> dict[str, Any]:
-    """Returns a block of text."""
+    """Return a block of text."""
     return {"type": "text", "text": words}
 
 
-def test_a_reminder_that_is_told_again_is_one_row() -> None:
+def test_repeated_reminder_is_one_row() -> None:
     told = "<system-reminder>\nThe list is empty.\n</system-reminder>"
     kinds = sent(
         ("user", [text("Hello."), text(told)]),
@@ -136,7 +136,7 @@ def test_a_reminder_that_is_told_again_is_one_row() -> None:
     assert (again.words, again.times, again.message) == ("The list is empty.", 2, 1)
 
 
-def test_a_picture_in_a_result_is_no_text() -> None:
+def test_image_in_a_result_is_not_text() -> None:
     result = {
         "type": "tool_result",
         "tool_use_id": "t1",
@@ -186,7 +186,7 @@ def test_only_the_largest_are_listed() -> None:
         (1, "cache expired at 2026-11-02 09:05"),
     ],
 )
-def test_which_price_it_is_now(seconds: int, told: str) -> None:
+def test_current_price_warm_or_cold(seconds: int, told: str) -> None:
     cold_at = datetime(2026, 11, 2, 9, 5).astimezone()
     sent = NextSent(100, NextCost(0.1, 0.2), cold_at)
     now = cold_at + timedelta(seconds=seconds)

@@ -1,4 +1,4 @@
-"""What is told of edits: figures, reasons, and where two lines differ."""
+"""Wording of edits: figures, reasons, and where two lines differ."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from plait.view.context import NextCost
 
 
 def report(**given: object) -> EditReport:
-    """Returns a report of a clone of 1,234 lines, with some things changed."""
+    """Return a report of a clone of 1,234 lines, with some things changed."""
     told: dict[str, object] = {
         "operation": "clone",
         "source": "a",
@@ -36,7 +36,7 @@ def report(**given: object) -> EditReport:
     return EditReport(**{**told, **given})  # type: ignore[arg-type]
 
 
-def test_figures_have_units_and_the_unknown_is_no_zero() -> None:
+def test_figures_have_units_and_unknown_is_not_zero() -> None:
     assert list(list_size_rows(report())) == [
         ("lines", "1,234", "1,235"),
         ("turns", "5", "5"),
@@ -45,7 +45,7 @@ def test_figures_have_units_and_the_unknown_is_no_zero() -> None:
     ]
 
 
-def test_dollars_are_told_where_they_were_asked_for() -> None:
+def test_dollars_are_shown_on_request() -> None:
     before = Measures(9, 5, 12_345, 100_000, NextCost(0.05, 0.625))
     after = Measures(7, 5, 2_345, 40_000, NextCost(0.02, None))
     assert list(list_size_rows(report(before=before, after=after)))[4:] == [
@@ -82,7 +82,7 @@ def test_dollars_are_told_where_they_were_asked_for() -> None:
         ("switch", 40_000, None, None),
     ],
 )
-def test_a_cut_says_what_it_saves(
+def test_cut_shows_its_savings(
     operation: str, tokens: int | None, turns: float | None, words: str | None
 ) -> None:
     one = report(
@@ -94,7 +94,7 @@ def test_a_cut_says_what_it_saves(
     assert format_saving(one) == words
 
 
-def test_of_a_cut_the_many_come_first() -> None:
+def test_largest_cuts_come_first() -> None:
     reasons = (Change("dropped", 2, "thinking"), Change("rewritten", 9, "result of Bash"))
     assert [row[0] for row in list_fate_rows(report(reasons=reasons))] == ["2", "9"]
     assert [row[0] for row in list_fate_rows(report(operation="trim", reasons=reasons))] == [
@@ -103,7 +103,7 @@ def test_of_a_cut_the_many_come_first() -> None:
     ]
 
 
-def test_only_lines_that_there_are_have_a_reason() -> None:
+def test_only_existing_lines_have_a_reason() -> None:
     reasons = (Change("rewritten", 1233, "new ids"), Change("dropped", 0, "torn"))
     assert list(list_fate_rows(report(reasons=reasons))) == [("1,233", "rewritten", "new ids")]
 
@@ -120,16 +120,16 @@ def test_only_lines_that_there_are_have_a_reason() -> None:
         ({"operation": "delete", "session": "a", "rewritten": 0, "added": 0}, False),
     ],
 )
-def test_an_edit_that_leaves_every_line_is_idle(changes: dict[str, object], is_idle: bool) -> None:
+def test_edit_that_changes_no_line_is_idle(changes: dict[str, object], is_idle: bool) -> None:
     assert report(**changes).is_idle is is_idle
 
 
-def test_what_was_done_names_the_session_that_is_new() -> None:
+def test_report_names_the_new_session() -> None:
     assert format_done(report()) == "cloned as b"
     assert format_done(report(operation="rename", session="a")) == "renamed"
 
 
-def test_a_rule_is_told_with_its_line_where_it_has_one() -> None:
+def test_rule_is_shown_with_its_line() -> None:
     assert format_problem(BrokenRule("pairs", None, 7, "no result")) == "line 7: no result"
     assert format_problem(BrokenRule("pairs", None, None, "no result")) == "no result"
     of_agent = BrokenRule("pairs", None, 7, "no result", "agent-a1.jsonl")
@@ -146,7 +146,7 @@ def test_a_rule_is_told_with_its_line_where_it_has_one() -> None:
         ("undoing", "rename, interrupted", True),
     ],
 )
-def test_a_list_tells_what_still_stands(state: str, words: str, can_undo: bool) -> None:
+def test_list_shows_which_edits_are_in_effect(state: str, words: str, can_undo: bool) -> None:
     entry = EditEntry("id", "rename", "a", "/a.jsonl", "2026-11-16T00:00:00Z", state)
     assert (format_entry(entry), entry.can_undo) == (words, can_undo)
 
@@ -166,7 +166,7 @@ SAME = "x" * 100
         (b"\xff1", b"\xff2", ("\ufffd1", "\ufffd2")),
     ],
 )
-def test_two_lines_are_cut_to_where_they_differ(
+def test_lines_are_cut_to_their_difference(
     before: bytes | None, after: bytes | None, told: tuple[str | None, str | None]
 ) -> None:
     assert cut_to_difference(before, after, 40) == told

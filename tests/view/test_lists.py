@@ -1,4 +1,4 @@
-"""Values of lists and charts to what is shown: order, nesting, scales, words."""
+"""Lists and charts: order, nesting, scales and labels."""
 
 from datetime import UTC, datetime
 
@@ -32,7 +32,7 @@ NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 
 def one(name: str, parent: str | None = None, **facts: object) -> ListedSession:
-    """Returns a session of a list."""
+    """Return a session of a list."""
     plain = {"title": name, "prompt": None, "project": "p", "place": "/home/dev/p"}
     plain |= {"folder": "p", "root": plain["place"]}
     return ListedSession(name=name, parent=parent, **{**plain, **facts})  # type: ignore[arg-type]
@@ -49,12 +49,12 @@ def one(name: str, parent: str | None = None, **facts: object) -> ListedSession:
         ("a<b b<a c", "c0 a0 b0"),
     ],
 )
-def test_no_session_is_lost_however_they_go_on_from_each_other(drawn: str, wanted: str) -> None:
+def test_no_session_is_lost_in_any_nesting(drawn: str, wanted: str) -> None:
     rows = [one(*piece.split("<")) for piece in drawn.split()]
     assert " ".join(f"{row.name}{depth}" for row, depth in nest_sessions(rows)) == wanted
 
 
-def test_what_an_address_asks_comes_back_in_the_next_one() -> None:
+def test_parameters_round_trip() -> None:
     choice = SessionFilter(q="a & b", branches="1", sort="cost", turned="1", n=400)
     assert choice.url() == "/sessions?q=a+%26+b&branches=1&sort=cost&turned=1&n=400"
     assert read_session_filter(
@@ -65,7 +65,7 @@ def test_what_an_address_asks_comes_back_in_the_next_one() -> None:
     )
 
 
-def test_sessions_without_a_price_are_the_cheapest() -> None:
+def test_unpriced_sessions_sort_as_cheapest() -> None:
     rows = [one("a"), one("b", cost=0.0), one("c", cost=2.0)]
     assert [row.name for row in filter_sessions(rows, SessionFilter(sort="cost"))] == [
         "c",
@@ -74,7 +74,7 @@ def test_sessions_without_a_price_are_the_cheapest() -> None:
     ]
 
 
-def test_a_title_is_text_and_is_not_cut_within_a_word() -> None:
+def test_title_is_plain_text_cut_between_words() -> None:
     hostile = render_title_link(one("x", title="<b>'\"&\u202e" + " word" * 60), 40)
     assert "<b>" not in hostile
     assert "\u202e" not in hostile
@@ -84,12 +84,12 @@ def test_a_title_is_text_and_is_not_cut_within_a_word() -> None:
 @pytest.mark.parametrize(
     ("most", "top"), [(0, 1), (0.03, 0.04), (1, 1), (7, 8), (83, 100), (101, 200), (1999, 2000)]
 )
-def test_a_scale_ends_with_a_round_number_above_all(most: float, top: float) -> None:
+def test_scale_ends_with_a_round_number(most: float, top: float) -> None:
     assert round_up(most) == pytest.approx(top)
     assert round_up(most) >= most
 
 
-def test_a_chart_says_its_figures_in_a_table_too() -> None:
+def test_chart_has_a_table() -> None:
     chart = Chart(
         title="Walks",
         labels=("Monday", "Tuesday", "Wednesday"),
@@ -111,7 +111,7 @@ def test_a_chart_says_its_figures_in_a_table_too() -> None:
     assert '<th scope="row">Tuesday</th>' not in drawn
 
 
-def test_many_series_are_put_together() -> None:
+def test_many_series_are_combined() -> None:
     found = merge_small_series([Series(f"m{n}", (float(n), 1.0), f"m-{n}") for n in range(9)])
     assert found[-1].key == "m-4,m-3,m-2,m-1,m-0"
     assert [series.name for series in found] == ["m8", "m7", "m6", "m5", "other"]
@@ -119,7 +119,7 @@ def test_many_series_are_put_together() -> None:
     assert sum(series.total for series in found) == 45
 
 
-def test_no_step_of_time_is_left_out() -> None:
+def test_no_time_step_is_missing() -> None:
     assert list(iter_steps("2026-10-30", "2026-11-02", "day"))[1:3] == ["2026-10-31", "2026-11-01"]
     assert list(iter_steps("2026-10-26", "2026-11-09", "week")) == [
         "2026-10-26",
@@ -134,7 +134,7 @@ def test_no_step_of_time_is_left_out() -> None:
     ]
 
 
-def test_a_range_is_days_of_here_today_among_them() -> None:
+def test_range_is_local_days_including_today() -> None:
     start, end = Period(range="7d").bounds(NOW, "30d")
     assert start is not None
     assert (NOW.astimezone().date() - start.date()).days == 6
@@ -147,13 +147,11 @@ def test_a_range_is_days_of_here_today_among_them() -> None:
     ("value", "whole", "words"),
     [(0, 5, "0%"), (1, 5, "20%"), (1, 500, "&lt;1%"), (999, 1000, "99%"), (5, 5, "100%")],
 )
-def test_something_is_never_nothing_and_a_part_is_never_all(
-    value: float, whole: float, words: str
-) -> None:
+def test_rounding_never_gives_zero_or_all_percent(value: float, whole: float, words: str) -> None:
     assert format_share(value, whole) == words
 
 
-def test_words_of_times_places_and_prices() -> None:
+def test_times_places_and_prices_in_words() -> None:
     assert format_age(datetime(2026, 11, 15, 11, 30, tzinfo=UTC), NOW) == "30 min ago"
     assert format_age(datetime(2026, 11, 14, 11, 0, tzinfo=UTC), NOW) == "yesterday"
     assert format_age(datetime(2025, 1, 2, 12, 0, tzinfo=UTC), NOW) == "2025-01-02"

@@ -45,7 +45,7 @@ def name(item: OutlineItem) -> str:
     return str(item.count) if item.kind == "agents" else item.title or "-"
 
 
-def test_what_leaves_a_line_hangs_on_it_in_its_order() -> None:
+def test_branches_are_listed_in_order() -> None:
     assert picture(sketch(SESSIONS)) == [
         "trunk start",
         "├─ agent look",
@@ -67,7 +67,7 @@ def test_agents_can_be_counted_instead() -> None:
 
 
 # checklist: D7, D13, D14
-def test_junctions_are_known_from_both_sides() -> None:
+def test_forks_are_known_from_both_sides() -> None:
     drawn = sketch(SESSIONS)
     trunk, agent, deeper, branch, knot, other = iter_outline(drawn.graph)
     letters = [drawn.names[uuid] for uuid in trunk.junctions]

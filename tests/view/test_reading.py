@@ -1,4 +1,4 @@
-"""Conversations to passages: what is read, in which order, how deep."""
+"""Conversations as passages: content, order and depth."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ class TenDollars:
     """Prices at which every response costs the same."""
 
     def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
-        """Returns ten dollars."""
+        """Return ten dollars."""
         return 10.0
 
 
 def reading(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> TerminalRenderer:
-    """Returns a reading of drawn conversations."""
+    """Return a reading of drawn conversations."""
     return TerminalRenderer(found.all, SessionCosts(found.all, TenDollars()), depth, thinking)
 
 
 def picture(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> list[str]:
-    """Returns what is read of the active conversation, a line a passage."""
+    """Return what is read of the active conversation, a line a passage."""
     shown = reading(found, depth, thinking=thinking).iter_blocks(found.main)
     return ["  " * passage.level + said(passage) for passage in shown]
 
 
 def said(passage: AnyBlock) -> str:
-    """Returns a passage in a few words."""
+    """Return a passage in a few words."""
     match passage:
         case TurnHeaderBlock():
             return f"— {passage.number}"
@@ -80,7 +80,7 @@ A3< "Done."
 """
 
 
-def test_a_late_result_is_read_where_it_arrived() -> None:
+def test_late_result_is_shown_where_it_arrived() -> None:
     # checklist: D64
     assert picture(talk(LATE)) == [
         "— 1",
@@ -93,7 +93,7 @@ def test_a_late_result_is_read_where_it_arrived() -> None:
     ]
 
 
-def test_it_is_read_with_its_call_where_nothing_is_between() -> None:
+def test_late_result_directly_after_its_call_is_shown_with_it() -> None:
     # checklist: D66
     thought = LATE.replace('"Meanwhile, a word."', 'think "hm"')
     assert picture(talk(thought)) == [
@@ -126,7 +126,7 @@ A21< "Nothing either."
 """
 
 
-def test_agents_are_read_where_they_were_sent_out() -> None:
+def test_agents_are_shown_at_their_call() -> None:
     found = talk(AGENTS)
     assert picture(found) == [
         "— 1",
@@ -144,24 +144,24 @@ def test_agents_are_read_where_they_were_sent_out() -> None:
     assert picture(found, "answers") == ["— 1", "prompt: find out", "answer: Nothing is there."]
 
 
-def test_a_turn_costs_what_its_agents_cost_too() -> None:
+def test_turn_cost_includes_its_agents() -> None:
     found = talk(AGENTS)
     (head,) = (p for p in reading(found).iter_blocks(found.main) if isinstance(p, TurnHeaderBlock))
     assert (head.spent.cost, head.spent.calls, head.spent.is_partly_priced) == (50.0, 1, False)
 
 
-def test_a_response_that_goes_on_after_a_prompt_is_paid_for_once() -> None:
+def test_response_continuing_after_a_prompt_is_priced_once() -> None:
     found = talk('U1 "one"\nA1< "a"\nU2< "two"\nA2<~A1 "b"\nA3< "c"')
     heads = [p for p in reading(found).iter_blocks(found.main) if isinstance(p, TurnHeaderBlock)]
     assert [head.spent.cost for head in heads] == [10.0, 10.0]
 
 
-def test_an_agent_without_a_conversation_has_its_answer_in_the_result() -> None:
+def test_agent_without_a_log_has_its_answer_in_the_result() -> None:
     found = talk(AGENTS[: AGENTS.index("agent looker")])
     assert picture(found)[2:4] == ["Agent “Look” → 3 calls, 34k tokens", "  answer: Nothing."]
 
 
-def test_the_items_behind_a_reading_are_those_that_are_seen() -> None:
+def test_items_match_what_is_shown() -> None:
     found = talk(AGENTS)
     names = [found.names[item.uuid or ""] for item in reading(found).iter_items(found.main)]
     assert " ".join(names) == "U1 A1 U11 A11.1 A11 U21 A21 R11 R12 A12 R1 A2"
@@ -171,7 +171,7 @@ def test_the_items_behind_a_reading_are_those_that_are_seen() -> None:
     assert names == ["U1"]
 
 
-def test_marks_of_the_way_stand_where_they_happened() -> None:
+def test_branch_marks_are_where_they_happened() -> None:
     found = talk(
         """
 U1 "one"
@@ -206,7 +206,7 @@ A6< "Fixed."
     assert "  prompt: fix teh" in picture(found, "all")
 
 
-def test_troubles_in_a_row_are_told_once() -> None:
+def test_consecutive_errors_are_shown_once() -> None:
     found = talk(
         """
 U1 "go"
@@ -218,7 +218,7 @@ E1< "API Error: 529"
     assert picture(found)[2:] == ["API error 529: Overloaded, 2 times", "error: API Error: 529"]
 
 
-def test_a_turn_whose_opener_is_not_shown_says_what_it_was() -> None:
+def test_turn_with_a_hidden_opener_says_what_it_was() -> None:
     found = talk('M1 "Go on from where you were."\nA1< "Going on."')
     assert picture(found) == ["— 1", "meta: Go on from where you were.", "answer: Going on."]
 
@@ -227,7 +227,7 @@ HOOK = """{"attachment": {"type": "hook_non_blocking_error", "hookName": "Stop",
 "hookEvent": "Stop", "stderr": "no such file", "stdout": "half", "command": "curl x"}}"""
 
 
-def test_everything_that_a_hook_said_is_read_and_its_kind_once() -> None:
+def test_hook_output_is_shown_with_its_kind_once() -> None:
     found = talk(f'U1 "go"\nX1< attachment {" ".join(HOOK.split())}\nA1< "a"')
     assert picture(found, "all")[2:4] == [
         "attachment hook_non_blocking_error  Stop, exit 7",
@@ -235,7 +235,7 @@ def test_everything_that_a_hook_said_is_read_and_its_kind_once() -> None:
     ]
 
 
-def test_a_return_in_words_is_a_new_line() -> None:
+def test_carriage_return_in_text_is_a_new_line() -> None:
     found = talk('U1 "RETURN"\nA1< think "RETURN" + "RETURN"')
     main = found.main
     turns = msgspec.json.encode(main.turns).replace(b"RETURN", rb"one\rtwo")
@@ -247,20 +247,20 @@ def test_a_return_in_words_is_a_new_line() -> None:
 STRAY = '{"message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x"}]}}'
 
 
-def test_missing_and_stray_results_are_said() -> None:
+def test_missing_and_stray_results_are_mentioned() -> None:
     found = talk('U1 "go"\nT1< Bash(command="x")\nU2< "well?"\nA2< "Sorry."')
     assert "Bash x → no result in the log" in picture(found)
     stray = talk(f'U1 "go"\nX1< user {STRAY}\nA2< "b"')
     assert "late result  → result of a call missing from the log" in picture(stray)
 
 
-def test_thinking_that_was_not_recorded_is_said() -> None:
+def test_unrecorded_thinking_is_mentioned() -> None:
     found = talk('U1 "go"\nA1< think "" + "Done."')
     assert picture(found, thinking=True)[2] == "thinking: thinking not recorded"
 
 
 @pytest.mark.parametrize("depth", ["tools", "all"])
-def test_agents_may_be_nested_as_deep_as_they_like(depth: Depth) -> None:
+def test_agents_may_be_nested_deeply(depth: Depth) -> None:
     deep = 3000
 
     def agent(number: int) -> Conversation:
@@ -277,7 +277,7 @@ def test_agents_may_be_nested_as_deep_as_they_like(depth: Depth) -> None:
     assert max(passage.level for passage in shown) == deep
 
 
-def test_what_is_read_twice_is_read_once() -> None:
+def test_repeated_items_are_shown_once() -> None:
     found = talk(AGENTS)
     main = found.main
     (turn,) = main.turns

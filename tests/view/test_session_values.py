@@ -1,4 +1,4 @@
-"""What the tabs of a session say: the window, the files, the money."""
+"""The tabs of a session: context window, files, cost."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from plait.view.context import measure_context
 
 @pytest.fixture(scope="module")
 def sessions(gallery: Path) -> dict[str, Session]:
-    """Returns the sessions of the gallery by the names of their examples."""
+    """Return the sessions of the gallery by the names of their examples."""
     return {
         folder.name: Archive([folder]).sessions[0]
         for folder in sorted(gallery.iterdir())
@@ -26,7 +26,7 @@ def sessions(gallery: Path) -> dict[str, Session]:
     }
 
 
-def test_every_record_is_in_a_message_or_left_out_for_a_reason(
+def test_every_record_is_in_a_message_or_left_out_with_a_reason(
     sessions: dict[str, Session],
 ) -> None:
     for session in sessions.values():
@@ -40,7 +40,7 @@ def test_every_record_is_in_a_message_or_left_out_for_a_reason(
         assert own == sum(each.tokens for each in one.messages) == one.estimated
 
 
-def test_a_compaction_leaves_out_what_was_before_it(sessions: dict[str, Session]) -> None:
+def test_compaction_leaves_out_earlier_records(sessions: dict[str, Session]) -> None:
     found = build_resumption(sessions["compaction"])
     one = measure_context("x", found.context, found.tokens)
     assert "before compaction" in {each.reason for each in one.left_out}
@@ -62,7 +62,7 @@ def test_tokens_are_estimated(block: dict[str, object], least: int, most: int) -
     assert least <= estimate_block_tokens(block) <= most
 
 
-def test_files_are_told_once_by_file_and_once_by_turn(sessions: dict[str, Session]) -> None:
+def test_files_by_file_and_by_turn(sessions: dict[str, Session]) -> None:
     told = Archive([sessions["rich-tools"].path]).conversations(sessions["rich-tools"])
     found = list_changed_files(told)
     assert found.files
@@ -76,7 +76,7 @@ def test_files_are_told_once_by_file_and_once_by_turn(sessions: dict[str, Sessio
         assert {one.touch.path for one in story.touches} == {story.path}
 
 
-def test_the_money_of_a_session_is_that_of_its_totals(sessions: dict[str, Session]) -> None:
+def test_session_cost_matches_its_totals(sessions: dict[str, Session]) -> None:
     prices = Prices()
     for session in sessions.values():
         told = Archive([session.path]).conversations(session)
@@ -89,7 +89,7 @@ def test_the_money_of_a_session_is_that_of_its_totals(sessions: dict[str, Sessio
 
 
 def cost_by(prices: Prices) -> CostFunction:
-    """Returns what says what a response costs."""
+    """Return what says what a response costs."""
     return lambda one: (
         prices.cost(one.model, parse_tokens(one.usage), parse_time(one.started))
         if one.usage
@@ -97,7 +97,7 @@ def cost_by(prices: Prices) -> CostFunction:
     )
 
 
-def test_an_abandoned_branch_is_told_apart(sessions: dict[str, Session]) -> None:
+def test_abandoned_branch_is_separate(sessions: dict[str, Session]) -> None:
     told = Archive([sessions["rewind"].path]).conversations(sessions["rewind"])
     found = compute_session_cost(told, lambda _: None)
     assert {one.name for one in found.by_who} == {"main", "abandoned"}

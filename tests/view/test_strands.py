@@ -1,4 +1,4 @@
-"""Row shapes to strands in text: pictures, in boxes and in plain characters."""
+"""Graph rows as text, in box-drawing and plain characters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ A13<
 def picture(
     drawn: Sketch, detail: Detail = "turn", *, ascii_only: bool = False, everything: bool = False
 ) -> str:
-    """Returns the drawing with the first record of each row."""
+    """Return the drawing with the first record of each row."""
     found = draw_graph(iter_rows(drawn.graph, detail, everything=everything), ascii_only=ascii_only)
     return "\n".join(
         f"{line.text:<6} {drawn.names[line.row.uuids[0]] if line.part == 'row' else ''}".rstrip()
@@ -54,7 +54,7 @@ def picture(
 
 
 def trimmed(text: str) -> str:
-    """Returns a picture without the margin of the test."""
+    """Return a picture without the margin of the test."""
     return "\n".join(line[8:].rstrip() for line in text.strip("\n").splitlines()).rstrip()
 
 
@@ -88,7 +88,7 @@ def test_a_session_in_plain_characters() -> None:
     """)
 
 
-def test_agents_turn_by_turn_leave_and_come_back() -> None:
+def test_agents_branch_off_and_return() -> None:
     assert picture(sketch(WORK), everything=True).split("\n")[:8] == [
         "●      U1",
         "├─╮",

@@ -1,4 +1,4 @@
-"""Conversations to passages: which there are, in which order, where agents and folds open."""
+"""Conversations as passages: which, in which order, where agents and folds open."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def stream(found: Talk, manner: RenderOptions, *, folds: bool = True) -> Passage
 
 
 def picture(found: Talk, manner: RenderOptions | None = None, *, folds: bool = True) -> str:
-    """Returns the passages of the active conversation, as deep as they stand."""
+    """Return the passages of the active conversation, as deep as they stand."""
     told = stream(found, manner or RenderOptions(), folds=folds)
     passages = [one for turn in found.main.turns for one in told.iter_turn(found.main, turn)]
     return " ".join(f"{'>' * one.level}{letters(found, one)}" for one in passages)
@@ -84,13 +84,13 @@ def letters(found: Talk, passage: AnyPassage) -> str:
             assert_never(passage)
 
 
-def test_agents_are_told_where_they_were_sent_out() -> None:
+def test_agents_are_inserted_at_their_call() -> None:
     assert picture(talk(AGENTS)) == (
         "1: U1 A1+ (Look >1: >U11 >A11+ >(Dig >>1: >>U21 >>A21 >) >A12 ) A2"
     )
 
 
-def test_a_sink_may_keep_agents_apart_or_in_files() -> None:
+def test_writer_may_put_agents_apart_or_in_files() -> None:
     found = talk(AGENTS)
     assert picture(found, RenderOptions(agents="apart")) == "1: U1 A1+ A2"
     assert picture(found, RenderOptions(agents="files")) == "1: U1 A1+ see:Look A2"
@@ -100,7 +100,7 @@ def test_a_sink_may_keep_agents_apart_or_in_files() -> None:
     assert seen == ["1:", "U1", "A1+", "see:Look in a file", "A2"]
 
 
-def test_an_agent_is_told_once() -> None:
+def test_agent_appears_once() -> None:
     found = talk(AGENTS)
     told = stream(found, RenderOptions())
     (turn,) = found.main.turns
@@ -110,7 +110,7 @@ def test_an_agent_is_told_once() -> None:
     assert again == ["1:", "U1", "A1+", "see:Look", "A2"]
 
 
-def test_several_agents_of_a_call_come_in_their_time_where_that_is_wanted() -> None:
+def test_agents_of_a_call_can_be_ordered_by_time() -> None:
     found = talk(AGENTS)
     (turn,) = found.main.turns
     names = tuple(line.id for line in reversed([*found.all.by_line.values()]) if line.agent)
@@ -131,14 +131,14 @@ def test_folds_are_open_or_one_passage() -> None:
     assert picture(found, folds=False) == "1: U1 A1 2: U3 U2 A3"
 
 
-def test_what_is_not_told_parts_no_call_from_its_result() -> None:
+def test_hidden_items_do_not_separate_a_call_from_its_result() -> None:
     found = talk(LATE)
     assert picture(found) == "1: U1 A1 A2 R1? A3"
     assert picture(found, RenderOptions(has_thinking=False)) == "1: U1 A1+ A3"
     assert picture(found, RenderOptions(has_tools=False)) == "1: U1 A2 A3"
 
 
-def test_a_turn_of_which_nothing_is_told_is_no_passage() -> None:
+def test_empty_turn_is_no_passage() -> None:
     found = talk(LATE)
     (turn,) = found.main.turns
     rest = replace(turn, items=turn.items[1:])
@@ -147,7 +147,7 @@ def test_a_turn_of_which_nothing_is_told_is_no_passage() -> None:
     assert [letters(found, one) for one in told.iter_turn(found.main, turn)] == ["1:", "U1"]
 
 
-def test_a_turn_says_what_is_told_first() -> None:
+def test_turn_names_its_first_visible_item() -> None:
     found = talk(LATE)
     (turn,) = found.main.turns
     (begun, *_) = stream(found, RenderOptions()).iter_turn(found.main, turn)
@@ -155,7 +155,7 @@ def test_a_turn_says_what_is_told_first() -> None:
     assert begun.first == turn.opener
 
 
-def test_agents_that_no_call_names_stand_at_the_end() -> None:
+def test_agents_without_a_call_are_at_the_end() -> None:
     found = talk(AGENTS)
     for manner, expected in (
         (RenderOptions(), ["(Look", "1:", "U11"]),
@@ -179,7 +179,7 @@ def test_agents_that_no_call_names_stand_at_the_end() -> None:
         ({"error": {"status": 529}, "retryAttempt": 1}, 1, "API error 529, retry 1"),
     ],
 )
-def test_a_retry_says_which_it_is(value: dict[str, Any], times: int, words: str) -> None:
+def test_retry_has_a_number(value: dict[str, Any], times: int, words: str) -> None:
     assert format_note(ClientNote(kind="system", subtype="api_error", value=value), times) == words
 
 

@@ -1,4 +1,4 @@
-"""Conversations in time: what took how long, agents in lanes, gaps squeezed, order kept."""
+"""Conversations over time: durations, agent lanes, compressed gaps, order."""
 
 from itertools import pairwise
 
@@ -37,7 +37,7 @@ A4< "Thirteen."
 
 
 def told_of(text: str, tmp_path_factory: object) -> Conversations:
-    """Returns the conversations of a drawing."""
+    """Return the conversations of a drawing."""
     folder = tmp_path_factory.mktemp("drawn")  # type: ignore[attr-defined]
     draw(text).write(folder)
     from plait.archive import Archive
@@ -46,7 +46,7 @@ def told_of(text: str, tmp_path_factory: object) -> Conversations:
     return open_session(session).conversations
 
 
-def test_a_turn_is_told_by_what_took_its_time(tmp_path_factory: object) -> None:
+def test_turn_is_described_by_its_longest_parts(tmp_path_factory: object) -> None:
     told = told_of(DRAWING, tmp_path_factory)
     found = build_timeline(told, told.main)
     first, second = found.turns
@@ -70,7 +70,7 @@ def test_a_turn_is_told_by_what_took_its_time(tmp_path_factory: object) -> None:
     ]
 
 
-def test_what_runs_side_by_side_counts_once() -> None:
+def test_parallel_work_counts_once() -> None:
     assert sum_covered_time([]) == 0
     assert sum_covered_time([(0, 10), (5, 15), (20, 30)]) == 25
     assert sum_covered_time([(20, 30), (0, 10), (2, 3)]) == 20
@@ -87,7 +87,7 @@ S1<@+1s turn_duration {"durationMs": 15000}
 """
 
 
-def test_a_turn_is_made_of_the_model_tools_and_waiting(tmp_path_factory: object) -> None:
+def test_turn_splits_into_model_tools_and_waiting(tmp_path_factory: object) -> None:
     told = told_of(ASKED, tmp_path_factory)
     (turn,) = build_timeline(told, told.main).turns
     assert (turn.length, turn.asking_ms) == (40_000, 30_000), "the client left out 25 of them"
@@ -109,13 +109,13 @@ A3<@2026-11-02T09:05:10Z "done"
 """
 
 
-def test_what_ends_after_its_turn_counts_within_it_alone(tmp_path_factory: object) -> None:
+def test_work_after_the_turn_counts_only_within_it(tmp_path_factory: object) -> None:
     told = told_of(LATE, tmp_path_factory)
     first, _ = build_timeline(told, told.main).turns
     assert (first.length, first.tools_ms, first.model_ms) == (5000, 0, 5000)
 
 
-def test_a_clock_that_steps_back_gives_no_lead(tmp_path_factory: object) -> None:
+def test_clock_going_back_gives_no_negative_time(tmp_path_factory: object) -> None:
     drawn = 'U1@2026-11-02T09:00:10Z "go"\nA1<@2026-11-02T09:00:04Z "done"\n'
     told = told_of(f"file work cwd=/home/dev/tide\n{drawn}", tmp_path_factory)
     (bar,) = list_turn_bars(told.active, 1)
@@ -123,11 +123,11 @@ def test_a_clock_that_steps_back_gives_no_lead(tmp_path_factory: object) -> None
 
 
 def lane(name: str, start: float, end: float) -> Lane:
-    """Returns an agent."""
+    """Return an agent."""
     return Lane(line=name, words=name, kind="agent", parent=None, turn=None, start=start, end=end)
 
 
-def test_agents_share_a_lane_when_they_do_not_meet() -> None:
+def test_agents_share_a_lane_if_they_do_not_overlap() -> None:
     """a ──── c ──
     b   ────────── d."""
     found = assign_lanes([lane("a", 0, 4), lane("b", 2, 10), lane("c", 4, 6), lane("d", 10, 12)])
@@ -143,7 +143,7 @@ def test_no_two_agents_of_a_lane_overlap(spans: list[tuple[float, float]]) -> No
         assert all(before[1] <= after[0] for before, after in pairwise(held))
 
 
-def test_a_night_between_two_turns_takes_little_room() -> None:
+def test_long_gap_takes_little_space() -> None:
     minute, night = 60_000.0, 8 * 3_600_000.0
     scale = compressed_scale([(0, minute), (night, night + minute)], night + minute)
     assert scale.get_position(minute) > 0.45
@@ -152,15 +152,13 @@ def test_a_night_between_two_turns_takes_little_room() -> None:
 
 
 @given(SPANS, st.lists(st.floats(-10, 2e9), max_size=20))
-def test_times_keep_their_order_on_the_line(
-    spans: list[tuple[float, float]], times: list[float]
-) -> None:
+def test_times_keep_their_order(spans: list[tuple[float, float]], times: list[float]) -> None:
     scale = compressed_scale(spans, max([end for _, end in spans], default=0.0))
     places = [scale.get_position(time) for time in sorted(times)]
     assert places == sorted(places)
     assert all(0 <= place <= 1 for place in places)
 
 
-def test_where_all_time_counts_the_middle_is_in_the_middle() -> None:
+def test_uncompressed_scale_is_linear() -> None:
     assert linear_scale(10, 30).get_position(20) == 0.5
     assert linear_scale(5, 5).get_position(5) == 0

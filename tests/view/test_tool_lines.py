@@ -1,4 +1,4 @@
-"""Calls to one line each: what every tool was about, and how it went."""
+"""Tool calls as one line each: subject and outcome of every tool."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def called(
     outcome: Outcome = "ok",
     **more: Any,
 ) -> ToolCall:
-    """Returns a call with its result."""
+    """Return a call with its result."""
     result = Result(text, outcome, detail=detail, **more)
     if outcome == "missing":
         return ToolCall(response=0, call="c", name=name, input=given)
@@ -47,7 +47,7 @@ def called(
 
 
 def line_of(call: ToolCall) -> str:
-    """Returns a call's line as it reads."""
+    """Return a call's line as it reads."""
     line = format_call_line(CallView(call, DIRECTORY))
     return "  ".join(filter(None, (line.tool, line.subject, line.result and f"→ {line.result}")))
 
@@ -137,11 +137,11 @@ FOUND = {"query": "q", "results": [{"content": [{"title": "t"}, {"title": "u"}]}
         (called("Unheard", {}, enclosures=(Enclosure("image", None),)), "Unheard  → 1 block"),
     ],
 )  # fmt: skip
-def test_a_call_is_one_line(call: ToolCall, line: str) -> None:
+def test_call_is_one_line(call: ToolCall, line: str) -> None:
     assert line_of(call) == line
 
 
-def test_a_call_whose_result_stands_elsewhere_says_so() -> None:
+def test_call_with_a_result_elsewhere_says_so() -> None:
     seen = CallView(called("Bash", {"command": "sleep"}, "slept"))
     assert format_call_line(seen, has_result=False).result == "result below"
     missing = CallView(called("Bash", {"command": "sleep"}, outcome="missing"))
@@ -158,11 +158,11 @@ def test_a_call_whose_result_stands_elsewhere_says_so() -> None:
         ("a.py", "a.py"),
     ],
 )
-def test_paths_are_told_from_the_project(path: str, told: str) -> None:
+def test_paths_are_relative_to_the_project(path: str, told: str) -> None:
     assert relative_path(path, DIRECTORY) == told
 
 
-def test_below_a_change_stand_its_lines() -> None:
+def test_changed_lines_follow_an_edit() -> None:
     hunk = {"oldStart": 7, "oldLines": 4, "newStart": 7, "newLines": 4,
             "lines": [" ", " a", "-b", "+c", " d", " ", "\\ No newline"]}  # fmt: skip
     detail = {"oldString": "b", "newString": "c", "filePath": "/x", "structuredPatch": [hunk]}
@@ -176,7 +176,7 @@ def test_below_a_change_stand_its_lines() -> None:
     ]
 
 
-def test_a_long_change_is_folded_and_shown_whole_where_everything_is() -> None:
+def test_long_change_is_folded_except_at_full_depth() -> None:
     seen = CallView(called("Write", {"file_path": "/x", "content": "a\n" * 40}))
     (short,) = CallBlocks(seen).iter_all()
     assert isinstance(short, DiffBlock)
@@ -187,7 +187,7 @@ def test_a_long_change_is_folded_and_shown_whole_where_everything_is() -> None:
     assert (len(whole.lines), whole.hidden) == (40, 0)
 
 
-def test_below_other_calls_stand_their_lists_questions_and_plans() -> None:
+def test_lists_questions_and_plans_follow_their_calls() -> None:
     (todos,) = CallBlocks(CallView(called("TodoWrite", {"todos": TODOS}))).iter_all()
     assert isinstance(todos, TodoBlock)
     assert todos.items == (("completed", "a"), ("pending", "b"))
@@ -201,7 +201,7 @@ def test_below_other_calls_stand_their_lists_questions_and_plans() -> None:
     assert (plan.voice, plan.text) == ("plan", "# Plan")
 
 
-def test_failures_show_their_words_and_rejections_the_persons() -> None:
+def test_failures_show_errors_and_rejections_the_users_words() -> None:
     text = "<tool_use_error>File does not exist.</tool_use_error>"
     (failure,) = CallBlocks(
         CallView(called("Read", {"file_path": "/x"}, text, None, "failed"))
@@ -214,7 +214,7 @@ def test_failures_show_their_words_and_rejections_the_persons() -> None:
 
 
 def whole_of(call: ToolCall, *elsewhere: str) -> list[str]:
-    """Returns the lines below a call where everything is shown."""
+    """Return the lines below a call where everything is shown."""
     parts = list(CallBlocks(CallView(call, DIRECTORY), True, elsewhere).iter_all())
     return [
         line
@@ -247,17 +247,15 @@ ASKED = {"description": "Look", "prompt": "Look\naround"}
         (called("Unheard", {"data": "A" * 400}), ["data: (300 B of data)"]),
     ],
 )  # fmt: skip
-def test_where_everything_is_shown_nothing_is_left_out_or_said_twice(
-    call: ToolCall, lines: list[str]
-) -> None:
+def test_full_depth_is_complete_without_repetition(call: ToolCall, lines: list[str]) -> None:
     assert whole_of(call) == lines
 
 
-def test_the_prompt_of_an_agent_whose_conversation_follows_stands_there() -> None:
+def test_prompt_of_an_agent_is_with_its_conversation() -> None:
     assert whole_of(called("Agent", ASKED, "found"), "Look\naround") == ["found"]
 
 
-def test_an_output_that_is_not_beside_the_log_is_said_to_be_gone() -> None:
+def test_missing_stored_output_is_marked() -> None:
     call = called("Bash", {"command": "x"}, "part", persisted=PersistedOutput("b.txt", 9000))
     for is_lost, words in ((False, "is in"), (True, "is missing: no")):
         *_, last = CallBlocks(CallView(call, DIRECTORY, is_lost)).iter_all()
@@ -266,7 +264,7 @@ def test_an_output_that_is_not_beside_the_log_is_said_to_be_gone() -> None:
         )
 
 
-def test_of_a_failed_command_the_end_is_shown() -> None:
+def test_failed_command_shows_the_end_of_its_output() -> None:
     text = "Exit code 1\n" + "\n".join(f"line {n}" for n in range(1, 41))
     (failure,) = CallBlocks(
         CallView(called("Bash", {"command": "x"}, text, None, "failed"))
@@ -305,7 +303,7 @@ VALUES = st.recursive(
     st.sampled_from(["ok", "failed", "rejected", "interrupted", "launched", "missing"]),
     st.booleans(),
 )
-def test_no_call_is_too_odd_to_be_told(
+def test_any_call_can_be_shown(
     name: str, given_: object, detail: object, outcome: Outcome, is_full: bool
 ) -> None:
     seen = CallView(called(name, given_, "words", detail, outcome), DIRECTORY)
@@ -313,7 +311,7 @@ def test_no_call_is_too_odd_to_be_told(
     assert all(block.level == 0 for block in CallBlocks(seen, is_full).iter_all())
 
 
-def test_the_first_words_of_a_deep_input_are_found_without_going_down_in_calls() -> None:
+def test_deep_input_is_summarised_without_recursion() -> None:
     deep: object = "words"
     for _ in range(5000):
         deep = [deep]

@@ -1,4 +1,4 @@
-"""Text of logs to Markdown: what renderers make of it, and that no word is lost."""
+"""Log text as Markdown: how renderers show it, without losing a word."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ texts = st.lists(st.sampled_from([*HOSTILE, " ", "\n", "\n\n", "\n    ", "  "]))
 
 
 @given(texts)
-def test_nothing_in_an_answer_is_markup_but_formatting(text: str) -> None:
+def test_answer_contains_no_markup_but_formatting(text: str) -> None:
     found = elements(sanitize_markdown(text))
     assert found.names <= FORMATTING
     assert all(map(is_harmless, found.links))
 
 
 @given(texts)
-def test_a_prompt_shows_as_it_was_typed(text: str) -> None:
+def test_prompt_renders_as_typed(text: str) -> None:
     found = elements(quote_block(escape_literal(text)))
     assert found.names <= {"blockquote", "p", "br", "pre", "code"}
 
 
 @given(texts)
-def test_a_heading_or_a_cell_is_text(text: str) -> None:
+def test_heading_and_cell_are_text(text: str) -> None:
     assert elements(f"# {escape_phrase(text)}").names <= {"h1"}
     assert elements(f"| a |\n|---|\n| {escape_phrase(text)} |").names <= FORMATTING - {
         "a",
@@ -46,7 +46,7 @@ def test_a_heading_or_a_cell_is_text(text: str) -> None:
 
 
 @given(texts)
-def test_what_follows_stands_outside_of_any_text(text: str) -> None:
+def test_unclosed_markup_does_not_affect_what_follows(text: str) -> None:
     for block in (
         sanitize_markdown(text),
         quote_block(escape_literal(text)),
@@ -63,7 +63,7 @@ def test_no_word_is_lost(text: str) -> None:
 
 
 @given(st.text())
-def test_code_is_the_text_itself(text: str) -> None:
+def test_code_is_exact(text: str) -> None:
     shown = clean_text(text)
     fence, *lines, last = fence_code(shown).split("\n")
     assert "\n".join(lines) == shown
@@ -105,7 +105,7 @@ def test_any_text_can_be_shown(text: str) -> None:
         ("| `a|b` | `<i>` |", "| `a|b` | `&lt;i>` |"),
     ],
 )
-def test_an_answer_keeps_its_formatting(written: str, shown: str) -> None:
+def test_answer_keeps_its_formatting(written: str, shown: str) -> None:
     assert sanitize_markdown(written) == shown
 
 
@@ -123,7 +123,7 @@ def test_an_answer_keeps_its_formatting(written: str, shown: str) -> None:
         ("see\n```\n<b>\n```", "see\n\n```\n<b>\n```"),
     ],
 )
-def test_a_prompt_keeps_its_lines_and_signs(typed: str, shown: str) -> None:
+def test_prompt_keeps_its_lines_and_punctuation(typed: str, shown: str) -> None:
     assert escape_literal(typed) == shown
 
 
@@ -138,11 +138,11 @@ def test_a_prompt_keeps_its_lines_and_signs(typed: str, shown: str) -> None:
         ("tab\tnew\nline é 漢", "tab\tnew\nline é 漢"),
     ],
 )
-def test_nothing_commands_the_reader(text: str, left: str) -> None:
+def test_control_characters_are_removed(text: str, left: str) -> None:
     assert clean_text(text) == left
 
 
-def test_moments_and_beginnings() -> None:
+def test_times_and_excerpts() -> None:
     assert format_log_time("2026-04-14T09:09:28.123Z") == "2026-04-14 09:09:28"
     assert format_log_time("2026-04-14T11:09:28+02:00") == "2026-04-14 09:09:28"
     assert (format_log_time(None), format_log_time("long ago")) == ("", "long ago")

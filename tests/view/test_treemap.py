@@ -1,4 +1,4 @@
-"""Amounts to areas: as large as their shares, none outside, none over another."""
+"""Treemaps: areas proportional to their amounts, without overlap."""
 
 from itertools import combinations
 
@@ -17,7 +17,7 @@ amounts = st.lists(st.floats(0.01, 1000), min_size=1, max_size=20).map(
 
 @settings(max_examples=40, deadline=None)
 @given(amounts)
-def test_areas_are_shares_and_lie_beside_one_another(values: list[float]) -> None:
+def test_areas_are_proportional_and_do_not_overlap(values: list[float]) -> None:
     boxes = lay_out_squarified(values, BOX)
     whole = sum(values)
     for value, box in zip(values, boxes, strict=True):
@@ -35,12 +35,12 @@ def test_equal_amounts_are_nearly_squares() -> None:
         assert 0.5 <= box.width / box.height <= 2
 
 
-def test_nothing_has_no_area() -> None:
+def test_zero_has_no_area() -> None:
     assert lay_out_squarified([0.0, 0.0], BOX) == [Box(0, 0, 0, 0)] * 2
     assert lay_out_squarified([], BOX) == []
 
 
-def test_areas_are_named_and_stand_in_a_table() -> None:
+def test_areas_are_labelled_and_in_a_table() -> None:
     parts = [Area("<opus>", 3.0, Slice(model="o")), Area("tiny", 0.001, Slice(model="t"))]
     drawn = render_treemap(
         [Group(Area("moor", 3.001, Slice()), parts)], lambda one: f"${one:g}", "cost", "x"

@@ -1,4 +1,4 @@
-"""Prompts, records and blocks to a few words."""
+"""Short descriptions of prompts, records and blocks."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_prompts_lose_their_machine_tags(text: str, words: str) -> None:
         ("U1\nX1<", "novel-record", ""),
     ],
 )
-def test_a_record_in_a_few_words(drawing: str, kind: str, words: str) -> None:
+def test_record_summary(drawing: str, kind: str, words: str) -> None:
     found = summarize_record(parse_record(draw(drawing).files[0].lines[-1].data))
     assert found.kind == kind
     assert found.text.startswith(words)
 
 
-def test_a_compaction_says_what_it_saved() -> None:
+def test_compaction_shows_what_it_saved() -> None:
     boundary = {
         "type": "system",
         "subtype": "compact_boundary",
@@ -127,12 +127,12 @@ def said(fields: dict[str, Any]) -> str:
         ([], "", ""),
     ],
 )
-def test_a_message_in_a_few_words(blocks: list[dict[str, Any]], words: str, names: str) -> None:
+def test_message_summary(blocks: list[dict[str, Any]], words: str, names: str) -> None:
     assert summarize_blocks(blocks) == words
     assert format_block_kinds(blocks) == names
 
 
-def test_only_the_beginning_of_a_long_text_is_kept() -> None:
+def test_long_text_is_cut() -> None:
     assert len(to_single_line("word " * 1000)) == 300
 
 
@@ -147,5 +147,5 @@ def test_only_the_beginning_of_a_long_text_is_kept() -> None:
         ("## ", ""),
     ],
 )
-def test_marks_of_markdown_are_left_out_of_one_line(text: str, shown: str) -> None:
+def test_markdown_marks_are_removed_from_one_line(text: str, shown: str) -> None:
     assert strip_markdown_marks(text) == shown

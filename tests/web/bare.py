@@ -29,31 +29,31 @@ class Bare:
 
     @property
     def cookie(self) -> str:
-        """Returns the header of a browser that was let in."""
+        """Return the header of a browser that was let in."""
         return f"Cookie: plait{self.port}={self.keys.cookie}"
 
     @property
     def host(self) -> str:
-        """Returns the header that names it."""
+        """Return the header that names it."""
         return f"Host: 127.0.0.1:{self.port}"
 
     def connect(self) -> socket.socket:
-        """Returns a connection."""
+        """Return a connection."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
     def say(self, *lines: str, body: bytes = b"") -> bytes:
-        """Says something and returns all that is answered; the connection is closed then."""
+        """Say something and return all that is answered; the connection is closed then."""
         with self.connect() as client:
             client.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode() + body)
             return everything(client)
 
     def get(self, path: str, *headers: str, method: str = "GET") -> bytes:
-        """Asks for something as a browser that was let in."""
+        """Ask for something as a browser that was let in."""
         return self.say(f"{method} {path} HTTP/1.1", self.host, self.cookie, *headers)
 
 
 def everything(client: socket.socket) -> bytes:
-    """Returns what comes until the other side hangs up."""
+    """Return what comes until the other side hangs up."""
     found = b""
     try:
         while part := client.recv(65536):
@@ -64,13 +64,13 @@ def everything(client: socket.socket) -> bytes:
 
 
 def status(answer: bytes) -> int:
-    """Returns the status of an answer, 0 where none came."""
+    """Return the status of an answer, 0 where none came."""
     return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/") else 0
 
 
 @contextmanager
 def bare(root: Path, index: Path, secret: str = "the secret") -> Iterator[Bare]:
-    """Serves an archive with all its bounds."""
+    """Serve an archive with all its bounds."""
     listener = open_listener("127.0.0.1", 0)
     port = listener.getsockname()[1]
     keys, hub = Keys(secret), Hub()
@@ -92,7 +92,7 @@ def bare(root: Path, index: Path, secret: str = "the secret") -> Iterator[Bare]:
 
 
 def wait_for(is_so: Callable[[], bool], patience: float = PATIENCE) -> None:
-    """Waits until something is so."""
+    """Wait until something is so."""
     end = monotonic() + patience
     while not is_so():
         assert monotonic() < end, "it never was so"

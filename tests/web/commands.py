@@ -24,7 +24,7 @@ class Home:
 
     @property
     def env(self) -> dict[str, str]:
-        """Returns an environment without a screen."""
+        """Return an environment without a screen."""
         return {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
@@ -35,11 +35,11 @@ class Home:
         }
 
     def command(self, *arguments: str) -> list[str]:
-        """Returns a command over the sessions of this home."""
+        """Return a command over the sessions of this home."""
         return [sys.executable, "-m", "plait", *arguments, "--root", str(self.root)]
 
     def run(self, *arguments: str, **env: str) -> "subprocess.CompletedProcess[str]":
-        """Runs a command to its end."""
+        """Run a command to its end."""
         return subprocess.run(
             self.command(*arguments),
             capture_output=True,
@@ -51,7 +51,7 @@ class Home:
 
     @property
     def running(self) -> list[Path]:
-        """Returns the files that tell of servers."""
+        """Return the files that tell of servers."""
         return sorted((self.path / "state").glob("serve-*.json"))
 
 
@@ -64,7 +64,7 @@ class Terminal:
     said: str = ""
 
     def wait_for(self, words: str) -> str:
-        """Reads on until something is said."""
+        """Read on until something is said."""
         end = monotonic() + PATIENCE
         while words not in self.said:
             assert monotonic() < end, f"never said {words!r}: {self.said}"
@@ -72,7 +72,7 @@ class Terminal:
         return self.said
 
     def read(self, patience: float) -> bool:
-        """Takes in what is said; tells whether there was anything."""
+        """Take in what is said; tells whether there was anything."""
         ready, _, _ = select.select([self.screen], [], [], patience)
         try:
             part = os.read(self.screen, 65536) if ready else b""
@@ -82,12 +82,12 @@ class Terminal:
         return bool(part)
 
     def press_ctrl_c(self) -> int:
-        """Interrupts as the terminal does, and returns the exit code."""
+        """Interrupt as the terminal does, and return the exit code."""
         os.write(self.screen, b"\x03")
         return self.ended()
 
     def ended(self) -> int:
-        """Returns the exit code, with all that was said until then."""
+        """Return the exit code, with all that was said until then."""
         end = monotonic() + PATIENCE
         while self.process.poll() is None:
             assert monotonic() < end, f"never ended: {self.said}"
@@ -99,7 +99,7 @@ class Terminal:
 
 @contextmanager
 def at_terminal(command: list[str], env: dict[str, str]) -> Iterator[Terminal]:
-    """Runs a command at a terminal of its own."""
+    """Run a command at a terminal of its own."""
     screen, keyboard = pty.openpty()
     process = subprocess.Popen(
         command,
@@ -122,7 +122,7 @@ def at_terminal(command: list[str], env: dict[str, str]) -> Iterator[Terminal]:
 
 
 def take_terminal() -> None:
-    """Makes the terminal that of this process, so that its keys send signals."""
+    """Make the terminal that of this process, so that its keys send signals."""
     import fcntl
     import termios
 

@@ -13,7 +13,7 @@ from tests.web.bare import Bare, bare
 
 @pytest.fixture(scope="session")
 def archive_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns an archive of drawn sessions, one of them hostile."""
+    """Return an archive of drawn sessions, one of them hostile."""
     found = tmp_path_factory.mktemp("served-logs")
     for drawing in drawn().values():
         drawing.write(found)
@@ -23,7 +23,7 @@ def archive_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def archive_index(archive_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns the index of those sessions."""
+    """Return the index of those sessions."""
     folder = tmp_path_factory.mktemp("served-index")
     update_index(Archive([archive_root]), folder)
     return folder
@@ -31,6 +31,6 @@ def archive_index(archive_root: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(scope="module")
 def server(archive_root: Path, archive_index: Path) -> Iterator[Bare]:
-    """Serves those sessions as `plait serve` does."""
+    """Serve those sessions as `plait serve` does."""
     with bare(archive_root, archive_index) as one:
         yield one

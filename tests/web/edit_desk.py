@@ -42,7 +42,7 @@ class EditDesk:
     def send(
         self, path: str, body: object = None, method: str = "POST", **headers: str
     ) -> tuple[int, Any]:
-        """Sends a request that changes something; returns the status and what is told."""
+        """Send a request that changes something; returns the status and what is told."""
         cookie = f"plait{urlsplit(self.at.address).port}={self.at.keys.cookie}"
         data = json.dumps(body or {}).encode() if method == "POST" else None
         given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -64,7 +64,7 @@ class EditDesk:
 def edit_desk(
     folder: Path, *, is_live: bool = False, is_read_only: bool = False
 ) -> Iterator[EditDesk]:
-    """Serves drawn sessions that nobody has written to for an hour."""
+    """Serve drawn sessions that nobody has written to for an hour."""
     root, index = folder / "logs", folder / "index"
     for drawing in drawn().values():
         drawing.write(root)
@@ -83,7 +83,7 @@ def edit_desk(
 
 
 def rest(root: Path) -> None:
-    """Makes all logs an hour old."""
+    """Make all logs an hour old."""
     then = time.time() - 3600
     for path in root.rglob("*.jsonl"):
         os.utime(path, (then, then))

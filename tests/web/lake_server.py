@@ -36,7 +36,7 @@ class Visitor:
     def ask(
         self, path: str, method: str = "GET", body: str = "", **headers: str
     ) -> tuple[int, str, dict[str, str]]:
-        """Asks for something; returns the status, the text and the headers."""
+        """Ask for something; returns the status, the text and the headers."""
         told = dict(headers)
         if self.cookie:
             told["Cookie"] = self.cookie
@@ -50,7 +50,7 @@ class Visitor:
         return answer.status, text, {name.lower(): value for name, value in answer.getheaders()}
 
     def enter(self, key: str) -> int:
-        """Shows a key at the door; returns the status, and keeps the cookie."""
+        """Show a key at the door; returns the status, and keep the cookie."""
         form = urlencode({"ticket": key, "to": "/"})
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         status, _, headers = self.ask("/enter", "POST", form, **kind)
@@ -58,17 +58,17 @@ class Visitor:
         return status
 
     def page(self, path: str) -> str:
-        """Returns a page that is there."""
+        """Return a page that is there."""
         status, text, _ = self.ask(path)
         assert status == 200, (path, status, text)
         return text
 
     def json(self, path: str) -> Any:
-        """Returns what a program is told."""
+        """Return what a program is told."""
         return json.loads(self.page(f"/api/{path}"))
 
     def walk(self) -> dict[str, str]:
-        """Returns all pages that links lead to from the first one."""
+        """Return all pages that links lead to from the first one."""
         found: dict[str, str] = {}
         waiting = ["/"]
         while waiting and len(found) < MOST_PAGES:
@@ -87,7 +87,7 @@ def lake_served(
     policy: Callable[[], Policy] | None,
     known: Callable[[], dict[str, SavedQuery]] = load_saved_queries,
 ) -> Iterator[int]:
-    """Serves a lake; gives the port."""
+    """Serve a lake; gives the port."""
     listener = open_listener("127.0.0.1", 0)
     port = listener.getsockname()[1]
     keys = PeopleKeys("the secret", policy) if policy else Keys("the secret")

@@ -35,13 +35,13 @@ WALKS = (
 
 
 def walk(root: Path, name: str, place: str, branch: str, start: str, title: str) -> None:
-    """Writes a short session."""
+    """Write a short session."""
     text = WALK.format(name=name, place=place, branch=branch, start=start, title=title)
     draw(text).write(root)
 
 
 def write_all(root: Path) -> None:
-    """Writes sessions of several projects: short ones, one with branches, a hostile one."""
+    """Write sessions of several projects: short ones, one with branches, a hostile one."""
     for one in WALKS:
         walk(root, *one)
     drawn()["ways"].write(root)
@@ -51,7 +51,7 @@ def write_all(root: Path) -> None:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns an archive of drawn sessions."""
+    """Return an archive of drawn sessions."""
     found = tmp_path_factory.mktemp("logs")
     write_all(found)
     return found
@@ -59,7 +59,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves them, indexed."""
+    """Serve them, indexed."""
     index = tmp_path_factory.mktemp("index")
     update_index(Archive([root]), index)
     with served(root, index) as one:
@@ -68,21 +68,21 @@ def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves an archive without a session."""
+    """Serve an archive without a session."""
     nothing = tmp_path_factory.mktemp("nothing")
     with served(nothing, tmp_path_factory.mktemp("no-index")) as one:
         yield one
 
 
 def text_of(at: Served, path: str) -> str:
-    """Returns a page that is answered well."""
+    """Return a page that is answered well."""
     status, _, body = at.ask(path)
     assert status == 200, body[:200]
     return body.decode()
 
 
 def settled(at: Served, path: str) -> str:
-    """Returns a page in which nothing is being counted any more."""
+    """Return a page in which nothing is being counted any more."""
     for _ in range(300):
         page = text_of(at, path)
         if "data-counting" not in page:
@@ -91,12 +91,12 @@ def settled(at: Served, path: str) -> str:
 
 
 def unlinked(page: str) -> str:
-    """Returns a page as it reads, without the links that its figures are."""
+    """Return a page as it reads, without the links that its figures are."""
     return re.sub(r'<a class="fig"[^>]*>(.*?)</a>', r"\1", page)
 
 
 def told(root: Path, tmp_path: Path, *command: str) -> Any:
-    """Returns what a command says of an archive."""
+    """Return what a command says of an archive."""
     asked = [sys.executable, "-m", "plait", *command, "--json", "--root", str(root)]
     env = {"HOME": str(tmp_path), "PLAIT_CACHE_DIR": str(tmp_path / "cache"), "PATH": ""}
     done = subprocess.run(asked, capture_output=True, env=env, check=True, timeout=60)

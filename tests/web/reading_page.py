@@ -40,7 +40,7 @@ class Served:
     address: str
 
     def ask(self, path: str, form: dict[str, str] | None = None) -> tuple[int, Message, bytes]:
-        """Returns the status, the headers and the body of an answer to somebody who may ask."""
+        """Return the status, the headers and the body of an answer to somebody who may ask."""
         data = urlencode(form).encode() if form is not None else None
         cookie = f"plait{urlsplit(self.address).port}={self.keys.cookie}"
         request = Request(self.address + path, data, {"Cookie": cookie})
@@ -52,7 +52,7 @@ class Served:
             return error.code, error.headers, error.read()
 
     def json(self, path: str) -> Any:
-        """Returns the value of an answer."""
+        """Return the value of an answer."""
         return json.loads(self.ask(path)[2])
 
 
@@ -68,7 +68,7 @@ def served(
     port: int = 0,
     secret: str = "a secret of this test",
 ) -> Iterator[Served]:
-    """Serves an archive on a port that is free, or on the one that another has left."""
+    """Serve an archive on a port that is free, or on the one that another has left."""
     listener = open_listener("127.0.0.1", port)
     port = listener.getsockname()[1]
     library = LiveArchive((root,), index, is_read_only=is_read_only, store=store, star_file=stars)
@@ -92,7 +92,7 @@ def served(
 
 @pytest.fixture
 def reader(browser: Browser) -> Iterator[Reader]:
-    """Opens served pages; none may complain or reach out to anybody else."""
+    """Open served pages; none may complain or reach out to anybody else."""
     trouble: list[str] = []
     yield from readers(browser, trouble)
     assert not trouble, trouble
@@ -100,7 +100,7 @@ def reader(browser: Browser) -> Iterator[Reader]:
 
 @pytest.fixture
 def forgiving(browser: Browser) -> Iterator[Reader]:
-    """Opens served pages that may complain of a server that is gone, or that lets nobody in."""
+    """Open served pages that may complain of a server that is gone, or that lets nobody in."""
     trouble: list[str] = []
     yield from readers(browser, trouble)
     other = [one for one in trouble if not one.startswith("console: Failed to load resource")]
@@ -108,7 +108,7 @@ def forgiving(browser: Browser) -> Iterator[Reader]:
 
 
 def readers(browser: Browser, trouble: list[str]) -> Iterator[Reader]:
-    """Gives what opens pages, and remembers what goes wrong in them."""
+    """Give what opens pages, and remembers what goes wrong in them."""
     made = []
 
     def open_(
@@ -138,20 +138,20 @@ def readers(browser: Browser, trouble: list[str]) -> Iterator[Reader]:
 
 
 def noted(words: str, place: str, trouble: list[str]) -> None:
-    """Remembers what a page complained of."""
+    """Remember what a page complained of."""
     if not place.endswith("/favicon.ico"):
         trouble.append(f"console: {words} ({place})")
 
 
 def foreign(url: str, address: str, trouble: list[str]) -> None:
-    """Remembers a request to another host."""
+    """Remember a request to another host."""
     if not url.startswith((address, "data:", "blob:")):
         trouble.append(f"request: {url}")
 
 
 @pytest.fixture(scope="module")
 def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves the drawn sessions."""
+    """Serve the drawn sessions."""
     root = tmp_path_factory.mktemp("logs")
     for drawing in drawn().values():
         drawing.write(root)

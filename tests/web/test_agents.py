@@ -1,4 +1,4 @@
-"""What agents took: on their rows, in Timeline, in a table, and as `plait usage` counts it."""
+"""What agents used: on their rows, in Timeline, in a table, and as `plait usage` counts it."""
 
 import json
 import re
@@ -47,7 +47,7 @@ A21< "Eight."
 
 @pytest.fixture(scope="module")
 def root(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns sessions of the gallery, and one whose agents stand on two branches."""
+    """Return sessions of the gallery, and one whose agents stand on two branches."""
     found = tmp_path_factory.mktemp("with-agents")
     for name in WITH_AGENTS:
         (found / name).symlink_to(gallery / name)
@@ -57,23 +57,23 @@ def root(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves them."""
+    """Serve them."""
     with served(root, tmp_path_factory.mktemp("with-agents-index")) as one:
         yield one
 
 
 def used(root: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
-    """Returns what `plait usage` says of each session."""
+    """Return what `plait usage` says of each session."""
     assert run(["usage", "session", "--json", "--root", str(root)]) == 0
     return {row["session"]: row for row in json.loads(capfd.readouterr().out)["rows"]}
 
 
 def agents_of(session: Session) -> list[AgentCost]:
-    """Returns what the agents of a session took."""
+    """Return what the agents of a session took."""
     return list(open_live_session(session.id, session, Prices()).agents.values())
 
 
-def test_agents_took_what_the_command_counts(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_agents_use_what_the_command_counts(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     counted, found = used(root, capfd), Archive([root]).sessions
     assert sum(row["agents"]["responses"] for row in counted.values()) > 10
     for session in found:
@@ -88,7 +88,7 @@ def test_agents_took_what_the_command_counts(root: Path, capfd: pytest.CaptureFi
             assert (sums.cost or 0) == pytest.approx(row["cost_usd"])
 
 
-def test_agents_are_known_by_type_and_task_and_branch(root: Path) -> None:
+def test_agents_are_identified_by_type_task_and_branch(root: Path) -> None:
     (session,) = Archive([root / "drawn"]).sessions
     found = {one.prompt: one for one in agents_of(session)}
     assert {words: (one.type, one.who, one.calls) for words, one in found.items()} == {
@@ -97,7 +97,7 @@ def test_agents_are_known_by_type_and_task_and_branch(root: Path) -> None:
     }
 
 
-def test_what_an_agent_s_log_repeats_of_the_conversation_is_not_its_own(
+def test_records_repeated_from_the_conversation_are_not_counted_for_the_agent(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     draw(BRANCHED).write(tmp_path)
@@ -112,13 +112,13 @@ def test_what_an_agent_s_log_repeats_of_the_conversation_is_not_its_own(
 
 
 def numbers(html: str, row: str) -> list[str]:
-    """Returns the cells of a row of the table of agents, without markup."""
+    """Return the cells of a row of the table of agents, without markup."""
     table = html[html.index("agents-table") :]
     cells = table[table.index(row) :].partition("</tr>")[0]
     return [re.sub(r"<[^>]*>", "", one) for one in re.findall(r"<td.*?</td>", cells)]
 
 
-def test_the_table_says_what_each_agent_took(at: Served) -> None:
+def test_table_shows_usage_per_agent(at: Served) -> None:
     session = next(
         one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
     )
@@ -137,7 +137,7 @@ def test_the_table_says_what_each_agent_took(at: Served) -> None:
     assert together[2] == str(sum(one.responses for one in found))
 
 
-def test_agents_are_told_alike_on_rows_and_in_time(at: Served) -> None:
+def test_rows_and_timeline_agree_on_agents(at: Served) -> None:
     session = next(
         one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
     )
@@ -150,11 +150,11 @@ def test_agents_are_told_alike_on_rows_and_in_time(at: Served) -> None:
 
 
 def read_page(at: Served, session: Session) -> str:
-    """Returns the page that is read."""
+    """Return the page that is read."""
     return at.ask(f"/s/{session.id}")[2].decode()
 
 
-def test_turns_say_what_was_written_as_out(at: Served) -> None:
+def test_turns_show_output_tokens(at: Served) -> None:
     session = next(
         one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
     )
@@ -163,7 +163,7 @@ def test_turns_say_what_was_written_as_out(at: Served) -> None:
     assert not any("token" in words for words in spent)
 
 
-def test_a_row_of_the_table_leads_to_the_agent(at: Served, reader: Reader) -> None:
+def test_table_row_links_to_the_agent(at: Served, reader: Reader) -> None:
     session = next(
         one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
     )
@@ -176,7 +176,7 @@ def test_a_row_of_the_table_leads_to_the_agent(at: Served, reader: Reader) -> No
     assert name in agent.locator(":scope > .line").inner_text()
 
 
-def test_background_requests_are_folded_and_are_no_agents(tmp_path: Path) -> None:
+def test_background_requests_are_folded_and_are_not_agents(tmp_path: Path) -> None:
     drawing = (
         f'{BRANCHED}agent aprompt_suggestion-1a2b3c nometa\nU31 "Suggest a prompt"\nA31< "More"\n'
     )

@@ -1,4 +1,4 @@
-"""The API: every address answers as the document says, and says what is wrong with a question."""
+"""The API: every address answers as documented and explains wrong requests."""
 
 import json
 import re
@@ -19,7 +19,7 @@ from tests.web.bare import Bare, bare, status
 
 @pytest.fixture(scope="module")
 def examples(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
-    """Serves the gallery."""
+    """Serve the gallery."""
     index = tmp_path_factory.mktemp("gallery-index")
     update_index(Archive([gallery]), index)
     with bare(gallery, index) as one:
@@ -27,7 +27,7 @@ def examples(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def asked(server: Bare, path: str) -> Any:
-    """Returns the value of an answer to a program."""
+    """Return the value of an answer to a program."""
     key = f"Authorization: Bearer {server.keys.key}"
     answer = server.say(f"GET {BASE}{path} HTTP/1.1", server.host, key)
     assert status(answer) == 200, answer[-300:]
@@ -35,17 +35,17 @@ def asked(server: Bare, path: str) -> Any:
 
 
 def all_names(server: Bare) -> list[str]:
-    """Returns the names of all sessions."""
+    """Return the names of all sessions."""
     return [one["name"] for one in asked(server, "/sessions?limit=500")["sessions"]]
 
 
 def ids(entry: Entry) -> str:
-    """Returns what a test of an address is called."""
+    """Return what a test of an address is called."""
     return entry.name
 
 
 @pytest.mark.parametrize("entry", [one for one in TABLE if "{name}" in one.path], ids=ids)
-def test_every_session_is_answered_as_the_table_says(examples: Bare, entry: Entry) -> None:
+def test_every_session_address_answers_as_documented(examples: Bare, entry: Entry) -> None:
     for name in all_names(examples):
         path = f"{BASE}{entry.path.replace('{name}', name)}"
         answer = examples.get(path)
@@ -54,13 +54,13 @@ def test_every_session_is_answered_as_the_table_says(examples: Bare, entry: Entr
 
 
 @pytest.mark.parametrize("entry", [one for one in TABLE if "{name}" not in one.path], ids=ids)
-def test_questions_about_all_are_answered_as_the_table_says(examples: Bare, entry: Entry) -> None:
+def test_archive_addresses_answer_as_documented(examples: Bare, entry: Entry) -> None:
     query = "?q=the&facets=true" if entry.path == "/search" else ""
     body = examples.get(f"{BASE}{entry.path}{query}").partition(b"\r\n\r\n")[2]
     msgspec.json.decode(body, type=entry.answer)
 
 
-def test_hostile_logs_are_answered_too(server: Bare) -> None:
+def test_hostile_logs_are_served(server: Bare) -> None:
     for name in all_names(server):
         for entry in TABLE:
             if "{name}" in entry.path:
@@ -68,7 +68,7 @@ def test_hostile_logs_are_answered_too(server: Bare) -> None:
                 assert status(server.get(f"{BASE}{path}")) == 200
 
 
-def test_sessions_can_be_chosen_and_paged(examples: Bare, gallery: Path) -> None:
+def test_sessions_can_be_filtered_and_paged(examples: Bare, gallery: Path) -> None:
     every = asked(examples, "/sessions?limit=500")
     assert every["total"] == len(every["sessions"]) == len(Archive([gallery]).sessions)
     first, second = (
@@ -85,7 +85,7 @@ def test_sessions_can_be_chosen_and_paged(examples: Bare, gallery: Path) -> None
     assert asked(examples, "/sessions?since=2999-01-01")["total"] == 0
 
 
-def test_turns_are_paged_and_a_depth_leaves_out(examples: Bare, gallery: Path) -> None:
+def test_turns_are_paged_and_limited_by_depth(examples: Bare, gallery: Path) -> None:
     name = drawn_in(gallery / "rewind")
     whole = asked(examples, f"/sessions/{name}/conversation?limit=200")
     assert whole["total"] == len(whole["turns"])
@@ -98,11 +98,11 @@ def test_turns_are_paged_and_a_depth_leaves_out(examples: Bare, gallery: Path) -
 
 
 def drawn_in(folder: Path) -> str:
-    """Returns the session of an example."""
+    """Return the session of an example."""
     return Archive([folder]).sessions[0].id
 
 
-def test_the_context_is_what_the_client_sends(examples: Bare, gallery: Path) -> None:
+def test_context_is_what_the_client_sends(examples: Bare, gallery: Path) -> None:
     name = drawn_in(gallery / "compaction")
     session = next(one for one in Archive([gallery]).sessions if one.id == name)
     sent = build_resumption(session).context.request
@@ -113,7 +113,7 @@ def test_the_context_is_what_the_client_sends(examples: Bare, gallery: Path) -> 
     assert len(answer["context"]["messages"]) == len(sent)
 
 
-def test_lines_of_a_file_are_those_that_lie_there(examples: Bare) -> None:
+def test_raw_lines_match_the_file(examples: Bare) -> None:
     for name in all_names(examples):
         answer = asked(examples, f"/sessions/{name}/raw?limit=500")
         path = Path(answer["file"]["path"])
@@ -124,7 +124,7 @@ def test_lines_of_a_file_are_those_that_lie_there(examples: Bare) -> None:
             assert one["length"] == len(data)
 
 
-def test_usage_is_that_of_the_command(examples: Bare, gallery: Path) -> None:
+def test_usage_matches_the_command(examples: Bare, gallery: Path) -> None:
     total = Archive([gallery]).usage("model").totals.total
     answer = asked(examples, "/usage?by=model")
     assert answer["totals"]["total_tokens"] == total.tokens.total
@@ -132,7 +132,7 @@ def test_usage_is_that_of_the_command(examples: Bare, gallery: Path) -> None:
     assert sum(row["total_tokens"] for row in answer["rows"]) == total.tokens.total
 
 
-def test_the_usage_of_sessions_adds_up(examples: Bare) -> None:
+def test_session_usage_adds_up(examples: Bare) -> None:
     for name in all_names(examples):
         taken = asked(examples, f"/sessions/{name}/usage?limit=500")
         for part in ("by_who", "by_model"):
@@ -141,7 +141,7 @@ def test_the_usage_of_sessions_adds_up(examples: Bare) -> None:
             assert costs == pytest.approx(taken["total"]["cost"])
 
 
-def test_a_hit_names_its_session(examples: Bare) -> None:
+def test_hit_names_its_session(examples: Bare) -> None:
     found = asked(examples, "/search?q=the&limit=5")
     assert found["hits"]
     assert {one["name"] for one in found["hits"]} <= set(all_names(examples))
@@ -173,7 +173,7 @@ def test_invalid_parameters_are_reported(
     assert isinstance(told["hints"], list)
 
 
-def test_the_document_is_whole_and_lists_every_address(examples: Bare) -> None:
+def test_openapi_document_is_complete(examples: Bare) -> None:
     told = asked(examples, "/openapi.json")
     assert told == json.loads(json.dumps(document()))
     assert told["openapi"] == "3.1.0"
@@ -187,14 +187,14 @@ def test_the_document_is_whole_and_lists_every_address(examples: Bare) -> None:
     assert refs <= set(told["components"]["schemas"])
 
 
-def test_every_question_of_the_document_is_one_of_the_table() -> None:
+def test_openapi_document_matches_the_routes() -> None:
     for entry in TABLE:
         told = document()["paths"][f"{BASE}{entry.path}"]["get"]["parameters"]
         queries = {one["name"] for one in told if one["in"] == "query"}
         assert queries == set(entry.question.__struct_fields__)
 
 
-def test_events_come_as_they_happen(examples: Bare) -> None:
+def test_events_arrive_as_they_happen(examples: Bare) -> None:
     with examples.connect() as client:
         key = f"Authorization: Bearer {examples.keys.key}"
         lines = [f"GET {BASE}/events?session=a HTTP/1.1", examples.host, key, "", ""]

@@ -1,4 +1,4 @@
-"""Every page, light and dark, by the rules of accessibility: no serious fault."""
+"""Accessibility rules on every page, light and dark."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,7 +46,7 @@ PLACES = (
 
 @pytest.fixture(scope="module")
 def at(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves the gallery, indexed."""
+    """Serve the gallery, indexed."""
     index = tmp_path_factory.mktemp("axe-index")
     update_index(Archive([gallery]), index)
     with served(gallery, index) as one:
@@ -55,7 +55,7 @@ def at(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
 
 @pytest.fixture(scope="module")
 def names(gallery: Path) -> dict[str, str]:
-    """Returns the sessions of the examples by their names, and a branch of one."""
+    """Return the sessions of the examples by their names, and a branch of one."""
     found = {
         folder.name: Archive([folder]).sessions[0].id
         for folder in gallery.iterdir()
@@ -68,7 +68,7 @@ def names(gallery: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_page_has_no_serious_fault(
+def test_page_has_no_serious_violation(
     at: Served, reader: Reader, names: dict[str, str], place: str
 ) -> None:
     page = reader(at, "/assets/plait.css")
@@ -84,7 +84,7 @@ def test_a_page_has_no_serious_fault(
 
 
 def faults(page: Page, options: dict[str, object] | None = None) -> list[str]:
-    """Returns the serious faults of a page in words."""
+    """Return the serious faults of a page in words."""
     found = Axe().run(page, options={"resultTypes": ["violations"], **(options or {})})
     return [
         f"{one['id']}: {one['help']}: {[node['html'][:120] for node in one['nodes'][:3]]}"
@@ -93,7 +93,7 @@ def faults(page: Page, options: dict[str, object] | None = None) -> list[str]:
     ]
 
 
-def test_the_door_has_no_serious_fault(at: Served, browser: Browser) -> None:
+def test_sign_in_page_has_no_serious_violation(at: Served, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{at.address}/")
@@ -102,7 +102,7 @@ def test_the_door_has_no_serious_fault(at: Served, browser: Browser) -> None:
     assert found == []
 
 
-def test_what_a_folded_call_offers_the_mouse_it_offers_the_keyboard(
+def test_folded_call_works_with_mouse_and_keyboard(
     at: Served, reader: Reader, names: dict[str, str]
 ) -> None:
     page = reader(at, f"/s/{names['rich-tools']}")

@@ -1,4 +1,4 @@
-"""Clients that say nothing, say nonsense, never end, never read: none of them holds the server."""
+"""Silent, malformed, endless and stalled clients cannot block the server."""
 
 import socket
 import time
@@ -15,7 +15,7 @@ SOON = 0.3
 
 @pytest.fixture(scope="module")
 def hasty(archive_root: Path, archive_index: Path) -> Iterator[Bare]:
-    """Serves with little patience."""
+    """Serve with little patience."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(server, "REQUEST_TIMEOUT", SOON)
         patched.setattr(server, "READ_TIMEOUT", SOON)
@@ -27,14 +27,14 @@ def hasty(archive_root: Path, archive_index: Path) -> Iterator[Bare]:
 
 @pytest.fixture(autouse=True)
 def still_answers(hasty: Bare) -> Iterator[None]:
-    """Checks after each test that others are answered as before."""
+    """Check after each test that others are answered as before."""
     yield
     wait_for(lambda: status(hasty.get("/alive")) == 200)
     wait_for(lambda: len(hasty.bounds.connections) == 0)
 
 
 def hung_up(client: socket.socket) -> bool:
-    """Tells whether the other side ends a connection, and does so without being asked."""
+    """Return whether the other side ends a connection, and does so without being asked."""
     client.settimeout(10)
     try:
         return client.recv(1) == b""
@@ -42,19 +42,19 @@ def hung_up(client: socket.socket) -> bool:
         return True
 
 
-def test_who_says_nothing_is_sent_away(hasty: Bare) -> None:
+def test_silent_client_is_disconnected(hasty: Bare) -> None:
     with hasty.connect() as client:
         assert hung_up(client)
 
 
-def test_a_request_that_comes_byte_by_byte_is_not_waited_for(hasty: Bare) -> None:
+def test_slow_request_times_out(hasty: Bare) -> None:
     with hasty.connect() as client, pytest.raises(OSError):
         for _ in range(400):
             client.sendall(b"G")
             time.sleep(0.01)
 
 
-def test_neither_is_the_second_one_on_a_connection(hasty: Bare) -> None:
+def test_slow_second_request_times_out(hasty: Bare) -> None:
     with hasty.connect() as client:
         client.sendall(f"GET /alive HTTP/1.1\r\n{hasty.host}\r\n\r\n".encode())
         assert received(client, b"}").startswith(b"HTTP/1.1 200")
@@ -67,7 +67,7 @@ def test_neither_is_the_second_one_on_a_connection(hasty: Bare) -> None:
 @pytest.mark.parametrize(
     "head", ["Content-Length: 1000000", "Transfer-Encoding: chunked"], ids=["sized", "chunked"]
 )
-def test_a_body_that_never_ends_is_not_waited_for(hasty: Bare, head: str) -> None:
+def test_endless_body_times_out(hasty: Bare, head: str) -> None:
     with hasty.connect() as client, pytest.raises(OSError):
         client.sendall(f"POST /enter HTTP/1.1\r\n{hasty.host}\r\n{head}\r\n\r\n".encode())
         for _ in range(400):
@@ -75,14 +75,14 @@ def test_a_body_that_never_ends_is_not_waited_for(hasty: Bare, head: str) -> Non
             time.sleep(0.01)
 
 
-def test_a_large_form_is_refused_before_it_has_come(hasty: Bare) -> None:
+def test_large_form_is_refused_early(hasty: Bare) -> None:
     with hasty.connect() as client:
         head = f"POST /enter HTTP/1.1\r\n{hasty.host}\r\nContent-Length: 100000000\r\n\r\n"
         client.sendall(head.encode() + b"ticket=" + b"x" * 8192)
         assert client.recv(65536).startswith(b"HTTP/1.1 401")
 
 
-def test_who_never_reads_is_sent_away(hasty: Bare) -> None:
+def test_client_that_never_reads_is_disconnected(hasty: Bare) -> None:
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect(("127.0.0.1", hasty.port))
@@ -94,7 +94,7 @@ def test_who_never_reads_is_sent_away(hasty: Bare) -> None:
                 time.sleep(0.002)
 
 
-def test_a_connection_at_rest_is_closed_after_a_while(hasty: Bare) -> None:
+def test_idle_connection_is_closed(hasty: Bare) -> None:
     with hasty.connect() as client:
         client.sendall(f"GET /alive HTTP/1.1\r\n{hasty.host}\r\n\r\n".encode())
         assert received(client, b"}").startswith(b"HTTP/1.1 200")
@@ -102,7 +102,7 @@ def test_a_connection_at_rest_is_closed_after_a_while(hasty: Bare) -> None:
         assert hung_up(client)
 
 
-def test_too_many_connections_are_turned_away(hasty: Bare) -> None:
+def test_too_many_connections_are_refused(hasty: Bare) -> None:
     clients = [hasty.connect() for _ in range(60)]
     try:
         wait_for(lambda: len(hasty.bounds.connections) <= 24)
@@ -130,7 +130,7 @@ def test_requests_on_connections_beyond_the_limit_are_answered_503(hasty: Bare) 
             client.close()
 
 
-def test_only_so_many_may_listen_and_who_goes_makes_room(hasty: Bare) -> None:
+def test_event_listeners_are_limited(hasty: Bare) -> None:
     listeners = []
     asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""]).encode()
     for _ in range(4):
@@ -148,7 +148,7 @@ def test_only_so_many_may_listen_and_who_goes_makes_room(hasty: Bare) -> None:
 
 
 def received(client: socket.socket, until: bytes) -> bytes:
-    """Returns what comes until something is in it."""
+    """Return what comes until something is in it."""
     found = b""
     while until not in found and (part := client.recv(65536)):
         found += part
@@ -166,7 +166,7 @@ def test_slow_listener_is_asked_to_reload(hasty: Bare) -> None:
     assert b"event: again\n" in last
 
 
-def test_an_answer_may_take_longer_than_a_question(hasty: Bare) -> None:
+def test_slow_response_is_allowed(hasty: Bare) -> None:
     with hasty.connect() as client:
         asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
         client.sendall(asked.encode())
@@ -203,7 +203,7 @@ def test_connection_stays_open_after_a_form(hasty: Bare) -> None:
     ],
     ids=range(12),
 )
-def test_nonsense_is_refused_and_the_connection_closed(hasty: Bare, said: bytes) -> None:
+def test_malformed_request_is_refused_and_the_connection_closed(hasty: Bare, said: bytes) -> None:
     with hasty.connect() as client:
         try:
             client.sendall(said)
@@ -226,12 +226,12 @@ def test_nonsense_is_refused_and_the_connection_closed(hasty: Bare, said: bytes)
         f"GET /s/x/raw/{'9' * 1900}/file HTTP/1.1",
     ],
 )
-def test_odd_requests_get_an_answer_that_leads_nowhere(hasty: Bare, first: str) -> None:
+def test_odd_requests_get_a_harmless_answer(hasty: Bare, first: str) -> None:
     answer = hasty.say(first, hasty.host, hasty.cookie)
     assert status(answer) in (400, 404, 405)
     assert b"location:" not in answer.lower()
 
 
-def test_an_offer_of_another_protocol_is_passed_over(hasty: Bare) -> None:
+def test_protocol_upgrade_is_ignored(hasty: Bare) -> None:
     answer = hasty.get("/alive", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
     assert status(answer) == 200

@@ -1,4 +1,4 @@
-"""The one rule by which values are kept: as long as what they were made from is the same."""
+"""The cache: values are kept as long as their source is unchanged."""
 
 from itertools import count
 from threading import Event, Thread
@@ -8,13 +8,13 @@ import pytest
 from plait.archive.live.live_archive import BackgroundResult, Cache
 
 
-def test_a_value_is_made_once_for_the_same_source() -> None:
+def test_value_is_computed_once_per_source() -> None:
     cache, numbers = Cache(10), count(1)
     made = [cache.get_or_make("name", source, numbers.__next__) for source in "aabba"]
     assert made == [1, 1, 2, 2, 3]
 
 
-def test_the_last_value_is_known_whatever_has_changed() -> None:
+def test_last_value_is_available_after_changes() -> None:
     cache = Cache(10)
     assert cache.get("name") is None
     cache.get_or_make("name", 1, lambda: "one")
@@ -23,14 +23,14 @@ def test_the_last_value_is_known_whatever_has_changed() -> None:
     assert (found.source, found.value) == (1, "one")
 
 
-def test_what_was_not_asked_for_lately_is_let_go_first() -> None:
+def test_least_recently_used_is_evicted_first() -> None:
     cache = Cache(2)
     for name in ("a", "b", "a", "c"):
         cache.get_or_make(name, 0, str)
     assert [name for name in "abc" if cache.get(name)] == ["a", "c"]
 
 
-def test_weights_add_up_and_the_last_one_stays_however_heavy() -> None:
+def test_weights_add_up_and_the_newest_entry_stays() -> None:
     cache = Cache(10)
     for name, weight in (("a", 6), ("b", 4), ("c", 1)):
         cache.get_or_make(name, 0, str, weight)
@@ -39,7 +39,7 @@ def test_weights_add_up_and_the_last_one_stays_however_heavy() -> None:
     assert [name for name in ("b", "c", "heavy") if cache.get(name)] == ["heavy"]
 
 
-def test_nobody_makes_what_another_makes_already() -> None:
+def test_concurrent_requests_compute_once() -> None:
     cache, made, begun, done = Cache(10), [], Event(), Event()
 
     def make() -> int:
@@ -61,7 +61,7 @@ def test_nobody_makes_what_another_makes_already() -> None:
     assert found == [1, 1, 1, 1]
 
 
-def test_what_could_not_be_made_is_tried_again() -> None:
+def test_failed_computation_is_retried() -> None:
     cache = Cache(10)
     with pytest.raises(ZeroDivisionError):
         cache.get_or_make("name", 0, lambda: 1 // 0)
@@ -69,7 +69,7 @@ def test_what_could_not_be_made_is_tried_again() -> None:
     assert cache.get_or_make("name", 0, lambda: 1) == 1
 
 
-def test_a_whole_sum_is_that_of_now_and_one_who_asks_is_given_it() -> None:
+def test_complete_sum_is_current_when_requested() -> None:
     now, counted = [1], []
 
     def work(state: int) -> int:

@@ -1,4 +1,4 @@
-"""`plait serve` and `plait open`: they start, say where, let in, stop, and leave nothing."""
+"""`plait serve` and `plait open`: starting, signing in, stopping, cleaning up."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from tests.web.commands import Home, at_terminal
 
 @pytest.fixture
 def home(tmp_path: Path, gallery: Path) -> Iterator[Home]:
-    """Returns a home with a few sessions; what runs in the background ends with it."""
+    """Return a home with a few sessions; what runs in the background ends with it."""
     shutil.copytree(gallery / "rewind", tmp_path / "logs")
     found = Home(tmp_path, tmp_path / "logs")
     yield found
@@ -31,7 +31,7 @@ def home(tmp_path: Path, gallery: Path) -> Iterator[Home]:
 
 
 def is_free(port: int) -> bool:
-    """Tells whether a port can be listened on."""
+    """Return whether a port can be listened on."""
     with socket.socket() as one:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -42,13 +42,13 @@ def is_free(port: int) -> bool:
 
 
 def asked(address: str, **headers: str) -> tuple[int, str]:
-    """Returns the status and the text of an answer."""
+    """Return the status and the text of an answer."""
     opener = build_opener(ProxyHandler({}))
     with opener.open(Request(address, headers=headers), timeout=20) as answer:
         return answer.status, answer.read().decode()
 
 
-def test_ctrl_c_ends_it_cleanly(home: Home) -> None:
+def test_ctrl_c_stops_cleanly(home: Home) -> None:
     with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
         said = terminal.wait_for("Ctrl-C")
         port = int(re.search(r"http://127\.0\.0\.1:(\d+)", said)[1])  # type: ignore[index]
@@ -64,7 +64,7 @@ def test_ctrl_c_ends_it_cleanly(home: Home) -> None:
     assert is_free(port)
 
 
-def test_ctrl_c_ends_those_who_read_too(home: Home) -> None:
+def test_ctrl_c_ends_worker_processes(home: Home) -> None:
     for number in range(4):
         message = {"role": "user", "content": "a long way home " * 300_000}
         line = {"type": "user", "uuid": f"u{number}", "parentUuid": None, "message": message}
@@ -79,7 +79,7 @@ def test_ctrl_c_ends_those_who_read_too(home: Home) -> None:
 
 
 def begun_by(pid: int) -> list[str]:
-    """Waits for processes that another one has begun, and returns them."""
+    """Wait for processes that another one has begun, and return them."""
     for _ in range(1000):
         lists = Path(f"/proc/{pid}/task").glob("*/children")
         found = [child for path in lists for child in path.read_text().split()]
@@ -89,7 +89,7 @@ def begun_by(pid: int) -> list[str]:
     raise AssertionError("nobody else reads")
 
 
-def test_an_open_page_does_not_hold_it(home: Home) -> None:
+def test_open_page_does_not_delay_the_stop(home: Home) -> None:
     with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
         said = terminal.wait_for("Ctrl-C")
         address = re.search(r"http://[\d.:]+", said)[0]  # type: ignore[index]
@@ -104,7 +104,7 @@ def test_an_open_page_does_not_hold_it(home: Home) -> None:
     assert "Traceback" not in terminal.said
 
 
-def test_the_terminal_may_simply_go(home: Home) -> None:
+def test_closed_terminal_stops_the_server(home: Home) -> None:
     with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
         terminal.wait_for("Ctrl-C")
         terminal.process.send_signal(1)
@@ -112,7 +112,7 @@ def test_the_terminal_may_simply_go(home: Home) -> None:
     assert home.running == []
 
 
-def test_a_second_one_shows_the_first(home: Home) -> None:
+def test_second_serve_shows_the_running_server(home: Home) -> None:
     with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
         address = re.search(r"http://[\d.:]+", terminal.wait_for("Ctrl-C"))[0]  # type: ignore[index]
         again = home.run("serve")
@@ -136,13 +136,13 @@ def test_next_port_is_used_if_one_is_taken(home: Home) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "example.org"])
-def test_others_are_let_near_only_where_that_is_meant(home: Home, host: str) -> None:
+def test_other_hosts_need_an_option(home: Home, host: str) -> None:
     found = home.run("serve", "--host", host)
     assert found.returncode == 2
     assert "--allow-remote" in found.stderr
 
 
-def test_open_starts_a_server_that_stays_and_says_nothing_secret(home: Home) -> None:
+def test_open_starts_a_background_server_without_printing_secrets(home: Home) -> None:
     printed = home.run("open", "latest", "--turn", "1", "--print")
     assert printed.returncode == 0, printed.stderr
     path = Path(printed.stdout.strip())
@@ -174,7 +174,7 @@ def test_open_starts_a_server_that_stays_and_says_nothing_secret(home: Home) -> 
     assert not path.exists()
 
 
-def test_it_ends_by_itself_when_nobody_comes_and_writes_no_key_into_a_log(home: Home) -> None:
+def test_idle_server_stops_and_logs_no_key(home: Home) -> None:
     found = home.run("serve", "--no-open", "--port", "0", "--until-idle", "0.0001")
     assert found.returncode == 0, found.stderr
     assert home.running == []
@@ -182,13 +182,13 @@ def test_it_ends_by_itself_when_nobody_comes_and_writes_no_key_into_a_log(home: 
     assert not re.search(r"[a-z2-7]{6}-[a-z2-7]{6}-", found.stderr)
 
 
-def test_what_was_never_started_need_not_be_stopped(home: Home) -> None:
+def test_stop_without_a_server(home: Home) -> None:
     found = home.run("serve", "--stop")
     assert found.returncode == 0
     assert "no server is running" in found.stderr
 
 
-def test_a_server_that_crashed_is_not_believed_in(home: Home) -> None:
+def test_crashed_server_is_detected(home: Home) -> None:
     state = home.path / "state"
     state.mkdir()
     printed = home.run("open", "--print-key").stdout
@@ -201,7 +201,7 @@ def test_a_server_that_crashed_is_not_believed_in(home: Home) -> None:
     assert json.loads(path.read_text())["pid"] != told["pid"]
 
 
-def test_open_without_a_browser_says_where_to_go(home: Home) -> None:
+def test_open_without_a_browser_prints_the_address(home: Home) -> None:
     found = home.run("open")
     assert found.returncode == 0, found.stderr
     assert "could not open a browser; Plait is at http://127.0.0.1:" in found.stderr
@@ -225,14 +225,14 @@ def test_open_runs_the_chosen_browser_with_a_file_without_secrets(home: Home) ->
         (["open", "nobody-called-so"], "nobody-called-so"),
     ],
 )
-def test_open_refuses_what_it_cannot_show(home: Home, arguments: list[str], words: str) -> None:
+def test_open_refuses_unknown_targets(home: Home, arguments: list[str], words: str) -> None:
     found = home.run(*arguments)
     assert found.returncode == 2
     assert words in found.stderr
     assert home.running == []
 
 
-def test_the_first_command_shows_the_gallery_and_stops(tmp_path: Path) -> None:
+def test_make_run_serves_the_gallery_and_stops(tmp_path: Path) -> None:
     home = Home(tmp_path, tmp_path / "nothing")
     make = [sys.executable, "-m", "plait", "serve", "--port", "0"]
     command = [*make, "--gallery", str(ROOT / "examples/gallery")]

@@ -1,4 +1,4 @@
-"""Only log files that were found are served, whatever an address says."""
+"""Only discovered log files are served, whatever the address."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ SECRET = "top-secret-words-of-a-neighbour"
 
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
-    """Serves logs among which things lie that point elsewhere."""
+    """Serve logs among which things lie that point elsewhere."""
     folder = tmp_path_factory.mktemp("odd")
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere" / "secret.txt").write_text(SECRET)
@@ -30,7 +30,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
 
 
 def names(server: Bare) -> list[str]:
-    """Returns the names of all sessions."""
+    """Return the names of all sessions."""
     return re.findall(r'"name":"([^"]+)"', server.get("/api/v1/sessions").decode())
 
 
@@ -60,7 +60,7 @@ TRICKS = [
         "/api/v1/sessions/{}/raw",
     ],
 )
-def test_an_address_leads_to_no_other_file(odd: Bare, place: str, trick: str) -> None:
+def test_address_cannot_reach_other_files(odd: Bare, place: str, trick: str) -> None:
     answer = odd.get(place.format(trick))
     assert status(answer) in (400, 404), answer[:200]
     assert b"root:" not in answer
@@ -86,7 +86,7 @@ def test_an_address_leads_to_no_other_file(odd: Bare, place: str, trick: str) ->
         "/raw?file=7",
     ],
 )
-def test_what_a_session_does_not_have_is_not_there(odd: Bare, rest: str) -> None:
+def test_unknown_parts_of_a_session_are_404(odd: Bare, rest: str) -> None:
     (name,) = names(odd)
     assert status(odd.get(f"/s/{name}{rest}")) == 404
 
@@ -94,12 +94,12 @@ def test_what_a_session_does_not_have_is_not_there(odd: Bare, rest: str) -> None
 @pytest.mark.parametrize(
     "rest", ["/raw?from=x", "/raw?line=-1", "/context?from=1e9", "/raw?file=٣"]
 )
-def test_what_is_no_number_is_told_so(odd: Bare, rest: str) -> None:
+def test_invalid_numbers_are_explained(odd: Bare, rest: str) -> None:
     (name,) = names(odd)
     assert status(odd.get(f"/s/{name}{rest.replace('٣', '%D9%A3')}")) == 400
 
 
-def test_a_file_is_given_as_it_is(odd: Bare) -> None:
+def test_file_is_served_byte_for_byte(odd: Bare) -> None:
     (name,) = names(odd)
     head, _, body = odd.get(f"/s/{name}/raw/0/file").partition(b"\r\n\r\n")
     assert b"attachment" in head.lower()
@@ -107,7 +107,7 @@ def test_a_file_is_given_as_it_is(odd: Bare) -> None:
     assert SECRET.encode() not in body
 
 
-def test_a_link_among_the_outputs_of_tools_leads_nowhere(odd: Bare) -> None:
+def test_symlinked_tool_output_is_not_served(odd: Bare) -> None:
     (name,) = names(odd)
     for tab in ("", "/context", "/timeline", "/files", "/usage", "/raw"):
         answer = odd.get(f"/s/{name}{tab}")
@@ -115,9 +115,7 @@ def test_a_link_among_the_outputs_of_tools_leads_nowhere(odd: Bare) -> None:
         assert SECRET.encode() not in answer
 
 
-def test_a_project_that_lies_elsewhere_by_a_link_is_the_users_own(
-    tmp_path: Path, archive_root: Path
-) -> None:
+def test_symlinked_project_is_served(tmp_path: Path, archive_root: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     (root / "linked").symlink_to(archive_root)

@@ -1,4 +1,4 @@
-"""What is copied from a served page, in a browser: the text of the log, whole, and Markdown."""
+"""Copying from a page in a browser: the exact text of the log, and Markdown."""
 
 import json
 from collections.abc import Iterator
@@ -31,13 +31,13 @@ WITHOUT = "Object.defineProperty(navigator, 'clipboard', {value: undefined})"
 
 @pytest.fixture(scope="module")
 def talk() -> Drawing:
-    """Returns a session with a long output and a branch that was left."""
+    """Return a session with a long output and a branch that was left."""
     return draw(TALK.replace("  | MANY", "\n".join(f"  | {one}" for one in LONG.split("\n"))))
 
 
 @pytest.fixture(scope="module")
 def root(talk: Drawing, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a folder with that session."""
+    """Return a folder with that session."""
     found = tmp_path_factory.mktemp("copied")
     talk.write(found)
     return found
@@ -45,42 +45,42 @@ def root(talk: Drawing, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves it."""
+    """Serve it."""
     with served(root, tmp_path_factory.mktemp("copied-index")) as one:
         yield one
 
 
 @pytest.fixture
 def page(at: Served, talk: Drawing, reader: Reader) -> Page:
-    """Returns its page, with leave to look at the clipboard."""
+    """Return its page, with leave to look at the clipboard."""
     found = reader(at, f"/s/{name_of(talk)}", permissions=["clipboard-read", "clipboard-write"])
     found.locator(".turn").first.wait_for()
     return found
 
 
 def name_of(talk: Drawing) -> str:
-    """Returns the session's name."""
+    """Return the session's name."""
     return str(talk.records[0]["sessionId"])
 
 
 def record(talk: Drawing, number: int) -> str:
-    """Returns the id of a record."""
+    """Return the id of a record."""
     return str(talk.records[number]["uuid"])
 
 
 def copied(page: Page, said: str) -> str:
-    """Returns what is on the clipboard once the page says that it was copied."""
+    """Return what is on the clipboard once the page says that it was copied."""
     expect(page.locator(".found")).to_contain_text(said)
     return str(page.evaluate(CLIPBOARD))
 
 
 def exported(capfd: pytest.CaptureFixture[str], root: Path, *given: str) -> str:
-    """Returns what the command exports."""
+    """Return what the command exports."""
     assert run(["export", *given, "--no-redact", "--root", str(root), "-o", "-"]) == 0
     return capfd.readouterr().out
 
 
-def test_a_message_is_copied_as_it_was_written(page: Page) -> None:
+def test_message_is_copied_as_written(page: Page) -> None:
     page.locator(".prompt").first.hover()
     page.locator(".prompt .act[data-act=copy-text]").first.click()
     assert copied(page, "Text copied") == "Count the **boats**, please."
@@ -89,7 +89,7 @@ def test_a_message_is_copied_as_it_was_written(page: Page) -> None:
     assert copied(page, "Text copied").startswith("# Boats\n\nThere are *seven*:")
 
 
-def test_code_is_copied_as_it_stands(page: Page) -> None:
+def test_code_is_copied_exactly(page: Page) -> None:
     page.locator(".say pre").first.hover()
     button = page.locator(".say .on-code .act").first
     expect(button).to_have_css("opacity", "1")
@@ -98,7 +98,7 @@ def test_code_is_copied_as_it_stands(page: Page) -> None:
 
 
 def branch_shown(page: Page) -> None:
-    """Shows the branch that was left, where the command ran."""
+    """Show the branch that was left, where the command ran."""
     page.locator("select.ways").select_option(index=1)
     page.locator("details.call").first.wait_for()
 
@@ -122,7 +122,7 @@ def test_full_output_is_copied_from_an_open_row_by_keyboard(page: Page) -> None:
     assert copied(page, "Copied") == "cd boats\npython boats.py --all"
 
 
-def test_a_turn_is_copied_as_the_export_of_it(
+def test_turn_is_copied_as_its_export(
     page: Page, root: Path, talk: Drawing, capfd: pytest.CaptureFixture[str]
 ) -> None:
     page.locator(".turn .head .act[data-act=copy-turn]").nth(1).press("Enter")
@@ -134,7 +134,7 @@ def test_a_turn_is_copied_as_the_export_of_it(
     page.wait_for_function(f"async () => (await {CLIPBOARD}).includes('boats')")
 
 
-def test_a_session_is_copied_as_the_export_of_it(
+def test_session_is_copied_as_its_export(
     page: Page, root: Path, talk: Drawing, capfd: pytest.CaptureFixture[str]
 ) -> None:
     page.get_by_role("button", name="Copy as Markdown").first.click()
@@ -147,7 +147,7 @@ def test_a_session_is_copied_as_the_export_of_it(
     page.wait_for_function(f"async () => (await {CLIPBOARD}).includes('boats.py --all')")
 
 
-def test_the_command_that_continues_from_a_turn_is_copied_and_runs(
+def test_copied_continue_command_runs(
     page: Page, root: Path, talk: Drawing, capfd: pytest.CaptureFixture[str]
 ) -> None:
     page.locator(".turn .head .act[data-act=continue]").nth(1).press("Enter")
@@ -157,7 +157,7 @@ def test_the_command_that_continues_from_a_turn_is_copied_and_runs(
     assert "turn 2 of 2" in capfd.readouterr().out
 
 
-def test_from_a_branch_the_command_says_what_goes_on_from_it(
+def test_copied_command_continues_from_a_branch(
     page: Page, talk: Drawing, capfd: pytest.CaptureFixture[str]
 ) -> None:
     branch_shown(page)
@@ -215,7 +215,7 @@ def test_full_output_saved_next_to_the_log_is_copied(tmp_path: Path, reader: Rea
         page.close()
 
 
-def test_what_is_not_there_is_not_found(at: Served, talk: Drawing) -> None:
+def test_unknown_copies_are_404(at: Served, talk: Drawing) -> None:
     assert at.ask(f"/s/{name_of(talk)}/markdown?turn=nobody")[0] == 404
     assert at.ask(f"/s/{name_of(talk)}/markdown?line=nobody")[0] == 404
     assert at.ask(f"/s/{name_of(talk)}/output?call=nobody")[0] == 404

@@ -1,4 +1,4 @@
-"""The way in, and what every answer carries, on a server as it really runs."""
+"""Signing in, and the headers of every response, on a real server."""
 
 import json
 import logging
@@ -12,13 +12,13 @@ from tests.web.bare import Bare, status, wait_for
 
 
 def entering(server: Bare, ticket: str, *headers: str, to: str = "/") -> bytes:
-    """Shows a ticket at the door."""
+    """Show a ticket at the door."""
     body = f"ticket={ticket}&to={to}".encode()
     head = ("Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}")
     return server.say("POST /enter HTTP/1.1", server.host, *head, *headers, body=body)
 
 
-def test_a_ticket_is_changed_for_a_cookie_and_the_browser_led_on(server: Bare) -> None:
+def test_ticket_is_exchanged_for_a_cookie_and_redirects(server: Bare) -> None:
     answer = entering(server, server.keys.create_ticket(), "Origin: null", to="/s/x")
     assert status(answer) == 200
     assert b'content="0;url=/s/x"' in answer
@@ -31,7 +31,7 @@ def test_a_ticket_is_changed_for_a_cookie_and_the_browser_led_on(server: Bare) -
     assert "Domain" not in cookie
 
 
-def test_a_ticket_that_was_used_or_is_of_another_opens_nothing(server: Bare) -> None:
+def test_used_or_foreign_ticket_is_refused(server: Bare) -> None:
     ticket = server.keys.create_ticket()
     entering(server, ticket)
     for one in (ticket, Keys("another").create_ticket(), "", "x" * 3000):
@@ -40,12 +40,12 @@ def test_a_ticket_that_was_used_or_is_of_another_opens_nothing(server: Bare) -> 
         assert b"set-cookie" not in answer.lower()
 
 
-def test_a_foreign_page_cannot_even_try(server: Bare) -> None:
+def test_cross_site_sign_in_is_refused(server: Bare) -> None:
     answer = entering(server, server.keys.create_ticket(), "Origin: http://evil.example")
     assert status(answer) == 403
 
 
-def test_the_ticket_in_an_address_is_worth_nothing(server: Bare) -> None:
+def test_ticket_in_a_url_is_ignored(server: Bare) -> None:
     answer = server.say(f"GET /enter?ticket={server.keys.create_ticket()} HTTP/1.1", server.host)
     assert status(answer) == 401
     assert b"set-cookie" not in answer.lower()
@@ -53,7 +53,7 @@ def test_the_ticket_in_an_address_is_worth_nothing(server: Bare) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/assets/plait.css", "/alive", "/enter"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
-def test_every_answer_is_a_careful_one(server: Bare, path: str, method: str) -> None:
+def test_every_response_has_security_headers(server: Bare, path: str, method: str) -> None:
     head = server.get(path, method=method).split(b"\r\n\r\n")[0].lower()
     assert b"content-security-policy: default-src 'none'; script-src 'self';" in head
     assert b"frame-ancestors 'none'" in head
@@ -64,7 +64,7 @@ def test_every_answer_is_a_careful_one(server: Bare, path: str, method: str) -> 
     assert b"access-control-allow" not in head
 
 
-def test_no_answer_may_be_stored_by_a_browser(server: Bare) -> None:
+def test_no_response_may_be_stored(server: Bare) -> None:
     """Before, the download of a log, the CSV of usage and the sign-in page came without a word."""
     listed = server.get("/api/v1/sessions").partition(b"\r\n\r\n")[2]
     name = json.loads(listed)["sessions"][0]["name"]
@@ -75,7 +75,7 @@ def test_no_answer_may_be_stored_by_a_browser(server: Bare) -> None:
         assert b"cache-control: no-store" in head or b"cache-control: private, no-cache" in head
 
 
-def test_a_refusal_says_nothing_of_what_is_there(server: Bare) -> None:
+def test_refusal_reveals_nothing(server: Bare) -> None:
     for path in ("/s/x", "/search?q=harbour", "/api/v1/sessions"):
         answer = server.say(f"GET {path} HTTP/1.1", server.host)
         assert status(answer) == 401
@@ -89,13 +89,13 @@ def test_programs_get_errors_as_json(server: Bare) -> None:
     assert "--print-key" in json.loads(body)["hints"][0]
 
 
-def test_the_server_proves_who_it_is_without_telling_its_secret(server: Bare) -> None:
+def test_server_proves_its_identity_without_its_secret(server: Bare) -> None:
     body = server.get("/alive?challenge=abc").partition(b"\r\n\r\n")[2]
     assert json.loads(body) == {"plait": True, "proof": server.keys.prove("abc")}
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/sessions", "/assets/plait.css"])
-def test_a_head_is_that_of_the_answer(server: Bare, path: str) -> None:
+def test_head_matches_get(server: Bare, path: str) -> None:
     whole, head = server.get(path), server.get(path, method="HEAD")
     assert head.endswith(b"\r\n\r\n")
     wanted = re.search(rb"content-length: (\d+)", whole.lower())
@@ -103,7 +103,7 @@ def test_a_head_is_that_of_the_answer(server: Bare, path: str) -> None:
     assert wanted[0] in head.lower()
 
 
-def test_the_head_of_a_stream_does_not_listen(server: Bare) -> None:
+def test_head_of_the_event_stream_does_not_subscribe(server: Bare) -> None:
     answer = server.get("/events", method="HEAD")
     assert status(answer) == 200
     assert server.hub.listener_count == 0
@@ -116,7 +116,7 @@ def test_pages_refuse_other_methods(server: Bare, path: str) -> None:
     assert b"allow: " in answer.lower()
 
 
-def test_what_a_browser_has_is_not_sent_again(server: Bare) -> None:
+def test_unchanged_content_is_not_sent_again(server: Bare) -> None:
     tag = re.search(rb'etag: (".*?")', server.get("/assets/plait.css"), re.IGNORECASE)
     assert tag
     answer = server.get("/assets/plait.css", f"If-None-Match: {tag[1].decode()}")
@@ -124,13 +124,13 @@ def test_what_a_browser_has_is_not_sent_again(server: Bare) -> None:
     assert answer.endswith(b"\r\n\r\n")
 
 
-def test_nothing_is_packed_on_one_machine(server: Bare) -> None:
+def test_loopback_responses_are_not_compressed(server: Bare) -> None:
     answer = server.get("/assets/plait.css", "Accept-Encoding: gzip")
     assert b"content-encoding" not in answer.split(b"\r\n\r\n")[0].lower()
 
 
 def form(server: Bare, address: str, body: bytes, *headers: str) -> bytes:
-    """Returns what a form is answered with."""
+    """Return what a form is answered with."""
     return server.say(
         f"POST {address} HTTP/1.1",
         server.host,
@@ -143,13 +143,13 @@ def form(server: Bare, address: str, body: bytes, *headers: str) -> bytes:
 
 
 @pytest.mark.parametrize(("count", "wanted"), [(10, 401), (11, 400), (200, 400)])
-def test_a_form_of_many_fields_is_refused(server: Bare, count: int, wanted: int) -> None:
+def test_form_with_many_fields_is_refused(server: Bare, count: int, wanted: int) -> None:
     body = "&".join(f"a{number}=1" for number in range(count)).encode()
     assert status(form(server, "/enter", body)) == wanted
     assert status(form(server, "/s/x/export", body, server.cookie)) in (400, 404)
 
 
-def test_who_hangs_up_while_signing_in_leaves_no_trace(
+def test_disconnect_during_sign_in_is_silent(
     server: Bare, caplog: pytest.LogCaptureFixture
 ) -> None:
     for address, extra in (("/enter", ""), ("/s/x/export", server.cookie)):
@@ -168,7 +168,7 @@ def test_who_hangs_up_while_signing_in_leaves_no_trace(
     assert caplog.records == []
 
 
-def test_the_log_of_a_server_has_an_end() -> None:
+def test_server_log_is_bounded() -> None:
     log, said = logging.getLogger("tests.brief"), list[str]()
     log.addFilter(LogLimit(1000))
     handler = logging.Handler()

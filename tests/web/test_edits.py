@@ -1,4 +1,4 @@
-"""Requests that change sessions: who may send them, what they plan, do and take back."""
+"""Requests that change sessions: permission, plan, apply, undo."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ PAGES = ("/", "/sessions", "/edits", "/search?q=heron", "/usage", "/insights", "
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
-    """Serves sessions that may be changed."""
+    """Serve sessions that may be changed."""
     with edit_desk(tmp_path) as one:
         yield one
 
@@ -35,7 +35,7 @@ def test_plan_is_shown_applied_and_undone(desk: EditDesk) -> None:
     assert desk.files == before
 
 
-def test_a_plan_can_be_done_once(desk: EditDesk) -> None:
+def test_plan_can_be_applied_once(desk: EditDesk) -> None:
     planned = desk.planned(operation="tag", word="keep")
     address = f"/api/v1/plans/{planned['plan']}/apply"
     assert desk.send(address, **MEANT)[0] == 200
@@ -44,7 +44,7 @@ def test_a_plan_can_be_done_once(desk: EditDesk) -> None:
     assert desk.path.read_bytes().count(b'"type":"tag"') == 1
 
 
-def test_what_has_grown_since_is_not_written_over(desk: EditDesk) -> None:
+def test_grown_session_is_not_overwritten(desk: EditDesk) -> None:
     planned = desk.planned(operation="rename", title="Late")
     desk.path.write_bytes(desk.path.read_bytes() + b'{"type":"mode","mode":"plan"}\n')
     status, told = desk.send(f"/api/v1/plans/{planned['plan']}/apply", {"force": True}, **MEANT)
@@ -52,7 +52,7 @@ def test_what_has_grown_since_is_not_written_over(desk: EditDesk) -> None:
     assert b"Late" not in desk.path.read_bytes()
 
 
-def test_a_session_that_is_written_to_is_refused_in_words(desk: EditDesk) -> None:
+def test_live_session_is_refused_with_a_reason(desk: EditDesk) -> None:
     os.utime(desk.path)
     planned = desk.planned(operation="rename", title="Live")
     status, told = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
@@ -100,7 +100,7 @@ def test_context_fills_and_preset_effects(desk: EditDesk) -> None:
     assert desk.files == before
 
 
-def test_a_clone_is_found_by_its_name(desk: EditDesk) -> None:
+def test_clone_is_found_by_its_title(desk: EditDesk) -> None:
     planned = desk.planned(operation="clone", title="Once more")
     _, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
     assert done["name"] == done["report"]["session"] != desk.name
@@ -138,14 +138,14 @@ def test_impossible_plan_is_refused_with_a_reason(
 
 
 def write_addresses(desk: EditDesk) -> Iterator[str]:
-    """Yields every address at which something is changed, with a plan that waits."""
+    """Yield every address at which something is changed, with a plan that waits."""
     planned = desk.planned(operation="rename", title="Never")
     for one in WRITES:
         told = {"name": desk.name, "plan": planned["plan"], "edit": "latest"}
         yield BASE + one.path.format(**told)
 
 
-def test_nothing_is_changed_by_following_an_address(desk: EditDesk) -> None:
+def test_get_requests_change_nothing(desk: EditDesk) -> None:
     before = desk.files
     for address in write_addresses(desk):
         for method in ("GET", "HEAD", "PUT", "DELETE"):
@@ -169,7 +169,7 @@ def test_nothing_is_changed_by_following_an_address(desk: EditDesk) -> None:
         {**MEANT, "Sec_Fetch_Site": "same-site"},
     ],
 )
-def test_a_page_of_others_changes_nothing(desk: EditDesk, headers: dict[str, str]) -> None:
+def test_cross_site_requests_change_nothing(desk: EditDesk, headers: dict[str, str]) -> None:
     before = desk.files
     for address in write_addresses(desk):
         body = {"operation": "rename", "title": "x"} if address.endswith("/plan") else {}
@@ -177,7 +177,7 @@ def test_a_page_of_others_changes_nothing(desk: EditDesk, headers: dict[str, str
     assert desk.files == before
 
 
-def test_without_the_key_nothing_is_planned(desk: EditDesk) -> None:
+def test_without_a_key_nothing_is_planned(desk: EditDesk) -> None:
     address = f"/api/v1/sessions/{desk.name}/plan"
     asks = {"operation": "rename", "title": "x"}
     assert desk.send(address, asks, Cookie="", **MEANT)[0] == 401
@@ -185,12 +185,12 @@ def test_without_the_key_nothing_is_planned(desk: EditDesk) -> None:
     assert desk.send(address, asks, **given)[0] == 200
 
 
-def test_too_long_a_request_is_refused(desk: EditDesk) -> None:
+def test_oversized_request_is_refused(desk: EditDesk) -> None:
     asks = {"operation": "rename", "title": "x" * 20_000}
     assert desk.send(f"/api/v1/sessions/{desk.name}/plan", asks, **MEANT)[0] == 413
 
 
-def test_a_server_that_only_reads_offers_and_does_nothing(tmp_path: Path) -> None:
+def test_read_only_server_offers_no_edits(tmp_path: Path) -> None:
     with edit_desk(tmp_path, is_read_only=True) as desk:
         before = desk.files
         for address in (f"/api/v1/sessions/{desk.name}/plan", "/api/v1/edits/x/undo"):
@@ -201,13 +201,13 @@ def test_a_server_that_only_reads_offers_and_does_nothing(tmp_path: Path) -> Non
         assert desk.files == before
 
 
-def test_others_may_be_read_and_written_to(desk: EditDesk) -> None:
+def test_read_only_setting_can_be_changed(desk: EditDesk) -> None:
     assert b".edits { display: none" not in desk.at.ask("/assets/plait.css")[2]
     told = desk.at.json(f"/api/v1/sessions/{desk.name}/check")
     assert (told["ok"], told["session"]) == (True, desk.name)
 
 
-def test_only_so_many_plans_are_kept(desk: EditDesk) -> None:
+def test_number_of_pending_plans_is_limited(desk: EditDesk) -> None:
     first = desk.planned(operation="tag", word="first")["plan"]
     for number in range(16):
         desk.planned(operation="tag", word=f"t{number}")

@@ -1,4 +1,4 @@
-"""The same figure on the page and in the terminal, for the sessions of the gallery."""
+"""The page and the terminal show the same figures for the gallery."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 
 @pytest.fixture(scope="module")
 def gallery_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves the gallery, indexed."""
+    """Serve the gallery, indexed."""
     index = tmp_path_factory.mktemp("index")
     update_index(Archive([GALLERY]), index)
     with served(GALLERY, index) as at:
@@ -30,7 +30,7 @@ def printed(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def read_text(page: str) -> str:
-    """Returns the words of a page, one space between them."""
+    """Return the words of a page, one space between them."""
     return " ".join(re.sub(r"<[^>]+>", " ", unlinked(page)).split())
 
 
@@ -55,14 +55,12 @@ def test_responses_and_turns_have_names(
     assert re.search(r"\d+ turns including copies", printed(capfd, "ls"))
 
 
-def test_what_could_have_been_saved(
-    gallery_page: Served, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_potential_savings(gallery_page: Served, capfd: pytest.CaptureFixture[str]) -> None:
     (share,) = re.findall(r"up to (\d+)% of what was sent", printed(capfd, "waste"))
     assert f"up to {share}%" in read_text(settled(gallery_page, "/waste?range=all"))
 
 
-def test_what_fills_a_context_is_counted_once(gallery_page: Served) -> None:
+def test_context_contents_are_counted_once(gallery_page: Served) -> None:
     checked = 0
     for name in gallery_page.library.snapshot.names:
         page = settled(gallery_page, f"/s/{name}/context")

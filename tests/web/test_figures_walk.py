@@ -1,4 +1,4 @@
-"""All figures of all pages: each leads to what it counts, and the sum there is the figure."""
+"""Figures of all pages: each links to what it counts, and the sums agree."""
 
 import csv
 import io
@@ -46,20 +46,20 @@ FIGURES = """() => {
 
 
 def figures_in(page: Page) -> list[tuple[str, str]]:
-    """Returns the figures of a page with where they lead; all that look like one do."""
+    """Return the figures of a page with where they lead; all that look like one do."""
     found = page.evaluate(FIGURES)
     assert found["bare"] == []
     return [(href, figure) for href, figure in found["links"]]
 
 
 def sums_of(page: str) -> dict[str, float]:
-    """Returns the sums that a page of counted things tells."""
+    """Return the sums that a page of counted things tells."""
     (sums,) = re.findall(r'data-sums="([^"]*)"', page)
     return {name: float(value) for name, value in (one.split("=") for one in sums.split())}
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_figure_leads_to_what_it_counts(at: Served, reader: Reader, path: str) -> None:
+def test_every_figure_links_to_what_it_counts(at: Served, reader: Reader, path: str) -> None:
     links = figures_in(settled_in(reader(at, path)))
     assert len(links) > 4
     known: dict[str, dict[str, float]] = {}
@@ -100,7 +100,7 @@ def test_page_behind_a_figure_is_refreshed(at: Served, reader: Reader) -> None:
     assert faults(page) == []
 
 
-def test_a_bar_is_clicked_and_a_figure_is_reached_by_keys(at: Served, reader: Reader) -> None:
+def test_bars_work_with_mouse_and_keyboard(at: Served, reader: Reader) -> None:
     page = settled_in(reader(at, "/usage?range=all&by=month"))
     page.locator(".chart svg a").first.click(force=True)
     expect(page).to_have_url(re.compile(r"/counted\?since=2026-\d\d-01&until=2026-\d\d-3\d"))
@@ -114,7 +114,7 @@ def test_a_bar_is_clicked_and_a_figure_is_reached_by_keys(at: Served, reader: Re
     expect(page).to_have_url(re.compile("/counted"))
 
 
-def test_the_figures_are_a_file_too(at: Served, reader: Reader, root: Path, tmp_path: Path) -> None:
+def test_figures_can_be_downloaded(at: Served, reader: Reader, root: Path, tmp_path: Path) -> None:
     page = settled_in(reader(at, "/usage?range=all&by=week"))
     with page.expect_download() as loading:
         page.locator("section", has_text="Project × model × week").get_by_text("CSV").click()
@@ -129,7 +129,7 @@ def test_the_figures_are_a_file_too(at: Served, reader: Reader, root: Path, tmp_
     assert text_of(at, "/usage.csv?rows=nonsense&range=all").startswith("project,model,day,")
 
 
-def test_areas_are_labelled_and_lead_on(at: Served, reader: Reader) -> None:
+def test_areas_are_labelled_links(at: Served, reader: Reader) -> None:
     page = settled_in(reader(at, "/usage?range=all"))
     drawn = page.locator(".treemap svg.wide")
     expect(drawn).to_contain_text("moor")
@@ -138,7 +138,7 @@ def test_areas_are_labelled_and_lead_on(at: Served, reader: Reader) -> None:
     expect(page).to_have_url(re.compile(r"/counted\?project="))
 
 
-def test_the_figures_have_a_way_to_one_another(at: Served, reader: Reader) -> None:
+def test_figure_pages_link_to_each_other(at: Served, reader: Reader) -> None:
     page = settled_in(reader(at, "/insights?since=2026-10-02"))
     page.get_by_role("group", name="Insights").get_by_text("Waste").click()
     expect(page).to_have_url(re.compile(r"/waste\?since=2026-10-02"))
@@ -159,13 +159,13 @@ def test_the_figures_have_a_way_to_one_another(at: Served, reader: Reader) -> No
         "of=tools&name=%3Cscript%3E&part=%3Cb%3E",
     ],
 )
-def test_what_makes_no_sense_is_answered(at: Served, asked: str) -> None:
+def test_nonsense_parameters_are_answered(at: Served, asked: str) -> None:
     page = settled(at, f"/counted?{asked}")
     assert "data-sums" in page
     assert "<script>" not in page.partition("<main")[2]
 
 
-def test_sums_of_a_session_lead_to_its_responses(at: Served, reader: Reader) -> None:
+def test_session_sums_link_to_its_responses(at: Served, reader: Reader) -> None:
     name = next(
         name for name, one in at.library.snapshot.iter_listed() if one.title == "the north gate"
     )
@@ -193,7 +193,7 @@ A1< "One mile."
 """
 
 
-def test_a_model_is_called_alike_wherever_it_stands(tmp_path: Path) -> None:
+def test_model_names_are_consistent(tmp_path: Path) -> None:
     dated, plain = "claude-opus-4-5-20251101", "claude-opus-4-5"
     for name, model in (("moor", dated), ("shore", plain)):
         draw(TWO_EDITIONS.format(name=name, model=model)).write(tmp_path / "logs")
@@ -209,7 +209,7 @@ def test_a_model_is_called_alike_wherever_it_stands(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["usage", "insights", "waste"])
-def test_all_time_is_offered_only_where_there_is_more(empty: Served, page: str) -> None:
+def test_all_time_is_offered_only_if_there_is_more(empty: Served, page: str) -> None:
     assert "Show all time" not in settled(empty, f"/{page}?range=all")
     assert "Show all time" in settled(empty, f"/{page}?range=7d")
     assert "Show all time" in settled(empty, f"/{page}?range=all&project=moor")

@@ -1,4 +1,4 @@
-"""Files over all sessions and net changes: over HTTP what pages say, in a browser in few steps."""
+"""Files over all sessions and net changes, over HTTP and in a browser."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Scripted:
-    """Returns a repository that two sessions worked in, one of them on a branch that was left."""
+    """Return a repository that two sessions worked in, one of them on a branch that was left."""
     home = Scripted(tmp_path_factory.mktemp("files"))
     file, first = home.top / "src" / "cart.py", home.session()
     first.prompt("make the <b>cart</b>")
@@ -110,7 +110,7 @@ def test_net_change_is_shown_with_each_patch(home: Scripted, at: Served) -> None
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_which_turn_changed_a_file_and_how_takes_three_steps(
+def test_finding_the_turn_that_changed_a_file_takes_three_steps(
     home: Scripted, at: Served, reader: Reader, width: int
 ) -> None:
     page: Page = reader(at, "/files", width=width)
@@ -124,7 +124,7 @@ def test_which_turn_changed_a_file_and_how_takes_three_steps(
     expect(page.locator("#main")).to_contain_text("change it twice")
 
 
-def test_the_net_change_is_two_keys_away(home: Scripted, at: Served, reader: Reader) -> None:
+def test_net_change_is_two_keys_away(home: Scripted, at: Served, reader: Reader) -> None:
     page: Page = reader(at, f"/s/{first_of(home, at)}/files")
     link = page.get_by_role("link", name="Net change")
     link.focus()

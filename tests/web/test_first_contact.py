@@ -1,4 +1,4 @@
-"""Sessions that nobody has read yet: what answers at once, what is said meanwhile, what comes."""
+"""Archives that were never read: first answers, progress, and completion."""
 
 import asyncio
 import re
@@ -42,7 +42,7 @@ PATIENCE = 100.0
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Returns three short sessions that nobody has read."""
+    """Return three short sessions that nobody has read."""
     found = tmp_path / "logs"
     for one in WALKS:
         walk(found, *one)
@@ -51,16 +51,16 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def library(root: Path, tmp_path: Path) -> LiveArchive:
-    """Returns them as the page has them, without an index."""
+    """Return them as the page has them, without an index."""
     return LiveArchive((root,), tmp_path / "index")
 
 
 def titles(library: LiveArchive) -> list[str | None]:
-    """Returns the titles that a list shows."""
+    """Return the titles that a list shows."""
     return [facts.title for _, facts in library.snapshot.iter_listed()]
 
 
-def test_lists_show_the_newest_at_once_and_the_rest_when_it_is_read(library: LiveArchive) -> None:
+def test_lists_show_the_newest_first_and_the_rest_once_read(library: LiveArchive) -> None:
     library.patience = 0.0
     newest = library.snapshot.archive.sessions[-1]
     assert [facts.session for _, facts in library.snapshot.iter_listed()] == [newest.id]
@@ -69,11 +69,11 @@ def test_lists_show_the_newest_at_once_and_the_rest_when_it_is_read(library: Liv
     assert library.rows().unread == 0
 
 
-def test_without_one_who_reads_on_lists_wait_for_all(library: LiveArchive) -> None:
+def test_without_a_background_reader_lists_wait_for_everything(library: LiveArchive) -> None:
     assert len(titles(library)) == 3
 
 
-def test_a_session_is_known_by_its_own_name_before_lists_show_it(library: LiveArchive) -> None:
+def test_session_opens_by_name_before_lists_show_it(library: LiveArchive) -> None:
     library.patience = 0.0
     oldest = library.snapshot.archive.sessions[0]
     assert oldest.path not in library.snapshot.facts
@@ -95,7 +95,7 @@ def test_outdated_index_still_serves_unchanged_sessions(root: Path, tmp_path: Pa
     assert read_unchanged_facts(Archive([root]), tmp_path / "nowhere") == {}
 
 
-def test_sums_wait_until_the_index_is_made(library: LiveArchive) -> None:
+def test_totals_wait_for_the_index(library: LiveArchive) -> None:
     library.reading.begin(ReadingProgress())
     assert library.billing.get() == (None, True)
     library.reading.end()
@@ -113,14 +113,14 @@ class Listening:
         self.hub.publish = self.events.extend  # type: ignore[assignment,method-assign]
 
     def watcher(self, library: LiveArchive) -> Watcher:
-        """Returns one that is heard; its threads are not begun."""
+        """Return one that is heard; its threads are not begun."""
         library.patience = 0.0
         library.reading.begin(ReadingProgress())
         return Watcher(library, self.hub, self.told.append)
 
     @property
     def kinds(self) -> list[str]:
-        """Returns what was told, each kind once."""
+        """Return what was told, each kind once."""
         return list(dict.fromkeys(one.kind for one in self.events))
 
 
@@ -136,7 +136,7 @@ def test_first_events_give_the_start_command_and_the_progress() -> None:
     assert asyncio.run(first(hub, 3))[2].startswith(b"event: reading\n")
 
 
-def test_events_of_other_sessions_do_not_crowd_out_its_own() -> None:
+def test_events_of_other_sessions_do_not_crowd_out_own_events() -> None:
     async def heard(hub: Hub) -> bytes:
         stream = hub.stream("mine")
         for _ in range(2):
@@ -148,7 +148,7 @@ def test_events_of_other_sessions_do_not_crowd_out_its_own() -> None:
     assert b'"session":"mine","size":7' in asyncio.run(heard(Hub()))
 
 
-def test_what_is_new_is_read_for_lists_then_for_the_index(library: LiveArchive) -> None:
+def test_new_files_are_read_for_lists_then_indexed(library: LiveArchive) -> None:
     heard = Listening()
     heard.watcher(library).read_new()
     assert len(titles(library)) == 3
@@ -163,7 +163,7 @@ def test_what_is_new_is_read_for_lists_then_for_the_index(library: LiveArchive) 
     assert heard.hub.first_event is None
 
 
-def test_while_another_process_makes_the_index_it_is_waited_for(library: LiveArchive) -> None:
+def test_index_being_built_by_another_process_is_awaited(library: LiveArchive) -> None:
     heard = Listening()
     watcher = heard.watcher(library)
     library.index.mkdir()
@@ -207,7 +207,7 @@ def test_missing_root_is_reported_once(tmp_path: Path) -> None:
     assert heard.told[-1] is None and heard.hub.first_event is None
 
 
-def test_a_watcher_that_is_stopped_reads_nothing_more(library: LiveArchive) -> None:
+def test_stopped_watcher_reads_nothing(library: LiveArchive) -> None:
     heard = Listening()
     watcher = heard.watcher(library)
     watcher.stop()
@@ -216,7 +216,7 @@ def test_a_watcher_that_is_stopped_reads_nothing_more(library: LiveArchive) -> N
     assert not library.is_index_fresh
 
 
-def test_a_search_before_there_is_an_index_says_so_and_does_not_wait(library: LiveArchive) -> None:
+def test_search_without_an_index_says_so_at_once(library: LiveArchive) -> None:
     found = library.snapshot.archive.search("herons", is_updating=False)
     assert (found.total, found.note) == (
         0,
@@ -226,7 +226,7 @@ def test_a_search_before_there_is_an_index_says_so_and_does_not_wait(library: Li
 
 
 def ask(address: str, secret: str, path: str) -> str:
-    """Returns a page of a server that may be asked."""
+    """Return a page of a server that may be asked."""
     port = address.rpartition(":")[2]
     cookie = {"Cookie": f"plait{port}={Keys(secret).cookie}"}
     with build_opener(ProxyHandler({})).open(Request(address + path, headers=cookie)) as answer:
@@ -235,7 +235,7 @@ def ask(address: str, secret: str, path: str) -> str:
 
 @contextmanager
 def started(home: Home) -> Iterator[tuple[str, str]]:
-    """Runs `plait serve` and gives its address and its secret."""
+    """Run `plait serve` and give its address and its secret."""
     command = home.command("serve", "--no-open", "--port", "0")
     process = subprocess.Popen(command, env=home.env, stderr=subprocess.PIPE, text=True)
     try:
@@ -251,7 +251,7 @@ def started(home: Home) -> Iterator[tuple[str, str]]:
         process.communicate(timeout=PATIENCE)
 
 
-def test_the_command_answers_while_nothing_is_read(root: Path, tmp_path: Path) -> None:
+def test_command_answers_before_anything_is_read(root: Path, tmp_path: Path) -> None:
     home = Home(tmp_path, root)
     index = load_settings((str(root),), environment=home.env).index
     index.mkdir(parents=True)
@@ -268,9 +268,7 @@ def test_the_command_answers_while_nothing_is_read(root: Path, tmp_path: Path) -
             sleep(0.1)
 
 
-def test_the_command_that_the_page_copies_runs_in_another_folder(
-    root: Path, tmp_path: Path
-) -> None:
+def test_copied_command_runs_in_another_folder(root: Path, tmp_path: Path) -> None:
     home = Home(tmp_path, root)
     name = Archive([root]).sessions[-1].id
     with started(home) as (address, secret):
@@ -288,7 +286,7 @@ def test_the_command_that_the_page_copies_runs_in_another_folder(
     assert "to go back to turn 2" in ran.stdout
 
 
-def test_words_say_what_is_read_where_there_is_no_terminal(
+def test_progress_without_a_terminal_is_plain_text(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     size = 1_000_000_000
@@ -308,9 +306,7 @@ def test_words_say_what_is_read_where_there_is_no_terminal(
     ]
 
 
-def test_a_server_in_the_background_says_nothing(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_background_server_prints_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with report_reading(CommandRequest((str(root),)), is_silent=True) as told:
         told(ReadingProgress(691, 1, 1_000_000_000))
     assert capsys.readouterr().err == ""
@@ -328,14 +324,14 @@ def test_taken_port_falls_back_to_the_next_and_then_to_any(
             assert any_.getsockname()[1] not in (0, port)
 
 
-def test_an_address_of_another_machine_is_still_an_error() -> None:
+def test_foreign_address_is_an_error() -> None:
     with pytest.raises(UserError, match="cannot listen on port 8420 of '192\\.0\\.2\\.1'"):
         open_listener("192.0.2.1", 8420)
 
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns a folder with a program of its own in `.venv`, in which the user stands."""
+    """Return a folder with a program of its own in `.venv`, in which the user stands."""
     script = tmp_path / ".venv" / "bin" / "plait"
     script.parent.mkdir(parents=True)
     script.write_text("#!/bin/sh\n")
@@ -346,7 +342,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_to_type_works_where_one_stands(
+def test_suggested_command_works_in_the_current_directory(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert plait_command() == ".venv/bin/plait"
@@ -371,7 +367,7 @@ def test_what_to_type_works_where_one_stands(
     assert plait_command() == str(checkout / ".venv" / "bin" / "plait")
 
 
-def test_the_name_is_enough_where_the_path_leads_to_it(
+def test_command_name_is_enough_on_the_path(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(checkout / ".venv" / "bin"))
@@ -388,9 +384,7 @@ def test_the_name_is_enough_where_the_path_leads_to_it(
     assert plait_command() == f"{checkout}/.venv/bin/python -m plait"
 
 
-def test_every_page_says_what_is_being_read_and_is_filled_at_the_end(
-    root: Path, tmp_path: Path, reader: Reader
-) -> None:
+def test_every_page_shows_progress_and_fills_in(root: Path, tmp_path: Path, reader: Reader) -> None:
     index, lock = tmp_path / "index", ExitStack()
     index.mkdir()
     lock.enter_context(lock_index(index))  # nobody can make the index
@@ -427,7 +421,7 @@ def test_sign_in_page_names_the_command_and_continues_to_the_page(
     assert "<code>plait open</code>" in page
 
 
-def test_a_page_asks_on_where_the_answer_is_still_the_same(
+def test_page_keeps_polling_unchanged_answers(
     root: Path, tmp_path: Path, forgiving: Reader
 ) -> None:
     index, lock, asked = tmp_path / "index", ExitStack(), list[str]()

@@ -1,4 +1,4 @@
-"""Who may pass: the right host, the right page, the right person."""
+"""Access checks: host, origin and cookie."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ HERE = "127.0.0.1:8420"
 
 
 async def nobody(scope: Any, receive: Any, send: Any) -> None:
-    """Answers nothing: nobody comes so far."""
+    """Answer nothing: nobody comes so far."""
 
 
 def guard(*names: str, is_remote: bool = False) -> Guard:
-    """Returns a guard of a server on this machine, or of one that others reach."""
+    """Return a guard of a server on this machine, or of one that others reach."""
     return Guard(nobody, KEYS, 8420, frozenset({"localhost", *names}), is_remote=is_remote)
 
 
 def scope(path: str = "/", method: str = "GET", query: str = "", **headers: str) -> dict[str, Any]:
-    """Returns a request of a browser that was let in, but for what is said otherwise."""
+    """Return a request of a browser that was let in, but for what is said otherwise."""
     given = {"host": HERE, "cookie": f"plait8420={KEYS.cookie}", **headers}
     pairs = [
         (name.replace("_", "-").encode(), one.encode("latin-1")) for name, one in given.items()
@@ -38,7 +38,7 @@ def scope(path: str = "/", method: str = "GET", query: str = "", **headers: str)
 
 
 def code(refused: tuple[int, str] | None) -> int:
-    """Returns the status of a refusal, 200 for none."""
+    """Return the status of a refusal, 200 for none."""
     return refused[0] if refused else 200
 
 
@@ -71,7 +71,7 @@ def code(refused: tuple[int, str] | None) -> int:
         ("", 421),
     ],
 )
-def test_only_names_of_this_server_are_answered(host: str, wanted: int) -> None:
+def test_only_own_host_names_are_answered(host: str, wanted: int) -> None:
     assert code(guard().find_refusal(scope(host=host))) == wanted
 
 
@@ -84,9 +84,7 @@ def test_only_names_of_this_server_are_answered(host: str, wanted: int) -> None:
         ("other.example.org", 421),
     ],
 )
-def test_a_server_for_others_goes_by_addresses_and_by_the_names_it_was_given(
-    host: str, wanted: int
-) -> None:
+def test_public_server_accepts_addresses_and_configured_names(host: str, wanted: int) -> None:
     one = guard("plait.example.org", is_remote=True)
     assert code(one.find_refusal(scope(host=host))) == wanted
 
@@ -105,7 +103,7 @@ def test_a_server_for_others_goes_by_addresses_and_by_the_names_it_was_given(
         (f"http://{HERE}.evil.example", 403),
     ],
 )
-def test_pages_of_others_may_ask_nothing(method: str, origin: str, wanted: int) -> None:
+def test_cross_origin_requests_are_refused(method: str, origin: str, wanted: int) -> None:
     assert code(guard().find_refusal(scope("/s/a", method, origin=origin))) == wanted
 
 
@@ -124,14 +122,12 @@ def test_pages_of_others_may_ask_nothing(method: str, origin: str, wanted: int) 
         ("POST", "none", "navigate", 403),
     ],
 )
-def test_what_a_browser_says_of_where_it_stands_counts(
-    method: str, site: str, mode: str, wanted: int
-) -> None:
+def test_sec_fetch_site_is_honoured(method: str, site: str, mode: str, wanted: int) -> None:
     asked = scope("/x", method, sec_fetch_site=site, sec_fetch_mode=mode)
     assert code(guard().find_refusal(asked)) == wanted
 
 
-def test_a_file_on_the_disk_may_enter_and_nothing_else() -> None:
+def test_file_origin_may_only_sign_in() -> None:
     assert guard().find_refusal(scope("/enter", "POST", origin="null", cookie="")) is None
     assert code(guard().find_refusal(scope("/enter", "POST", origin="http://evil.example"))) == 403
 
@@ -139,14 +135,14 @@ def test_a_file_on_the_disk_may_enter_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     "path", sorted({route.path for route in ROUTES if "assets" not in route.path})
 )
-def test_nothing_is_shown_without_a_cookie(path: str) -> None:
+def test_nothing_is_served_without_a_cookie(path: str) -> None:
     assert code(guard().find_refusal(scope(path, cookie=""))) == 401
 
 
 @pytest.mark.parametrize(
     "path", sorted({route.path for route in ROUTES if "POST" in (route.methods or ())})
 )
-def test_no_page_of_others_can_change_anything(path: str) -> None:
+def test_cross_origin_posts_change_nothing(path: str) -> None:
     assert code(guard().find_refusal(scope(path, "POST", origin="http://evil.example"))) == 403
     assert code(guard().find_refusal(scope(path, "POST", origin="null"))) == 403
     assert code(guard().find_refusal(scope(path, "POST", sec_fetch_site="same-site"))) == 403
@@ -166,7 +162,7 @@ def test_no_page_of_others_can_change_anything(path: str) -> None:
         ("plait8420=é\xff", 401),
     ],
 )
-def test_only_the_cookie_of_this_server_opens_it(cookie: str, wanted: int) -> None:
+def test_only_own_cookie_is_accepted(cookie: str, wanted: int) -> None:
     assert code(guard().find_refusal(scope(cookie=cookie))) == wanted
 
 
@@ -183,18 +179,18 @@ def test_only_the_cookie_of_this_server_opens_it(cookie: str, wanted: int) -> No
         ("/", f"Bearer {KEYS.key}", 401),
     ],
 )
-def test_a_program_shows_the_key_to_the_api_alone(path: str, given: str, wanted: int) -> None:
+def test_bearer_key_works_only_for_the_api(path: str, given: str, wanted: int) -> None:
     assert code(guard().find_refusal(scope(path, cookie="", authorization=given))) == wanted
 
 
-def test_the_key_does_not_help_a_foreign_page() -> None:
+def test_key_does_not_help_a_cross_origin_page() -> None:
     asked = scope(
         "/api/v1/sessions", authorization=f"Bearer {KEYS.key}", origin="http://evil.example"
     )
     assert code(guard().find_refusal(asked)) == 403
 
 
-def test_an_endless_address_is_refused() -> None:
+def test_overlong_url_is_refused() -> None:
     assert code(guard().find_refusal(scope("/search", query="q=" + "x" * 9000))) == 414
     digits = "9" * 5000  # more than Python turns into a number
     assert code(guard().find_refusal(scope(f"/s/x/raw/{digits}/file"))) == 414

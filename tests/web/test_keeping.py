@@ -1,4 +1,4 @@
-"""What is kept, as the page tells it: what will be lost, the click that keeps it, the way back."""
+"""Backups on the page: what will be lost, backing up, restoring."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
-    """Serves sessions that can be kept."""
+    """Serve sessions that can be kept."""
     with edit_desk(tmp_path) as one:
         yield one
 
@@ -61,7 +61,7 @@ def figures(*lost: ListedSession, unkept: int = 0, kept: int = 0, gone: int = 0)
     return BackupFigures(kept, gone, unkept, lost, 2_000_000, 100_000)
 
 
-def test_home_says_what_will_be_lost_and_offers_to_keep_it() -> None:
+def test_home_offers_to_back_up_expiring_sessions() -> None:
     told = home(figures(listed("first", 2), listed("later", 20), unkept=3, kept=2), [])
     assert "Deleted soon <small>1</small>" in told
     assert "first" in told
@@ -70,14 +70,14 @@ def test_home_says_what_will_be_lost_and_offers_to_keep_it() -> None:
     assert "3 sessions are not backed up." in told
 
 
-def test_home_says_when_the_first_goes_where_that_is_not_soon() -> None:
+def test_home_names_the_next_expiry_if_not_soon() -> None:
     told = home(figures(listed("later", 20), unkept=1), [])
     assert "Not backed up <small>1</small>" in told
     assert "The first will be deleted in 20 days." in told
     assert ">Back up 1 session</button>" in told
 
 
-def test_home_says_that_all_is_kept() -> None:
+def test_home_says_everything_is_backed_up() -> None:
     told = home(figures(kept=4, gone=1), [listed("first", 2)])
     assert (
         "All sessions are backed up: 2.0 MB, 100 KB on disk. 1 of them is deleted at the source."
@@ -88,14 +88,14 @@ def test_home_says_that_all_is_kept() -> None:
     assert "Kept" not in home(figures(), [])
 
 
-def test_without_a_store_home_says_what_is_deleted_soon() -> None:
+def test_without_a_store_home_lists_expiring_sessions() -> None:
     told = home(None, [listed("first", 2)])
     assert "Deleted soon <small>1</small>" in told
     assert "cleanupPeriodDays" in told
     assert 'data-edit="keep"' not in told
 
 
-def test_one_click_keeps_all(desk: EditDesk) -> None:
+def test_one_click_backs_up_everything(desk: EditDesk) -> None:
     before = desk.at.json("/api/v1/keep")
     count = len(desk.at.json("/api/v1/sessions")["sessions"])
     assert (before["kept"], before["unkept"]) == (0, count)
@@ -107,28 +107,28 @@ def test_one_click_keeps_all(desk: EditDesk) -> None:
     assert desk.send("/api/v1/keep/now", **MEANT)[1]["files"] == 0
 
 
-def test_one_session_is_kept_by_its_name(desk: EditDesk) -> None:
+def test_single_session_is_backed_up(desk: EditDesk) -> None:
     status, told = desk.send("/api/v1/keep/now", {"sessions": [desk.name]}, **MEANT)
     assert (status, told["sessions"]) == (200, [desk.name])
     assert desk.send("/api/v1/keep/now", {"sessions": ["nobody"]}, **MEANT)[0] == 404
     assert desk.send("/api/v1/keep/now", {"all": True}, **MEANT)[0] == 400
 
 
-def test_who_does_not_mean_it_keeps_nothing(desk: EditDesk, tmp_path: Path) -> None:
+def test_forged_request_backs_up_nothing(desk: EditDesk, tmp_path: Path) -> None:
     for address in ("/api/v1/keep/now", f"/api/v1/sessions/{desk.name}/restore"):
         assert desk.send(address)[0] == 403
         assert desk.send(address, **MEANT, Origin="http://elsewhere.example")[0] == 403
     assert not (tmp_path / "keep").exists()
 
 
-def test_a_server_that_only_reads_keeps_nothing(tmp_path: Path) -> None:
+def test_read_only_server_backs_up_nothing(tmp_path: Path) -> None:
     with edit_desk(tmp_path, is_read_only=True) as desk:
         assert desk.send("/api/v1/keep/now", **MEANT)[0] == 403
         assert desk.send(f"/api/v1/sessions/{desk.name}/restore", **MEANT)[0] == 403
     assert not (tmp_path / "keep").exists()
 
 
-def test_a_kept_session_is_read_refuses_edits_and_comes_back(desk: EditDesk) -> None:
+def test_backup_is_readable_refuses_edits_and_restores(desk: EditDesk) -> None:
     desk.send("/api/v1/keep/now", **MEANT)
     path, before = desk.path, desk.files
     address = f"/api/v1/sessions/{desk.name}"
@@ -153,9 +153,7 @@ def test_a_kept_session_is_read_refuses_edits_and_comes_back(desk: EditDesk) -> 
     assert b'class="kept"' not in desk.at.ask(f"/s/{desk.name}")[2]
 
 
-def test_a_reader_keeps_by_a_click_and_restores_by_another(
-    desk: EditDesk, reader: Reader, tmp_path: Path
-) -> None:
+def test_backing_up_and_restoring_by_clicks(desk: EditDesk, reader: Reader, tmp_path: Path) -> None:
     then = time.time() - 27 * 86400
     os.utime(desk.path, (then, then))
     desk.at.library.refresh()

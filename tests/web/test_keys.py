@@ -1,4 +1,4 @@
-"""One server's secret: tickets that work once and soon, a key, a cookie, a proof."""
+"""A server's secret: one-time tickets, key, cookie, proof of identity."""
 
 import pytest
 from hypothesis import given
@@ -17,22 +17,22 @@ class Clock:
         return self.now
 
 
-def test_a_ticket_lets_in_once() -> None:
+def test_ticket_works_once() -> None:
     keys = Keys("secret")
     ticket = keys.create_ticket()
     assert keys.accepts(ticket)
     assert not keys.accepts(ticket)
 
 
-def test_a_ticket_of_another_process_with_the_same_secret_is_good() -> None:
+def test_ticket_of_another_process_with_the_same_secret_works() -> None:
     assert Keys("secret").accepts(Keys("secret").create_ticket())
 
 
-def test_a_ticket_of_another_server_is_not() -> None:
+def test_ticket_of_another_server_is_refused() -> None:
     assert not Keys("secret").accepts(Keys("another").create_ticket())
 
 
-def test_a_ticket_is_good_for_a_while() -> None:
+def test_ticket_expires() -> None:
     clock = Clock()
     keys = Keys("secret", clock)
     early, late = keys.create_ticket(), keys.create_ticket()
@@ -42,7 +42,7 @@ def test_a_ticket_is_good_for_a_while() -> None:
     assert not keys.accepts(late)
 
 
-def test_used_tickets_are_forgotten_when_they_could_not_be_used_anyway() -> None:
+def test_used_tickets_are_forgotten_after_expiry() -> None:
     clock = Clock()
     keys = Keys("secret", clock)
     for _ in range(50):
@@ -51,7 +51,7 @@ def test_used_tickets_are_forgotten_when_they_could_not_be_used_anyway() -> None
     assert len(keys._used) <= 2
 
 
-def test_a_ticket_whose_time_was_changed_is_forged() -> None:
+def test_ticket_with_a_changed_time_is_refused() -> None:
     keys = Keys("secret")
     until, rest = keys.create_ticket().split(".", 1)
     assert not keys.accepts(f"{int(until) + 1000}.{rest}")
@@ -63,14 +63,14 @@ def test_nonsense_is_refused(given: str) -> None:
 
 
 @given(st.text(max_size=80))
-def test_no_text_lets_in(text: str) -> None:
+def test_empty_key_is_refused(text: str) -> None:
     keys = Keys("secret")
     text = text.encode("utf-8", "replace").decode()
     assert not keys.accepts(text)
     assert not keys.is_key(text)
 
 
-def test_the_key_may_be_typed_carelessly_and_again() -> None:
+def test_key_may_be_typed_with_spaces_and_repeatedly() -> None:
     keys = Keys("secret")
     assert keys.accepts(f" {keys.key.upper()} \n")
     assert keys.accepts(keys.key)
@@ -85,7 +85,7 @@ def test_derived_keys_are_distinct_and_hide_the_secret() -> None:
     assert keys.prove("") != keys.cookie
 
 
-def test_secrets_are_long_and_never_the_same() -> None:
+def test_secrets_are_long_and_unique() -> None:
     assert new_secret() != new_secret()
     assert len(new_secret()) == 64
 
@@ -103,5 +103,5 @@ def test_secrets_are_long_and_never_the_same() -> None:
         ("/a\nb", "/"),
     ],
 )
-def test_one_is_led_on_only_to_places_here(to: str, where: str) -> None:
+def test_redirects_stay_on_this_server(to: str, where: str) -> None:
     assert to_local_path(to) == where

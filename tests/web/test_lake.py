@@ -1,4 +1,4 @@
-"""A lake that two people look at: each sees what the policy says, and nothing else leaks.
+"""A lake served to two people: each sees what the policy allows, nothing else leaks.
 
 Every session has words of its own in all that it says. Whoever may not see them must not meet
 them on any page, by any link, in any answer for programs, in any error.
@@ -62,7 +62,7 @@ SHOWN = {
 
 
 def rows() -> SmallLake:
-    """Returns the sessions, each with its words and names in every column that can have them."""
+    """Return the sessions, each with its words and names in every column that can have them."""
     whose: list[dict[str, Any]] = [
         {
             "session": NAMES[one],
@@ -106,7 +106,7 @@ def rows() -> SmallLake:
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """Makes the lake on the disk."""
+    """Make the lake on the disk."""
     made = Lake.create(str(tmp_path_factory.mktemp("lake")), "full")
     made.commit([made.write(rows().tables)])
     return made
@@ -114,14 +114,14 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 
 @pytest.fixture(scope="module")
 def port(lake: Lake) -> Iterator[int]:
-    """Serves it to both."""
+    """Serve it to both."""
     with lake_served(lake, lambda: POLICY) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def people(port: int) -> dict[str, Visitor]:
-    """Lets both in, each by the door."""
+    """Let both in, each by the door."""
     found = {"ann": Visitor(port), "bob": Visitor(port)}
     assert found["ann"].enter(ANN) == found["bob"].enter(BOB) == 200
     return found
@@ -141,9 +141,7 @@ API = (
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_no_page_that_links_lead_to_says_what_is_hidden(
-    name: str, people: dict[str, Visitor]
-) -> None:
+def test_no_linked_page_shows_hidden_rows(name: str, people: dict[str, Visitor]) -> None:
     pages = people[name].walk()
     assert len(pages) > 15 and any(path.startswith("/s/") for path in pages)
     everything = "\n".join(pages.values())
@@ -159,7 +157,7 @@ def test_api_reveals_nothing_hidden(name: str, port: int) -> None:
     assert who.json("me") == {"person": name, "has_text": True}
 
 
-def test_figures_are_of_what_is_seen(port: int) -> None:
+def test_figures_cover_visible_rows(port: int) -> None:
     ann, bob = Visitor(port, key=ANN), Visitor(port, key=BOB)
     assert ann.json("sessions")["total"] == bob.json("sessions")["total"] == 2
     assert ann.json("usage")["total"]["cost_usd"] == 5.0
@@ -197,9 +195,7 @@ def place(one: str) -> str:
 
 
 @pytest.mark.parametrize("one", ["c", "d"])
-def test_a_hidden_session_answers_as_one_that_is_not_there(
-    one: str, port: int, people: dict[str, Visitor]
-) -> None:
+def test_hidden_session_is_404(one: str, port: int, people: dict[str, Visitor]) -> None:
     nowhere = "machine/of-bob/eesession"
     ann = people["ann"]
     assert ann.ask(f"/s/{place(one)}")[:2] == ann.ask(f"/s/{nowhere}")[:2]
@@ -210,7 +206,7 @@ def test_a_hidden_session_answers_as_one_that_is_not_there(
         assert hidden[0] == 404
 
 
-def test_a_session_without_its_words_says_so(people: dict[str, Visitor], port: int) -> None:
+def test_session_without_text_says_so(people: dict[str, Visitor], port: int) -> None:
     page = people["ann"].page(f"/s/{place('b')}")
     assert "Its text is not visible to you." in page and "bolt" in page and "banana" not in page
     assert Visitor(port, key=ANN).json(f"sessions/{place('b')}/text") == {"passages": []}
@@ -241,7 +237,7 @@ WRONG_KEYS = ("", "wrong", hash_key(ANN), ANN[:-1], "ann", Keys("the secret").ke
 
 
 @pytest.mark.parametrize("key", WRONG_KEYS)
-def test_nobody_enters_without_a_key_of_the_policy(key: str, port: int) -> None:
+def test_only_policy_keys_are_accepted(key: str, port: int) -> None:
     """The key that the server itself would have opens nothing, either."""
     visitor = Visitor(port)
     assert visitor.enter(key) == 401 and visitor.cookie == ""
@@ -249,11 +245,11 @@ def test_nobody_enters_without_a_key_of_the_policy(key: str, port: int) -> None:
     assert visitor.ask("/")[0] == visitor.ask("/api/me")[0] == 401
 
 
-def test_a_ticket_of_the_server_opens_nothing(port: int) -> None:
+def test_server_ticket_is_refused(port: int) -> None:
     assert Visitor(port).enter(Keys("the secret").create_ticket()) == 401
 
 
-def test_a_cookie_is_of_one_person_and_cannot_be_made_anothers(port: int) -> None:
+def test_cookie_is_bound_to_its_person(port: int) -> None:
     visitor = Visitor(port)
     visitor.enter(ANN)
     name, _, value = visitor.cookie.partition("=")
@@ -280,7 +276,7 @@ def test_revoked_key_lets_nobody_in(lake: Lake) -> None:
         assert ann.ask("/")[0] == bob.ask("/")[0] == 401
 
 
-def test_what_a_policy_takes_away_is_gone_at_once(lake: Lake) -> None:
+def test_policy_changes_apply_at_once(lake: Lake) -> None:
     now = [POLICY]
     with lake_served(lake, lambda: now[0]) as port:
         ann = Visitor(port, key=ANN)
@@ -356,7 +352,7 @@ QUOTED = ("' OR true --", "%", "\x00")
 
 
 @pytest.mark.parametrize("text", QUOTED)
-def test_what_is_asked_is_a_value_never_sql(text: str, port: int) -> None:
+def test_parameters_are_values_never_sql(text: str, port: int) -> None:
     from urllib.parse import quote
 
     ann = Visitor(port, key=ANN)
@@ -367,18 +363,18 @@ def test_what_is_asked_is_a_value_never_sql(text: str, port: int) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_a_lake_is_only_read(method: str, port: int) -> None:
+def test_lake_is_read_only(method: str, port: int) -> None:
     for path in ("/api/sessions", f"/api/sessions/{place('a')}", "/api/questions/cost"):
         assert Visitor(port, key=ANN).ask(path, method)[0] == 405
 
 
-def test_another_page_or_host_gets_nothing(people: dict[str, Visitor]) -> None:
+def test_other_origins_and_hosts_are_refused(people: dict[str, Visitor]) -> None:
     ann = people["ann"]
     assert ann.ask("/", Origin="http://evil.example")[0] == 403
     assert ann.ask("/", Host="evil.example")[0] == 421
 
 
-def test_a_lake_of_counts_is_shown_without_words(
+def test_counts_lake_is_shown_without_text(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     made = Lake.create(str(tmp_path_factory.mktemp("counts")), "counts")
@@ -391,7 +387,7 @@ def test_a_lake_of_counts_is_shown_without_words(
         assert "This lake stores counts only." in ann.page(f"/s/{place('a')}")
 
 
-def test_whoever_serves_a_lake_alone_sees_all_of_it(lake: Lake) -> None:
+def test_owner_without_a_policy_sees_everything(lake: Lake) -> None:
     with lake_served(lake, None) as port:
         owner = Visitor(port)
         assert owner.enter(Keys("the secret").key) == 200

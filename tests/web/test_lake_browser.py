@@ -1,4 +1,4 @@
-"""Pages of a lake in a browser: somebody enters, looks around, on a desk and on a phone."""
+"""Lake pages in a browser: signing in and looking around, wide and narrow."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -18,7 +18,7 @@ PLACES = ("/", "/search?q=parser", "/questions/cost", "/s/home/a")
 
 
 def rows() -> SmallLake:
-    """Returns a session of Ann with long names, and two of others in the same month."""
+    """Return a session of Ann with long names, and two of others in the same month."""
     whose = [
         {"session": one, "person": person, "month": "2026-09", "project": f"/home/dev/{LONG}"}
         for one, person in (("a", "ann"), ("b", "bob"), ("c", "cat"))
@@ -50,14 +50,14 @@ def rows() -> SmallLake:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Serves it."""
+    """Serve it."""
     with lake_served(rows(), lambda: POLICY) as port:
         yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    """Gives a page that Ann has entered by typing her key; nothing on it may go wrong."""
+    """Give a page that Ann has entered by typing her key; nothing on it may go wrong."""
     trouble: list[str] = []
     context = browser.new_context(reduced_motion="reduce")
     found = context.new_page()
@@ -72,7 +72,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     assert trouble == []
 
 
-def test_pages_fit_a_desk_and_a_phone_and_have_no_serious_fault(page: Page, address: str) -> None:
+def test_pages_fit_wide_and_narrow_screens_and_pass_axe(page: Page, address: str) -> None:
     for place in PLACES:
         page.goto(address + place)
         for width, scheme in ((1440, "light"), (390, "dark")):
@@ -83,7 +83,7 @@ def test_pages_fit_a_desk_and_a_phone_and_have_no_serious_fault(page: Page, addr
         assert faults(page) == [], place
 
 
-def test_from_a_word_to_the_turn_and_from_light_to_dark(page: Page, address: str) -> None:
+def test_from_search_to_turn_and_between_themes(page: Page, address: str) -> None:
     page.goto(address)
     expect(page.get_by_text("ann", exact=True).first).to_be_visible()
     expect(page.get_by_role("heading", name="Other sessions")).to_be_visible()

@@ -1,4 +1,4 @@
-"""`plait serve --lake` as a process of its own: it starts, lets people in, is stopped."""
+"""`plait serve --lake` as a process: starting, signing in, stopping."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ KEY = "ann-has-a-key"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Makes a lake and a policy."""
+    """Make a lake and a policy."""
     found = tmp_path_factory.mktemp("served")
     made = Lake.create(str(found / "lake"), "full")
     made.commit([made.write(SmallLake(sessions=[{"session": "a", "person": "ann"}]).tables)])
@@ -30,14 +30,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """Returns a home with both; nothing of the machine is seen."""
+    """Return a home with both; nothing of the machine is seen."""
     found = Home(folder, folder)
     for name, value in found.env.items():
         monkeypatch.setenv(name, value)
     return found
 
 
-def test_a_lake_is_served_to_who_the_policy_knows(
+def test_lake_is_served_to_people_in_the_policy(
     home: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lake = ("serve", "--lake", str(home.path / "lake"))
@@ -86,7 +86,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("words", WRONG)
-def test_what_is_not_served(
+def test_refused_options(
     words: tuple[str, ...], home: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = {"LAKE": "lake", "POLICY": "policy.toml", "BROKEN": "broken.toml"}

@@ -1,4 +1,4 @@
-"""The pages about all sessions over HTTP: what they say, what addresses ask, what is odd."""
+"""Pages about all sessions over HTTP: content, parameters, edge cases."""
 
 import json
 import os
@@ -53,12 +53,12 @@ class Seen(HTMLParser):
 
 
 def titles(page: str) -> list[str]:
-    """Returns the titles of the sessions in a list, from the top."""
+    """Return the titles of the sessions in a list, from the top."""
     return re.findall(r'<div class="naming"><a [^>]*>(?:<span.*?</span></span>)?([^<]*)', page)
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_stands_in_its_frame(at: Served, path: str) -> None:
+def test_page_has_its_frame(at: Served, path: str) -> None:
     page = text_of(at, path)
     assert page.startswith("<!doctype html>")
     assert page.count("<main") == 1
@@ -68,7 +68,7 @@ def test_a_page_stands_in_its_frame(at: Served, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*PAGES, *FRAGMENTS])
-def test_nothing_in_a_page_runs_or_paints_by_itself(at: Served, path: str) -> None:
+def test_page_has_no_inline_script_or_style(at: Served, path: str) -> None:
     seen = Seen()
     seen.feed(text_of(at, path))
     assert not [name for name in seen.attributes if name == "style" or name.startswith("on")]
@@ -87,7 +87,7 @@ def test_home_lists_the_newest_sessions_first(at: Served) -> None:
     assert found.index("the shore") < found.index("the south gate") < found.index("the north gate")
 
 
-def test_an_empty_archive_says_where_it_was_looked_for(empty: Served) -> None:
+def test_empty_archive_names_the_roots(empty: Served) -> None:
     place = empty.library.roots[0].name
     for path in ("/", "/sessions"):
         page = text_of(empty, path)
@@ -125,11 +125,11 @@ def test_sessions_are_grouped_by_project(at: Served) -> None:
         ("q=gate&sort=nonsense&n=frog&since=never", ["the south gate", "the north gate"]),
     ],
 )
-def test_an_address_narrows_and_sorts(at: Served, asked: str, wanted: list[str]) -> None:
+def test_parameters_filter_and_sort(at: Served, asked: str, wanted: list[str]) -> None:
     assert titles(text_of(at, f"/sessions?{asked}")) == wanted
 
 
-def test_what_hangs_on_a_session_is_shown_on_demand(at: Served) -> None:
+def test_agents_and_branches_are_shown_on_demand(at: Served) -> None:
     page = text_of(at, "/sessions?branches=1")
     name = re.findall(r'data-parts="([^"]+)"', page)[0]
     parts = text_of(at, f"/sessions/{name}/parts")
@@ -139,9 +139,7 @@ def test_what_hangs_on_a_session_is_shown_on_demand(at: Served) -> None:
     assert at.ask("/sessions/nobody/parts")[0] == 404
 
 
-def test_the_figures_of_usage_are_those_of_the_command(
-    at: Served, root: Path, tmp_path: Path
-) -> None:
+def test_usage_figures_match_the_command(at: Served, root: Path, tmp_path: Path) -> None:
     page = unlinked(settled(at, "/usage?range=all"))
     totals = told(root, tmp_path, "usage", "model", "--breakdown")["totals"]
     assert f"<dd>{format_money(totals['cost_usd'])}" in page
@@ -151,7 +149,7 @@ def test_the_figures_of_usage_are_those_of_the_command(
     assert f"Agents <b>{format_money(totals['agents']['cost_usd'])}" in page
 
 
-def test_usage_counts_only_what_was_asked_for(at: Served, root: Path, tmp_path: Path) -> None:
+def test_usage_respects_filters(at: Served, root: Path, tmp_path: Path) -> None:
     page = unlinked(settled(at, "/usage?since=2026-10-01&until=2026-10-31&by=month&of=tokens"))
     asked = ("usage", "monthly", "--since", "2026-10-01", "--until", "2026-11-01")
     rows = told(root, tmp_path, *asked)["rows"]
@@ -177,9 +175,7 @@ def test_unlogged_cost_is_shown_with_the_cost(tmp_path: Path) -> None:
     assert api["beyond_log_usd"] == beyond
 
 
-def test_the_figures_of_insights_are_those_of_the_command(
-    at: Served, root: Path, tmp_path: Path
-) -> None:
+def test_insights_figures_match_the_command(at: Served, root: Path, tmp_path: Path) -> None:
     page = unlinked(settled(at, "/insights"))
     stats = told(root, tmp_path, "stats")
     for name, count in (
@@ -195,7 +191,7 @@ def test_the_figures_of_insights_are_those_of_the_command(
         assert f"{tool['name']}</span></th>" in page or "<" in tool["name"]
 
 
-def test_insights_of_a_project_leave_the_others_out(at: Served) -> None:
+def test_insights_of_one_project(at: Served) -> None:
     project = next(
         one.project for _, one in at.library.snapshot.iter_listed() if one.title == "the shore"
     )
@@ -204,14 +200,14 @@ def test_insights_of_a_project_leave_the_others_out(at: Served) -> None:
     )
 
 
-def test_a_hit_opens_at_its_place_with_its_words_marked(at: Served) -> None:
+def test_hit_opens_at_its_place_with_highlights(at: Served) -> None:
     page = text_of(at, "/search?q=herons+shore")
     name = next(name for name, one in at.library.snapshot.iter_listed() if one.title == "the shore")
     assert "<mark>herons</mark>" in page
     assert re.search(rf'href="/s/{name}\?turn=1&amp;mark=herons&amp;mark=shore#[0-9a-f-]+"', page)
 
 
-def test_facets_lead_to_less(at: Served) -> None:
+def test_facets_narrow_the_results(at: Served) -> None:
     page = text_of(at, "/search?q=mile")
     assert 'href="/search?q=mile&amp;kind=output"' in page
     narrowed = text_of(at, "/search?q=mile&kind=output")
@@ -222,7 +218,7 @@ def test_facets_lead_to_less(at: Served) -> None:
 
 
 @pytest.mark.parametrize(("way", "text"), [("exact", "one%20mile"), ("regex", "one%5Cs%2Bmile")])
-def test_texts_and_expressions_are_found_in_the_logs(at: Served, way: str, text: str) -> None:
+def test_exact_texts_and_regexes_are_found_in_the_logs(at: Served, way: str, text: str) -> None:
     page = text_of(at, f"/search?q={text}&way={way}")
     assert "<mark>one mile</mark>" in page
 
@@ -236,15 +232,13 @@ def test_texts_and_expressions_are_found_in_the_logs(at: Served, way: str, text:
         ("q=(&way=regex", "expression"),
     ],
 )
-def test_a_question_that_makes_no_sense_is_answered_with_a_hint(
-    at: Served, asked: str, words: str
-) -> None:
+def test_invalid_query_gets_a_hint(at: Served, asked: str, words: str) -> None:
     page = text_of(at, f"/search?{asked.replace(chr(34), '%22')}")
     assert 'role="alert"' in page
     assert words in page
 
 
-def test_the_column_marks_where_one_is(at: Served) -> None:
+def test_sidebar_marks_the_current_session(at: Served) -> None:
     name = next(name for name, one in at.library.snapshot.iter_listed() if one.title == "the shore")
     column = text_of(at, f"/side?here={name}")
     assert f'data-name="{name}" aria-current="true"' in column
@@ -253,7 +247,7 @@ def test_the_column_marks_where_one_is(at: Served) -> None:
     assert "the north gate" not in text_of(at, "/side?fragment=1&q=shore")
 
 
-def test_the_palette_offers_places_sessions_and_words(at: Served) -> None:
+def test_palette_offers_pages_sessions_and_search(at: Served) -> None:
     assert 'data-href="/insights"' in text_of(at, "/palette")
     found = text_of(at, "/palette?q=hero")
     assert "<mark>herons</mark>" in found
@@ -293,7 +287,7 @@ def test_home_shows_running_sessions_and_those_deleted_soon(tmp_path: Path) -> N
     assert str(root / "settings.json") in rest.replace("<wbr>", "")
 
 
-def test_a_session_that_goes_on_from_another_stands_below_it(gallery: Path, tmp_path: Path) -> None:
+def test_continued_session_is_listed_below_its_source(gallery: Path, tmp_path: Path) -> None:
     root, index = gallery / "resumed-in-a-second-file", tmp_path / "index"
     update_index(Archive([root]), index)
     with served(root, index) as at:
@@ -307,7 +301,7 @@ def test_a_session_that_goes_on_from_another_stands_below_it(gallery: Path, tmp_
         assert text_of(at, "/side").count('<li class="d1"') == 2
 
 
-def test_a_long_session_is_drawn_small_with_what_leaves_its_line() -> None:
+def test_long_session_has_a_small_graph_with_branches() -> None:
     turns = [SmallTurn(0, "active") for _ in range(200)]
     turns[90:90] = [SmallTurn(1, "abandoned") for _ in range(30)]
     turns[150:150] = [SmallTurn(2, "agent")]
@@ -317,7 +311,7 @@ def test_a_long_session_is_drawn_small_with_what_leaves_its_line() -> None:
     assert list(thin_turns(turns[:5])) == turns[:5]
 
 
-def test_a_project_shows_the_folders_that_it_is_made_of(tmp_path: Path) -> None:
+def test_project_lists_its_folders(tmp_path: Path) -> None:
     logs, index = tmp_path / "logs", tmp_path / "index"
     walk(logs, "north", "moor", "main", "2026-10-02T09:00:00Z", "the north gate")
     walk(logs, "hut", "moor/.claude/worktrees/hut", "hut", "2026-10-03T09:00:00Z", "the hut")
@@ -357,9 +351,7 @@ def test_a_project_shows_the_folders_that_it_is_made_of(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sort", ["branches", "agents", "turns", "cost", "size"])
-def test_sessions_by_a_figure_are_in_its_order_whatever_their_projects(
-    at: Served, sort: str
-) -> None:
+def test_sorting_by_a_figure_ignores_projects(at: Served, sort: str) -> None:
     page = text_of(at, f"/sessions?sort={sort}")
     assert 'class="group"' not in page and 'class="group"' in text_of(at, "/sessions")
     shown = re.findall(r'<tr[^>]* data-name="([^"]+)"', page)

@@ -1,4 +1,4 @@
-"""The pages about all sessions in a real browser: keys, typing, following, looks."""
+"""Pages about all sessions in a real browser: keys, typing, live updates, looks."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ PAGES = (
 
 @pytest.fixture
 def living(tmp_path: Path) -> Iterator[Served]:
-    """Serves an archive that is being written to."""
+    """Serve an archive that is being written to."""
     logs, index = tmp_path / "logs", tmp_path / "index"
     write_all(logs)
     update_index(Archive([logs]), index)
@@ -37,14 +37,14 @@ def living(tmp_path: Path) -> Iterator[Served]:
 
 
 def settled(page: Page) -> Page:
-    """Waits until nothing is being counted any more."""
+    """Wait until nothing is being counted any more."""
     expect(page.locator("[data-counting]")).to_have_count(0)
     return page
 
 
 @pytest.mark.parametrize("path", PAGES)
 @pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 420)])
-def test_pages_are_whole_in_every_look(
+def test_pages_are_intact_in_every_theme_and_width(
     at: Served, reader: Reader, path: str, theme: str, width: int
 ) -> None:
     page = settled(reader(at, path, width=width, color_scheme=theme))
@@ -56,14 +56,12 @@ def test_pages_are_whole_in_every_look(
 
 
 def faults(page: Page) -> list[tuple[str, str]]:
-    """Returns what is wrong with a page for those who cannot see or point."""
+    """Return what is wrong with a page for those who cannot see or point."""
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "best-practice"]})
     return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
 
 
-def test_the_palette_opens_over_any_page_and_goes_where_it_is_told(
-    at: Served, reader: Reader
-) -> None:
+def test_palette_opens_anywhere_and_navigates(at: Served, reader: Reader) -> None:
     page = reader(at, "/insights")
     page.keyboard.press("Control+k")
     expect(page.locator("dialog.palette")).to_be_visible()
@@ -81,7 +79,7 @@ def test_the_palette_opens_over_any_page_and_goes_where_it_is_told(
     expect(page).to_have_title(re.compile("south gate"))
 
 
-def test_search_answers_as_one_types_and_the_address_follows(at: Served, reader: Reader) -> None:
+def test_search_updates_while_typing_and_in_the_url(at: Served, reader: Reader) -> None:
     page = reader(at, "/")
     expect(page.locator(".asking input")).to_be_focused()
     page.keyboard.type("mile")
@@ -101,7 +99,7 @@ def test_search_answers_as_one_types_and_the_address_follows(at: Served, reader:
     expect(page.get_by_role("alert")).to_contain_text("A quotation mark is not closed")
 
 
-def test_a_hit_leads_to_its_words(at: Served, reader: Reader) -> None:
+def test_hit_scrolls_to_its_text(at: Served, reader: Reader) -> None:
     page = reader(at, "/search?q=herons+south")
     page.locator(".hit").click()
     expect(page).to_have_url(re.compile("mark=herons&mark=south#"))
@@ -110,9 +108,7 @@ def test_a_hit_leads_to_its_words(at: Served, reader: Reader) -> None:
     expect(page.locator(".hit")).to_have_count(1)
 
 
-def test_the_list_is_filtered_as_one_types_and_a_reload_keeps_it(
-    at: Served, reader: Reader
-) -> None:
+def test_list_filters_while_typing_and_survives_reload(at: Served, reader: Reader) -> None:
     page = settled(reader(at, "/sessions"))
     rows = page.locator("tr[data-name]")
     expect(rows).to_have_count(6)
@@ -131,7 +127,7 @@ def test_the_list_is_filtered_as_one_types_and_a_reload_keeps_it(
     expect(rows).to_have_count(1)
 
 
-def test_rows_are_walked_unfolded_and_opened_by_keys(at: Served, reader: Reader) -> None:
+def test_rows_work_by_keyboard(at: Served, reader: Reader) -> None:
     page = settled(reader(at, "/sessions?q=ways"))
     page.keyboard.press("j")
     expect(page.locator("tr.here a").first).to_be_focused()
@@ -147,7 +143,7 @@ def test_rows_are_walked_unfolded_and_opened_by_keys(at: Served, reader: Reader)
     expect(page).to_have_title(re.compile("Two ways to the harbour"))
 
 
-def test_the_column_of_sessions_filters_folds_and_remembers(at: Served, reader: Reader) -> None:
+def test_sidebar_filters_folds_and_remembers(at: Served, reader: Reader) -> None:
     page = reader(at, "/sessions?q=shore")
     page.locator("tr[data-name] a").first.click()
     side = page.locator("aside.side")
@@ -167,7 +163,7 @@ def test_the_column_of_sessions_filters_folds_and_remembers(at: Served, reader: 
     expect(side).to_be_visible()
 
 
-def test_on_a_wide_screen_the_column_is_there(at: Served, reader: Reader) -> None:
+def test_sidebar_is_visible_on_wide_screens(at: Served, reader: Reader) -> None:
     page = reader(at, "/sessions?q=shore", width=1680)
     page.locator("tr[data-name] a").first.click()
     side = page.locator("aside.side")
@@ -176,7 +172,7 @@ def test_on_a_wide_screen_the_column_is_there(at: Served, reader: Reader) -> Non
     expect(side).to_be_hidden()
 
 
-def test_on_a_narrow_screen_the_column_is_behind_a_button(at: Served, reader: Reader) -> None:
+def test_sidebar_is_behind_a_button_on_narrow_screens(at: Served, reader: Reader) -> None:
     page = reader(at, "/sessions?q=shore", width=420)
     page.locator("tr[data-name] a").first.click()
     side = page.locator("aside.side")
@@ -188,7 +184,7 @@ def test_on_a_narrow_screen_the_column_is_behind_a_button(at: Served, reader: Re
     expect(side).to_be_hidden()
 
 
-def test_a_new_session_appears_by_itself(living: Served, reader: Reader) -> None:
+def test_new_session_appears_live(living: Served, reader: Reader) -> None:
     page = settled(reader(living, "/"))
     expect(page.locator(".recent li")).to_have_count(6)
     page.keyboard.type("ga")
@@ -199,7 +195,7 @@ def test_a_new_session_appears_by_itself(living: Served, reader: Reader) -> None
     expect(page.locator(".asking input")).to_have_value("ga")
 
 
-def test_a_day_of_the_year_leads_to_its_turns(at: Served, reader: Reader) -> None:
+def test_calendar_day_links_to_its_turns(at: Served, reader: Reader) -> None:
     page = settled(reader(at, "/"))
     page.locator('.heat a[href*="since=2026-10-09"]').click()
     expect(page.locator("tbody tr")).to_have_count(1)
@@ -208,7 +204,7 @@ def test_a_day_of_the_year_leads_to_its_turns(at: Served, reader: Reader) -> Non
     expect(page).to_have_url(re.compile(r"/s/[^?]+\?turn=1"))
 
 
-def test_a_range_is_chosen_and_stands_in_the_address(at: Served, reader: Reader) -> None:
+def test_date_range_is_kept_in_the_url(at: Served, reader: Reader) -> None:
     page = settled(reader(at, "/usage"))
     page.get_by_label("Project", exact=True).select_option(label="shore")
     expect(page).to_have_url(re.compile("project="))

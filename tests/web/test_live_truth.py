@@ -1,4 +1,4 @@
-"""Folders that go, come back and are rewritten; a server that goes and comes back."""
+"""Roots removed, restored and rewritten; a server that stops and restarts."""
 
 import shutil
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ PATIENCE = 60.0
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    """Returns a configuration folder with two sessions."""
+    """Return a configuration folder with two sessions."""
     found = tmp_path / "claude"
     for one in WALKS[:2]:
         walk(found, *one)
@@ -36,21 +36,21 @@ def config(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def at(config: Path, tmp_path: Path) -> Iterator[Served]:
-    """Serves them, live."""
+    """Serve them, live."""
     update_index(Archive([config]), tmp_path / "index")
     with served(config, tmp_path / "index", is_live=True) as one:
         yield one
 
 
 def listening(at: Served, count: int = 1) -> None:
-    """Waits until pages listen."""
+    """Wait until pages listen."""
     end = monotonic() + PATIENCE
     while at.hub.listener_count < count:
         assert monotonic() < end, "nobody listens"
         sleep(0.02)
 
 
-def test_projects_that_are_removed_and_made_again_are_noticed(
+def test_removed_and_recreated_projects_are_noticed(
     at: Served, config: Path, tmp_path: Path, reader: Reader
 ) -> None:
     page = reader(at, "/sessions")
@@ -68,7 +68,7 @@ def test_projects_that_are_removed_and_made_again_are_noticed(
     expect(page.locator("tr[data-name]")).to_have_count(2, timeout=PATIENCE * 1000)
 
 
-def test_a_root_that_is_moved_and_comes_back_is_noticed_and_its_index_is_kept(
+def test_moved_root_that_returns_keeps_its_index(
     at: Served, config: Path, tmp_path: Path, reader: Reader
 ) -> None:
     page = reader(at, "/sessions")
@@ -80,7 +80,7 @@ def test_a_root_that_is_moved_and_comes_back_is_noticed_and_its_index_is_kept(
     expect(page.locator("tr[data-name]")).to_have_count(2, timeout=PATIENCE * 1000)
 
 
-def test_a_bulk_rewrite_reaches_the_page_of_each_session(
+def test_bulk_rewrite_updates_every_session_page(
     at: Served, config: Path, tmp_path: Path, reader: Reader
 ) -> None:
     (session,) = (one for one in Archive([config]) if "south" in one.path.read_text())
@@ -121,7 +121,7 @@ def test_folder_without_projects_counts_as_logs_only_if_it_never_had_projects(
     assert (other.missing_roots, other.places) == ((), [config])
 
 
-def test_a_root_that_comes_later_fills_the_page(tmp_path: Path, reader: Reader) -> None:
+def test_root_created_later_fills_the_page(tmp_path: Path, reader: Reader) -> None:
     config = tmp_path / "claude"
     with served(config, tmp_path / "index", is_live=True) as at:
         page = reader(at, "/sessions")
@@ -135,7 +135,7 @@ def test_a_root_that_comes_later_fills_the_page(tmp_path: Path, reader: Reader) 
         page.close()  # before the server goes
 
 
-def test_a_place_that_is_not_there_is_waited_for(tmp_path: Path) -> None:
+def test_missing_root_is_awaited(tmp_path: Path) -> None:
     stop, place = Flag(), tmp_path / "logs"
     end = Timer(PATIENCE, stop.set)
     end.start()
@@ -149,7 +149,7 @@ def test_a_place_that_is_not_there_is_waited_for(tmp_path: Path) -> None:
     assert list(told) == []
 
 
-def test_all_files_are_looked_at_when_it_is_time_and_not_before(tmp_path: Path) -> None:
+def test_full_rescan_happens_on_schedule(tmp_path: Path) -> None:
     look = _Poller([tmp_path], poll=0.0)
     look._due = 0.0
     assert not look.has_changed()
@@ -184,7 +184,7 @@ def test_page_shows_a_lost_connection_and_catches_up_afterwards(
         expect(page.locator("tr[data-name]")).to_have_count(3, timeout=PATIENCE * 1000)
 
 
-def test_a_server_with_another_key_asks_to_come_in_again(
+def test_server_with_a_new_key_asks_to_sign_in(
     config: Path, tmp_path: Path, forgiving: Reader
 ) -> None:
     update_index(Archive([config]), tmp_path / "index")

@@ -1,4 +1,4 @@
-"""Several clients that read and search while files grow: nobody is answered with a failure."""
+"""Several clients read and search while files grow, without failures."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Stars and pins by the API: what is marked, marked by who means it, taken away of what is gone."""
+"""Stars and pins through the API: setting, permission, removing stale ones."""
 
 import json
 from collections.abc import Iterator
@@ -15,18 +15,18 @@ STAR, PIN = "/api/v1/marks/star", "/api/v1/marks/pin"
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
-    """Serves sessions that can be starred."""
+    """Serve sessions that can be starred."""
     with edit_desk(tmp_path) as one:
         yield one
 
 
 def marks(desk: EditDesk, query: str = "") -> Any:
-    """Returns what the server says is marked."""
+    """Return what the server says is marked."""
     return desk.at.json(f"/api/v1/marks{query}")
 
 
 def opener(desk: EditDesk, number: int = 1) -> str:
-    """Returns the record that opens a turn."""
+    """Return the record that opens a turn."""
     turns = desk.at.json(f"/api/v1/sessions/{desk.name}/conversation")["turns"]
     return str(next(one["opener"]["uuid"] for one in turns if one["number"] == number))
 
@@ -54,7 +54,7 @@ def test_pin_is_set_located_and_removed(desk: EditDesk, tmp_path: Path) -> None:
     assert marks(desk)["pins"] == []
 
 
-def test_what_is_not_there_is_not_marked(desk: EditDesk, tmp_path: Path) -> None:
+def test_unknown_targets_are_refused(desk: EditDesk, tmp_path: Path) -> None:
     assert desk.send(STAR, {"session": "nobody"}, **MEANT)[0] == 404
     assert desk.send(PIN, {"session": "nobody", "uuid": "x"}, **MEANT)[0] == 404
     status, told = desk.send(PIN, {"session": desk.name, "uuid": "nothing"}, **MEANT)
@@ -88,7 +88,7 @@ def test_pin_of_a_missing_turn_says_so_and_can_be_removed(desk: EditDesk) -> Non
     assert (marks(desk)["pins"], marks(desk)["stars"]) == ([], [])
 
 
-def test_who_does_not_mean_it_marks_nothing(desk: EditDesk, tmp_path: Path) -> None:
+def test_forged_request_marks_nothing(desk: EditDesk, tmp_path: Path) -> None:
     for address in (STAR, PIN):
         asks = {"session": desk.name, "uuid": opener(desk)}
         assert desk.send(address, asks)[0] == 403
@@ -97,7 +97,7 @@ def test_who_does_not_mean_it_marks_nothing(desk: EditDesk, tmp_path: Path) -> N
     assert not (tmp_path / "stars.json").exists()
 
 
-def test_a_server_that_only_reads_marks_nothing(tmp_path: Path) -> None:
+def test_read_only_server_marks_nothing(tmp_path: Path) -> None:
     with edit_desk(tmp_path, is_read_only=True) as desk:
         assert desk.send(STAR, {"session": desk.name}, **MEANT)[0] == 403
         assert desk.send(PIN, {"session": desk.name, "uuid": opener(desk)}, **MEANT)[0] == 403

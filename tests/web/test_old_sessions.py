@@ -1,4 +1,4 @@
-"""Pages of an archive in which nothing has happened for months."""
+"""Pages of an archive without activity for months."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ A1< "a mile"
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves three sessions of different months, long ago."""
+    """Serve three sessions of different months, long ago."""
     root, index = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("index")
     for name, start in (("a", "2025-03-04"), ("b", "2025-05-06"), ("c", "2025-05-28")):
         draw(TALK.format(name=name, start=f"{start}T09:00:00Z")).write(root)
@@ -40,7 +40,7 @@ def test_home_shows_the_last_active_weeks_and_all_time(old: Served) -> None:
     assert "3 sessions with usage, 3 turns started</p>" in page.partition("All time: ")[2]
 
 
-def test_home_counts_sessions_that_share_an_id_as_the_page_behind_it_does(tmp_path: Path) -> None:
+def test_home_and_sessions_page_count_shared_ids_alike(tmp_path: Path) -> None:
     logs, index = tmp_path / "logs", tmp_path / "index"
     draw(TALK.format(name="a", start="2025-03-04T09:00:00Z")).write(logs)
     (log,) = logs.rglob("*.jsonl")
@@ -55,7 +55,7 @@ def test_home_counts_sessions_that_share_an_id_as_the_page_behind_it_does(tmp_pa
         assert sessions == "2"
 
 
-def test_output_that_was_logged_before_the_end_is_a_least_figure(
+def test_partially_logged_output_is_marked_as_a_minimum(
     tmp_path: Path,
 ) -> None:
     draw('file s\nU1 "how far"\nA1< "a mile"\nU2< "back"\nA2< "the same"').write(tmp_path)

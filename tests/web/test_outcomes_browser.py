@@ -1,4 +1,4 @@
-"""Calls by what became of them, in a real browser: found in all sessions, read in one."""
+"""Calls by outcome in a real browser: found across sessions, shown in one."""
 
 import re
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ A1< "They do not build."
 
 @pytest.fixture(scope="module")
 def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves two sessions with calls of every outcome but one."""
+    """Serve two sessions with calls of every outcome but one."""
     place = tmp_path_factory.mktemp("outcomes")
     draw(LOGS).write(place / "logs")
     update_index(Archive([place / "logs"]), place / "index")
@@ -52,7 +52,7 @@ def snippets(page: Page) -> list[str]:
     return page.locator(".hits .snippet").all_inner_texts()
 
 
-def test_all_failing_commands_in_two_steps(at: Served, reader: Reader) -> None:
+def test_failed_commands_in_two_steps(at: Served, reader: Reader) -> None:
     page = reader(at, "/search")
     page.get_by_role("link", name="Failing commands").click()
     expect(page.locator(".hits li")).to_have_count(2)
@@ -69,14 +69,14 @@ def test_all_failing_commands_in_two_steps(at: Served, reader: Reader) -> None:
     expect(page.locator("summary", has_text="pytest -q")).to_be_in_viewport()
 
 
-def test_by_facets_alone(at: Served, reader: Reader) -> None:
+def test_search_by_facets_only(at: Served, reader: Reader) -> None:
     page = reader(at, "/search?tool=Bash")
     page.locator(".facets").get_by_text("Failed").click()
     expect(page).to_have_url(re.compile("outcome=failed"))
     expect(page.locator(".hits li")).to_have_count(2)
 
 
-def test_the_plans_that_were_rejected(at: Served, reader: Reader) -> None:
+def test_rejected_plans(at: Served, reader: Reader) -> None:
     page = reader(at, "/search")
     page.get_by_role("link", name="Rejected plans").click()
     expect(page.locator(".hits li")).to_have_count(1)
@@ -84,7 +84,7 @@ def test_the_plans_that_were_rejected(at: Served, reader: Reader) -> None:
     expect(page.locator(".hits .warn")).to_have_text("rejected")
 
 
-def test_passages_are_counted_as_they_are_listed(at: Served, reader: Reader) -> None:
+def test_hits_are_counted_as_listed(at: Served, reader: Reader) -> None:
     page = reader(at, "/search?q=gift")
     status = page.get_by_role("status")
     expect(status).to_contain_text("5 passages in 2 turns")
@@ -107,7 +107,7 @@ MARKED = "Array.from(CSS.highlights.get('found') || [], (range) => range.toStrin
         ("gif* -pages", ["gift"]),
     ],
 )
-def test_all_words_are_marked_where_a_hit_opens(
+def test_all_words_are_highlighted_when_a_hit_opens(
     at: Served, reader: Reader, query: str, marked: list[str]
 ) -> None:
     page = reader(at, f"/search?q={query.replace(' ', '+')}&kind=answer")
@@ -116,7 +116,7 @@ def test_all_words_are_marked_where_a_hit_opens(
     assert page.evaluate(MARKED) == marked
 
 
-def test_a_conversation_shows_only_calls_that_ended_so(at: Served, reader: Reader) -> None:
+def test_conversation_shows_only_calls_with_that_outcome(at: Served, reader: Reader) -> None:
     name = next(
         name for name, one in at.library.snapshot.iter_listed() if one.title == "Gift cards"
     )
@@ -138,7 +138,7 @@ def test_a_conversation_shows_only_calls_that_ended_so(at: Served, reader: Reade
     assert page.evaluate("document.body.className").count("only-") == 0
 
 
-def test_an_address_asks_for_an_outcome(at: Served, reader: Reader) -> None:
+def test_outcome_in_the_url(at: Served, reader: Reader) -> None:
     name = next(
         name for name, one in at.library.snapshot.iter_listed() if one.title == "Gift cards"
     )

@@ -1,4 +1,4 @@
-"""What was paid for again and in vain, on the page: the same figures as the commands tell."""
+"""Costs of resent content and waste on the page match the commands."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ WEEK = timedelta(days=7)
 
 
 def wasteful(time: datetime) -> CachedSession:
-    """Returns a session with a pause and another model in it."""
+    """Return a session with a pause and another model in it."""
     talk = CachedSession(time=time)
     talk.ask(words=9000)
     talk.ask()
@@ -43,7 +43,7 @@ def wasteful(time: datetime) -> CachedSession:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns an archive with a session of this week, an earlier one and its copy."""
+    """Return an archive with a session of this week, an earlier one and its copy."""
     found = tmp_path_factory.mktemp("wasteful")
     folder = found / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
@@ -57,7 +57,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves it, without an index."""
+    """Serve it, without an index."""
     with served(root, tmp_path_factory.mktemp("index")) as one:
         yield one
 
@@ -77,7 +77,7 @@ def test_session_usage_shows_the_same_causes_as_the_command(
         assert re.search(rf"{CAUSE_NAMES[cause]} <small>[^<]*</small></th>{row}", page)
 
 
-def test_each_jump_leads_to_its_record(at: Served, root: Path) -> None:
+def test_each_cost_jump_links_to_its_record(at: Served, root: Path) -> None:
     page = settled(at, f"/s/{LATE}/usage")
     jumps = find_jumps(Archive([root]).why(LATE).requests)
     shown = re.search(r'<table class="figures-table jumps">.*?</table>', page)
@@ -87,7 +87,7 @@ def test_each_jump_leads_to_its_record(at: Served, root: Path) -> None:
     assert f"{4 - len(jumps)} other requests in the list" in page
 
 
-def test_each_response_says_why_it_was_paid_for_again(at: Served) -> None:
+def test_each_response_shows_its_cause(at: Served) -> None:
     page = settled(at, f"/s/{LATE}/usage")
     table = re.search(r'<table class="figures-table responses">.*?</table>', page)
     assert table
@@ -95,7 +95,7 @@ def test_each_response_says_why_it_was_paid_for_again(at: Served) -> None:
     assert causes == ["", "", "pause of 10 min", "another model"]
 
 
-def test_a_copy_says_that_it_is_counted_elsewhere(at: Served) -> None:
+def test_copied_response_says_where_it_is_counted(at: Served) -> None:
     pages = [settled(at, f"/s/{name}/usage") for name in (EARLY, COPY)]
     copies = ["4 responses are also in other sessions and counted there" in one for one in pages]
     assert sorted(copies) == [False, True]
@@ -136,7 +136,7 @@ def test_home_shows_potential_savings_of_this_week(at: Served, root: Path, tmp_p
     assert f"<dd>{words}<small>at most" in unlinked(settled(at, f"/waste?since={since}"))
 
 
-def test_the_findings_are_those_of_the_command(at: Served, root: Path, tmp_path: Path) -> None:
+def test_findings_match_the_command(at: Served, root: Path, tmp_path: Path) -> None:
     page = settled(at, "/waste?range=all")
     found = told(root, tmp_path, "waste")
     assert {one["kind"] for one in found["findings"]} >= {"pause", "model"}
@@ -148,7 +148,7 @@ def test_the_findings_are_those_of_the_command(at: Served, root: Path, tmp_path:
             assert f'href="/s/{one["session"]}#{one["uuid"]}"' in page
 
 
-def test_waste_of_a_time_and_of_a_project(at: Served) -> None:
+def test_waste_by_period_and_project(at: Served) -> None:
     assert EARLY[:8] not in settled(at, "/waste?range=7d").replace(COPY, EARLY)
     assert "No avoidable spending" in settled(at, "/waste?since=2020-01-01&until=2020-01-02")
     assert "No avoidable spending" in settled(at, "/waste?range=all&project=nobody")

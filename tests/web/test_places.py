@@ -1,4 +1,4 @@
-"""Where a server answers, and who can reach it there."""
+"""Where a server listens, and who can reach it."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from plait.web.address import ServerAddress, is_local
         ("", False),
     ],
 )
-def test_only_loopback_is_this_machine_alone(host: str, wanted: bool) -> None:
+def test_only_loopback_is_local(host: str, wanted: bool) -> None:
     assert is_local(host) == wanted
     assert ServerAddress(host, 1).is_remote != wanted
 
@@ -33,7 +33,5 @@ def test_only_loopback_is_this_machine_alone(host: str, wanted: bool) -> None:
         ("::", "http://[::1]:8420"),
     ],
 )
-def test_a_browser_of_this_machine_is_given_an_address_that_leads_here(
-    host: str, address: str
-) -> None:
+def test_local_browser_gets_a_reachable_address(host: str, address: str) -> None:
     assert ServerAddress(host, 8420).url == address

@@ -1,4 +1,4 @@
-"""Other users of the machine: they may connect, and see nothing; files belong to one alone."""
+"""Other users of the machine see nothing; files are private."""
 
 import json
 import os
@@ -43,12 +43,12 @@ print(json.dumps(answers))
 
 
 def mode(path: Path) -> int:
-    """Returns who may do what with a file."""
+    """Return who may do what with a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs to become another user")
-def test_another_user_may_connect_and_sees_nothing(server: Bare) -> None:
+def test_other_user_may_connect_but_sees_nothing(server: Bare) -> None:
     running = RunningServer("127.0.0.1", server.port, os.getpid(), "the secret")
     with TemporaryDirectory() as folder:
         state = Path(folder)
@@ -62,7 +62,7 @@ def test_another_user_may_connect_and_sees_nothing(server: Bare) -> None:
     assert answers == [401] * 4 + ["PermissionError"] * 2
 
 
-def test_what_lets_in_belongs_to_one_user_alone(tmp_path: Path) -> None:
+def test_access_files_are_private(tmp_path: Path) -> None:
     path = tmp_path / "state" / "serve-x.json"
     running = RunningServer("127.0.0.1", 1, os.getpid(), "hush")
     before = os.umask(0)
@@ -75,7 +75,7 @@ def test_what_lets_in_belongs_to_one_user_alone(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == []
 
 
-def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_server_file_is_written_atomically(tmp_path: Path) -> None:
     path = tmp_path / "one"
     write_private(path, b"first")
     write_private(path, b"second")
@@ -84,16 +84,14 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"port": "x"}', b"\xff\xfe"])
-def test_a_file_that_tells_nothing_tells_of_no_server(tmp_path: Path, data: bytes) -> None:
+def test_empty_server_file_means_no_server(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "serve.json"
     path.write_bytes(data)
     assert read_server_file(path) is None
     assert find_running_server(path) is None
 
 
-def test_somebody_else_on_the_port_is_not_taken_for_the_server(
-    server: Bare, tmp_path: Path
-) -> None:
+def test_foreign_server_on_the_port_is_recognised(server: Bare, tmp_path: Path) -> None:
     path = tmp_path / "serve.json"
     with announce_server(path, RunningServer("127.0.0.1", server.port, 1, "the secret")):
         assert find_running_server(path) is not None
@@ -101,7 +99,7 @@ def test_somebody_else_on_the_port_is_not_taken_for_the_server(
         assert find_running_server(path) is None
 
 
-def test_a_port_where_nobody_answers_is_no_server(tmp_path: Path) -> None:
+def test_silent_port_is_not_a_server(tmp_path: Path) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         running = RunningServer("127.0.0.1", silent.getsockname()[1], 1, "x")
@@ -109,7 +107,7 @@ def test_a_port_where_nobody_answers_is_no_server(tmp_path: Path) -> None:
             assert find_running_server(tmp_path / "serve.json") is None
 
 
-def test_a_newer_server_keeps_its_file_when_an_older_one_ends(tmp_path: Path) -> None:
+def test_ending_server_keeps_the_file_of_a_newer_one(tmp_path: Path) -> None:
     path = tmp_path / "serve.json"
     newer = RunningServer("127.0.0.1", 2, 2, "newer")
     with announce_server(path, RunningServer("127.0.0.1", 1, 1, "older")):
@@ -119,7 +117,7 @@ def test_a_newer_server_keeps_its_file_when_an_older_one_ends(tmp_path: Path) ->
     assert read_server_file(path) == newer
 
 
-def test_the_page_on_the_disk_holds_a_ticket_and_neither_key_nor_secret(tmp_path: Path) -> None:
+def test_start_page_holds_a_ticket_but_no_key_or_secret(tmp_path: Path) -> None:
     running = RunningServer("127.0.0.1", 1, 1, "hush-hush")
     text = write_opening_file(tmp_path, running, '/s/"><script>').read_text()
     keys = Keys("hush-hush")
@@ -130,7 +128,7 @@ def test_the_page_on_the_disk_holds_a_ticket_and_neither_key_nor_secret(tmp_path
     assert '"><script>' not in text
 
 
-def test_answers_do_not_wait_for_an_acknowledgement() -> None:
+def test_responses_use_tcp_nodelay() -> None:
     with (
         open_listener("127.0.0.1", 0) as listener,
         socket.create_connection(listener.getsockname()),

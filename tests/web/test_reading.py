@@ -1,4 +1,4 @@
-"""The served reading view in a real browser: parts, ways, finding, links, keys, looks."""
+"""The reading view in a real browser: parts, branches, find, links, keys, looks."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ __all__ = ["at", "reader"]
 
 
 def name_of(at: Served, drawing: str) -> str:
-    """Returns the name that a drawn session has in addresses."""
+    """Return the name that a drawn session has in addresses."""
     wanted = {"ways": "Two ways", "late": "A year", "crew": "Send somebody", "hostile": ""}[drawing]
     for name, facts in at.library.snapshot.iter_listed():
         if (facts.title or facts.first_prompt or "").startswith(wanted):
@@ -20,13 +20,13 @@ def name_of(at: Served, drawing: str) -> str:
 
 
 def top_of(page: Page, text: str) -> float:
-    """Returns how far below the top of the window an entry stands."""
+    """Return how far below the top of the window an entry stands."""
     box = page.get_by_text(text, exact=True).first.bounding_box()
     assert box is not None
     return box["y"]
 
 
-def test_a_page_holds_the_beginning_and_fetches_the_rest(at: Served, reader: Reader) -> None:
+def test_page_has_the_beginning_and_fetches_the_rest(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'late')}")
     expect(page.get_by_text("Tide number 1?", exact=True).first).to_be_visible()
     assert page.locator("main .part").count() > 2
@@ -39,16 +39,14 @@ def test_a_page_holds_the_beginning_and_fetches_the_rest(at: Served, reader: Rea
     )
 
 
-def test_a_turn_is_gone_to_by_its_number_though_it_is_not_loaded(
-    at: Served, reader: Reader
-) -> None:
+def test_go_to_an_unloaded_turn_by_number(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'late')}?turn=170")
     target = page.locator(".turn[data-n='170'] .prompt")
     expect(target).to_be_in_viewport()
     expect(target).to_contain_text("Tide number 170?")
 
 
-def test_a_record_is_gone_to_by_its_name_on_another_branch(at: Served, reader: Reader) -> None:
+def test_go_to_a_record_on_another_branch(at: Served, reader: Reader) -> None:
     one = at.library.open_session(name_of(at, "ways"))
     assert one.conversations_if_any is not None
     lower = next(
@@ -62,14 +60,14 @@ def test_a_record_is_gone_to_by_its_name_on_another_branch(at: Served, reader: R
     assert page.locator("select.ways").input_value() != one.conversations_if_any.main
 
 
-def test_an_agent_is_fetched_when_it_is_opened(at: Served, reader: Reader) -> None:
+def test_agent_is_fetched_when_opened(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'crew')}")
     call = page.locator(".call", has_text="Count the waves").first
     call.locator("> summary").click()
     expect(page.get_by_text("Wave 25?", exact=True).first).to_be_attached()
 
 
-def test_find_looks_through_what_is_not_loaded(at: Served, reader: Reader) -> None:
+def test_find_searches_unloaded_parts(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'late')}")
     page.keyboard.press("/")
     page.keyboard.type("Answer number 199.")
@@ -89,14 +87,14 @@ def test_find_reaches_truncated_text_and_agents(at: Served, reader: Reader) -> N
     expect(page.get_by_text("Wave 23?", exact=True).first).to_be_in_viewport()
 
 
-def test_words_that_were_searched_for_are_marked(at: Served, reader: Reader) -> None:
+def test_searched_words_are_highlighted(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'late')}?q=number+151.")
     expect(page.locator(".found")).to_have_text("1 of 1")
     assert page.evaluate("CSS.highlights.get('found').size") == 1
     expect(page.locator("#find")).to_have_value("number 151.")
 
 
-def test_branches_are_switched_and_the_way_back_is_kept(at: Served, reader: Reader) -> None:
+def test_switching_branches_keeps_history(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}")
     expect(page.get_by_text("The mole it is.")).to_be_visible()
     page.keyboard.press("]")
@@ -105,7 +103,7 @@ def test_branches_are_switched_and_the_way_back_is_kept(at: Served, reader: Read
     expect(page.get_by_text("The mole it is.")).to_be_visible()
 
 
-def test_turns_of_a_branch_are_numbered_on(at: Served, reader: Reader) -> None:
+def test_branch_turns_continue_the_numbering(at: Served, reader: Reader) -> None:
     one = at.library.open_session(name_of(at, "late"))
     assert one.conversations_if_any is not None
     branch = next(
@@ -116,7 +114,7 @@ def test_turns_of_a_branch_are_numbered_on(at: Served, reader: Reader) -> None:
     expect(turn.locator(".n")).to_have_text(str(LATE_TURNS - 1))
 
 
-def test_j_and_k_go_from_prompt_to_prompt(at: Served, reader: Reader) -> None:
+def test_j_and_k_move_between_prompts(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'late')}")
     for _ in range(3):
         page.keyboard.press("j")
@@ -146,7 +144,7 @@ def test_session_facts_are_next_to_the_branch_switch(at: Served, reader: Reader)
     assert cut == []
 
 
-def test_a_reload_keeps_the_place(at: Served, reader: Reader) -> None:
+def test_reload_keeps_the_position(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'late')}?turn=120")
     expect(page.get_by_text("Tide number 120?", exact=True).first).to_be_in_viewport()
     page.wait_for_timeout(300)
@@ -157,7 +155,7 @@ def test_a_reload_keeps_the_place(at: Served, reader: Reader) -> None:
     assert abs(top_of(page, "Tide number 120?") - before) < 4
 
 
-def test_links_to_entries_are_copied(at: Served, reader: Reader) -> None:
+def test_entry_links_are_copied(at: Served, reader: Reader) -> None:
     name = name_of(at, "ways")
     page = reader(at, f"/s/{name}", permissions=["clipboard-read", "clipboard-write"])
     entry = page.locator(".say", has_text="The mole it is.")
@@ -171,7 +169,7 @@ def test_links_to_entries_are_copied(at: Served, reader: Reader) -> None:
     assert "claude --resume" in page.evaluate("navigator.clipboard.readText()")
 
 
-def test_the_line_of_the_log_is_one_click_away(at: Served, reader: Reader) -> None:
+def test_log_line_is_one_click_away(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}")
     said = page.locator(".say", has_text="The mole it is.")
     said.get_by_role("button", name="Raw JSON").click()
@@ -194,7 +192,7 @@ def test_two_branches_side_by_side(at: Served, reader: Reader) -> None:
     expect(two.filter(has_text="Four hundred steps.")).to_be_visible()
 
 
-def test_a_narrow_window_shows_the_text_first(at: Served, reader: Reader) -> None:
+def test_narrow_window_shows_the_text_first(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}", width=420, color_scheme="dark")
     expect(page.get_by_text("The mole it is.")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -208,7 +206,7 @@ def test_a_narrow_window_shows_the_text_first(at: Served, reader: Reader) -> Non
     expect(page.locator(".outline")).to_contain_text("By the mole, then.")
 
 
-def test_hostile_words_stay_words(at: Served, reader: Reader) -> None:
+def test_hostile_text_stays_text(at: Served, reader: Reader) -> None:
     for name in at.library.snapshot.names:
         page = reader(at, f"/s/{name}")
         page.locator("main .turn").first.wait_for(state="attached")
@@ -216,7 +214,7 @@ def test_hostile_words_stay_words(at: Served, reader: Reader) -> None:
         assert page.evaluate("window.pwned") is None
 
 
-def test_a_session_is_exported_redacted_unless_one_insists(at: Served, reader: Reader) -> None:
+def test_export_is_redacted_by_default(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}")
     page.keyboard.press("x")
     page.get_by_role("radio", name="Markdown").check()
@@ -234,9 +232,7 @@ def test_a_session_is_exported_redacted_unless_one_insists(at: Served, reader: R
     assert "/home/dev" in Path(waiting.value.path()).read_text()
 
 
-def test_a_reload_keeps_the_place_and_another_view_leads_back_to_it(
-    at: Served, reader: Reader
-) -> None:
+def test_reload_and_other_tabs_keep_the_position(at: Served, reader: Reader) -> None:
     name = name_of(at, "late")
     page = reader(at, f"/s/{name}")
     page.locator(".turn[data-n='3'] .say").wait_for()
@@ -255,7 +251,7 @@ def test_a_reload_keeps_the_place_and_another_view_leads_back_to_it(
     expect(link).to_have_attribute("href", f"{at.address}/s/{name}#{held['id']}")
 
 
-def test_the_end_is_marked_where_one_goes_to_it(at: Served, reader: Reader) -> None:
+def test_end_key_marks_the_end(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'late')}")
     page.locator(".turn[data-n='1'] .prompt").wait_for()
     page.keyboard.press("G")

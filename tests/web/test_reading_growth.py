@@ -1,4 +1,4 @@
-"""Logs that grow: what is read again, what is told early, and that it is what is told later."""
+"""Growing logs: what is read again, and that early results equal later ones."""
 
 from pathlib import Path
 from threading import Thread
@@ -46,25 +46,25 @@ class Log:
         self.root = folder
 
     def write(self, first: int, last: int) -> None:
-        """Writes some of its lines."""
+        """Write some of its lines."""
         with self.path.open("ab") as file:
             file.write(b"".join(self.lines[first:last]))
 
     def read(self) -> LiveSession:
-        """Reads it as it is now."""
+        """Read it as it is now."""
         session = Archive([self.root]).sessions[0]
         return open_live_session(session.id, session, Prices())
 
 
 def drawn_from(one: LiveSession, first: int) -> list[str]:
-    """Returns the turns of the active line from one on, drawn."""
+    """Return the turns of the active line from one on, drawn."""
     assert one.column is not None
     active = one.column.conversations.active
     return list(one.column.iter_turns(active, first, len(active.turns)))
 
 
 def agrees(log: Log, cut: int) -> int:
-    """Checks that what is told early is what is told later; returns how often it was told."""
+    """Check that what is told early is what is told later; returns how often it was told."""
     log.write(0, cut)
     one = log.read()
     count = 0
@@ -93,7 +93,7 @@ def test_early_growth_equals_the_later_full_rendering(tmp_path: Path, cut: int) 
     assert agrees(Log(tmp_path, draw(STORY).data), cut) > 0
 
 
-def test_so_it_is_in_every_example(gallery: Path, tmp_path: Path) -> None:
+def test_early_and_later_results_agree_in_every_example(gallery: Path, tmp_path: Path) -> None:
     told = 0
     for number, path in enumerate(sorted(gallery.rglob("*.jsonl"))):
         data = path.read_bytes()
@@ -106,7 +106,7 @@ def test_so_it_is_in_every_example(gallery: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("line", "_"), TURNS)
-def test_a_log_that_turns_is_read_anew(tmp_path: Path, line: str, _: str) -> None:
+def test_log_that_switches_branch_is_read_again(tmp_path: Path, line: str, _: str) -> None:
     log = Log(tmp_path, draw(STORY + line).data)
     log.write(0, len(log.lines) - 1)
     one = log.read()
@@ -129,7 +129,7 @@ def test_only_new_lines_are_read_again(tmp_path: Path) -> None:
     assert second.epoch == first.epoch
 
 
-def test_a_log_that_was_rewritten_is_another(tmp_path: Path) -> None:
+def test_rewritten_log_is_read_again(tmp_path: Path) -> None:
     log = Log(tmp_path, draw(STORY).data)
     log.write(0, 12)
     session = Archive([log.root]).sessions[0]
@@ -144,7 +144,7 @@ def test_a_log_that_was_rewritten_is_another(tmp_path: Path) -> None:
     assert first.reopen(session).epoch != first.epoch
 
 
-def test_a_session_is_read_once_for_all_who_ask(tmp_path: Path) -> None:
+def test_session_is_read_once_for_concurrent_requests(tmp_path: Path) -> None:
     log = Log(tmp_path / "logs", draw(STORY).data)
     log.write(0, len(log.lines))
     library = LiveArchive((log.root,), tmp_path / "index")
@@ -159,7 +159,7 @@ def test_a_session_is_read_once_for_all_who_ask(tmp_path: Path) -> None:
     assert all(one is found[0] for one in found)
 
 
-def test_pages_are_kept_for_the_files_they_were_drawn_from(tmp_path: Path) -> None:
+def test_pages_are_cached_by_their_files(tmp_path: Path) -> None:
     kept = PageCache(tmp_path / "pages")
     assert kept.find("a", "mark") is None
     kept.save("a", "mark", "<p>ü</p>")

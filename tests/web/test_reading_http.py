@@ -1,4 +1,4 @@
-"""The served reading view over plain HTTP: what is sent first, parts, lines, places, exports."""
+"""The reading view over HTTP: first bytes, parts, lines, positions, exports."""
 
 import json
 import re
@@ -18,17 +18,17 @@ WAYS, LATE, CREW = (drawn()[name] for name in ("ways", "late", "crew"))
 
 
 def page_of(at: Served, session: str) -> str:
-    """Returns the page of a session."""
+    """Return the page of a session."""
     return at.ask(f"/s/{session}")[2].decode()
 
 
 def parts_of(text: str) -> list[str]:
-    """Returns the parts that a page, or a part of it, would fetch."""
+    """Return the parts that a page, or a part of it, would fetch."""
     return re.findall(r'data-part="([^"]+)"', text)
 
 
 def whole(at: Served, session: str) -> str:
-    """Returns a page with all its parts, and theirs."""
+    """Return a page with all its parts, and theirs."""
     text = page_of(at, session)
     waiting = parts_of(text)
     while waiting:
@@ -38,7 +38,7 @@ def whole(at: Served, session: str) -> str:
     return text
 
 
-def test_the_title_goes_out_before_the_log_is_read(at: Served) -> None:
+def test_title_is_sent_before_the_log_is_read(at: Served) -> None:
     sent = iter_page(at.library, LATE.session)
     first = next(sent)
     assert "A year of tides" in first
@@ -47,7 +47,7 @@ def test_the_title_goes_out_before_the_log_is_read(at: Served) -> None:
 
 
 @pytest.mark.parametrize("drawing", [WAYS, LATE, CREW])
-def test_page_and_parts_hold_every_record_once(at: Served, drawing: object) -> None:
+def test_page_and_parts_contain_every_record_once(at: Served, drawing: object) -> None:
     session = drawing.session  # type: ignore[attr-defined]
     told = at.library.open_session(session).conversations_if_any
     assert told is not None
@@ -63,17 +63,17 @@ def test_page_and_parts_hold_every_record_once(at: Served, drawing: object) -> N
 
 
 @pytest.mark.parametrize("part", ["x", "x.1-2", "..-", "0123456789ab.0-1", "%2e%2e", "1-2-3"])
-def test_a_part_that_is_not_there_is_said_so(at: Served, part: str) -> None:
+def test_unknown_part_is_404(at: Served, part: str) -> None:
     assert at.ask(f"/s/{WAYS.session}/part/{part}")[0] == 404
 
 
-def test_a_part_beyond_the_end_is_empty(at: Served) -> None:
+def test_part_beyond_the_end_is_empty(at: Served) -> None:
     key = parts_of(page_of(at, LATE.session))[0]
     name = key.partition(".")[0]
     assert at.json(f"/s/{LATE.session}/part/{name}.5000-5001") == []
 
 
-def test_a_line_of_the_log_is_given_as_it_is(at: Served) -> None:
+def test_log_line_is_served_exactly(at: Served) -> None:
     lines = WAYS.data.splitlines()
     for number in (1, 5, len(lines)):
         assert at.ask(f"/s/{WAYS.session}/line/0.{number}")[2] == lines[number - 1]
@@ -81,7 +81,7 @@ def test_a_line_of_the_log_is_given_as_it_is(at: Served) -> None:
         assert at.ask(f"/s/{WAYS.session}/line/{place}")[0] == 404
 
 
-def test_a_place_is_found_by_its_record_and_by_its_line(at: Served) -> None:
+def test_position_by_record_and_by_line(at: Served) -> None:
     spot = at.json(f"/s/{WAYS.session}/where?id={WAYS.uuid_of('A8')}")
     assert spot["line"] == WAYS.session
     assert at.json(f"/s/{WAYS.session}/where?at={spot['at'][0]}") == spot
@@ -89,13 +89,13 @@ def test_a_place_is_found_by_its_record_and_by_its_line(at: Served) -> None:
     assert at.json(f"/s/{WAYS.session}/where") is None
 
 
-def test_a_place_in_an_agent_is_reached_through_its_call(at: Served) -> None:
+def test_position_in_an_agent_goes_through_its_call(at: Served) -> None:
     found = at.json(f"/s/{CREW.session}/find?q=Wave+17%3F")
     assert found["total"] == 1
     assert len(found["hits"][0]["way"]) == 2
 
 
-def test_find_counts_all_of_it_in_reading_order(at: Served) -> None:
+def test_find_counts_all_hits_in_reading_order(at: Served) -> None:
     found = at.json(f"/s/{LATE.session}/find?q=TIDE+NUMBER")
     assert found["total"] == 241 - 1
     places = [hit["way"][0][1] for hit in found["hits"]]
@@ -103,7 +103,7 @@ def test_find_counts_all_of_it_in_reading_order(at: Served) -> None:
     assert at.json(f"/s/{LATE.session}/find?q=") == {"total": 0, "hits": []}
 
 
-def test_nothing_new_is_told_in_a_few_bytes(at: Served) -> None:
+def test_no_news_is_a_small_response(at: Served) -> None:
     mark = re.search(r'data-mark="([^"]+)"', page_of(at, WAYS.session))
     assert mark
     news = at.json(f"/s/{WAYS.session}/since?turns=3&mark={mark[1]}")
@@ -112,13 +112,13 @@ def test_nothing_new_is_told_in_a_few_bytes(at: Served) -> None:
     assert at.json(f"/s/{WAYS.session}/since?turns=x&mark=other.shape")["is_redrawn"]
 
 
-def test_comparing_says_what_it_cannot_compare(at: Served) -> None:
+def test_impossible_comparison_is_explained(at: Served) -> None:
     assert at.ask(f"/s/{CREW.session}/compare")[0] == 400
     assert at.ask(f"/s/{WAYS.session}/compare?a=nobody")[0] == 400
     assert at.ask(f"/s/{WAYS.session}/compare")[0] == 200
 
 
-def test_comparing_tells_what_differs(at: Served) -> None:
+def test_comparison_lists_differences(at: Served) -> None:
     told = at.library.open_session(WAYS.session).conversations_if_any
     assert told is not None
     other = next(name for name, one in told.by_line.items() if one.kind == "branch")
@@ -128,7 +128,7 @@ def test_comparing_tells_what_differs(at: Served) -> None:
     assert text.count('<section class="turn"') >= 3
 
 
-def test_an_export_is_redacted_and_says_so(at: Served) -> None:
+def test_export_is_redacted_and_says_so(at: Served) -> None:
     status, headers, data = at.ask(f"/s/{WAYS.session}/export", {"format": "json"})
     assert status == 200
     assert json.loads(headers["Plait-Redacted"])["user"] > 0
@@ -138,7 +138,7 @@ def test_an_export_is_redacted_and_says_so(at: Served) -> None:
 
 
 @pytest.mark.parametrize(("format_", "key"), [("atif", "steps"), ("toolpath", "paths")])
-def test_an_export_for_other_programs_is_one_document(at: Served, format_: str, key: str) -> None:
+def test_interchange_export_is_one_document(at: Served, format_: str, key: str) -> None:
     status, headers, data = at.ask(f"/s/{WAYS.session}/export", {"format": format_})
     assert (status, headers["Content-Type"]) == (200, "application/json")
     assert headers["Content-Disposition"].endswith(f'-redacted.{get_file_ending(format_)}"')
@@ -146,7 +146,7 @@ def test_an_export_for_other_programs_is_one_document(at: Served, format_: str, 
     assert len(json.loads(data)[key]) > 0
 
 
-def test_an_export_without_redaction_needs_two_words(at: Served) -> None:
+def test_unredacted_export_needs_confirmation(at: Served) -> None:
     address = f"/s/{WAYS.session}/export"
     assert at.ask(address, {"format": "md", "redact": "no"})[0] == 400
     status, headers, data = at.ask(address, {"format": "md", "redact": "no", "sure": "yes"})
@@ -156,7 +156,7 @@ def test_an_export_without_redaction_needs_two_words(at: Served) -> None:
     assert at.ask(address)[0] == 405
 
 
-def test_an_export_may_leave_out_what_was_abandoned(at: Served) -> None:
+def test_export_may_omit_abandoned_branches(at: Served) -> None:
     address = f"/s/{WAYS.session}/export"
     _, _, active = at.ask(address, {"format": "md"})
     _, _, whole = at.ask(address, {"format": "md", "branches": "all"})
@@ -164,14 +164,14 @@ def test_an_export_may_leave_out_what_was_abandoned(at: Served) -> None:
     assert b"Seals bark there." in whole
 
 
-def test_a_page_of_one_file_needs_no_other(at: Served) -> None:
+def test_single_file_page_is_self_contained(at: Served) -> None:
     _, headers, data = at.ask(f"/s/{WAYS.session}/export", {"format": "html"})
     assert headers["Content-Type"].startswith("text/html")
     assert b"<script src" not in data
     assert b"The mole it is." in data
 
 
-def test_a_session_without_words_says_what_to_do(tmp_path: Path) -> None:
+def test_empty_session_says_what_to_do(tmp_path: Path) -> None:
     folder = tmp_path / "logs" / "projects" / "-p"
     folder.mkdir(parents=True)
     (folder / "silent.jsonl").write_bytes(b'{"type":"mode","mode":"normal"}\n')

@@ -1,4 +1,4 @@
-"""A session that is being written, as its page grows."""
+"""A session page that grows while the session is written."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ class Writer:
         self.count = 0
 
     def write_to(self, words: str) -> None:
-        """Writes on until a line holds some words."""
+        """Write on until a line holds some words."""
         end = next(n for n, line in enumerate(self.lines) if words.encode() in line) + 1
         with self.path.open("ab") as file:
             file.write(b"".join(self.lines[self.count : end]))
@@ -55,7 +55,7 @@ class Writer:
 
 @pytest.fixture
 def writer(tmp_path: Path) -> Writer:
-    """Returns a client that has written two turns."""
+    """Return a client that has written two turns."""
     one = Writer(tmp_path / "logs")
     one.write_to("still rising")
     return one
@@ -63,22 +63,20 @@ def writer(tmp_path: Path) -> Writer:
 
 @pytest.fixture
 def at(writer: Writer, tmp_path: Path) -> Iterator[Served]:
-    """Serves what it writes, live."""
+    """Serve what it writes, live."""
     with live(tmp_path) as one:
         yield one
 
 
 @contextmanager
 def live(folder: Path) -> Iterator[Served]:
-    """Serves logs that are being written; their index is there before, as it is by the command."""
+    """Serve logs that are being written; their index is there before, as it is by the command."""
     update_index(Archive([folder / "logs"]), folder / "index")
     with served(folder / "logs", folder / "index", is_live=True) as one:
         yield one
 
 
-def test_what_is_written_appears_and_is_followed(
-    at: Served, writer: Writer, reader: Reader
-) -> None:
+def test_new_entries_appear_and_are_followed(at: Served, writer: Writer, reader: Reader) -> None:
     page = reader(at, f"/s/{writer.session}")
     page.keyboard.press("G")
     expect(page.get_by_text("It is high.")).to_have_count(0)
@@ -91,7 +89,7 @@ def test_what_is_written_appears_and_is_followed(
     expect(page.locator(".outline")).to_contain_text("And the boats?")
 
 
-def test_a_reader_elsewhere_is_told_and_not_moved(
+def test_reader_elsewhere_is_notified_but_not_moved(
     at: Served, writer: Writer, reader: Reader
 ) -> None:
     page = reader(at, f"/s/{writer.session}", height=400)
@@ -106,7 +104,7 @@ def test_a_reader_elsewhere_is_told_and_not_moved(
     expect(button).to_have_count(0)
 
 
-def test_what_was_opened_stays_open_while_its_turn_goes_on(
+def test_opened_calls_stay_open_while_the_turn_grows(
     at: Served, writer: Writer, reader: Reader
 ) -> None:
     page = reader(at, f"/s/{writer.session}")
@@ -117,7 +115,7 @@ def test_what_was_opened_stays_open_while_its_turn_goes_on(
     expect(page.locator(".call[open]", has_text="still rising")).to_be_visible()
 
 
-def test_a_rewind_adds_a_branch(at: Served, writer: Writer, reader: Reader) -> None:
+def test_rewind_adds_a_branch(at: Served, writer: Writer, reader: Reader) -> None:
     writer.write_to("They float.")
     page = reader(at, f"/s/{writer.session}")
     expect(page.locator("select.ways")).to_have_count(0)
@@ -131,7 +129,7 @@ def test_a_rewind_adds_a_branch(at: Served, writer: Writer, reader: Reader) -> N
     expect(page.get_by_text("They float.")).to_be_visible()
 
 
-def test_a_long_session_grows_without_being_read_anew(
+def test_long_session_grows_without_a_full_read(
     tmp_path: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "SMALL", 0)
@@ -156,9 +154,7 @@ def test_a_long_session_grows_without_being_read_anew(
         page.close()
 
 
-def test_a_session_that_is_deleted_can_still_be_read(
-    at: Served, writer: Writer, reader: Reader
-) -> None:
+def test_deleted_session_stays_readable(at: Served, writer: Writer, reader: Reader) -> None:
     page = reader(at, f"/s/{writer.session}")
     listened(at)
     writer.path.unlink()
@@ -166,9 +162,7 @@ def test_a_session_that_is_deleted_can_still_be_read(
     expect(page.get_by_text("How is the tide?", exact=True).first).to_be_visible()
 
 
-def test_a_session_that_is_rewritten_is_drawn_anew(
-    at: Served, writer: Writer, reader: Reader
-) -> None:
+def test_rewritten_session_is_rendered_again(at: Served, writer: Writer, reader: Reader) -> None:
     page = reader(at, f"/s/{writer.session}")
     listened(at)
     data = writer.path.read_bytes().replace(b"It is low.", b"It was redacted.")
@@ -179,7 +173,7 @@ def test_a_session_that_is_rewritten_is_drawn_anew(
 
 
 def listened(at: Served) -> None:
-    """Waits until a page listens: what happens before, it fetches with itself."""
+    """Wait until a page listens: what happens before, it fetches with itself."""
     end = monotonic() + 20
     while at.hub.listener_count == 0 and monotonic() < end:
         sleep(0.02)

@@ -1,4 +1,4 @@
-"""The reading view, quiet: content stays, and what can be done shows itself when it is wanted."""
+"""The reading view without clutter: content stays and controls appear when wanted."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,7 +43,7 @@ last-prompt leaf A6
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """Returns the log of the quiet session, its last turn not yet written."""
+    """Return the log of the quiet session, its last turn not yet written."""
     path = tmp_path / "logs" / QUIET.files[0].path
     path.parent.mkdir(parents=True)
     path.write_bytes(b"".join(QUIET.data.splitlines(keepends=True)[:-3]))
@@ -52,14 +52,14 @@ def log(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves the quiet session."""
+    """Serve the quiet session."""
     folder = tmp_path_factory.mktemp("quiet")
     QUIET.write(folder / "logs")
     with served(folder / "logs", folder / "index") as one:
         yield one
 
 
-def test_what_the_page_says_never_touches_what_the_log_says(log: Path, reader: Reader) -> None:
+def test_interface_text_never_overlaps_log_text(log: Path, reader: Reader) -> None:
     root = log.parents[1]
     with served(root, root.parent / "index", is_live=True) as at:
         page = reader(at, f"/s/{QUIET.session}")
@@ -78,13 +78,11 @@ def test_what_the_page_says_never_touches_what_the_log_says(log: Path, reader: R
 
 
 def opacity(element: Locator) -> str:
-    """Returns how much of an element is to be seen, in words of the style."""
+    """Return how much of an element is to be seen, in words of the style."""
     return str(element.evaluate("one => getComputedStyle(one).opacity"))
 
 
-def test_what_can_be_done_with_a_row_shows_on_hover_and_to_the_keyboard(
-    at: Served, reader: Reader
-) -> None:
+def test_row_actions_appear_on_hover_and_focus(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{QUIET.session}")
     said = page.locator(".say", has_text="Seven.")
     raw = said.locator("[data-act=raw]")
@@ -103,9 +101,7 @@ def test_what_can_be_done_with_a_row_shows_on_hover_and_to_the_keyboard(
     expect(call.locator("> summary [data-act=raw]")).to_have_css("opacity", "1")
 
 
-def test_where_nothing_can_hover_one_button_shows_what_can_be_done(
-    at: Served, reader: Reader
-) -> None:
+def test_touch_screens_have_an_actions_button(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{QUIET.session}", width=390, has_touch=True, is_mobile=True)
     said = page.locator(".say", has_text="Seven.")
     raw = said.locator("[data-act=raw]")
@@ -131,7 +127,7 @@ HEADS = """() => {
 
 
 @pytest.mark.parametrize(("width", "most", "bands"), [(1440, 110, 2), (390, 60, 1)])
-def test_the_head_takes_two_bands_and_one_where_it_is_narrow(
+def test_header_has_two_rows_and_one_on_narrow_screens(
     at: Served, reader: Reader, width: int, most: int, bands: int
 ) -> None:
     page = reader(at, f"/s/{QUIET.session}", width=width)
@@ -145,7 +141,7 @@ def test_the_head_takes_two_bands_and_one_where_it_is_narrow(
     assert page.evaluate(HEADS)[0] <= most
 
 
-def test_a_narrow_head_opens_by_one_button_and_closes_again(at: Served, reader: Reader) -> None:
+def test_narrow_header_opens_and_closes_by_a_button(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{QUIET.session}/usage", width=390)
     tabs = page.get_by_role("navigation", name="Views of this session")
     expect(tabs).to_be_hidden()
@@ -162,7 +158,7 @@ def test_a_narrow_head_opens_by_one_button_and_closes_again(at: Served, reader: 
     expect(page.get_by_role("searchbox", name="Find in this session")).to_be_focused()
 
 
-def test_the_outline_stands_at_the_left_and_o_puts_it_away(at: Served, reader: Reader) -> None:
+def test_outline_is_on_the_left_and_o_hides_it(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{QUIET.session}", width=1440)
     outline, main = page.locator(".outline").bounding_box(), page.locator("main").bounding_box()
     assert outline and main and outline["x"] + outline["width"] <= main["x"]
@@ -173,7 +169,7 @@ def test_the_outline_stands_at_the_left_and_o_puts_it_away(at: Served, reader: R
     expect(page.locator(".outline")).to_be_visible()
 
 
-def test_what_is_quiet_is_one_line_and_what_is_read_stands_open(at: Served, reader: Reader) -> None:
+def test_quiet_entries_are_one_line_and_text_is_open(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{QUIET.session}")
     first = page.locator(".turn[data-n='1']")
     expect(first.locator("img.shown-image")).to_be_visible()
@@ -186,7 +182,7 @@ def test_what_is_quiet_is_one_line_and_what_is_read_stands_open(at: Served, read
     expect(frame).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_notice_is_an_article_and_its_call_is_one_click_away(at: Served, reader: Reader) -> None:
+def test_notice_links_to_its_call(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{QUIET.session}")
     notice = page.locator(".prompt.notice")
     expect(notice.locator(".report strong")).to_have_text("seven")
@@ -264,9 +260,7 @@ def test_focus_outline_is_never_clipped(at: Served, reader: Reader, width: int) 
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_no_word_is_cut_at_its_beginning_or_stands_on_another(
-    at: Served, reader: Reader, width: int
-) -> None:
+def test_no_text_is_clipped_or_overlaps(at: Served, reader: Reader, width: int) -> None:
     page = reader(at, f"/s/{QUIET.session}", width=width)
     for view in VIEWS:
         page.goto(f"{at.address}/s/{QUIET.session}{view}")

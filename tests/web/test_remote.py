@@ -1,4 +1,4 @@
-"""A server that other machines may reach: by its names, packed, and for nobody without a key."""
+"""A server reachable from other machines: host names, compression, keys."""
 
 import gzip
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ COOKIE = {"cookie": f"plait8420={KEYS.cookie}"}
 
 @pytest.fixture(scope="module")
 def client(archive_root: Path, archive_index: Path) -> Iterator[TestClient]:
-    """Asks a server that listens everywhere and is called plait.example.org."""
+    """Ask a server that listens everywhere and is called plait.example.org."""
     place = ServerAddress("0.0.0.0", 8420, frozenset({"localhost", "plait.example.org"}))
     library = LiveArchive((archive_root,), archive_index)
     guard = create_application(library, KEYS, place, Hub(), is_live=False)
@@ -27,7 +27,7 @@ def client(archive_root: Path, archive_index: Path) -> Iterator[TestClient]:
         yield one
 
 
-def test_it_is_reached_by_its_name_behind_a_proxy(client: TestClient) -> None:
+def test_server_is_reachable_by_name_behind_a_proxy(client: TestClient) -> None:
     origin = {"origin": "https://plait.example.org"}
     assert client.get("/api/v1/sessions", headers={**COOKIE, **origin}).status_code == 200
     assert client.get("/api/v1/sessions", headers=origin).status_code == 401
@@ -35,7 +35,7 @@ def test_it_is_reached_by_its_name_behind_a_proxy(client: TestClient) -> None:
     assert client.get("/api/v1/sessions", headers={**COOKIE, **other}).status_code == 421
 
 
-def test_large_answers_are_packed_and_small_ones_are_not(client: TestClient) -> None:
+def test_large_responses_are_compressed(client: TestClient) -> None:
     asked = {**COOKIE, "accept-encoding": "gzip"}
     with client.stream("GET", "/assets/plait.css", headers=asked) as answer:
         assert answer.headers["content-encoding"] == "gzip"
@@ -46,7 +46,7 @@ def test_large_answers_are_packed_and_small_ones_are_not(client: TestClient) -> 
     assert "content-encoding" not in client.get("/alive", headers=asked).headers
 
 
-def test_what_is_packed_is_known_again(client: TestClient) -> None:
+def test_compressed_responses_keep_their_etag(client: TestClient) -> None:
     asked = {**COOKIE, "accept-encoding": "gzip"}
     tag = client.get("/assets/plait.css", headers=asked).headers["etag"]
     again = client.get("/assets/plait.css", headers={**asked, "if-none-match": tag})

@@ -1,4 +1,4 @@
-"""A narrow screen: no page is wider than it, whatever stands there."""
+"""No page is wider than a narrow screen."""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ MORE = (
 
 @pytest.fixture(scope="module")
 def at(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves the gallery, and a session with long names in which a file is read again and again."""
+    """Serve the gallery, and a session with long names in which a file is read again and again."""
     root, index = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("index")
     copytree(gallery, root, dirs_exist_ok=True)
     talk = Working()
@@ -105,9 +105,7 @@ BROKEN = """() => {
 }"""
 
 
-def test_no_word_of_figures_and_lists_is_broken_on_a_phone(
-    at: Served, reader: Reader, names: dict[str, str]
-) -> None:
+def test_no_word_breaks_on_a_phone(at: Served, reader: Reader, names: dict[str, str]) -> None:
     page = reader(at, "/insights", width=PHONE)
     broken = {}
     for place in FIGURES:
@@ -118,7 +116,7 @@ def test_no_word_of_figures_and_lists_is_broken_on_a_phone(
     assert broken == {}
 
 
-def test_rows_of_sessions_begin_and_end_together_on_a_phone(at: Served, reader: Reader) -> None:
+def test_session_rows_align_on_a_phone(at: Served, reader: Reader) -> None:
     page = reader(at, "/sessions", width=PHONE)
     expect(page.locator("tr[data-name]").first).to_be_visible()
     sides = page.evaluate(
@@ -131,5 +129,5 @@ def test_rows_of_sessions_begin_and_end_together_on_a_phone(at: Served, reader: 
 
 
 def talk_name(at: Served) -> str:
-    """Returns the name of the session with long names."""
+    """Return the name of the session with long names."""
     return next(name for name in at.library.snapshot.names if name.startswith("10000000"))

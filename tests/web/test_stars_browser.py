@@ -1,4 +1,4 @@
-"""Stars and pins on the page, in a browser: set by mouse and keys, listed at home, used to find."""
+"""Stars and pins in a browser: set by mouse and keyboard, listed on Home, used in filters."""
 
 import json
 import re
@@ -20,7 +20,7 @@ SHORE = "How far is the shore?"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Returns a folder with three sessions."""
+    """Return a folder with three sessions."""
     for one in WALKS:
         walk(tmp_path / "logs", *one)
     return tmp_path / "logs"
@@ -28,13 +28,13 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def stars(tmp_path: Path) -> StarFile:
-    """Returns the user's stars and pins."""
+    """Return the user's stars and pins."""
     return StarFile(tmp_path / "data" / "stars.json")
 
 
 @pytest.fixture
 def at(root: Path, stars: StarFile, tmp_path: Path) -> Iterator[Served]:
-    """Serves the sessions, indexed."""
+    """Serve the sessions, indexed."""
     stars.path.parent.mkdir()
     update_index(Archive([root]), tmp_path / "index")
     with served(root, tmp_path / "index", stars=stars.path) as one:
@@ -42,22 +42,22 @@ def at(root: Path, stars: StarFile, tmp_path: Path) -> Iterator[Served]:
 
 
 def named(root: Path, title: str) -> str:
-    """Returns the id of the session with a title."""
+    """Return the id of the session with a title."""
     archive = Archive([root])
     return next(one.id for one in archive.sessions if archive.facts(one).title == title)
 
 
 def starred(stars: StarFile) -> list[str]:
-    """Returns what is starred."""
+    """Return what is starred."""
     return [one.session for one in stars.stars()]
 
 
 def said(page: Page, words: str) -> None:
-    """Waits until the page says what was done."""
+    """Wait until the page says what was done."""
     expect(page.locator(".found")).to_have_text(words)
 
 
-def test_a_session_is_starred_in_its_head_and_the_star_is_there_again(
+def test_star_in_the_header_persists(
     at: Served, root: Path, stars: StarFile, reader: Reader
 ) -> None:
     shore = named(root, "the shore")
@@ -75,7 +75,7 @@ def test_a_session_is_starred_in_its_head_and_the_star_is_there_again(
     assert starred(stars) == []
 
 
-def test_a_turn_is_pinned_by_mouse_and_unpinned_by_keys(
+def test_turn_is_pinned_by_mouse_and_unpinned_by_keys(
     at: Served, root: Path, stars: StarFile, reader: Reader
 ) -> None:
     shore = named(root, "the shore")
@@ -95,7 +95,7 @@ def test_a_turn_is_pinned_by_mouse_and_unpinned_by_keys(
     assert stars.pins() == ()
 
 
-def test_home_lists_what_is_starred_and_pinned_and_is_quiet_without(
+def test_home_lists_stars_and_pins_if_any(
     at: Served, root: Path, stars: StarFile, reader: Reader
 ) -> None:
     page = reader(at, "/")
@@ -122,7 +122,7 @@ def test_home_lists_what_is_starred_and_pinned_and_is_quiet_without(
     assert (starred(stars), stars.pins()) == ([], ())
 
 
-def test_a_pin_whose_turn_is_gone_says_so(
+def test_pin_of_a_missing_turn_says_so(
     at: Served, root: Path, stars: StarFile, reader: Reader
 ) -> None:
     shore, north = named(root, "the shore"), named(root, "the north gate")
@@ -145,7 +145,7 @@ def test_a_pin_whose_turn_is_gone_says_so(
     expect(rows.nth(0)).to_contain_text("And back?")
 
 
-def test_the_list_and_the_search_show_starred_sessions_alone(
+def test_list_and_search_filter_by_star(
     at: Served, root: Path, stars: StarFile, reader: Reader
 ) -> None:
     shore = named(root, "the shore")
@@ -170,7 +170,7 @@ def test_the_list_and_the_search_show_starred_sessions_alone(
     expect(page.locator(".hits li")).to_have_count(3)
 
 
-def test_on_a_narrow_screen_nothing_is_cut(
+def test_nothing_is_cut_on_a_narrow_screen(
     at: Served, root: Path, stars: StarFile, reader: Reader
 ) -> None:
     marks = Archive([root], stars=stars.path).stars
@@ -182,7 +182,7 @@ def test_on_a_narrow_screen_nothing_is_cut(
     assert faults(page) == []
 
 
-def test_where_nothing_may_be_changed_no_mark_is_offered(
+def test_read_only_server_offers_no_marks(
     root: Path, stars: StarFile, tmp_path: Path, reader: Reader
 ) -> None:
     stars.path.parent.mkdir()
@@ -197,7 +197,7 @@ def test_where_nothing_may_be_changed_no_mark_is_offered(
         page.close()
 
 
-def test_a_file_that_cannot_be_read_hides_no_session(at: Served, stars: StarFile) -> None:
+def test_unreadable_star_file_hides_no_session(at: Served, stars: StarFile) -> None:
     stars.path.write_text("{")
     home = at.ask("/")[2].decode()
     assert re.search("Stars and pins: .*is damaged", home)

@@ -1,4 +1,4 @@
-"""Sums that are counted beside the requests: never waited for long, never older than needed."""
+"""Totals computed in the background: never awaited long, never older than needed."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ PATIENCE = 20.0
 
 @pytest.fixture
 def library(tmp_path: Path) -> LiveArchive:
-    """Returns a library without sessions."""
+    """Return a library without sessions."""
     (tmp_path / "logs").mkdir()
     return LiveArchive((tmp_path / "logs",), tmp_path / "index")
 
@@ -23,7 +23,7 @@ def library(tmp_path: Path) -> LiveArchive:
 def asked_until(
     kept: BackgroundResult[Snapshot, int], is_right: Callable[[PartialResult[int]], bool]
 ) -> PartialResult[int]:
-    """Asks until the answer is right; a sum that was just counted is left alone for a while."""
+    """Ask until the answer is right; a sum that was just counted is left alone for a while."""
     for _ in range(2000):
         answer = kept.get(timeout=0.01)
         if is_right(answer):
@@ -32,7 +32,7 @@ def asked_until(
     raise AssertionError(answer)
 
 
-def test_a_quick_sum_is_there_at_once_and_counted_once(library: LiveArchive) -> None:
+def test_quick_total_is_immediate_and_computed_once(library: LiveArchive) -> None:
     counted: list[Snapshot] = []
 
     def work(state: Snapshot) -> int:
@@ -45,7 +45,7 @@ def test_a_quick_sum_is_there_at_once_and_counted_once(library: LiveArchive) -> 
     assert counted == [library.snapshot]
 
 
-def test_a_slow_sum_is_not_waited_for(library: LiveArchive) -> None:
+def test_slow_total_is_not_awaited(library: LiveArchive) -> None:
     done = Event()
 
     def work(_: Snapshot) -> int:
@@ -58,7 +58,7 @@ def test_a_slow_sum_is_not_waited_for(library: LiveArchive) -> None:
     assert kept.get(timeout=PATIENCE) == PartialResult(7, False)
 
 
-def test_the_last_sum_stands_in_for_one_that_is_on_its_way(library: LiveArchive) -> None:
+def test_last_total_is_shown_while_computing(library: LiveArchive) -> None:
     numbers, done = iter(range(1, 10)), Event()
     done.set()
 
@@ -75,7 +75,7 @@ def test_the_last_sum_stands_in_for_one_that_is_on_its_way(library: LiveArchive)
     assert asked_until(kept, lambda sum_: not sum_.is_pending) == PartialResult(2, False)
 
 
-def test_what_cannot_be_counted_does_not_count_for_ever(
+def test_failed_total_does_not_stay_pending(
     library: LiveArchive, caplog: pytest.LogCaptureFixture
 ) -> None:
     def work(_: Snapshot) -> int:

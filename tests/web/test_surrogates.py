@@ -36,7 +36,7 @@ def _add_surrogates(value: Any, name: str = "") -> Any:
 
 @pytest.fixture(scope="module")
 def odd_server(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
-    """Serves the gallery with a lone surrogate in titles, paths, tools, models and texts."""
+    """Serve the gallery with a lone surrogate in titles, paths, tools, models and texts."""
     root = tmp_path_factory.mktemp("surrogates")
     for log in gallery.rglob("*.jsonl"):
         copy = root / log.relative_to(gallery)

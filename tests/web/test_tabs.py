@@ -1,4 +1,4 @@
-"""The tabs of a session: over HTTP what they say, in a browser what unfolds, copies and zooms."""
+"""The tabs of a session, over HTTP and in a browser."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ TABS = ("context", "timeline", "files", "usage", "raw")
 def at(
     archive_root: Path, archive_index: Path, gallery: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """Serves the drawn sessions and the gallery."""
+    """Serve the drawn sessions and the gallery."""
     root = tmp_path_factory.mktemp("both")
     (root / "drawn").symlink_to(archive_root)
     (root / "gallery").symlink_to(gallery)
@@ -29,12 +29,12 @@ def at(
 
 
 def name_of(drawing: str) -> str:
-    """Returns the name of a drawn session."""
+    """Return the name of a drawn session."""
     return str(drawn()[drawing].records[0]["sessionId"])
 
 
 def page_of(at: Served, path: str) -> str:
-    """Returns a page that is answered well."""
+    """Return a page that is answered well."""
     status, _, body = at.ask(path)
     assert status == 200, (path, body[-300:])
     return body.decode()
@@ -49,7 +49,7 @@ def test_every_session_has_every_tab(at: Served, tab: str) -> None:
         assert "<script>" not in page
 
 
-def test_the_context_says_what_fills_the_window(at: Served, gallery: Path) -> None:
+def test_context_tab_shows_what_fills_the_window(at: Served, gallery: Path) -> None:
     name = Archive([gallery / "compaction"]).sessions[0].id
     page = page_of(at, f"/s/{name}/context")
     assert "of a window of 200k" in page
@@ -70,7 +70,7 @@ def test_files_are_listed_by_file_and_by_turn(at: Served, gallery: Path) -> None
     assert 'class="touches"' in page_of(at, f"/s/{name}/files/changes?turn={turn[1]}")
 
 
-def test_raw_lines_can_be_chosen_by_type_and_number(at: Served) -> None:
+def test_raw_tab_filters_by_type_and_number(at: Served) -> None:
     name = name_of("late")
     page = page_of(at, f"/s/{name}/raw?type=user")
     assert re.search(r"lines 1–100 of \d+", page)
@@ -90,7 +90,7 @@ def test_file_can_be_downloaded_unchanged(at: Served) -> None:
     assert body == at.library.snapshot.names[name].path.read_bytes()
 
 
-def test_long_lists_come_in_pages(at: Served) -> None:
+def test_long_lists_are_paged(at: Served) -> None:
     name = name_of("late")
     first = page_of(at, f"/s/{name}/context")
     total = re.search(r"messages 1–300 of (\d+)", first)
@@ -127,7 +127,7 @@ def test_real_sessions_have_every_tab(shared: Path, tmp_path: Path) -> None:
                 page_of(one, f"/s/{quote(name)}/{tab}")
 
 
-def test_hostile_words_stay_words(at: Served) -> None:
+def test_hostile_text_stays_text(at: Served) -> None:
     name = next(one for one in at.library.snapshot.names if one.startswith("0badc0de"))
     for tab in TABS:
         page = page_of(at, f"/s/{name}/{tab}")
@@ -146,7 +146,7 @@ def test_no_tab_is_wider_than_the_window(at: Served, reader: Reader, tab: str, w
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_what_is_unfolded_is_fetched_once(at: Served, reader: Reader) -> None:
+def test_unfolded_content_is_fetched_once(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of('ways')}/context")
     asked: list[str] = []
     page.on("request", lambda sent: asked.append(sent.url))
@@ -173,7 +173,7 @@ def test_failed_fetch_is_reported_and_retried(at: Served, reader: Reader) -> Non
     page.locator(".raw-lines pre.json").first.wait_for()
 
 
-def test_a_line_is_found_opened_and_copied(at: Served, reader: Reader) -> None:
+def test_raw_line_is_found_opened_and_copied(at: Served, reader: Reader) -> None:
     page = reader(
         at, f"/s/{name_of('ways')}/raw?line=4", permissions=["clipboard-read", "clipboard-write"]
     )
@@ -185,16 +185,14 @@ def test_a_line_is_found_opened_and_copied(at: Served, reader: Reader) -> None:
     assert copied == path.read_text().split("\n")[3]
 
 
-def test_choosing_a_type_shows_it_at_once(at: Served, reader: Reader) -> None:
+def test_choosing_a_type_applies_at_once(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of('ways')}/raw")
     page.locator('select[name="type"]').select_option("assistant")
     page.wait_for_url("**type=assistant*")
     assert set(page.locator(".raw-lines .kind").all_inner_texts()) == {"assistant"}
 
 
-def test_the_strip_and_the_rows_lead_to_a_turn_and_from_there_to_the_place(
-    at: Served, reader: Reader
-) -> None:
+def test_timeline_strip_and_rows_link_to_turns_and_records(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of('crew')}/timeline")
     page.locator(".overall a").first.click()
     page.wait_for_url("**turn=*")
@@ -206,7 +204,7 @@ def test_the_strip_and_the_rows_lead_to_a_turn_and_from_there_to_the_place(
     page.wait_for_url("**turn=*")
 
 
-def test_a_response_of_one_line_says_when_it_came_and_no_time_of_its_own(at: Served) -> None:
+def test_single_line_response_shows_no_duration(at: Served) -> None:
     rewind = next(
         one.name
         for one in at.library.rows().sessions
@@ -220,13 +218,13 @@ def test_a_response_of_one_line_says_when_it_came_and_no_time_of_its_own(at: Ser
     assert re.search(r'class="took">6.8 s<', falls[0])
 
 
-def test_what_fills_a_context_says_that_it_is_estimated(at: Served) -> None:
+def test_context_sizes_are_marked_as_estimates(at: Served) -> None:
     page = at.ask(f"/s/{name_of('ways')}/context")[2].decode()
     below = page.partition("What fills the context</h3>")[2]
     assert "Estimated from message lengths" in below.partition("<ul")[0]
 
 
-def test_without_a_script_everything_is_a_link(at: Served, reader: Reader) -> None:
+def test_works_without_script(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of('ways')}/raw", java_script_enabled=False)
     page.locator(".raw-lines summary").first.click()
     page.get_by_text("Show it").first.click()

@@ -34,7 +34,7 @@ PICTURE = {
 
 
 def seconds(begin: datetime = datetime(2026, 1, 3, 10, tzinfo=UTC)) -> Iterator[datetime]:
-    """Yields a time, and a second more each time."""
+    """Yield a time, and a second more each time."""
     while True:
         yield begin
         begin += timedelta(seconds=1)
@@ -43,7 +43,7 @@ def seconds(begin: datetime = datetime(2026, 1, 3, 10, tzinfo=UTC)) -> Iterator[
 def writer(
     folder: Path, version: Version = "2.1.325", seed: int = 1, cwd: str = "/tmp/app"
 ) -> plait.SessionWriter:
-    """Begins a session whose ids and times are the same in every run."""
+    """Begin a session whose ids and times are the same in every run."""
     return plait.SessionWriter.new(
         folder,
         cwd=cwd,

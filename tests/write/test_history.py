@@ -1,4 +1,4 @@
-"""File backups of a session and the lines that name them."""
+"""Backups of changed files and the lines that name them."""
 
 import json
 from hashlib import sha256
@@ -24,7 +24,7 @@ def told(session: plait.SessionWriter) -> list[dict[str, Any]]:
     return [entry for entry in entries if entry["type"].startswith("file-history")]
 
 
-def test_a_prompt_is_preceded_by_a_snapshot_that_names_it(tmp_path: Path) -> None:
+def test_prompt_is_preceded_by_its_snapshot(tmp_path: Path) -> None:
     session = begun(tmp_path)
     uuid = session.prompt("x")
     first, second = map(json.loads, session.path.read_bytes().splitlines())
@@ -76,7 +76,7 @@ def test_a_file_is_backed_up_before_a_change_and_at_the_next_prompt(tmp_path: Pa
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in kept.iterdir())
 
 
-def test_a_backup_names_the_call_that_it_was_made_for(tmp_path: Path) -> None:
+def test_backup_names_its_call(tmp_path: Path) -> None:
     session = begun(tmp_path)
     session.prompt("x")
     with session.response() as response:
@@ -116,7 +116,7 @@ def test_a_missing_file_has_no_backup(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["a.txt", "sub/../a.txt", "./a.txt"])
-def test_a_file_has_one_name_however_it_is_given(tmp_path: Path, given: str) -> None:
+def test_file_has_one_backup_name(tmp_path: Path, given: str) -> None:
     session = begun(tmp_path)
     session.prompt("x")
     session.before_change(given)
@@ -126,7 +126,7 @@ def test_a_file_has_one_name_however_it_is_given(tmp_path: Path, given: str) -> 
 
 
 # checklist: P76
-def test_the_older_version_keeps_the_text_itself(tmp_path: Path) -> None:
+def test_older_version_stores_the_text_itself(tmp_path: Path) -> None:
     session = begun(tmp_path, "2.1.29")
     (tmp_path / "app" / "a.txt").write_text("one")
     asked = session.prompt("x")

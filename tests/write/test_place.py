@@ -1,4 +1,4 @@
-"""Ids, files, names and the message context of new sessions."""
+"""Id, file, title and metadata of a new session."""
 
 import json
 import re
@@ -25,7 +25,7 @@ from tests.write.stories import plain, writer
 
 
 # checklist: P68
-def test_a_new_session_has_a_random_uuid_of_version_4(tmp_path: Path) -> None:
+def test_new_session_has_a_uuid4(tmp_path: Path) -> None:
     sessions = [plait.SessionWriter.new(tmp_path, cwd="/tmp/app").session for _ in range(50)]
     assert len(set(sessions)) == 50
     for session in sessions:
@@ -46,7 +46,7 @@ def test_the_log_is_private_and_in_its_project_folder(tmp_path: Path, inside: st
 
 
 # checklist: P70
-def test_the_folder_is_named_by_the_real_path_of_the_directory(tmp_path: Path) -> None:
+def test_folder_is_named_by_the_resolved_directory(tmp_path: Path) -> None:
     real = tmp_path / "my app_1"
     real.mkdir()
     (tmp_path / "link").symlink_to(real)
@@ -68,7 +68,7 @@ def test_a_path_is_refused_as_an_id(tmp_path: Path, name: str) -> None:
 
 
 # checklist: P71
-def test_a_session_has_a_readable_name_that_stays(tmp_path: Path) -> None:
+def test_session_has_a_stable_slug(tmp_path: Path) -> None:
     with plait.SessionWriter.new(tmp_path, cwd="/tmp/app") as session:
         plain(session)
     with plait.SessionWriter.resume(session.path) as later:
@@ -79,7 +79,7 @@ def test_a_session_has_a_readable_name_that_stays(tmp_path: Path) -> None:
     assert first in ADJECTIVES and second in PARTICIPLES and last in SURNAMES
 
 
-def test_names_are_many_and_plain() -> None:
+def test_slugs_are_varied_and_plain() -> None:
     for words in (ADJECTIVES, PARTICIPLES, SURNAMES):
         assert len(set(words)) == len(words) >= 100
         assert all(re.fullmatch("[a-z]+", word) for word in words)
@@ -88,7 +88,7 @@ def test_names_are_many_and_plain() -> None:
     assert len(set(names)) > 190
 
 
-def test_a_session_may_have_no_name(tmp_path: Path) -> None:
+def test_slug_is_optional(tmp_path: Path) -> None:
     session = plait.SessionWriter.new(tmp_path, cwd="/tmp/app", slug="")
     session.prompt("x")
     assert b"slug" not in session.path.read_bytes()
@@ -97,7 +97,7 @@ def test_a_session_may_have_no_name(tmp_path: Path) -> None:
 
 
 # checklist: P72
-def test_directory_branch_and_version_are_noted_as_they_change(tmp_path: Path) -> None:
+def test_directory_branch_and_version_follow_changes(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     session.setting.cwd, session.setting.git_branch = "/tmp/app/sub", "feature"
@@ -163,7 +163,7 @@ def test_the_default_time_is_now() -> None:
     assert before <= utc_now() <= datetime.now(UTC)
 
 
-def test_ids_look_like_those_of_the_client_and_the_api() -> None:
+def test_ids_have_the_clients_form() -> None:
     ids = IdSource(Random(7))
     base58 = "[1-9A-HJ-NP-Za-km-z]"
     assert re.fullmatch(f"msg_01{base58}{{22}}", ids.message())

@@ -1,4 +1,4 @@
-"""Several processes on one session, some killed: lines stay complete."""
+"""Several processes on one session, and killed ones: lines stay complete."""
 
 import json
 import os
@@ -40,20 +40,20 @@ def started(path: Path, name: str, turns: int) -> "subprocess.Popen[bytes]":
 
 
 def begun(job: "subprocess.Popen[bytes]") -> None:
-    """Lets a process that is ready write."""
+    """Let a process that is ready write."""
     assert job.stdin
     job.stdin.write(b"go\n")
     job.stdin.flush()
 
 
 def ended(job: "subprocess.Popen[bytes]") -> int:
-    """Waits until a process has ended and returns how."""
+    """Wait until a process has ended and return how."""
     with job:
         return job.wait(120)
 
 
 def ready(job: "subprocess.Popen[bytes]") -> None:
-    """Waits until a process has read the session."""
+    """Wait until a process has read the session."""
     assert job.stdout and job.stdout.readline() == b"ready\n"
 
 
@@ -101,7 +101,7 @@ def killed_at_random(path: Path, runs: int, chance: Random) -> None:
 
 
 @pytest.mark.parametrize("runs", [6, pytest.param(50, marks=pytest.mark.long)])
-def test_a_kill_loses_at_most_the_line_being_written(tmp_path: Path, runs: int) -> None:
+def test_kill_loses_at_most_the_current_line(tmp_path: Path, runs: int) -> None:
     with writer(tmp_path) as session:
         session.prompt("begin")
         session.answer("begun")

@@ -1,4 +1,4 @@
-"""Sessions written and read back: conversation, context, counts."""
+"""Written sessions read back: conversation, context and counts."""
 
 import json
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ scripts = st.lists(turns, min_size=1, max_size=4)
 
 
 def performed(session: plait.SessionWriter, script: Sequence[Asked]) -> None:
-    """Writes a script as it is told."""
+    """Write a script as it is told."""
     for turn in script:
         session.prompt(turn.prompt)
         for step in turn.steps:
@@ -90,7 +90,7 @@ def performed(session: plait.SessionWriter, script: Sequence[Asked]) -> None:
 
 
 def respond(session: plait.SessionWriter, step: Step) -> None:
-    """Writes a response and its results."""
+    """Write a response and its results."""
     with session.response(usage={"input_tokens": 1, "output_tokens": step.tokens}) as response:
         if step.thought:
             response.thinking(step.thought, "c2ln")
@@ -103,7 +103,7 @@ def respond(session: plait.SessionWriter, step: Step) -> None:
 
 
 def as_read(turn: plait.Turn) -> tuple[Any, ...]:
-    """Returns what a turn says, as a script would tell it."""
+    """Return what a turn says, as a script would tell it."""
     found = [
         (call.name, call.input, call.result.text if call.result else None, call.outcome)
         for call in turn.calls
@@ -114,7 +114,7 @@ def as_read(turn: plait.Turn) -> tuple[Any, ...]:
 
 
 def as_told(turn: Asked) -> tuple[Any, ...]:
-    """Returns what a script tells of a turn."""
+    """Return what a script tells of a turn."""
     found = [
         (call.name, call.given, call.result, "failed" if call.is_error else "ok")
         for step in turn.steps
@@ -264,7 +264,7 @@ NAMES = {"messageId", "parentUuid", "sessionId", "uuid", "requestId", "id", "too
 
 
 def plainly(entry: dict[str, Any]) -> dict[str, Any]:
-    """Returns a line with its ids and times left open, which of them there are told."""
+    """Return a line with its ids and times left open, which of them there are told."""
     entry.pop("sourceToolAssistantUUID", None)  # that is an id alone
     waiting: list[Any] = [entry]
     while waiting:

@@ -1,4 +1,4 @@
-"""Written lines compared with lines of the client: the same fields in the same order."""
+"""Written lines have the client's fields in the client's order."""
 
 import json
 from collections import defaultdict
@@ -43,7 +43,7 @@ def order_kind(entry: Entry) -> str:
 
 
 def fine_kind(entry: Entry) -> str:
-    """Names a kind of line more finely: what a user's line is, which block an answer holds."""
+    """Name a kind of line more finely: what a user's line is, which block an answer holds."""
     kind = order_kind(entry)
     content = (entry.get("message") or {}).get("content")
     if kind == "user" and entry.get("isMeta"):
@@ -69,9 +69,7 @@ ODD_ORDER = {
 
 
 @pytest.mark.parametrize(("version", "least"), [("2.1.325", 0.99), ("2.1.29", 0.74)])
-def test_lines_of_the_client_are_in_this_order(
-    shared: Path, version: Version, least: float
-) -> None:
+def test_client_lines_have_this_order(shared: Path, version: Version, least: float) -> None:
     lines = [entry for entry in of_the_client(shared, version) if entry.get("type") in CHAINED]
     odd = [
         order_kind(entry)
@@ -100,7 +98,7 @@ BEYOND = {
 """Fields of lines written here that the client does not have on every line of that kind."""
 
 
-def test_kinds_have_the_fields_of_the_client(shared: Path, tmp_path: Path) -> None:
+def test_line_types_have_the_clients_fields(shared: Path, tmp_path: Path) -> None:
     theirs: dict[str, list[set[str]]] = defaultdict(list)
     ours: dict[str, list[set[str]]] = defaultdict(list)
     for entry in of_the_client(shared, "2.1.325"):
@@ -126,7 +124,7 @@ ABORTED = tuple("assistant id type role model content stop_reason stop_sequence 
 """A response that was stopped has no `stop_details`; `make conformance` shows the client's."""
 
 
-def test_messages_and_blocks_are_in_the_clients_order(shared: Path, tmp_path: Path) -> None:
+def test_messages_and_blocks_have_the_clients_order(shared: Path, tmp_path: Path) -> None:
     def forms(lines: Iterable[Entry]) -> set[tuple[str, ...]]:
         found = set()
         for entry in lines:

@@ -1,4 +1,4 @@
-"""Required fields of every kind of written line."""
+"""Every written line has the fields the published description requires."""
 
 import json
 import re
@@ -139,7 +139,7 @@ ONLY_OLDER, ONLY_NEWER = {"progress"}, {"last-prompt"}
 
 
 def written(folder: Path, version: Version) -> list[dict[str, Any]]:
-    """Returns every line of every story, those of agents included."""
+    """Return every line of every story, those of agents included."""
     for seed, told in enumerate(STORIES.values()):
         with writer(folder, version, seed) as session:
             told(session)
@@ -171,7 +171,7 @@ def test_no_required_field_is_missing(
             assert is_right(value), (field, entry)
 
 
-def test_blocks_have_the_fields_of_their_kind(
+def test_blocks_have_the_fields_of_their_type(
     told: tuple[Version, list[dict[str, Any]]],
 ) -> None:
     seen = set()
@@ -183,7 +183,7 @@ def test_blocks_have_the_fields_of_their_kind(
     assert seen == BLOCKS.keys()
 
 
-def test_a_line_says_which_version_wrote_it(told: tuple[Version, list[dict[str, Any]]]) -> None:
+def test_line_names_its_version(told: tuple[Version, list[dict[str, Any]]]) -> None:
     version, entries = told
     assert {entry["version"] for entry in entries if "uuid" in entry} == {version}
     assert {entry.get("entrypoint") for entry in entries if "uuid" in entry} == {

@@ -1,4 +1,4 @@
-"""Resumed sessions: where they continue, and the settings they keep."""
+"""Continuing a session from where the client would, with its state."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ CASES = sorted((Path(__file__).resolve().parents[2] / "examples" / "resume").glo
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
-def test_the_next_prompt_follows_what_the_client_would_send(case: Path, tmp_path: Path) -> None:
+def test_next_prompt_follows_the_clients_leaf(case: Path, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     shutil.copyfile(case, path)
     count = len(path.read_bytes().splitlines())
@@ -53,7 +53,7 @@ sends or orders them in one way while they are the end, and in another once some
 
 
 def told(messages: list[tuple[str, list[dict[str, Any]]]]) -> list[Any]:
-    """Returns what is sent, block by block; where text meets text a line break is added."""
+    """Return what is sent, block by block; where text meets text a line break is added."""
     blocks = [block for _, found in messages for block in found]
     return [
         block["text"].removesuffix("\n") if block["type"] == "text" else block for block in blocks
@@ -231,7 +231,7 @@ def test_model_mode_and_branch_are_the_last_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("letters", "is_forgotten"), [(10, False), (5_300_000, True)])
-def test_a_large_log_is_read_as_the_client_reads_it(
+def test_large_log_is_read_like_the_client(
     tmp_path: Path, letters: int, is_forgotten: bool
 ) -> None:
     session = writer(tmp_path)

@@ -1,4 +1,4 @@
-"""Lines written by a session: parents, ends of responses, errors."""
+"""Session events as lines: parents, stop reasons, errors, refusals."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def lines_of(path: Path) -> list[Entry]:
 
 
 def chain(path: Path) -> list[str]:
-    """Draws the messages of a log: each with a letter, and the letter that it hangs on.
+    """Draw the messages of a log: each with a letter, and the letter that it hangs on.
 
     Lines without a uuid stand between them by their type.
     """
@@ -63,7 +63,7 @@ def test_results_follow_their_calls_and_the_answer_the_last_result(tmp_path: Pat
 
 
 # checklist: P75
-def test_results_of_the_older_version_follow_the_last_block_and_each_other(tmp_path: Path) -> None:
+def test_older_version_chains_results(tmp_path: Path) -> None:
     with writer(tmp_path, "2.1.29") as session:
         tools(session)
     assert chain(session.path) == [
@@ -90,7 +90,7 @@ def test_results_of_the_older_version_follow_the_last_block_and_each_other(tmp_p
         ("2.1.29", [None] * 4 + ["tool_use", "end_turn"]),
     ],
 )
-def test_blocks_share_their_response_and_say_how_it_ended(
+def test_blocks_share_response_and_stop_reason(
     tmp_path: Path, version: Version, ends: list[str | None]
 ) -> None:
     with writer(tmp_path, version) as session:
@@ -106,7 +106,7 @@ def test_blocks_share_their_response_and_say_how_it_ended(
 
 
 # checklist: P74
-def test_every_message_has_a_uuid_of_its_own(tmp_path: Path) -> None:
+def test_every_message_has_its_own_uuid(tmp_path: Path) -> None:
     session = plait.SessionWriter.new(tmp_path, cwd="/tmp/app")
     tools(session)
     uuids = [entry["uuid"] for entry in lines_of(session.path) if "uuid" in entry]
@@ -117,7 +117,7 @@ def test_every_message_has_a_uuid_of_its_own(tmp_path: Path) -> None:
 
 # checklist: P73
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_message_is_one_compact_line_whatever_it_says(tmp_path: Path, version: Version) -> None:
+def test_message_is_one_compact_line(tmp_path: Path, version: Version) -> None:
     said = 'two\nlines, \u2028, \x0c, \x00, Zürich, \U0001f600, \ud800 and "quotes"'
     with writer(tmp_path, version) as session:
         session.prompt(said)
@@ -132,7 +132,7 @@ def test_a_message_is_one_compact_line_whatever_it_says(tmp_path: Path, version:
     assert json.loads(found[1])["message"]["content"] == said
 
 
-def test_a_block_is_written_once_the_next_begins_or_when_the_response_ends(tmp_path: Path) -> None:
+def test_block_is_written_when_the_next_begins_or_the_response_ends(tmp_path: Path) -> None:
     def count(session: plait.SessionWriter) -> int:
         return sum(entry["type"] == "assistant" for entry in lines_of(session.path))
 
@@ -310,7 +310,7 @@ def test_rewound_messages_stay_as_a_branch(tmp_path: Path) -> None:
     assert [found["turnIndex"] for found in positions if found] == [1, 2, 2]
 
 
-def test_a_rewind_to_the_beginning_has_no_parent(tmp_path: Path) -> None:
+def test_rewind_to_the_beginning_has_no_parent(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     with session.response() as response:
@@ -321,7 +321,7 @@ def test_a_rewind_to_the_beginning_has_no_parent(tmp_path: Path) -> None:
     assert lines_of(session.path)[-2]["parentUuid"] is None
 
 
-def test_agents_have_logs_of_their_own_of_the_same_session(tmp_path: Path) -> None:
+def test_agents_have_their_own_logs(tmp_path: Path) -> None:
     with writer(tmp_path) as session:
         sent_out(session)
     logs = sorted((session.path.with_suffix("") / "subagents").iterdir())
@@ -344,7 +344,7 @@ def test_agents_have_logs_of_their_own_of_the_same_session(tmp_path: Path) -> No
     assert lines_of(outer)[0]["promptId"] == lines_of(session.path)[1]["promptId"]
 
 
-def test_agents_of_the_older_version_lie_beside_their_session(tmp_path: Path) -> None:
+def test_older_agents_are_beside_their_session(tmp_path: Path) -> None:
     with writer(tmp_path, "2.1.29") as session:
         sent_out(session)
     names = sorted(path.name for path in session.path.parent.iterdir())
@@ -396,7 +396,7 @@ def test_invalid_calls_are_refused_and_write_nothing(tmp_path: Path) -> None:
     assert session.path.read_bytes() == before
 
 
-def test_a_call_is_answered_once(tmp_path: Path) -> None:
+def test_call_is_answered_once(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     with session.response() as response:
@@ -430,7 +430,7 @@ def test_an_existing_session_is_not_created_again(tmp_path: Path) -> None:
     assert first.path.read_bytes().count(b"\n") == 2
 
 
-def test_only_two_versions_are_written(tmp_path: Path) -> None:
+def test_only_two_versions_are_supported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"cannot write lines of version '1\.0\.0'"):
         plait.SessionWriter.new(tmp_path, cwd="/tmp/app", version="1.0.0")  # type: ignore[arg-type]
 
@@ -542,7 +542,7 @@ def test_a_command_in_print_mode_takes_the_place_of_a_prompt(tmp_path: Path) -> 
     assert printed["commandOutcome"] == {"kind": "failed"}
 
 
-def test_what_a_command_printed_may_be_for_the_model(tmp_path: Path) -> None:
+def test_command_output_may_be_for_the_model(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.prompt("x")
     session.command("compact", "", "Done", is_asked=True, is_heard=True)
@@ -554,7 +554,7 @@ def test_what_a_command_printed_may_be_for_the_model(tmp_path: Path) -> None:
     assert snapshot["messageId"] == called["uuid"]
 
 
-def test_the_first_command_of_a_session_belongs_to_no_turn(tmp_path: Path) -> None:
+def test_first_command_belongs_to_no_turn(tmp_path: Path) -> None:
     session = writer(tmp_path)
     session.command("clear", is_asked=True)
     caveat, called = (entry for entry in lines_of(session.path) if entry["type"] == "user")
@@ -572,7 +572,7 @@ def test_the_first_command_of_a_session_belongs_to_no_turn(tmp_path: Path) -> No
         ("2.1.29", "cli", "auto", True),
     ],
 )
-def test_a_boundary_is_a_note_where_the_client_says_so(
+def test_boundary_counts_as_a_note_like_in_the_client(
     tmp_path: Path,
     version: Version,
     entrypoint: str,

@@ -15,7 +15,7 @@ ONCE = ("build", "fingerprint", "modified")
 
 
 def lines(session: str, first: int, last: int, uuids: str = "") -> bytes:
-    """Returns turns of a session: a prompt and its answer each, known by the letters given."""
+    """Return turns of a session: a prompt and its answer each, known by the letters given."""
     known = uuids or session
     found: list[dict[str, Any]] = []
     for turn in range(first, last):
@@ -47,21 +47,21 @@ def lines(session: str, first: int, last: int, uuids: str = "") -> bytes:
 
 
 def log(root: Path, session: str, project: str = "-home-ada-shop") -> Path:
-    """Returns where the log of a session lies."""
+    """Return where the log of a session lies."""
     path = root / "projects" / project / f"{session}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def built(root: Path, to: Path | str, **how: Any) -> BuildResult:
-    """Builds a lake of what lies below a root."""
+    """Build a lake of what lies below a root."""
     archive = how.pop("archive") if "archive" in how else Archive([root], jobs=1)
     found: BuildResult = archive.lake.build(str(to), **{"labels": HERE} | how)
     return found
 
 
 def holding(to: Path | str, options: dict[str, str] | None = None) -> dict[str, list[str]]:
-    """Returns the rows of a lake that hold, by table, but for what differs by building."""
+    """Return the rows of a lake that hold, by table, but for what differs by building."""
     lake = Lake(str(to), options)
     builds = set(lake.read_builds()["build"].to_pylist())
     return {
@@ -75,7 +75,7 @@ def holding(to: Path | str, options: dict[str, str] | None = None) -> dict[str, 
 
 
 def counts(found: BuildResult) -> dict[str, int]:
-    """Returns what is not nothing of what a building says, without sizes."""
+    """Return what is not nothing of what a building says, without sizes."""
     said = {
         "unchanged": found.unchanged,
         "built": found.built,

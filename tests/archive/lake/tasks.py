@@ -17,17 +17,17 @@ class Number:
 
 
 def doubled(item: Number) -> int:
-    """Returns twice a number."""
+    """Return twice a number."""
     return 2 * item.number
 
 
 def place(item: Number) -> int:
-    """Returns which process did it."""
+    """Return which process did it."""
     return os.getpid()
 
 
 def uneven(item: Number) -> int:
-    """Returns twice a number, of those that can be halved; the others each have a fault."""
+    """Return twice a number, of those that can be halved; the others each have a fault."""
     match item.number % 4:
         case 1:
             raise SourceError(f"cannot read '{item.number}'")

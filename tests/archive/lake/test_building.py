@@ -1,4 +1,4 @@
-"""Sessions into a lake: what changed and no more, whatever ends it, and what cannot be read."""
+"""Building a lake: incremental, interruptible, and with unreadable sources."""
 
 import os
 import pickle
@@ -38,14 +38,14 @@ def to(tmp_path: Path) -> Path:
 
 
 def anew(root: Path, to: Path, **how: Any) -> dict[str, list[str]]:
-    """Returns what a lake has that is built of all that is there now."""
+    """Return what a lake has that is built of all that is there now."""
     other = to.with_name("anew")
     shutil.rmtree(other, ignore_errors=True)
     built(root, other, **how)
     return holding(other)
 
 
-def test_only_what_has_changed_is_built(root: Path, to: Path) -> None:
+def test_only_changed_sessions_are_built(root: Path, to: Path) -> None:
     told = [counts(built(root, to))]
     told.append(counts(built(root, to)))
     with log(root, "c", "-home-ada-api").open("ab") as file:
@@ -66,7 +66,7 @@ def test_only_what_has_changed_is_built(root: Path, to: Path) -> None:
     assert holding(to) == anew(root, to)
 
 
-def test_what_several_sessions_hold_is_counted_once(root: Path, to: Path) -> None:
+def test_shared_records_are_counted_once(root: Path, to: Path) -> None:
     built(root, to)
     found = Lake(str(to)).dataset("responses").to_table()
     assert sum(found["input"].to_pylist()) == 10 + 11 + 12 + 13 + 12 + 10 + 11
@@ -93,7 +93,7 @@ def _written(path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_session_is_built_again_where_anything_it_is_read_from_changes(
+def test_session_is_rebuilt_when_any_of_its_files_changes(
     root: Path, to: Path, change: str
 ) -> None:
     built(root, to)
@@ -102,7 +102,7 @@ def test_a_session_is_built_again_where_anything_it_is_read_from_changes(
     assert counts(built(root, to)) == {"unchanged": 3}
 
 
-def test_all_is_built_again_where_rows_would_be_others(root: Path, to: Path) -> None:
+def test_changed_options_rebuild_everything(root: Path, to: Path) -> None:
     built(root, to)
     assert counts(built(root, to, labels=Labels("here", "bob"))) == {"built": 3}
     from plait.conversation.prices.table import parse_price_file
@@ -114,7 +114,7 @@ def test_all_is_built_again_where_rows_would_be_others(root: Path, to: Path) -> 
     assert max(costs) > 0.01
 
 
-def test_another_source_has_sessions_of_its_own(root: Path, to: Path) -> None:
+def test_each_source_has_its_own_sessions(root: Path, to: Path) -> None:
     built(root, to)
     assert counts(built(root, to, labels=Labels("there"))) == {"built": 3}
     assert counts(built(root, to)) == {"unchanged": 3}
@@ -123,7 +123,7 @@ def test_another_source_has_sessions_of_its_own(root: Path, to: Path) -> None:
         built(root, to, labels=Labels(""))
 
 
-def test_what_is_gone_stays_until_it_is_pruned(root: Path, to: Path) -> None:
+def test_deleted_sessions_stay_until_pruned(root: Path, to: Path) -> None:
     built(root, to)
     before = holding(to)
     log(root, "c", "-home-ada-api").unlink()
@@ -135,7 +135,7 @@ def test_what_is_gone_stays_until_it_is_pruned(root: Path, to: Path) -> None:
     assert "c" not in {name[:1] for name in Lake(str(to)).read_links("here")["session"].to_pylist()}
 
 
-def test_what_may_be_out_of_reach_is_not_pruned(root: Path, to: Path) -> None:
+def test_unreachable_roots_are_not_pruned(root: Path, to: Path) -> None:
     """A disk that is not mounted is an empty folder; a link to it leads nowhere."""
     built(root, to)
     before = holding(to)
@@ -154,7 +154,7 @@ def test_what_may_be_out_of_reach_is_not_pruned(root: Path, to: Path) -> None:
     assert counts(built(root, to, labels=Labels("there"), prune=True)) == {}
 
 
-def test_what_shares_records_with_what_is_gone_is_not_counted_twice(root: Path, to: Path) -> None:
+def test_records_shared_with_a_deleted_session_are_counted_once(root: Path, to: Path) -> None:
     built(root, to)
     log(root, "a").unlink()
     assert counts(built(root, to)) == {"unchanged": 2, "gone": 1}
@@ -177,7 +177,7 @@ def test_what_shares_records_with_what_is_gone_is_not_counted_twice(root: Path, 
     assert counts(built(root, to)) == {"unchanged": 2}
 
 
-def test_a_session_that_moves_is_one(root: Path, to: Path) -> None:
+def test_moved_session_is_one_session(root: Path, to: Path) -> None:
     built(root, to)
     (root / "projects/-home-ada-shop").rename(root / "projects/-home-ada-store")
     assert counts(built(root, to)) == {"built": 2, "unchanged": 1}
@@ -185,7 +185,7 @@ def test_a_session_that_moves_is_one(root: Path, to: Path) -> None:
     assert Lake(str(to)).read_links("here").num_rows == 4  # three sessions, and what stands for all
 
 
-def test_one_id_in_two_folders_is_two_sessions(root: Path, to: Path) -> None:
+def test_same_id_in_two_folders_is_two_sessions(root: Path, to: Path) -> None:
     log(root, "c", "-home-ada-copy").write_bytes(lines("c", 0, 2))
     assert counts(built(root, to)) == {"built": 4}
     assert counts(built(root, to)) == {"unchanged": 4}
@@ -198,7 +198,7 @@ STEPS = st.lists(
 
 
 def changed(root: Path, steps: Sequence[str], to: Path) -> None:
-    """Does some things to sessions one after the other; builds where that is one of them."""
+    """Do some things to sessions one after the other; builds where that is one of them."""
     for number, step in enumerate(steps):
         name = f"s{number}"
         there = sorted((root / "projects").rglob("*.jsonl"))
@@ -218,7 +218,7 @@ def changed(root: Path, steps: Sequence[str], to: Path) -> None:
 
 
 def check_equal_to_anew(folder: Path, steps: Sequence[str]) -> None:
-    """Builds a lake in steps, and another one of what is there at the end."""
+    """Build a lake in steps, and another one of what is there at the end."""
     root, to = folder / "claude", folder / "lake"
     (root / "projects").mkdir(parents=True)
     changed(root, steps, to)
@@ -228,7 +228,7 @@ def check_equal_to_anew(folder: Path, steps: Sequence[str]) -> None:
 
 @settings(max_examples=2)
 @given(STEPS)
-def test_a_lake_built_in_steps_equals_one_built_anew(
+def test_incremental_build_equals_a_full_build(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str]
 ) -> None:
     check_equal_to_anew(tmp_path_factory.mktemp("steps"), ["new", "build", *steps])
@@ -237,7 +237,7 @@ def test_a_lake_built_in_steps_equals_one_built_anew(
 @pytest.mark.long
 @settings(max_examples=150)
 @given(STEPS)
-def test_a_lake_built_in_any_steps_equals_one_built_anew(
+def test_any_incremental_build_equals_a_full_build(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str]
 ) -> None:
     check_equal_to_anew(tmp_path_factory.mktemp("steps"), ["new", *steps])
@@ -278,9 +278,7 @@ QUICK = {(0, True), (2, False), (2, True), (3, False)}
         for one in product(range(5), (False, True))
     ],
 )
-def test_a_run_that_is_ended_anywhere_is_gone_on_with(
-    root: Path, to: Path, step: int, is_after: bool
-) -> None:
+def test_killed_build_is_continued(root: Path, to: Path, step: int, is_after: bool) -> None:
     log(root, "d").write_bytes(lines("d", 0, 1))
     built(root, to)
     before = holding(to)
@@ -313,7 +311,7 @@ class Meddling:
     def each(
         self, task: Callable[[ItemT], ResultT], items: Sequence[ItemT]
     ) -> Iterator[ResultT | Failure[ItemT]]:
-        """Yields what is made of each."""
+        """Yield what is made of each."""
         if task.__name__ == self.task:
             self.meddle()
         yield from LocalEngine(1).each(task, items)
@@ -337,7 +335,7 @@ class Meddling:
     ],
     ids=["vanished early", "vanished", "cut", "a folder"],
 )
-def test_what_cannot_be_read_is_named_and_the_rest_is_built(
+def test_unreadable_sessions_are_named_and_the_rest_is_built(
     root: Path, to: Path, task: str, meddle: Callable[[Path], object], said: str
 ) -> None:
     path = log(root, "c", "-home-ada-api")
@@ -354,7 +352,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_built(
     assert [one for one in holding(to)["records"] if "'session': 'c'" in one] == before
 
 
-def test_what_is_added_while_it_is_read_comes_the_next_time(root: Path, to: Path) -> None:
+def test_lines_added_during_a_build_come_with_the_next(root: Path, to: Path) -> None:
     def grow() -> None:
         with log(root, "c", "-home-ada-api").open("ab") as file:
             file.write(lines("c", 2, 3))
@@ -371,12 +369,12 @@ class Elsewhere:
     def each(
         self, task: Callable[[ItemT], ResultT], items: Sequence[ItemT]
     ) -> Iterator[ResultT | Failure[ItemT]]:
-        """Yields what is made of each, sent there and back."""
+        """Yield what is made of each, sent there and back."""
         for found in LocalEngine(1).each(task, pickle.loads(pickle.dumps(items))):
             yield pickle.loads(pickle.dumps(found))
 
 
-def test_what_is_sent_elsewhere_is_all_that_it_takes(root: Path, to: Path) -> None:
+def test_jobs_contain_everything_a_worker_needs(root: Path, to: Path) -> None:
     assert counts(built(root, to, engine=Elsewhere())) == {"built": 3}
     assert holding(to) == anew(root, to)
 
@@ -391,7 +389,7 @@ class Deadly:
     def each(
         self, task: Callable[[ItemT], ResultT], items: Sequence[ItemT]
     ) -> Iterator[ResultT | Failure[ItemT]]:
-        """Yields what is made of each that is not deadly."""
+        """Yield what is made of each that is not deadly."""
         for item in items:
             assert isinstance(item, Chunk)
             ids = [one.id for job in item.jobs for one in job.unit.sessions]
@@ -402,7 +400,7 @@ class Deadly:
                 yield try_task(task, item)
 
 
-def test_what_kills_who_reads_it_is_found_out_and_named(root: Path, to: Path) -> None:
+def test_session_that_kills_its_worker_is_named(root: Path, to: Path) -> None:
     engine = Deadly("c")
     found = built(root, to, engine=engine)
     assert counts(found) == {"built": 2, "failed": 1}
@@ -413,9 +411,7 @@ def test_what_kills_who_reads_it_is_found_out_and_named(root: Path, to: Path) ->
     assert counts(built(root, to)) == {"built": 1, "unchanged": 2}
 
 
-def test_a_lake_that_cannot_be_written_to_is_an_error(
-    root: Path, to: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_lake_is_an_error(root: Path, to: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise SourceError(f"no permission to write to '{to}'")
 
@@ -425,13 +421,13 @@ def test_a_lake_that_cannot_be_written_to_is_an_error(
 
 
 @pytest.mark.long
-def test_several_processes_build_the_same(root: Path, to: Path) -> None:
+def test_parallel_build_equals_serial(root: Path, to: Path) -> None:
     found = built(root, to, engine=LocalEngine(2, min_parallel_bytes=0))
     assert counts(found) == {"built": 3}
     assert holding(to) == anew(root, to)
 
 
-def test_a_lake_keeps_its_profile(root: Path, to: Path) -> None:
+def test_lake_keeps_its_profile(root: Path, to: Path) -> None:
     with pytest.raises(UserError, match="a lake with the profile 'counts' needs a key"):
         built(root, to, profile="counts")
     built(root, to, profile="counts", key=lambda: b"secret")
@@ -443,14 +439,14 @@ def test_a_lake_keeps_its_profile(root: Path, to: Path) -> None:
         built(root, to, profile="full")
 
 
-def test_how_far_it_has_come_is_told(root: Path, to: Path) -> None:
+def test_progress_is_reported(root: Path, to: Path) -> None:
     told: list[tuple[int, int]] = []
     built(root, to, watch=lambda done, total: told.append((done, total)))
     size = sum(path.stat().st_size for path in root.rglob("*.jsonl"))
     assert told == [(size, 2 * size), (2 * size, 2 * size)]
 
 
-def test_nothing_is_read_where_nothing_has_changed(
+def test_unchanged_sessions_are_not_read(
     root: Path, to: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(root, to)

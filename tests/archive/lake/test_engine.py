@@ -1,4 +1,4 @@
-"""Many items, whoever works: what fails is named, and the others are done."""
+"""Running jobs in parallel: failures are named and other jobs complete."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ SIX = [Number(number) for number in range(6)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_is_made_of_each(jobs: int) -> None:
+def test_results_in_order(jobs: int) -> None:
     assert [*LocalEngine(jobs, min_parallel_bytes=0).each(tasks.doubled, SIX)] == [
         0,
         2,
@@ -26,7 +26,7 @@ def test_what_is_made_of_each(jobs: int) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_fails_says_why_and_the_others_go_on(jobs: int) -> None:
+def test_failed_job_is_reported_and_others_complete(jobs: int) -> None:
     assert [*LocalEngine(jobs, min_parallel_bytes=0).each(tasks.uneven, SIX)] == [
         0,
         Failure(Number(1), "cannot read '1'"),
@@ -37,26 +37,26 @@ def test_what_fails_says_why_and_the_others_go_on(jobs: int) -> None:
     ]
 
 
-def test_a_fault_of_ours_is_named() -> None:
+def test_internal_error_is_named() -> None:
     found = [*LocalEngine(1).each(tasks.faulty, SIX[:1])]
     assert found == [Failure(Number(0), "ZeroDivisionError: integer division or modulo by zero")]
 
 
-def test_what_kills_three_processes_fails_and_the_others_go_on() -> None:
+def test_job_that_kills_three_workers_fails_alone() -> None:
     engine = LocalEngine(2, min_parallel_bytes=0)
     failed = Failure(Number(2), "3 processes crashed while reading it", killed_worker=True)
     assert [*engine.each(tasks.deadly, SIX)] == [0, 2, failed, 6, 8, 10]
     assert len(engine.losses) == 3
 
 
-def test_what_kills_one_process_is_done_by_another(tmp_path: Path) -> None:
+def test_job_is_retried_after_a_worker_dies(tmp_path: Path) -> None:
     engine = LocalEngine(2, min_parallel_bytes=0)
     items = [Number(number, mark=tmp_path / "mark") for number in range(4)]
     assert [*engine.each(tasks.dies_once, items)] == [0, 2, 4, 6]
     assert len(engine.losses) == 1
 
 
-def test_little_is_done_by_this_process(tmp_path: Path) -> None:
+def test_small_work_stays_in_this_process(tmp_path: Path) -> None:
     small, large = Number(0, size=99), Number(1, size=1)
     assert [*LocalEngine(2, min_parallel_bytes=101).each(tasks.place, [small, large])] == [
         os.getpid()

@@ -1,4 +1,4 @@
-"""Where sessions come from: folders, stores of kept ones, object stores; rows are the same."""
+"""Sources of a lake: folders, backup stores, object stores give the same rows."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_is_only_kept_is_built_like_the_rest(root: Path, tmp_path: Path) -> None:
+def test_backup_only_sessions_are_built(root: Path, tmp_path: Path) -> None:
     built(root, tmp_path / "before")
     store = StorePlace(tmp_path / "keep", tmp_path / "shelf")
     Archive([root], jobs=1, store=store).keep.run()
@@ -51,7 +51,7 @@ OWNED = {"responses", "waste"}
 
 
 def check_same(folder: Path) -> None:
-    """Compares what was built of kept sessions with what was built of them before."""
+    """Compare what was built of kept sessions with what was built of them before."""
     after, before = holding(folder / "after"), holding(folder / "before")
     for table in before.keys() - OWNED:
         assert after[table] == before[table], table
@@ -59,13 +59,13 @@ def check_same(folder: Path) -> None:
 
 
 def paid(to: Path) -> list[tuple[object, ...]]:
-    """Returns what every response is known by and cost."""
+    """Return what every response is known by and cost."""
     columns = ["key", "input", "output", "cost_usd"]
     rows = Lake(str(to)).dataset("responses").to_table(columns=columns).to_pylist()
     return sorted(tuple(row.values()) for row in rows)
 
 
-def test_a_store_of_another_machine_is_built_whole(root: Path, tmp_path: Path) -> None:
+def test_store_of_another_machine_is_built(root: Path, tmp_path: Path) -> None:
     built(root, tmp_path / "before")
     store = StorePlace(tmp_path / "keep", tmp_path / "shelf")
     Archive([root], jobs=1, store=store).keep.run()
@@ -86,7 +86,7 @@ def bucket() -> Iterator[ObjectStore]:
 
 
 def put(bucket: ObjectStore, root: Path, prefix: str) -> str:
-    """Puts all files below a folder there, and returns the address."""
+    """Put all files below a folder there, and return the address."""
     for path in sorted(root.rglob("*")):
         if path.is_file():
             name = path.relative_to(root).as_posix()
@@ -94,7 +94,7 @@ def put(bucket: ObjectStore, root: Path, prefix: str) -> str:
     return f"s3://{BUCKET}/{prefix}"
 
 
-def test_an_object_store_is_built_like_a_folder(
+def test_object_store_is_built_like_a_folder(
     root: Path, tmp_path: Path, bucket: ObjectStore
 ) -> None:
     (root / "history.jsonl").write_text('{"display":"no session"}\n', encoding="utf-8")
@@ -108,7 +108,7 @@ def test_an_object_store_is_built_like_a_folder(
     assert counts(built(root, to, **how)) == {"unchanged": 1, "gone": 1}
 
 
-def test_an_object_that_changes_meanwhile_is_named(
+def test_object_changed_during_the_build_is_named(
     root: Path, tmp_path: Path, bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = put(bucket, root, "torn")
@@ -125,7 +125,7 @@ def test_an_object_that_changes_meanwhile_is_named(
     assert found.failed[0].why == "'a.jsonl' changed while it was being read"
 
 
-def test_an_address_without_anything_is_an_error(tmp_path: Path, bucket: ObjectStore) -> None:
+def test_empty_address_is_an_error(tmp_path: Path, bucket: ObjectStore) -> None:
     with pytest.raises(UserError, match="nothing in"):
         list_remote_folder(f"s3://{BUCKET}/nowhere", bucket.options, tmp_path)
     with pytest.raises(PlaitError, match="is not an address for a lake"):

@@ -1,4 +1,4 @@
-"""Families of millions of digests at once: as of a few, one by one."""
+"""Grouping millions of digests into families at once equals doing it one by one."""
 
 from array import array
 
@@ -12,7 +12,7 @@ TIES = st.lists(st.lists(st.integers(-9, 9) | st.integers(-(2**63), 2**63 - 1), 
 
 
 @given(TIES)
-def test_families_are_those_that_the_index_finds(drawn: list[list[int]]) -> None:
+def test_families_match_those_of_the_index(drawn: list[list[int]]) -> None:
     ties = {number: array("q", one) for number, one in enumerate(drawn)}
     slowly = group_by_pairs(ties, find_sharing_pairs(ties, {}))
     rows = build_link_rows("here", [(str(number), "", one) for number, one in ties.items()])

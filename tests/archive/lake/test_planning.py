@@ -1,4 +1,4 @@
-"""Jobs to chunks: as large as is good for who reads, as many as is good for who works."""
+"""Splitting jobs into chunks by size and number of workers."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -28,13 +28,13 @@ class Sized:
         ([10] * 100, [3] * 33 + [1]),  # 32 at the most
     ],
 )
-def test_how_large_chunks_are(sizes: list[int], chunks: list[int]) -> None:
+def test_chunk_sizes(sizes: list[int], chunks: list[int]) -> None:
     jobs = cast(Any, [Sized(size * MB) for size in sizes])
     found = list(split_into_chunks(jobs, cast(Any, None)))
     assert [len(one.jobs) for one in found] == chunks
     assert [job for one in found for job in one.jobs] == jobs
 
 
-def test_many_small_ones_are_not_one_chunk() -> None:
+def test_many_small_jobs_are_split() -> None:
     jobs = cast(Any, [Sized(0)] * 501)
     assert [len(one.jobs) for one in split_into_chunks(jobs, cast(Any, None))] == [500, 1]

@@ -1,4 +1,4 @@
-"""Sessions shipped to a lake elsewhere: what is new, as its profile says, and what would leave."""
+"""Shipping sessions to a remote lake: only new rows, within its profile."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -23,7 +23,7 @@ SECRET = f"ghp_{sha256(b'another token').hexdigest()[:36]}"
 
 
 def manner(profile: Profile = "counts", **how: Any) -> BuildOptions:
-    """Returns how sessions are shipped."""
+    """Return how sessions are shipped."""
     return BuildOptions(Labels("desk"), profile, key=b"" if profile == "full" else KEY, **how)
 
 
@@ -39,7 +39,7 @@ def rehearsed(root: Path, to: Path | str, profile: Profile = "counts", **how: An
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Returns the folder of two sessions, one of which holds a secret."""
+    """Return the folder of two sessions, one of which holds a secret."""
     found = tmp_path / "claude"
     log(found, "one").write_bytes(lines("one", 0, 3))
     told = lines("two", 0, 2).replace(b"question 1", f"use {SECRET}".encode())
@@ -48,7 +48,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_what_is_shipped_is_what_would_leave(root: Path, tmp_path: Path, profile: Profile) -> None:
+def test_shipped_rows_match_the_dry_run(root: Path, tmp_path: Path, profile: Profile) -> None:
     to = tmp_path / "lake"
     leaving = rehearsed(root, to, profile)
     assert not to.exists()
@@ -71,7 +71,7 @@ def test_what_is_shipped_is_what_would_leave(root: Path, tmp_path: Path, profile
     )
 
 
-def test_the_bytes_that_would_leave_are_those_of_the_files(root: Path, tmp_path: Path) -> None:
+def test_dry_run_bytes_match_the_files(root: Path, tmp_path: Path) -> None:
     leaving, to = rehearsed(root, tmp_path / "lake"), tmp_path / "lake"
     shipped(root, to)
     for name in ("records", "turns", "responses"):
@@ -79,7 +79,7 @@ def test_the_bytes_that_would_leave_are_those_of_the_files(root: Path, tmp_path:
         assert abs(leaving.tables[name].bytes - written) < 100, name  # buildings are other numbers
 
 
-def test_only_what_is_new_leaves(root: Path, tmp_path: Path) -> None:
+def test_only_new_rows_are_shipped(root: Path, tmp_path: Path) -> None:
     to = tmp_path / "lake"
     shipped(root, to)
     before = holding(to)
@@ -95,7 +95,7 @@ def test_only_what_is_new_leaves(root: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("there", "profile"), list(permutations(PROFILES, 2)))
-def test_a_lake_that_has_more_or_less_is_refused(
+def test_lake_with_another_profile_is_refused(
     root: Path, tmp_path: Path, there: Profile, profile: Profile
 ) -> None:
     lake = Lake.create(str(tmp_path / "lake"), there)
@@ -107,9 +107,7 @@ def test_a_lake_that_has_more_or_less_is_refused(
 
 
 @pytest.mark.parametrize("profile", ["counts", "redacted"])
-def test_where_names_are_hidden_a_key_is_needed_and_any_will_do(
-    root: Path, tmp_path: Path, profile: Profile
-) -> None:
+def test_redacted_names_need_any_key(root: Path, tmp_path: Path, profile: Profile) -> None:
     with pytest.raises(UserError, match=f"a lake with the profile '{profile}' needs a key"):
         BuildOptions(Labels("desk"), profile)
     long = BuildOptions(Labels("desk"), profile, key=b"a long one, " * 20)
@@ -117,7 +115,7 @@ def test_where_names_are_hidden_a_key_is_needed_and_any_will_do(
 
 
 @pytest.mark.parametrize("profile", ["counts", "redacted"])
-def test_where_sessions_lay_cannot_be_tried_without_the_key(
+def test_paths_cannot_be_guessed_without_the_key(
     root: Path, tmp_path: Path, profile: Profile
 ) -> None:
     found = []
@@ -134,9 +132,7 @@ def test_where_sessions_lay_cannot_be_tried_without_the_key(
     assert one.isdisjoint(other)
 
 
-def test_nothing_that_should_not_be_shared_is_in_what_is_redacted(
-    root: Path, tmp_path: Path
-) -> None:
+def test_redacted_rows_contain_no_secrets(root: Path, tmp_path: Path) -> None:
     to = tmp_path / "lake"
     rules = Rules(words=("payroll",))
     Archive([root], jobs=1).lake.ship(str(to), manner("redacted", rules=rules))
@@ -163,7 +159,7 @@ class Mortal:
 @pytest.mark.parametrize(
     "after", [1, 3, *(pytest.param(n, marks=pytest.mark.long) for n in (0, 2))]
 )
-def test_what_was_ended_goes_on(
+def test_interrupted_shipping_continues(
     root: Path, tmp_path: Path, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.lake.build.CHUNK_BYTES", 1)

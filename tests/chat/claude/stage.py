@@ -27,7 +27,7 @@ ENVIRONMENT = {
 
 
 def client_of(folder: Path, script: Mapping[str, Any]) -> Path:
-    """Returns an executable that answers by a script, and logs in `folder/config`."""
+    """Return an executable that answers by a script, and logs in `folder/config`."""
     file, root = folder / "client.json", folder / "config"
     file.write_text(json.dumps(script))
     root.mkdir(exist_ok=True)
@@ -35,7 +35,7 @@ def client_of(folder: Path, script: Mapping[str, Any]) -> Path:
 
 
 def executable(folder: Path, text: str) -> Path:
-    """Returns a program of that text."""
+    """Return a program of that text."""
     place = folder / "claude"
     place.write_text(text)
     place.chmod(place.stat().st_mode | stat.S_IXUSR)
@@ -50,13 +50,13 @@ class Person:
         self.asked: list[Proposal] = []
 
     async def ask(self, proposal: Proposal, call: str) -> Approval:
-        """Says what was to be said."""
+        """Say what was to be said."""
         self.asked.append(proposal)
         return self.answer
 
 
 def opened(folder: Path, client: Path, person: Person | None = None, **start: Any) -> ClaudeEngine:
-    """Returns a session that a client holds, in `folder/work`."""
+    """Return a session that a client holds, in `folder/work`."""
     work = folder / "work"
     work.mkdir(exist_ok=True)
     environment = {**ENVIRONMENT, "HOME": str(folder)}
@@ -65,12 +65,12 @@ def opened(folder: Path, client: Path, person: Person | None = None, **start: An
 
 
 async def said(engine: ClaudeEngine, prompt: str) -> list[Event]:
-    """Returns what happens with a prompt."""
+    """Return what happens with a prompt."""
     return [event async for event in engine.send(prompt)]
 
 
 def names(events: list[Event]) -> list[str]:
-    """Returns the kinds of events, those of words once."""
+    """Return the kinds of events, those of words once."""
     found = [type(event).__name__ for event in events]
     return [
         one

@@ -1,4 +1,4 @@
-"""A session that another client holds: what happens in it, what stops it, what ends it."""
+"""A session driven through Claude Code itself: events, interruption, end."""
 
 import asyncio
 import os
@@ -61,7 +61,7 @@ def test_a_turn_yields_events_as_it_happens(tmp_path: Path) -> None:
         (Approval(is_allowed=False, ends_turn=True), False, "interrupted"),
     ],
 )
-def test_calls_are_asked_about_here(
+def test_permission_questions_are_asked_here(
     tmp_path: Path, answer: Approval, is_made: bool, ending: str
 ) -> None:
     person = Person(answer)
@@ -90,7 +90,7 @@ def test_calls_are_asked_about_here(
     asyncio.run(run())
 
 
-def test_what_a_person_changed_is_done(tmp_path: Path) -> None:
+def test_changed_arguments_are_used(tmp_path: Path) -> None:
     changed = {"file_path": str(tmp_path / "work" / "a.txt"), "content": "other\n"}
 
     async def run() -> None:
@@ -102,7 +102,7 @@ def test_what_a_person_changed_is_done(tmp_path: Path) -> None:
     assert (tmp_path / "work" / "a.txt").read_text() == "other\n"
 
 
-def test_without_anybody_to_ask_calls_are_refused(tmp_path: Path) -> None:
+def test_without_a_user_calls_are_denied(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
             (result,) = (
@@ -114,7 +114,7 @@ def test_without_anybody_to_ask_calls_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "work" / "a.txt").exists()
 
 
-def test_a_turn_is_stopped_and_the_session_goes_on(tmp_path: Path) -> None:
+def test_interrupted_turn_and_the_session_continues(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
             assert not engine.interrupt()
@@ -129,7 +129,7 @@ def test_a_turn_is_stopped_and_the_session_goes_on(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_a_turn_that_nobody_follows_is_stopped(tmp_path: Path) -> None:
+def test_unfollowed_turn_is_stopped(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
             events = engine.send("take your time")
@@ -141,7 +141,7 @@ def test_a_turn_that_nobody_follows_is_stopped(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_a_prompt_that_waits_has_its_turn_or_is_taken_back(tmp_path: Path) -> None:
+def test_queued_prompt_is_sent_or_withdrawn(tmp_path: Path) -> None:
     async def run(engine: ClaudeEngine, *, is_kept: bool) -> list[str]:
         prompts = []
         async with engine:
@@ -168,7 +168,7 @@ def test_a_prompt_that_waits_has_its_turn_or_is_taken_back(tmp_path: Path) -> No
     asyncio.run(both())
 
 
-def test_a_session_goes_back_and_branches_off(tmp_path: Path) -> None:
+def test_rewind_and_branch(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, client_of(tmp_path, SCRIPT), Person()) as engine:
             file = tmp_path / "work" / "a.txt"
@@ -191,7 +191,7 @@ def test_a_session_goes_back_and_branches_off(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_model_mode_and_name_are_asked_of_the_client(tmp_path: Path) -> None:
+def test_model_mode_and_title_changes_go_to_the_client(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, client_of(tmp_path, SCRIPT), title="First") as engine:
             await engine.switch(mode="acceptEdits", model="claude-sonnet-5-5")
@@ -210,7 +210,7 @@ def test_model_mode_and_name_are_asked_of_the_client(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_a_session_is_compacted_by_the_client(tmp_path: Path) -> None:
+def test_client_compacts_the_session(tmp_path: Path) -> None:
     script = {"rules": [{"when": "summary", "answers": [{"text": "<summary>S</summary>"}]}]}
 
     async def run() -> list[str]:
@@ -222,7 +222,7 @@ def test_a_session_is_compacted_by_the_client(tmp_path: Path) -> None:
     assert asyncio.run(run()) == ["Compacted"]
 
 
-def test_a_client_that_dies_loses_nothing_but_the_turn(tmp_path: Path) -> None:
+def test_dead_client_loses_only_the_turn(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, client_of(tmp_path, SCRIPT)) as engine:
             await said(engine, "hello")
@@ -288,7 +288,7 @@ def test_a_missing_client_is_reported(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_what_is_no_object_and_no_known_request_does_no_harm(tmp_path: Path) -> None:
+def test_unknown_messages_are_ignored(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, executable(tmp_path, TALKING)) as engine:
             (ended, *_) = [one for one in await said(engine, "x") if isinstance(one, TurnEnded)]
@@ -314,7 +314,7 @@ def test_an_unresponsive_client_is_killed(tmp_path: Path, monkeypatch: pytest.Mo
     assert not is_running(asyncio.run(run()))
 
 
-def test_a_closed_session_takes_no_prompts(tmp_path: Path) -> None:
+def test_closed_session_refuses_prompts(tmp_path: Path) -> None:
     async def run() -> None:
         engine = opened(tmp_path, tmp_path / "nothing")
         await engine.close()
@@ -324,7 +324,7 @@ def test_a_closed_session_takes_no_prompts(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_answers_are_counted_once(tmp_path: Path) -> None:
+def test_responses_are_counted_once(tmp_path: Path) -> None:
     async def run() -> None:
         async with opened(tmp_path, client_of(tmp_path, SCRIPT), Person()) as engine:
             events = await said(engine, "write it")

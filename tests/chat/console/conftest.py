@@ -19,7 +19,7 @@ Chat: TypeAlias = Callable[..., int]
 
 @pytest.fixture(autouse=True)
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves no key in the environment, and no client on the path."""
+    """Leave no key in the environment, and no client on the path."""
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PLAIT_CLAUDE", "/nowhere/claude")
@@ -27,7 +27,7 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def typed() -> Iterator[Typed]:
-    """Returns what puts words on standard input."""
+    """Return what puts words on standard input."""
     kept = os.dup(0)
 
     def put(text: str) -> None:
@@ -45,7 +45,7 @@ def typed() -> Iterator[Typed]:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns a directory to work in, and stands there."""
+    """Return a directory to work in, and stands there."""
     folder = tmp_path / "app"
     folder.mkdir()
     (folder / "notes.txt").write_text("one\ntwo\n")
@@ -55,7 +55,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def chat(project: Path, typed: Typed) -> Chat:
-    """Returns what runs `plait chat` with a model that follows a script."""
+    """Return what runs `plait chat` with a model that follows a script."""
 
     def start(*arguments: str, script: dict[str, Any] | None = None) -> int:
         file = project.parent / "script.json"

@@ -47,7 +47,7 @@ def notice(task: str) -> PromptLogged:
     )
 
 
-def test_things_to_do() -> None:
+def test_todos() -> None:
     todos = [todo("look", "completed"), todo("mend", "in_progress"), todo("test", "pending")]
     beside = after(called("t", "TodoWrite", todos=todos), resulted("t", "TodoWrite"))
     assert beside.lines() == ["  ✓ 1 of 3 done", "  ▸ mend", "  ○ test"]
@@ -58,7 +58,7 @@ def test_things_to_do() -> None:
     assert beside.plan == (("completed", "look"),)
 
 
-def test_of_many_things_the_first_are_shown() -> None:
+def test_long_todo_list_is_cut() -> None:
     todos = [todo(f"thing {number}", "pending") for number in range(7)]
     beside = after(called("t", "TodoWrite", todos=todos), resulted("t", "TodoWrite"))
     assert beside.lines()[-2:] == ["  ○ thing 4", "  … and 2 more"]
@@ -66,14 +66,14 @@ def test_of_many_things_the_first_are_shown() -> None:
     assert five.lines()[-1] == "  ○ thing 4"
 
 
-def test_a_refused_list_is_none() -> None:
+def test_rejected_todo_list_is_ignored() -> None:
     todos = [todo("look", "pending")]
     refused = ToolFinished("t", "TodoWrite", Outcome("no"), is_denied=True)
     assert after(called("t", "TodoWrite", todos=todos), refused).plan == ()
     assert after(called("t", "TodoWrite", todos="?"), resulted("t", "TodoWrite")).plan == ()
 
 
-def test_tasks_one_by_one() -> None:
+def test_tasks_update_individually() -> None:
     beside = after(
         called("a", "TaskCreate", subject="look"),
         resulted("a", "TaskCreate", {"task": {"id": "1", "subject": "look"}}),
@@ -95,7 +95,7 @@ TOLD = (
 )
 
 
-def test_a_command_in_the_background_until_it_ends() -> None:
+def test_background_command_until_it_ends() -> None:
     ticks = count(step=65)
     beside = Activity(clock=lambda: float(next(ticks)))
     beside.record(called("t", "Bash", command="make serve", description="Serve"))
@@ -111,13 +111,13 @@ def test_a_command_in_the_background_until_it_ends() -> None:
     assert (beside.lines(), beside.summary) == ([], "")
 
 
-def test_a_command_that_ended_before_is_none() -> None:
+def test_finished_command_is_not_listed() -> None:
     assert (
         after(called("t", "Bash", command="ls"), resulted("t", "Bash", {"stdout": ""})).jobs == {}
     )
 
 
-def test_a_task_that_is_stopped_is_gone() -> None:
+def test_stopped_task_is_removed() -> None:
     beside = after(
         called("t", "Bash", command="make serve"),
         resulted("t", "Bash", {"backgroundTaskId": "b1"}),
@@ -131,7 +131,7 @@ def answered(**usage: int) -> ResponseLogged:
     return ResponseLogged("m", "r", "claude-opus-5-5", (), None, usage)
 
 
-def test_an_agent_until_it_reports() -> None:
+def test_agent_until_it_reports() -> None:
     beside = after(
         called("t", "Agent", description="Find the tests", prompt="…"),
         AgentEvent("a1", "t", answered(input_tokens=1000, output_tokens=500)),
@@ -144,7 +144,7 @@ def test_an_agent_until_it_reports() -> None:
 
 
 @pytest.mark.parametrize("is_background", [True, False])
-def test_an_agent_in_the_background_outlives_the_turn(is_background: bool) -> None:
+def test_background_agent_outlives_the_turn(is_background: bool) -> None:
     status = {"status": "async_launched", "agentId": "a1"} if is_background else None
     beside = after(
         called("t", "Agent", description="Look"),

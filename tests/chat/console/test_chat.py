@@ -1,4 +1,4 @@
-"""`plait chat` as it is called: what it prints, what it logs, how it ends."""
+"""`plait chat` end to end: output, log and exit codes."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def prompts(project: Path) -> list[str]:
     return [one for one in found if isinstance(one, str)]
 
 
-def test_a_talk_in_a_pipe(
+def test_conversation_in_a_pipe(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed("what is in the notes?\nwrite it\ny\n")
@@ -97,7 +97,7 @@ def _masked(text: str, project: Path) -> str:
     return re.sub(r"[0-9a-f]{8}(?:-[0-9a-f-]{27})?", "SESSION", text)
 
 
-def test_the_demo_needs_nothing(
+def test_demo_needs_no_setup(
     typed: Typed,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -116,13 +116,13 @@ def test_the_demo_needs_nothing(
     assert run(["show", "latest", "--root", str(made / "claude")]) == 0
 
 
-def test_the_last_words_are_printed(chat: Chat, capsys: pytest.CaptureFixture[str]) -> None:
+def test_print_mode_prints_the_last_answer(chat: Chat, capsys: pytest.CaptureFixture[str]) -> None:
     script = {"answers": [{"text": "I look.", "calls": [NOTES]}, {"text": "Two lines."}]}
     assert chat("-p", "what is in the notes?", script=script) == 0
     assert capsys.readouterr() == ("Two lines.\n", "")
 
 
-def test_what_is_piped_stands_behind_the_prompt(chat: Chat, typed: Typed, project: Path) -> None:
+def test_piped_text_follows_the_prompt(chat: Chat, typed: Typed, project: Path) -> None:
     typed("a\nb\n")
     assert chat("-p", "sum this up:") == 0
     assert prompts(project) == ["sum this up:\na\nb\n"]
@@ -131,7 +131,7 @@ def test_what_is_piped_stands_behind_the_prompt(chat: Chat, typed: Typed, projec
     assert prompts(project)[1:] == ["only this"]
 
 
-def test_a_result(chat: Chat, capsys: pytest.CaptureFixture[str], project: Path) -> None:
+def test_json_result(chat: Chat, capsys: pytest.CaptureFixture[str], project: Path) -> None:
     assert chat("-p", "go", "--output-format", "json", script=WRITES) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["subtype"], result["result"], result["num_turns"]) == ("success", "Done.", 2)
@@ -164,7 +164,7 @@ def test_stream_json_has_every_message(
     assert (project / "new.txt").read_text() == "hello\n"
 
 
-def test_prompts_of_a_stream(
+def test_stream_json_input(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str], project: Path
 ) -> None:
     said = {"role": "user", "content": "first"}
@@ -195,7 +195,7 @@ def test_prompts_of_a_stream(
         ('{"type":"user","message":{"content":[1]}}', "line 2 of the input has no text"),
     ],
 )
-def test_a_stream_that_is_none(
+def test_invalid_input_stream(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str], line: str, complaint: str
 ) -> None:
     typed(f"\n{line}\n")
@@ -215,7 +215,7 @@ BREAKS = {"otherwise": {"error": 400, "message": "prompt is bad"}}
         (BREAKS, [], "API Error: 400 prompt is bad\n", "success"),
     ],
 )
-def test_what_fails_has_a_code(
+def test_failures_have_exit_codes(
     chat: Chat,
     capsys: pytest.CaptureFixture[str],
     script: dict[str, Any],
@@ -230,7 +230,9 @@ def test_what_fails_has_a_code(
     assert (result["is_error"], result["subtype"]) == (True, subtype)
 
 
-def test_a_session_goes_on(chat: Chat, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_session_is_continued(
+    chat: Chat, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     session = "11111111-2222-4333-8444-555555555555"
     assert chat("-p", "first", "--session-id", session, "--name", "my title") == 0
     assert chat("-p", "second", "--continue") == 0
@@ -242,7 +244,7 @@ def test_a_session_goes_on(chat: Chat, project: Path, capsys: pytest.CaptureFixt
     assert len([turn for turn in found.turns if turn.number]) == 3
 
 
-def test_who_comes_back_sees_the_last_turn(
+def test_resuming_shows_the_last_turn(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert chat("-p", "first") == 0
@@ -255,7 +257,7 @@ def test_who_comes_back_sees_the_last_turn(
     assert "first" not in out
 
 
-def test_a_long_session_goes_on_without_its_last_turn(
+def test_resuming_a_long_session_skips_the_last_turn(
     chat: Chat, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert chat("-p", "first") == 0
@@ -264,7 +266,7 @@ def test_a_long_session_goes_on_without_its_last_turn(
     assert "first" not in capsys.readouterr().out
 
 
-def test_bytes_that_are_no_text_are_told_as_a_sign(chat: Chat, project: Path) -> None:
+def test_invalid_utf8_is_replaced(chat: Chat, project: Path) -> None:
     assert chat("-p", "caf\udce9") == 0
     assert prompts(project) == ["caf?"]
 
@@ -288,12 +290,12 @@ def test_resuming_from_another_directory(
     assert "does not exist; the session ran there" in capsys.readouterr().err
 
 
-def test_the_older_form(chat: Chat, project: Path) -> None:
+def test_older_log_version(chat: Chat, project: Path) -> None:
     assert chat("-p", "first", "--log-version", "2.1.29") == 0
     assert {one["version"] for one in log_of(project) if "version" in one} == {"2.1.29"}
 
 
-def test_the_network_is_there_only_by_name(chat: Chat, capsys: pytest.CaptureFixture[str]) -> None:
+def test_network_tools_need_an_option(chat: Chat, capsys: pytest.CaptureFixture[str]) -> None:
     def tools(*options: str) -> set[str]:
         assert chat("-p", "go", "--output-format", "stream-json", *options) == 0
         return {*json.loads(capsys.readouterr().out.splitlines()[0])["tools"]}
@@ -303,7 +305,7 @@ def test_the_network_is_there_only_by_name(chat: Chat, capsys: pytest.CaptureFix
     assert tools() - tools("--disallowed-tools", "Bash,Edit(//etc/**)") == {"Bash"}
 
 
-def test_what_runs_in_the_background_ends_with_the_session(chat: Chat, project: Path) -> None:
+def test_background_commands_end_with_the_session(chat: Chat, project: Path) -> None:
     started = {"command": "echo $$ > pid; exec sleep 600", "run_in_background": True}
     wait = {"name": "Bash", "input": {"command": "until [ -s pid ]; do sleep 0.05; done"}}
     answers = [{"calls": [{"name": "Bash", "input": started}]}, {"calls": [wait]}, {"text": "ok"}]
@@ -311,7 +313,7 @@ def test_what_runs_in_the_background_ends_with_the_session(chat: Chat, project: 
     assert not is_running(int((project / "pid").read_text()))
 
 
-def test_commands_at_the_keyboard(
+def test_slash_commands_at_the_keyboard(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed("/help\nhello\n/rename a b\n/rename\n/cost\n/context\n/nope x\n/exit\nnever\n")
@@ -348,7 +350,7 @@ def test_commands_at_the_keyboard(
         ("/compact names", ""),
     ],
 )
-def test_commands_of_a_program(
+def test_slash_commands_in_stream_json(
     chat: Chat, capsys: pytest.CaptureFixture[str], project: Path, command: str, words: str
 ) -> None:
     summed = {"text": "<summary>It was said.</summary>"}
@@ -452,12 +454,12 @@ def test_exit_at_a_permission_question_stops_the_turn(
     assert "never" not in capsys.readouterr().out
 
 
-def test_an_unknown_command_of_a_program_is_a_prompt(chat: Chat, project: Path) -> None:
+def test_unknown_slash_command_in_stream_json_is_a_prompt(chat: Chat, project: Path) -> None:
     assert chat("-p", "/nope at all") == 0
     assert prompts(project) == ["/nope at all"]
 
 
-def test_a_cleared_session_begins_anew(
+def test_clear_starts_a_new_session(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed("first\n/clear\nsecond\n")
@@ -504,9 +506,7 @@ def test_conflicting_options_are_rejected(
     assert capsys.readouterr().err.startswith(f"error: {complaint}")
 
 
-def test_without_a_key_it_says_what_to_do(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_key_is_explained(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["chat", "hello"]) == 2
     assert capsys.readouterr().err == NO_KEY
 
@@ -561,7 +561,7 @@ def test_a_short_model_name_is_resolved(monkeypatch: pytest.MonkeyPatch) -> None
     assert parse_options(given, ChatSettings(api_key="key")).model == "claude-opus-5-5"
 
 
-def test_a_mode_of_the_file_that_there_is_not(
+def test_unknown_permission_mode_in_settings(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = project / "config.toml"
@@ -574,7 +574,7 @@ def test_a_mode_of_the_file_that_there_is_not(
 @pytest.mark.parametrize(
     ("user", "sandbox", "code"), [(0, "", 2), (0, "0", 2), (0, "1", 0), (1000, "", 0)]
 )
-def test_root_lets_nothing_happen_unasked(
+def test_root_cannot_bypass_permissions(
     chat: Chat, monkeypatch: pytest.MonkeyPatch, user: int, sandbox: str, code: int
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: user)
@@ -592,7 +592,7 @@ yes, and allow all edits here for the rest of this session
 
 
 @pytest.mark.parametrize("arguments", [["-p", "go"], ["go"]])
-def test_a_result_that_asks_for_permissions_gets_none(
+def test_print_mode_denies_permission_requests(
     chat: Chat, project: Path, arguments: list[str]
 ) -> None:
     (project / "asking.txt").write_text(ASKING)
@@ -624,7 +624,7 @@ print(code, [name for name in {heavy!r} if name in sys.modules], file=sys.stderr
 
 
 @pytest.mark.parametrize("arguments", [["chat", "--help"], ["chat", "--demo", "-p", "x"], ["ls"]])
-def test_what_is_not_needed_is_not_loaded(arguments: list[str], tmp_path: Path) -> None:
+def test_unneeded_modules_are_not_loaded(arguments: list[str], tmp_path: Path) -> None:
     code = STARTED.format(heavy=HEAVY)
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -648,7 +648,7 @@ FORK = "f0f0f0f0-0000-4000-8000-000000000000"
 
 
 @pytest.mark.parametrize("named", [["--resume", ""], ["--continue"]])
-def test_a_session_goes_on_in_a_copy(chat: Chat, project: Path, named: list[str]) -> None:
+def test_resume_as_a_fork(chat: Chat, project: Path, named: list[str]) -> None:
     assert chat("-p", "first") == 0
     ((old, before),) = logs(project).items()
     named = [one or old for one in named]
@@ -660,9 +660,7 @@ def test_a_session_goes_on_in_a_copy(chat: Chat, project: Path, named: list[str]
     assert {line.get("sessionId", FORK) for line in after[FORK]} == {FORK}
 
 
-def test_a_name_goes_along_where_the_context_is_cleared(
-    chat: Chat, typed: Typed, project: Path
-) -> None:
+def test_title_survives_clear(chat: Chat, typed: Typed, project: Path) -> None:
     typed("first\n/rename The best\n/clear\nsecond\n")
     assert chat() == 0
     titles = [

@@ -1,4 +1,4 @@
-"""Requests of a program while it streams: what they do, how they are answered."""
+"""Control requests while streaming: what they do and how they are answered."""
 
 import json
 import os
@@ -48,18 +48,18 @@ class Program:
         self.heard: list[Json] = []
 
     def tell(self, value: Json) -> None:
-        """Says something."""
+        """Say something."""
         assert self.process.stdin
         self.process.stdin.write(json.dumps(value) + "\n")
         self.process.stdin.flush()
 
     def prompt(self, text: str, number: int = 1) -> None:
-        """Asks something."""
+        """Ask something."""
         message = {"role": "user", "content": text}
         self.tell({"type": "user", "message": message, "uuid": UUID.format(number)})
 
     def until(self, is_it: Callable[[Json], bool]) -> Json:
-        """Returns the first object that is it."""
+        """Return the first object that is it."""
         assert self.process.stdout
         for line in self.process.stdout:
             self.heard.append(json.loads(line))
@@ -68,11 +68,11 @@ class Program:
         raise AssertionError("it never came")
 
     def kind(self, name: str) -> Json:
-        """Returns the next object of a kind."""
+        """Return the next object of a kind."""
         return self.until(lambda value: value["type"] == name)
 
     def control(self, subtype: str, **request: Any) -> Json:
-        """Asks for something; returns the response."""
+        """Ask for something; returns the response."""
         told = {"subtype": subtype, **request}
         self.tell({"type": "control_request", "request_id": "r", "request": told})
         response = self.kind("control_response")["response"]
@@ -80,7 +80,7 @@ class Program:
         return response
 
     def end(self) -> int:
-        """Leaves; returns the exit code."""
+        """Leave; returns the exit code."""
         assert self.process.stdin
         self.process.stdin.close()
         return self.process.wait(30)
@@ -88,7 +88,7 @@ class Program:
 
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Callable[..., Program]]:
-    """Gives programs, and ends them."""
+    """Give programs, and end them."""
     found: list[Program] = []
 
     def start(*arguments: str) -> Program:
@@ -104,7 +104,7 @@ def started(tmp_path: Path) -> Iterator[Callable[..., Program]]:
                 stream.close()
 
 
-def test_what_a_program_can_ask_for(started: Callable[..., Program]) -> None:
+def test_control_requests(started: Callable[..., Program]) -> None:
     program = started()
     first = program.control("initialize")["response"]
     assert {"name": "rewind", "argumentHint": "[N] [what]"}.items() <= next(
@@ -157,7 +157,7 @@ def test_what_a_program_can_ask_for(started: Callable[..., Program]) -> None:
     assert program.end() == 0
 
 
-def test_a_turn_is_stopped_and_what_waits_can_be_taken_back(
+def test_interrupt_and_withdraw_queued_prompts(
     started: Callable[..., Program],
 ) -> None:
     program = started("--replay-user-messages")
@@ -183,7 +183,7 @@ def test_a_turn_is_stopped_and_what_waits_can_be_taken_back(
         ({"behavior": "deny", "message": "no", "interrupt": True}, False, "The user doesn't want"),
     ],
 )
-def test_a_program_is_asked_about_calls(
+def test_permission_requests_go_to_the_program(
     started: Callable[..., Program], answer: Json, is_made: bool, told: str
 ) -> None:
     program = started("--permission-prompt-tool", "stdio", "--include-partial-messages")
@@ -204,7 +204,7 @@ def test_a_program_is_asked_about_calls(
     assert pieces[-1] == "message_stop"
 
 
-def test_a_program_that_leaves_refuses(started: Callable[..., Program]) -> None:
+def test_disconnected_program_denies(started: Callable[..., Program]) -> None:
     program = started("--permission-prompt-tool", "stdio")
     program.prompt("write it")
     program.kind("control_request")
@@ -235,13 +235,13 @@ PROPOSAL = Proposal("Bash", {"command": "ls"}, "execute", "ls")
         ({}, (False, None, False, True)),
     ],
 )
-def test_only_an_exact_yes_allows(response: Json, expected: tuple[Any, ...]) -> None:
+def test_only_an_exact_allow_is_accepted(response: Json, expected: tuple[Any, ...]) -> None:
     answer = parse_approval(response, PROPOSAL)
     told = (answer.is_allowed, answer.arguments, answer.is_for_session, answer.ends_turn)
     assert told == expected
 
 
-def test_what_is_suggested_is_the_call_itself_or_a_mode() -> None:
+def test_suggestions_are_the_call_or_a_mode() -> None:
     rule = {"toolName": "Bash", "ruleContent": "ls"}
     assert build_permission_request(PROPOSAL, "c")["permission_suggestions"] == [
         {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"}

@@ -1,4 +1,4 @@
-"""What a person is asked, and what their words mean."""
+"""Permission questions, and how answers are interpreted."""
 
 import asyncio
 import re
@@ -91,11 +91,11 @@ def asked(proposal: Proposal, keyboard: Typed, directory: str | None = None) -> 
         (None, Approval(is_allowed=False, ends_turn=True)),
     ],
 )
-def test_what_words_mean(typed: str | None, answer: Approval) -> None:
+def test_answers_are_interpreted(typed: str | None, answer: Approval) -> None:
     assert asked(BASH, Typed("", typed)) == answer
 
 
-def test_a_proposal_can_be_changed() -> None:
+def test_proposed_call_can_be_edited() -> None:
     answer = asked(BASH, Typed("e", text="make check"))
     assert answer == Approval(is_allowed=True, arguments={"command": "make check"})
     assert asked(BASH, Typed("e", text="make\nmake test")) == Approval(is_allowed=True)
@@ -103,7 +103,7 @@ def test_a_proposal_can_be_changed() -> None:
     assert edited == {"file_path": "/w/a.py", "old_string": "1", "new_string": "3"}
 
 
-def test_who_gives_up_changing_is_asked_again() -> None:
+def test_abandoned_edit_asks_again() -> None:
     assert asked(BASH, Typed("e", "n", text=None)) == Approval(is_allowed=False, ends_turn=True)
 
 
@@ -132,7 +132,7 @@ def test_a_command_at_a_question_is_run_and_the_question_asked_again() -> None:
     assert commands == ["/help", "/cost", "/exit"]
 
 
-def test_what_is_allowed_for_good_is_shown_as_the_rule_that_is_written(
+def test_permanent_permission_shows_the_rule_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     build = Proposal("Bash", {"command": "npm run build"}, "execute", "npm run build")
@@ -143,7 +143,7 @@ def test_what_is_allowed_for_good_is_shown_as_the_rule_that_is_written(
     assert "always in this project" not in capsys.readouterr().out
 
 
-def test_the_questions(capsys: pytest.CaptureFixture[str]) -> None:
+def test_question_texts(capsys: pytest.CaptureFixture[str]) -> None:
     for proposal in (BASH, EDIT, READ):
         asked(proposal, Typed("y"), "/w")
     assert capsys.readouterr().out == QUESTIONS
@@ -192,7 +192,7 @@ def test_one_question_at_a_time() -> None:
     assert order == ["asked", "answered"] * 2
 
 
-def test_what_is_asked_about_is_shown_to_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_proposed_content_is_shown_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     command = "echo " + "".join(f"{number:04}" for number in range(200)) + " && rm -rf the-end"
     long = "\n".join(f"line {number}" for number in range(500))
     dialogue = make_dialog(Typed("y", "y"), colour="always")
@@ -207,7 +207,7 @@ def test_what_is_asked_about_is_shown_to_its_end(capsys: pytest.CaptureFixture[s
     assert all(f"+ line {number}" in plain for number in range(500))
 
 
-def test_a_question_waits_for_what_went_before() -> None:
+def test_question_waits_for_earlier_output() -> None:
     order: list[str] = []
 
     class Noted(Typed):
@@ -222,7 +222,7 @@ def test_a_question_waits_for_what_went_before() -> None:
     assert order == ["settled", "asked"]
 
 
-def test_a_proposal_can_neither_draw_nor_hide(capsys: pytest.CaptureFixture[str]) -> None:
+def test_proposal_cannot_control_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     evil = "ls\x1b[2K\r\x1b[1A y  yes\u202e"
     shown = "ls\ufffd[2K\ufffd\ufffd[1A y  yes\ufffd"
     asked(Proposal("Bash", {"command": evil}, "execute", evil), Typed("n"))
@@ -234,7 +234,9 @@ def test_a_proposal_can_neither_draw_nor_hide(capsys: pytest.CaptureFixture[str]
     assert {one for one in out if not one.isprintable()} <= {"\n"}
 
 
-def test_a_question_names_what_is_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_question_shows_the_resolved_target(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A link, a search elsewhere and a name of two lines are told by where they lead."""
     root, other = tmp_path.resolve() / "work", tmp_path.resolve() / "other"
     root.mkdir()

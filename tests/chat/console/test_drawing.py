@@ -1,4 +1,4 @@
-"""Events to what stands on the screen, as pictures."""
+"""Events as they appear on screen."""
 
 import asyncio
 from itertools import count
@@ -56,7 +56,7 @@ def drawn(capsys: pytest.CaptureFixture[str], *events: Event, echoes: bool = Tru
     return capsys.readouterr().out
 
 
-def test_a_turn(capsys: pytest.CaptureFixture[str]) -> None:
+def test_turn_on_screen(capsys: pytest.CaptureFixture[str]) -> None:
     patch = {
         "filePath": f"{HERE}/a.py",
         "structuredPatch": [
@@ -113,7 +113,7 @@ Done.
 """
 
 
-def test_output_is_folded_and_failure_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_is_folded_and_failures_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     long = "\n".join(f"line {number}" for number in range(1, 101))
     detail = {"stdout": long, "stderr": "", "interrupted": False}
     assert (
@@ -189,7 +189,7 @@ def test_endings(capsys: pytest.CaptureFixture[str], ending: str, words: str) ->
     assert drawn(capsys, ended(ending)) == f"{words}2 s · 2 responses · 1.5k tokens · $0.02\n"
 
 
-def test_a_prompt_is_drawn_where_it_does_not_stand_already(
+def test_prompt_is_drawn_unless_already_on_screen(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert drawn(capsys, PromptLogged("u", "hi"), echoes=False) == ""
@@ -197,7 +197,7 @@ def test_a_prompt_is_drawn_where_it_does_not_stand_already(
     assert drawn(capsys, PromptLogged("u", long)).endswith("▌ l\n▌ … 8 more lines (16 B)\n")
 
 
-def test_nothing_that_is_said_or_printed_commands_the_terminal(
+def test_text_cannot_control_the_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202etxt\r\x08"
@@ -218,7 +218,7 @@ def test_nothing_that_is_said_or_printed_commands_the_terminal(
     assert "\u202e" not in out
 
 
-def test_what_is_going_on_in_a_few_words() -> None:
+def test_short_status_texts() -> None:
     drawing = EventRenderer()
     told = []
     for event in (

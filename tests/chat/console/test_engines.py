@@ -1,4 +1,4 @@
-"""The console with either engine: the same is typed, the same is seen, the same comes of it."""
+"""The console behaves the same with either engine."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ Start = Callable[..., int]
 def start(
     request: pytest.FixtureRequest, project: Path, chat: Chat, monkeypatch: pytest.MonkeyPatch
 ) -> Start:
-    """Returns what runs `plait chat` with one engine or the other, by the same script."""
+    """Return what runs `plait chat` with one engine or the other, by the same script."""
     if request.param == "api":
         return lambda *arguments: chat(*arguments, script=SCRIPT)
     client = client_of(project.parent, SCRIPT)
@@ -35,7 +35,7 @@ def start(
     return lambda *arguments: run(["chat", "--root", root, "--engine", "claude", *arguments])
 
 
-def test_a_talk_with_a_question(
+def test_conversation_with_a_permission_question(
     start: Start, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed("hello\nwrite it\ny\n/rename my name\n/cost\n/nonsense\n")
@@ -54,7 +54,7 @@ def test_a_talk_with_a_question(
     assert (project / "new.txt").read_text() == "one\n"
 
 
-def test_a_refusal_a_rewind_and_a_branch(
+def test_denial_rewind_and_branch(
     start: Start, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = "hello\nand so on\nwrite it\ny\n/rewind 1 both\n/branch @2\n"
@@ -94,7 +94,7 @@ def test_a_refusal_a_rewind_and_a_branch(
         (("-p", "--resume-session-at", "x"), "needs `-p` and `--resume`"),
     ],
 )
-def test_what_does_not_go_together(
+def test_conflicting_options(
     arguments: tuple[str, ...], told: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["chat", *arguments, "hi"]) == UserError.exit_code
@@ -109,7 +109,7 @@ def test_what_does_not_go_together(
         ("exit 3", "does not report its version"),
     ],
 )
-def test_a_client_that_cannot_be_driven(
+def test_unusable_client(
     text: str,
     told: str,
     project: Path,
@@ -122,7 +122,7 @@ def test_a_client_that_cannot_be_driven(
     assert told in capsys.readouterr().err
 
 
-def test_the_client_is_asked_where_there_is_no_key(
+def test_client_engine_is_used_without_a_key(
     project: Path,
     typed: Typed,
     monkeypatch: pytest.MonkeyPatch,
@@ -136,7 +136,7 @@ def test_the_client_is_asked_where_there_is_no_key(
     assert capfdbinary.readouterr().out == b"ok\n"
 
 
-def test_what_a_client_prints_does_not_command_the_terminal(
+def test_client_output_cannot_control_the_terminal(
     project: Path,
     typed: Typed,
     monkeypatch: pytest.MonkeyPatch,

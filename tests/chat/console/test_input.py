@@ -1,4 +1,4 @@
-"""What is typed: history that is kept, completion, keys, an editor, output that is opened."""
+"""Input: history, completion, keys, external editor, viewing output."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -59,7 +59,7 @@ def brought_back(file: Path, directory: str) -> list[str]:
     return [*PromptHistory(file, directory).load_history_strings()]
 
 
-def test_prompts_come_back_where_they_were_sent(tmp_path: Path) -> None:
+def test_prompt_history_is_per_directory(tmp_path: Path) -> None:
     file = tmp_path / "data" / "history.jsonl"
     sent(file, "/a", "one", "two\nlines")
     sent(file, "/b", "elsewhere")
@@ -69,7 +69,7 @@ def test_prompts_come_back_where_they_were_sent(tmp_path: Path) -> None:
     assert file.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_is_broken_in_the_history_is_passed_over(tmp_path: Path) -> None:
+def test_broken_history_lines_are_skipped(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     file.write_bytes(b'no json\n{"time": 1}\n\xff\xfe\n[]\n')
     sent(file, "/a", "one")
@@ -78,9 +78,7 @@ def test_what_is_broken_in_the_history_is_passed_over(tmp_path: Path) -> None:
     assert brought_back(tmp_path, "/a") == []
 
 
-def test_history_neither_grows_for_ever_nor_stands_in_the_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_history_is_bounded_and_optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion, "MAX_HISTORY_BYTES", 1000)
     file = tmp_path / "history.jsonl"
     sent(file, "/a", *(f"prompt {number}" for number in range(40)))
@@ -94,7 +92,7 @@ def test_history_neither_grows_for_ever_nor_stands_in_the_way(
     sent(tmp_path / "taken" / "history.jsonl", "/a", "cannot be kept")
 
 
-def test_the_arrow_and_a_search_bring_back_what_was_sent(tmp_path: Path) -> None:
+def test_arrow_and_search_recall_prompts(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     sent(file, "/a", "fix the parser", "run the tests")
 
@@ -131,7 +129,7 @@ def test_vi_keys(keys: str, prompt: str) -> None:
 
 
 def completions(completer: ChatCompleter, text: str) -> list[str]:
-    """Returns what a text becomes by each offer."""
+    """Return what a text becomes by each offer."""
     document = Document(text)
     found = completer.get_completions(document, CompleteEvent())
     return [text[: len(text) + one.start_position] + one.text for one in found]
@@ -174,7 +172,7 @@ def files(tmp_path: Path) -> FileSuggestions:
         ("@nowhere/a", []),
     ],
 )
-def test_what_can_be_completed(files: FileSuggestions, text: str, becomes: list[str]) -> None:
+def test_completions(files: FileSuggestions, text: str, becomes: list[str]) -> None:
     arguments = {
         "take": lambda typed: [Suggestion(one) for one in ("one",) if one.startswith(typed)]
     }
@@ -185,7 +183,7 @@ def test_what_can_be_completed(files: FileSuggestions, text: str, becomes: list[
     ]
 
 
-def test_files_are_looked_for_once_in_a_while(files: FileSuggestions) -> None:
+def test_file_list_is_cached(files: FileSuggestions) -> None:
     files.clock = lambda: 0.0
     assert [one.text for one in files("late")] == []
     (files.directory / "src" / "later.py").write_text("")
@@ -194,7 +192,7 @@ def test_files_are_looked_for_once_in_a_while(files: FileSuggestions) -> None:
     assert [one.text for one in files("late")] == ["src/later.py"]
 
 
-def test_tab_takes_the_only_offer_and_goes_through_several() -> None:
+def test_tab_accepts_or_cycles_completions() -> None:
     completer = ChatCompleter(complete_commands)
     assert typed(f"/ren\t x{ENTER}", completer=completer) == "/rename x"
 
@@ -210,7 +208,7 @@ def test_tab_takes_the_only_offer_and_goes_through_several() -> None:
     assert at_keyboard(play, LiveState(), completer=completer) == "/cost"
 
 
-def test_a_long_prompt_is_written_in_an_editor(tmp_path: Path) -> None:
+def test_prompt_in_an_external_editor(tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf " and more\\n" >> "$1"\n')
     editor.chmod(0o755)
@@ -220,7 +218,7 @@ def test_a_long_prompt_is_written_in_an_editor(tmp_path: Path) -> None:
     assert asyncio.run(edit_externally("as it was", 'no "end')) == "as it was"
 
 
-def test_what_costs_much_is_sent_when_it_is_said_twice() -> None:
+def test_expensive_prompt_needs_confirmation() -> None:
     doubts = ["dear", "dear", "dear"]
 
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
@@ -240,7 +238,7 @@ def test_what_costs_much_is_sent_when_it_is_said_twice() -> None:
     assert doubts == ["dear"]
 
 
-def test_what_waits_is_taken_back_to_be_changed() -> None:
+def test_queued_prompt_can_be_edited() -> None:
     waiting = ["and then this"]
 
     def take_back() -> str:
@@ -259,7 +257,7 @@ def view(*lines: str, title: str = "Bash make") -> FullView:
     return FullView(title, lambda width: lines)
 
 
-def test_what_is_folded_is_opened_and_what_is_drawn_waits_for_it(
+def test_viewer_pauses_drawing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     live = LiveState(collapsed=lambda: [view("one", "two")])
@@ -281,7 +279,7 @@ def test_what_is_folded_is_opened_and_what_is_drawn_waits_for_it(
     assert at_keyboard(play, live) == (True, "half typed")
 
 
-def test_a_question_waits_until_what_is_open_is_left() -> None:
+def test_question_waits_until_the_viewer_is_closed() -> None:
     live = LiveState(collapsed=lambda: [view("one")])
 
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> str | None:
@@ -317,7 +315,7 @@ def shown(viewer: Viewer) -> str:
     return f"{viewer.head()}\n{body}{viewer.foot()}"
 
 
-def test_output_is_read_line_by_line(viewer: Viewer) -> None:
+def test_viewer_scrolls_by_line(viewer: Viewer) -> None:
     assert shown(viewer) == FIRST
     viewer.move(100)
     assert shown(viewer).splitlines()[1:3] == ["line 16", "line 17"]
@@ -346,7 +344,7 @@ line 5
 1–5 of 20  ↑ ↓ Space scroll, ← → next, / search, q back"""
 
 
-def test_keys_of_the_viewer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_viewer_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINES", "7")
     seen: list[tuple[int, int]] = []
     views = [view("a", title="A"), view(*(f"line {number}" for number in range(30)))]
@@ -378,5 +376,5 @@ def test_keys_of_the_viewer(monkeypatch: pytest.MonkeyPatch) -> None:
     at_keyboard(play, LiveState(collapsed=lambda: views))
 
 
-def test_output_that_nobody_keeps_is_not_opened() -> None:
+def test_discarded_output_cannot_be_opened() -> None:
     assert typed(f"{CTRL_O}x{ENTER}") == "x"

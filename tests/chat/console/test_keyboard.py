@@ -1,4 +1,4 @@
-"""Lines of standard input to prompts."""
+"""Lines of standard input as prompts."""
 
 import asyncio
 import os
@@ -36,11 +36,11 @@ def prompts(text: bytes) -> list[str]:
         (b"caf\xc3\xa9 \xff\n", ["café �"]),
     ],
 )
-def test_a_line_is_a_prompt(text: bytes, found: list[str]) -> None:
+def test_line_is_a_prompt(text: bytes, found: list[str]) -> None:
     assert prompts(text) == found
 
 
-def test_answers_are_told_where_nobody_sees_them_typed(
+def test_piped_answers_are_echoed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     async def ask() -> list[str | None]:

@@ -13,7 +13,7 @@ from plait.errors import UserError
 
 
 def said(folder: Path, *commands: str, **manner: Any) -> tuple[list[list[str] | None], str]:
-    """Returns what commands say in a session of a folder, and its log."""
+    """Return what commands say in a session of a folder, and its log."""
     work = folder / "work"
     work.mkdir(exist_ok=True)
 
@@ -28,7 +28,7 @@ def said(folder: Path, *commands: str, **manner: Any) -> tuple[list[list[str] | 
     return asyncio.run(run())
 
 
-def test_another_model_answers_from_then_on(tmp_path: Path) -> None:
+def test_model_command_switches_the_model(tmp_path: Path) -> None:
     """By a short name or by its own; the log says so as the client does."""
     (first, second, third), log = said(tmp_path, "/model", "/model haiku", "/model")
     assert first == ["model: claude-opus-5-5; `/model NAME` switches"]
@@ -37,7 +37,7 @@ def test_another_model_answers_from_then_on(tmp_path: Path) -> None:
     assert log.count("<local-command-stdout>Set model to claude-haiku-5-5") == 1
 
 
-def test_the_tools_are_listed(tmp_path: Path) -> None:
+def test_tools_command_lists_tools(tmp_path: Path) -> None:
     """Without a trace in the log."""
     [lines], log = said(tmp_path, "/tools")
     assert lines and "  Bash" in lines
@@ -45,7 +45,7 @@ def test_the_tools_are_listed(tmp_path: Path) -> None:
     assert log == ""
 
 
-def test_rules_are_listed_and_another_mode_is_taken(tmp_path: Path) -> None:
+def test_permissions_command_lists_rules_and_changes_mode(tmp_path: Path) -> None:
     """Those given, with where they stand; the mode by its name."""
     commands = ("/permissions", "/permissions acceptedits", "/permissions")
     (first, second, third), _ = said(
@@ -67,7 +67,7 @@ def test_some_modes_cannot_be_switched_to(tmp_path: Path, mode: str) -> None:
         said(tmp_path, f"/permissions {mode}")
 
 
-def test_servers_are_listed_and_approved(tmp_path: Path) -> None:
+def test_mcp_command_lists_and_approves_servers(tmp_path: Path) -> None:
     """A project's waits for leave; one that is not there is told."""
     assert said(tmp_path, "/mcp")[0] == [["no MCP servers configured in .mcp.json or .claude.json"]]
     named = '{"mcpServers": {"lab": {"command": "no-such-command-here"}}}'
@@ -85,7 +85,7 @@ def test_servers_are_listed_and_approved(tmp_path: Path) -> None:
         said(tmp_path, "/mcp start lab")
 
 
-def test_commands_that_were_written_down_are_offered() -> None:
+def test_custom_commands_are_listed() -> None:
     """Behind the others, and not where one of those has the name."""
     found = [one.text for one in complete_commands("re", {"review": "x", "rename": "y", "do": "z"})]
     assert found == ["rewind", "rename", "resume", "review"]

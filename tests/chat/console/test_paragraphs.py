@@ -1,4 +1,4 @@
-"""Words as they stream, by paragraphs."""
+"""Streaming text by paragraphs."""
 
 import pytest
 from hypothesis import given
@@ -33,13 +33,11 @@ def split(*pieces: str) -> list[str]:
         ("a\n\n  b", ["a", "  b"]),
     ],
 )
-def test_a_blank_line_ends_a_paragraph_but_not_a_block_of_code(
-    text: str, paragraphs: list[str]
-) -> None:
+def test_blank_line_ends_a_paragraph_but_not_a_code_block(text: str, paragraphs: list[str]) -> None:
     assert split(text) == paragraphs
 
 
-def test_what_is_not_whole_is_open() -> None:
+def test_incomplete_paragraph_stays_open() -> None:
     gathered = ParagraphBuffer()
     assert [*gathered.add("one\n\ntwo\nthr")] == ["one"]
     assert gathered.open_text == "two\nthr"
@@ -49,7 +47,7 @@ def test_what_is_not_whole_is_open() -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "\n", "`", "```", " ", "~~~", "b\n\n", "- "]), max_size=30))
-def test_how_it_is_cut_does_not_matter(pieces: list[str]) -> None:
+def test_chunking_does_not_matter(pieces: list[str]) -> None:
     whole = "".join(pieces)
     assert split(*pieces) == split(whole) == split(*whole)
     assert "".join("".join(split(whole)).split()) == "".join(whole.split())
@@ -65,12 +63,12 @@ def test_how_it_is_cut_does_not_matter(pieces: list[str]) -> None:
         ("x" * 5_000, 1, "x" * 4_000),
     ],
 )
-def test_the_end_of_what_is_open_stays_what_it_is(text: str, rows: int, end: str) -> None:
+def test_open_text_is_stable(text: str, rows: int, end: str) -> None:
     assert last_open_lines(text, rows) == end
 
 
 @given(st.lists(st.sampled_from(["a", "\n", "```", "~~~", "\n\n"]), max_size=30), st.integers(1, 9))
-def test_the_end_is_in_code_where_the_whole_is(pieces: list[str], rows: int) -> None:
+def test_open_code_block_is_recognised(pieces: list[str], rows: int) -> None:
     gathered, end = ParagraphBuffer(), ParagraphBuffer()
     [*gathered.add("".join(pieces))]
     kept = last_open_lines(gathered.open_text, rows)

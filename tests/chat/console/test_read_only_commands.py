@@ -68,7 +68,7 @@ def test_open_shows_a_result_in_full(
     assert "there is no result 2\n1 are available\n" in text
 
 
-def test_the_graph_and_a_copy(
+def test_graph_and_export_commands(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = "/graph\n/export\nhello\n/graph\n/export talk.txt\n/export talk.txt\n/export x.doc\n"
@@ -86,7 +86,7 @@ def test_the_graph_and_a_copy(
     assert whole.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_should_not_be_shared_is_not_in_a_copy(
+def test_export_is_redacted(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     key = f"sk-ant-api03-{b64encode(sha512(b'x').digest()).decode()[:80].translate(NO_SIGNS)}AA"
@@ -97,7 +97,7 @@ def test_what_should_not_be_shared_is_not_in_a_copy(
 
 
 def sessions(project: Path) -> dict[str, str]:
-    """Returns the sessions by their first prompts."""
+    """Return the sessions by their first prompts."""
     found: dict[str, str] = {}
     for file in (project.parent / "claude").rglob("*.jsonl"):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -106,7 +106,7 @@ def sessions(project: Path) -> dict[str, str]:
     return found
 
 
-def test_another_session_goes_on(
+def test_switching_to_another_session(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert chat("-p", "the parser") == 0
@@ -122,7 +122,7 @@ def test_another_session_goes_on(
     assert '"hello"' not in file.read_text()
 
 
-def test_sessions_are_listed_to_choose_from(
+def test_session_list(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert chat("-p", "the parser") == 0
@@ -137,7 +137,7 @@ def test_sessions_are_listed_to_choose_from(
     assert '"more"' in file.read_text()
 
 
-def test_a_session_of_another_directory_is_named_with_the_way_to_it(
+def test_session_of_another_directory_shows_its_resume_command(
     chat: Chat,
     typed: Typed,
     project: Path,
@@ -206,13 +206,13 @@ def picking() -> SessionPicker:
         ("parser lexer", ""),
     ],
 )
-def test_words_choose_among_sessions(typed: str, found: str) -> None:
+def test_filtering_sessions_by_text(typed: str, found: str) -> None:
     chosen = picking()
     chosen.set_query(typed)
     assert "".join(row.facts.session[0] for row in chosen.matching) == found
 
 
-def test_moving_stays_among_what_is_found() -> None:
+def test_selection_moves_among_matches() -> None:
     chosen = picking()
     for step, session in ((1, "b"), (9, "c"), (-1, "b"), (-9, "a")):
         chosen.move(step)
@@ -225,7 +225,7 @@ def test_moving_stays_among_what_is_found() -> None:
     assert (chosen.selected, chosen.at) == (None, 0)
 
 
-def test_what_was_said_comes_first_and_goes_with_the_words() -> None:
+def test_text_hits_follow_the_filter() -> None:
     chosen = picking()
     chosen.set_query("tokens")
     assert chosen.matching == []
@@ -242,7 +242,7 @@ def test_what_was_said_comes_first_and_goes_with_the_words() -> None:
     assert len(chosen.matching) == 4
 
 
-def test_a_reading_that_is_no_longer_wanted_adds_nothing() -> None:
+def test_cancelled_search_adds_nothing() -> None:
     chosen = picking()
 
     def slowly() -> Any:
@@ -255,7 +255,7 @@ def test_a_reading_that_is_no_longer_wanted_adds_nothing() -> None:
     assert len(chosen.rows) == 1
 
 
-def test_a_row_is_a_line() -> None:
+def test_each_row_is_one_line() -> None:
     assert NOW
     lines = [Row(one).render(60, NOW) for one in HERE]
     assert lines == [

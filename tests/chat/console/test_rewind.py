@@ -1,4 +1,4 @@
-"""`/rewind` and `/branch` at the keyboard: what is asked, what is told, what becomes of files."""
+"""`/rewind` and `/branch` at the keyboard: questions, output, files."""
 
 import json
 from pathlib import Path
@@ -65,7 +65,7 @@ def test_rewind_restores_files(
         ("/rewind\n\n/cost", "two\n", False),
     ],
 )
-def test_what_goes_back_is_a_choice(
+def test_rewind_choices(
     chat: Chat, typed: Typed, project: Path, given: str, text: str, goes_back: bool
 ) -> None:
     typed(f"write one\nwrite two\n{given}\nanother\n")
@@ -75,7 +75,7 @@ def test_what_goes_back_is_a_choice(
     assert (second["parentUuid"] == third["parentUuid"]) == goes_back
 
 
-def test_what_somebody_else_changed_is_left_alone_and_told(
+def test_files_changed_by_others_are_kept_and_reported(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     by_hand = {"name": "Bash", "input": {"command": "echo mine > new.txt"}}
@@ -91,7 +91,7 @@ def test_what_somebody_else_changed_is_left_alone_and_told(
     assert (project / "new.txt").read_text() == "mine\n"
 
 
-def test_over_puts_back_those_too_and_keeps_a_copy(
+def test_overwrite_restores_them_and_keeps_a_copy(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     by_hand = {"name": "Bash", "input": {"command": "echo mine > new.txt"}}
@@ -124,7 +124,7 @@ def test_invalid_rewinds_and_branches_are_reported(
     assert told in capsys.readouterr().out
 
 
-def test_many_prompts_are_not_all_listed(
+def test_long_prompt_list_is_cut(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     typed("".join(f"prompt {number}\n" for number in range(22)) + "/rewind\n\n")

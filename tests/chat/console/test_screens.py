@@ -1,4 +1,4 @@
-"""A newcomer at a terminal of 80 columns, in tmux: what stands on the screen, step by step."""
+"""A newcomer at an 80-column terminal in tmux, step by step."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 
 @pytest.fixture
 def screen() -> Iterator[Terminal]:
-    """Gives a terminal, in a folder with a short name, and ends it."""
+    """Give a terminal, in a folder with a short name, and end it."""
     # what ends with its terminal may still write its last lines
     with TemporaryDirectory(prefix="plait-", ignore_cleanup_errors=True) as folder:
         found = Terminal(Path(folder))
@@ -44,7 +44,7 @@ MENDS = {
 }
 
 
-def test_a_change_is_asked_for_changed_and_made(screen: Terminal) -> None:
+def test_edit_is_proposed_changed_and_applied(screen: Terminal) -> None:
     screen.start(MENDS)
     screen.type("mend it", "Enter")
     screen.wait_for_all(ASKED)
@@ -125,7 +125,7 @@ ended with 0
 """
 
 
-def test_a_turn_is_stopped_and_what_is_typed_meanwhile_waits(screen: Terminal) -> None:
+def test_interrupt_and_queued_input(screen: Terminal) -> None:
     screen.start(MENDS)
     screen.type("slowly please", "Enter")
     screen.wait_for("· answering")
@@ -166,7 +166,7 @@ script:script.json · context 0% · /help
 """
 
 
-def test_a_prompt_without_an_answer_comes_back(screen: Terminal) -> None:
+def test_unanswered_prompt_returns_to_the_input(screen: Terminal) -> None:
     screen.start({"otherwise": {"error": 529, "message": "busy", "retry_after": 60}})
     screen.type("hello there", "Enter")
     screen.wait_for("529 busy: retrying in")
@@ -174,7 +174,7 @@ def test_a_prompt_without_an_answer_comes_back(screen: Terminal) -> None:
     assert screen.wait_for("> hello there")
 
 
-def test_a_question_is_answered_with_words_or_stops_the_turn(screen: Terminal) -> None:
+def test_question_answered_with_text_or_interrupt(screen: Terminal) -> None:
     screen.start(MENDS)
     screen.type("mend it", "Enter")
     screen.wait_for("Proceed?")
@@ -189,7 +189,7 @@ def test_a_question_is_answered_with_words_or_stops_the_turn(screen: Terminal) -
     assert (screen.project / "notes.txt").read_text() == "one\ntwo\n"
 
 
-def test_an_agent_that_comes_back_has_its_turn_while_one_types(screen: Terminal) -> None:
+def test_finished_agent_gets_its_turn_while_typing(screen: Terminal) -> None:
     given = {"description": "wait", "prompt": "[wait]", "subagent_type": "general-purpose"}
     hold = "until [ -e back ]; do sleep 0.05; done"
     wait = [{"calls": [{"name": "Bash", "input": {"command": hold}}]}, {"text": "Waited."}]

@@ -1,4 +1,4 @@
-"""Settings files of the client, as `plait chat` obeys them: rules, modes, environment, trust."""
+"""Claude Code settings files in `plait chat`: rules, modes, environment, trust."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def trusted(project: Path) -> None:
 ALLOW: dict[str, Any] = {"permissions": {"allow": ["Bash(touch *)"]}, "env": {"LETTER": "p"}}
 
 
-def test_what_a_trusted_project_allows_is_done(
+def test_trusted_project_rules_apply(
     chat: Chat, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings(project, **ALLOW)
@@ -43,7 +43,7 @@ def test_what_a_trusted_project_allows_is_done(
     assert capsys.readouterr().err == ""
 
 
-def test_what_a_project_allows_that_nobody_trusts_is_told_and_not_done(
+def test_untrusted_project_rules_are_reported_and_ignored(
     chat: Chat, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings(project, **ALLOW)
@@ -53,7 +53,7 @@ def test_what_a_project_allows_that_nobody_trusts_is_told_and_not_done(
     assert "1 rule in .claude/settings.json ignored" in err
 
 
-def test_what_the_persons_own_files_allow_needs_no_trust(chat: Chat, project: Path) -> None:
+def test_user_rules_need_no_trust(chat: Chat, project: Path) -> None:
     (project.parent / "claude").mkdir()
     settings(project.parent / "claude", "settings.json", env={"LETTER": "u"})
     local: dict[str, Any] = {"permissions": {"allow": ["Bash(touch *)"]}}
@@ -62,7 +62,7 @@ def test_what_the_persons_own_files_allow_needs_no_trust(chat: Chat, project: Pa
     assert (project / "made.u").exists()
 
 
-def test_a_person_without_a_terminal_trusts_nobody(
+def test_without_a_terminal_no_project_is_trusted(
     chat: Chat, typed: Typed, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings(project, **ALLOW)
@@ -72,7 +72,7 @@ def test_a_person_without_a_terminal_trusts_nobody(
     assert "project not trusted" in capsys.readouterr().err
 
 
-def test_a_broken_file_is_told(
+def test_broken_settings_file_is_reported(
     chat: Chat, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings(project).write_text('{"permissions": ', encoding="utf-8")
@@ -95,7 +95,7 @@ def test_a_broken_file_is_told(
         ("user", "plan", (), "plan"),
     ],
 )
-def test_the_mode_that_settings_say(
+def test_permission_mode_from_settings(
     chat: Chat, project: Path, where: str, mode: str, given: tuple[str, ...], logged: str
 ) -> None:
     (project.parent / "claude").mkdir()
@@ -110,7 +110,7 @@ def test_the_mode_that_settings_say(
     assert [one["permissionMode"] for one in lines if one["type"] == "user"] == [logged]
 
 
-def test_nobody_is_root_without_being_asked(chat: Chat, project: Path) -> None:
+def test_root_needs_confirmation(chat: Chat, project: Path) -> None:
     (project.parent / "claude").mkdir()
     values: dict[str, Any] = {"permissions": {"defaultMode": "bypassPermissions"}}
     settings(project.parent / "claude", "settings.json", **values)

@@ -1,4 +1,4 @@
-"""What ends a session from outside: signals, and a reader who has gone."""
+"""Ending a session from outside: signals, closed pipes."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class Run:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self, script: Mapping[str, object], *arguments: str) -> "subprocess.Popen[str]":
-        """Starts it in an empty directory."""
+        """Start it in an empty directory."""
         file = self.folder / "script.json"
         file.write_text(json.dumps(script))
         (self.folder / "app").mkdir()
@@ -48,14 +48,14 @@ class Run:
         return self.process
 
     def log(self) -> str:
-        """Returns what was logged."""
+        """Return what was logged."""
         (file,) = (self.folder / ".claude").rglob("*.jsonl")
         return file.read_text()
 
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Iterator[Run]:
-    """Gives a process, and ends it."""
+    """Give a process, and end it."""
     found = Run(tmp_path)
     yield found
     if found.process and found.process.poll() is None:
@@ -70,7 +70,7 @@ def is_running(process: int) -> bool:
     return told.stdout.strip()[:1] not in ("", "Z")
 
 
-def test_ctrl_c_stops_the_turn_and_has_a_code(chat: Run) -> None:
+def test_ctrl_c_stops_the_turn_with_an_exit_code(chat: Run) -> None:
     allowed = ("--allowed-tools", "Bash")
     process = chat.start(ENDLESS, "-p", "go", "--output-format", "stream-json", *allowed)
     assert process.stdout is not None
@@ -89,7 +89,7 @@ def test_ctrl_c_stops_the_turn_and_has_a_code(chat: Run) -> None:
 
 
 @pytest.mark.parametrize("mode", [["-p", "go", "--output-format", "stream-json"], ["go"]])
-def test_who_is_ended_leaves_in_order(chat: Run, mode: list[str]) -> None:
+def test_sigterm_exits_cleanly(chat: Run, mode: list[str]) -> None:
     process = chat.start(SLOW, *mode)
     assert process.stdout is not None
     assert process.stdout.readline()
@@ -98,7 +98,7 @@ def test_who_is_ended_leaves_in_order(chat: Run, mode: list[str]) -> None:
     assert (process.returncode, err) == (130, "")
 
 
-def test_a_reader_who_has_gone_stops_the_turn(chat: Run) -> None:
+def test_closed_pipe_stops_the_turn(chat: Run) -> None:
     process = chat.start(ENDLESS, "-p", "go", "--output-format", "stream-json")
     assert process.stdout is not None
     process.stdout.close()

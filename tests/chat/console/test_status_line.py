@@ -36,7 +36,7 @@ def answered(model: str = MODEL, **usage: Any) -> ResponseLogged:
 
 
 def standing(minutes: float = 0, **usage: Any) -> StatusLine:
-    """Returns how it stands so many minutes after an answer."""
+    """Return how it stands so many minutes after an answer."""
     times = [NOW, NOW + timedelta(minutes=minutes)]
     found = StatusLine(Prices(), 0.5, clock=lambda: times[0])
     found.record(answered(**usage), held())
@@ -68,21 +68,19 @@ HOUR = {"ephemeral_1h_input_tokens": 100_000, "ephemeral_5m_input_tokens": 0}
         (9, {"cache_read_input_tokens": 40_000}, "next $0.25, cache expired", ""),
     ],
 )
-def test_what_the_next_prompt_costs(
-    minutes: float, usage: dict[str, Any], price: str, doubt: str
-) -> None:
+def test_next_prompt_cost(minutes: float, usage: dict[str, Any], price: str, doubt: str) -> None:
     found = standing(minutes, **usage)
     assert (found.price(), found.price_warning()) == (price, doubt)
 
 
-def test_how_long_the_cache_lasts_is_what_was_said_last() -> None:
+def test_cache_lifetime_follows_the_last_usage() -> None:
     found = standing(cache_creation_input_tokens=100_000, cache_creation=HOUR)
     found.record(answered(cache_read_input_tokens=100_000), held())
     found.clock = lambda: NOW + timedelta(minutes=30)
     assert found.price() == "next $0.05"
 
 
-def test_nobody_knows_before_the_first_answer_and_after_a_compaction() -> None:
+def test_unknown_before_the_first_answer_and_after_compaction() -> None:
     assert StatusLine(Prices(), 0.5).price() == ""
     found = standing(9, cache_read_input_tokens=100_000)
     found.record(answered("<synthetic>", input_tokens=9), held())
@@ -93,7 +91,7 @@ def test_nobody_knows_before_the_first_answer_and_after_a_compaction() -> None:
     assert (found.price(), found.price_warning(), found.dollars) == ("", "", None)
 
 
-def test_a_model_without_a_price_is_not_doubted() -> None:
+def test_unpriced_model_shows_no_cost() -> None:
     found = StatusLine(Prices(), 0.5, clock=lambda: NOW)
     found.record(answered("other", cache_read_input_tokens=900_000), held())
     assert (found.price(), found.price_warning()) == ("", "")
@@ -103,7 +101,7 @@ def ended() -> TurnEnded:
     return TurnEnded("done", "", 0, 1, {}, None)
 
 
-def test_the_line() -> None:
+def test_status_line() -> None:
     found = standing(cache_read_input_tokens=100_000)
     assert found.render(held()) == f"{MODEL} · next $0.05 · /help"
     found.record(ended(), held(context_fill=ContextFill(50_000, 200_000, 167_000)))
@@ -113,7 +111,7 @@ def test_the_line() -> None:
     assert shown == f"{MODEL} · plan · context 25% · $1.50 · 2 agents · next $0.03 · /help"
 
 
-def test_an_engine_that_does_not_count_says_nothing() -> None:
+def test_engine_without_usage_shows_nothing() -> None:
     found = standing(cache_read_input_tokens=100_000)
     found.record(ended(), held())
     assert found.render(held()) == f"{MODEL} · next $0.05 · /help"

@@ -1,4 +1,4 @@
-"""What programs are told: results and messages in the client's shapes."""
+"""Stream JSON: results and messages in the client's format."""
 
 from itertools import count
 from typing import Any
@@ -28,7 +28,7 @@ def ended(ending: Any = "done", text: str = "ok", cost: float | None = 0.5) -> T
     return TurnEnded(ending, text, 1200, 2, {}, cost)
 
 
-def test_a_result() -> None:
+def test_result_message() -> None:
     counted = tally(price=lambda model, usage: 0.25)
     write = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "/w/x"}}
     for event in (
@@ -82,7 +82,7 @@ def test_a_result() -> None:
     }
 
 
-def test_money_and_models_are_of_all_turns_the_rest_of_one() -> None:
+def test_cost_and_models_cover_all_turns() -> None:
     counted = tally()
     counted.add(ResponseLogged("m1", None, "opus", (), "end_turn", USED))
     counted.add(ended())
@@ -130,7 +130,7 @@ def test_endings(
     assert result["num_turns"] == (3 if ending == "max_turns" else 2)
 
 
-def test_an_answer_of_the_client_itself_counts_nothing() -> None:
+def test_synthetic_answer_has_no_usage() -> None:
     counted = tally()
     counted.add(ResponseLogged("m", None, "<synthetic>", (), "stop_sequence", USED))
     result = counted.add(ended("failed"))
@@ -138,7 +138,7 @@ def test_an_answer_of_the_client_itself_counts_nothing() -> None:
     assert (result["modelUsage"], result["stop_reason"]) == ({}, "stop_sequence")
 
 
-def test_what_the_api_failed_with() -> None:
+def test_api_failures() -> None:
     counted = tally()
     failed = {"isApiErrorMessage": True, "apiErrorStatus": 529}
     counted.note_line(failed | {"message": {"stop_reason": "stop_sequence"}})
@@ -164,7 +164,7 @@ def told(*lines: dict[str, Any], replays: bool = False) -> list[dict[str, Any]]:
     return [one for found in lines for one in stream.translate(found)]
 
 
-def test_a_response_is_told_block_by_block_before_it_ends() -> None:
+def test_response_is_streamed_block_by_block() -> None:
     (found,) = told(line("assistant", [{"type": "text", "text": "hi"}], requestId="req_1"))
     assert found == {
         "type": "assistant",
@@ -185,7 +185,7 @@ def test_a_response_is_told_block_by_block_before_it_ends() -> None:
     }
 
 
-def test_an_error_of_the_api() -> None:
+def test_api_error() -> None:
     failed = line("assistant", [], isApiErrorMessage=True, error="unknown", apiErrorStatus=400)
     failed["message"] |= {"model": "<synthetic>", "stop_reason": "stop_sequence"}
     (found,) = told(failed)
@@ -197,7 +197,7 @@ def test_an_error_of_the_api() -> None:
     )
 
 
-def test_results_and_refusals() -> None:
+def test_results_and_denials() -> None:
     call = {"type": "tool_use", "id": "t1", "name": "Write", "input": {}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "may not", "is_error": True}
     decision = {"decision": "reject", "source": "config", "reasonType": "mode"}
@@ -239,14 +239,14 @@ def test_results_and_refusals() -> None:
     assert (done["tool_use_result"], done["tool_result_meta"]) == ({"stdout": "ok"}, [{"id": "t1"}])
 
 
-def test_prompts_are_told_back_only_where_that_is_wanted() -> None:
+def test_prompts_are_echoed_on_request() -> None:
     prompt, meta = line("user", "hello"), line("user", "<caveat>", isMeta=True)
     assert told(prompt, meta) == []
     (found,) = told(prompt, meta, replays=True)
     assert (found["message"]["content"], found["isReplay"]) == ("hello", True)
 
 
-def test_a_compaction_is_told_other_lines_are_not() -> None:
+def test_compaction_is_streamed_other_lines_are_not() -> None:
     system = {"type": "system", **ENVELOPE}
     metadata = {"trigger": "manual", "preTokens": 9}
     (found,) = told(
@@ -258,7 +258,7 @@ def test_a_compaction_is_told_other_lines_are_not() -> None:
     assert found["compact_metadata"] == {"trigger": "manual", "pre_tokens": 9}
 
 
-def test_a_summary_and_what_a_command_printed() -> None:
+def test_summary_and_command_output() -> None:
     printed = "<local-command-stdout>9 tokens</local-command-stdout>"
     noted = {"type": "system", "subtype": "local_command", "content": printed, **ENVELOPE}
     summary, heard, command = told(

@@ -1,4 +1,4 @@
-"""Keys at a terminal: prompts, what is typed ahead, questions in between, Ctrl-C."""
+"""Terminal input: prompts, type-ahead, questions, Ctrl-C."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -54,7 +54,7 @@ def typed(keys: str, *more: str) -> str | None:
         (f"x{CTRL_D}{ENTER}", "x"),
     ],
 )
-def test_a_prompt(keys: str, prompt: str | None) -> None:
+def test_prompt_at_a_terminal(keys: str, prompt: str | None) -> None:
     assert typed(keys) == prompt
 
 
@@ -70,7 +70,7 @@ def test_commands_are_completed() -> None:
     assert at_keyboard(play, LiveState()) == "/help"
 
 
-def test_what_is_typed_ahead_is_taken_and_the_rest_kept() -> None:
+def test_type_ahead_is_used_and_the_rest_kept() -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> tuple[list[str], str | None]:
         taken: list[str] = []
         arrived = asyncio.Event()
@@ -90,7 +90,7 @@ def test_what_is_typed_ahead_is_taken_and_the_rest_kept() -> None:
     assert at_keyboard(play, LiveState()) == (["first"], "half typed")
 
 
-def test_a_question_takes_the_keyboard_and_gives_it_back() -> None:
+def test_question_takes_the_keyboard_temporarily() -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
         async with keyboard.type_ahead(lambda text: None):
             keys.send_text("half ")
@@ -108,7 +108,7 @@ def test_a_question_takes_the_keyboard_and_gives_it_back() -> None:
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
-def test_who_does_not_answer_has_said_nothing(key: str) -> None:
+def test_unanswered_question_is_no_answer(key: str) -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
         keys.send_text(key)
         said = await keyboard.answer("Proceed? ")
@@ -118,7 +118,7 @@ def test_who_does_not_answer_has_said_nothing(key: str) -> None:
     assert at_keyboard(play, LiveState()) == [None, None]
 
 
-def test_ctrl_c_stops_once_and_leaves_the_second_time() -> None:
+def test_ctrl_c_stops_then_exits() -> None:
     stopped: list[bool] = []
 
     def stop() -> bool:
@@ -143,7 +143,7 @@ def test_ctrl_c_stops_once_and_leaves_the_second_time() -> None:
     assert stopped == [True]
 
 
-def test_words_come_back_to_the_keyboard() -> None:
+def test_withdrawn_prompt_returns_to_the_input() -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> str | None:
         keyboard.restore_input("as it was")
         keys.send_text(f"!{ENTER}")
@@ -152,7 +152,7 @@ def test_words_come_back_to_the_keyboard() -> None:
     assert at_keyboard(play, LiveState()) == "as it was!"
 
 
-def test_words_come_back_while_one_types() -> None:
+def test_withdrawn_prompt_returns_while_typing() -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> str | None:
         async with keyboard.type_ahead(lambda text: None):
             keys.send_text("since")
@@ -165,7 +165,7 @@ def test_words_come_back_while_one_types() -> None:
     assert at_keyboard(play, LiveState()) == "as it was\nsince"
 
 
-def test_bytes_that_are_no_text_stand_as_a_sign() -> None:
+def test_invalid_utf8_is_replaced() -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
         keys.send_bytes(b"caf\xe9" + ENTER.encode())
         prompt = await keyboard.prompt()
@@ -175,11 +175,11 @@ def test_bytes_that_are_no_text_stand_as_a_sign() -> None:
     assert at_keyboard(play, LiveState()) == ["caf?", "caf?"]
 
 
-def test_what_is_pasted_stays_one_prompt() -> None:
+def test_pasted_text_is_one_prompt() -> None:
     assert typed(f"\x1b[200~one\ntwo\n\x1b[201~three{ENTER}") == "one\ntwo\nthree"
 
 
-def test_the_lines_below_tell_what_goes_on() -> None:
+def test_status_lines_show_activity() -> None:
     live = LiveState(
         words=lambda width, rows: ["so far\x1b[2J and \x1b[1mon\x1b[0m", "on"],
         doing=lambda: "Bash make\x1b]0;x\x07",

@@ -50,7 +50,7 @@ def terminal() -> Iterator[tuple[Written, BufferedOutput]]:
     yield written, BufferedOutput(written, lambda: Size(24, 80), term="xterm")  # type: ignore[arg-type]
 
 
-def test_a_paragraph_and_the_lines_below_it_are_one_write() -> None:
+def test_paragraph_and_status_are_one_write() -> None:
     live = LiveState(status_line=lambda: "a-model", doing=lambda: "answering")
 
     async def play(written: Written, keyboard: TerminalKeyboard) -> list[str]:
@@ -75,7 +75,7 @@ def test_a_paragraph_and_the_lines_below_it_are_one_write() -> None:
     assert ASKS_FOR_THE_CURSOR not in "".join(everything)
 
 
-def test_what_is_held_is_written_at_the_end() -> None:
+def test_held_output_is_written_at_the_end() -> None:
     with terminal() as (written, output):
         with output.hold():
             output.write("one ")

@@ -1,4 +1,4 @@
-"""A walk through every screen of a chat, in tmux, each kept as a picture in `walk/`.
+"""A walk through every chat screen in tmux, compared with the pictures in `walk/`.
 
 `PICTURES=write` writes them anew; look at them before you commit them.
 """
@@ -126,7 +126,7 @@ class Walk(Terminal):
     """A terminal whose screens are kept."""
 
     def shown(self) -> str:
-        """Returns what stands on the screen, without what differs from run to run."""
+        """Return what stands on the screen, without what differs from run to run."""
         text = self._tmux("capture-pane", "-p", "-t", "chat")
         text = text.replace(str(self.project.resolve()), "PROJECT")
         for pattern, stand_in in MASKS:
@@ -136,7 +136,7 @@ class Walk(Terminal):
         return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
     def picture(self, name: str) -> None:
-        """Compares the screen with its picture, once all of it is drawn."""
+        """Compare the screen with its picture, once all of it is drawn."""
         file = PICTURES / f"{name}.txt"
         if IS_WRITING:
             time.sleep(1.5)
@@ -149,7 +149,7 @@ class Walk(Terminal):
             time.sleep(0.05)
 
     def said(self, prompt: str, answer: str) -> None:
-        """Holds another session, beside the terminal."""
+        """Hold another session, beside the terminal."""
         file = self.folder / "other.json"
         file.write_text(json.dumps({"otherwise": {"text": answer}}))
         root = self.folder / "claude"
@@ -167,7 +167,7 @@ class Walk(Terminal):
 
 @pytest.fixture
 def walk() -> Iterator[Walk]:
-    """Gives a terminal of 80 columns, so high that nothing leaves it, and ends it."""
+    """Give a terminal of 80 columns, so high that nothing leaves it, and end it."""
     with TemporaryDirectory(prefix="plait-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         found = Walk(Path(folder), 80, 120)
         try:
@@ -176,7 +176,7 @@ def walk() -> Iterator[Walk]:
             found.close()
 
 
-def test_what_is_typed_and_what_is_done(walk: Walk) -> None:
+def test_typing_and_running(walk: Walk) -> None:
     config = walk.folder / "config.toml"
     config.write_text("ask_above_usd = 0.05\n")
     walk.start(SCRIPT, environment={"PLAIT_CONFIG": str(config)})
@@ -218,7 +218,7 @@ def test_what_is_typed_and_what_is_done(walk: Walk) -> None:
     walk.picture("end")
 
 
-def test_what_goes_on_and_what_waits(walk: Walk) -> None:
+def test_activity_and_queue(walk: Walk) -> None:
     walk.start(SCRIPT)
     walk.type("send someone", "Enter")
     walk.wait_for("◐ agent: Find the tests")
@@ -254,7 +254,7 @@ script:script.json · /help
 """
 
 
-def test_another_session_is_chosen(walk: Walk) -> None:
+def test_choosing_another_session(walk: Walk) -> None:
     walk.said("the lexer loses its place", "Tokens are made of letters.")
     walk.said("why is the page slow?", "It waits for a font.")
     walk.start(SCRIPT)
@@ -275,7 +275,7 @@ def test_another_session_is_chosen(walk: Walk) -> None:
     assert "Tokens are made of letters." in (walk.project / "talk.md").read_text()
 
 
-def test_a_small_screen_without_colours_and_with_other_keys(walk: Walk) -> None:
+def test_small_screen_without_colours_with_vi_keys(walk: Walk) -> None:
     config = walk.folder / "config.toml"
     config.write_text('editing_mode = "vi"\n')
     walk.size = 44, 120
@@ -296,7 +296,7 @@ def test_a_small_screen_without_colours_and_with_other_keys(walk: Walk) -> None:
     walk.picture("resized")
 
 
-def test_a_terminal_that_takes_nothing_back_is_written_to_line_by_line(walk: Walk) -> None:
+def test_dumb_terminal_is_written_line_by_line(walk: Walk) -> None:
     walk.start(SCRIPT, "hello", environment={"TERM": "dumb"}, is_ready="I heard you.")
     walk.type("/cost", "Enter")
     walk.wait_for("1 response")

@@ -32,7 +32,7 @@ class Terminal:
         environment: Mapping[str, str] | None = None,
         is_ready: str = "\n>\n",
     ) -> None:
-        """Starts it with a model that follows a script."""
+        """Start it with a model that follows a script."""
         file = self.folder / "script.json"
         file.write_text(json.dumps(script))
         root = self.folder / "claude"
@@ -47,22 +47,22 @@ class Terminal:
         self.wait_for(is_ready)
 
     def type(self, text: str, *keys: str) -> None:
-        """Types a text, then presses keys by their names."""
+        """Type a text, then presses keys by their names."""
         if text:
             self._tmux("send-keys", "-t", "chat", "-l", text)
         for key in keys:
             self._tmux("send-keys", "-t", "chat", key)
 
     def resize(self, width: int, height: int) -> None:
-        """Makes the terminal as large."""
+        """Make the terminal as large."""
         self._tmux("resize-window", "-t", "chat", "-x", str(width), "-y", str(height))
 
     def colours(self) -> str:
-        """Returns what stands on the screen with what it is drawn with."""
+        """Return what stands on the screen with what it is drawn with."""
         return self._tmux("capture-pane", "-p", "-e", "-t", "chat")
 
     def shown(self) -> str:
-        """Returns what stands on the screen, without what differs from run to run."""
+        """Return what stands on the screen, without what differs from run to run."""
         text = self._tmux("capture-pane", "-p", "-t", "chat")
         text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "SESSION", text)
         text = re.sub(r"--resume [0-9a-f]{8}", "--resume SESSION", text)
@@ -75,7 +75,7 @@ class Terminal:
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
 
     def wait_for(self, text: str) -> str:
-        """Waits until a text stands on the screen, and returns all of it."""
+        """Wait until a text stands on the screen, and return all of it."""
         end = time.monotonic() + PATIENCE
         while text not in (shown := self.shown()):
             assert time.monotonic() < end, f"{text!r} did not come up:\n{shown}"
@@ -83,21 +83,21 @@ class Terminal:
         return shown
 
     def wait_for_end(self, ending: str) -> None:
-        """Waits until the screen ends so: what is drawn piece by piece comes to that."""
+        """Wait until the screen ends so: what is drawn piece by piece comes to that."""
         end = time.monotonic() + PATIENCE
         while not (shown := self.shown()).endswith(ending):
             assert time.monotonic() < end, f"it did not end with {ending!r}:\n{shown}"
             time.sleep(0.05)
 
     def wait_for_all(self, whole: str) -> None:
-        """Waits until nothing but this stands on the screen."""
+        """Wait until nothing but this stands on the screen."""
         end = time.monotonic() + PATIENCE
         while (shown := self.shown()) != whole:
             assert time.monotonic() < end, f"the screen is another:\n{shown}"
             time.sleep(0.05)
 
     def close(self) -> None:
-        """Ends the terminal and all in it."""
+        """End the terminal and all in it."""
         self._tmux("kill-server")
 
     def _tmux(self, *arguments: str) -> str:

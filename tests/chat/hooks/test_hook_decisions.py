@@ -43,7 +43,7 @@ REFUSED = {
     ],
 )
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
-def test_a_call_is_refused(tmp_path: Path, command: str, reason: str, mode: str) -> None:
+def test_hook_denies_a_call(tmp_path: Path, command: str, reason: str, mode: str) -> None:
     theatre = Theatre(tmp_path, {"PreToolUse": command, "PostToolUse": "echo post"}, mode=mode)
     theatre.play("run")
     (line,) = theatre.results
@@ -66,7 +66,7 @@ def test_the_last_denial_wins_over_permission(tmp_path: Path) -> None:
     assert block["content"] == "PreToolUse:Bash hook error: one"
 
 
-def test_leave_spares_a_question(tmp_path: Path) -> None:
+def test_allow_skips_the_question(tmp_path: Path) -> None:
     allow = own("PreToolUse", permissionDecision="allow")
     theatre = Theatre(tmp_path, {"PreToolUse": allow}, allowed=())
     theatre.play("write")
@@ -86,7 +86,7 @@ def test_leave_spares_a_question(tmp_path: Path) -> None:
         ({"mode": "plan"}, "mode:plan"),
     ],
 )
-def test_no_hook_allows_what_a_rule_forbids(
+def test_hook_cannot_override_a_deny_rule(
     tmp_path: Path, manner: dict[str, Any], code: str | None
 ) -> None:
     theatre = Theatre(tmp_path, {"PreToolUse": orders(decision="approve")}, **manner)
@@ -95,7 +95,7 @@ def test_no_hook_allows_what_a_rule_forbids(
     assert (theatre.results[0].get("permissionDecision") or {}).get("reasonCode") == code
 
 
-def test_a_question_is_asked_where_there_is_somebody(tmp_path: Path) -> None:
+def test_ask_decision_asks_the_user(tmp_path: Path) -> None:
     ask = own("PreToolUse", permissionDecision="ask", permissionDecisionReason="sure?")
     person = Person()
     theatre = Theatre(tmp_path, {"PreToolUse": ask}, asker=person)
@@ -126,7 +126,7 @@ def test_dont_ask_mode_denies_what_hooks_would_ask(tmp_path: Path) -> None:
     assert theatre.results[0]["permissionDecision"]["reasonCode"] == "mode:dontAsk"
 
 
-def test_arguments_are_changed_and_checked(tmp_path: Path) -> None:
+def test_updated_input_is_validated(tmp_path: Path) -> None:
     change = own("PreToolUse", updatedInput={"command": "echo changed"})
     theatre = Theatre(tmp_path, {"PreToolUse": change})
     theatre.play("run")
@@ -139,7 +139,7 @@ def test_arguments_are_changed_and_checked(tmp_path: Path) -> None:
     assert wrong.results[0]["permissionDecision"] == REFUSED
 
 
-def test_changed_arguments_are_ruled_anew(tmp_path: Path) -> None:
+def test_updated_input_is_checked_against_rules(tmp_path: Path) -> None:
     change = own("PreToolUse", permissionDecision="allow", updatedInput={"command": "rm x"})
     theatre = Theatre(tmp_path, {"PreToolUse": change}, forbidden=("Bash(rm:*)",))
     theatre.play("run")
@@ -147,7 +147,7 @@ def test_changed_arguments_are_ruled_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolBatch"])
-def test_a_hook_ends_the_turn_behind_the_results(tmp_path: Path, event: str) -> None:
+def test_continue_false_ends_the_turn_after_results(tmp_path: Path, event: str) -> None:
     stop = orders(**{"continue": False, "stopReason": "enough"})
     theatre = Theatre(tmp_path, {event: stop})
     ended = theatre.play("run")
@@ -165,7 +165,7 @@ def test_a_hook_ends_the_turn_behind_the_results(tmp_path: Path, event: str) -> 
     ],
 )
 @pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure"])
-def test_a_reason_is_fed_back(tmp_path: Path, command: str, told: str, event: str) -> None:
+def test_reason_is_sent_to_the_model(tmp_path: Path, command: str, told: str, event: str) -> None:
     theatre = Theatre(tmp_path, {event: command})
     theatre.play("run" if event == "PostToolUse" else "fail")
     (found,) = theatre.attached
@@ -174,7 +174,7 @@ def test_a_reason_is_fed_back(tmp_path: Path, command: str, told: str, event: st
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_a_prompt_is_not_asked(tmp_path: Path, version: Version) -> None:
+def test_blocked_prompt_is_not_sent(tmp_path: Path, version: Version) -> None:
     block = orders(decision="block", reason="not so")
     theatre = Theatre(tmp_path, {"UserPromptSubmit": [block, "echo more"]}, version=version)
     ended = theatre.play("run")
@@ -190,7 +190,7 @@ def test_a_prompt_is_not_asked(tmp_path: Path, version: Version) -> None:
     assert not theatre.model.requests
 
 
-def test_a_prompt_is_kept_and_not_answered(tmp_path: Path) -> None:
+def test_stopped_prompt_is_kept_unanswered(tmp_path: Path) -> None:
     stop = orders(**{"continue": False, "stopReason": "enough"})
     theatre = Theatre(tmp_path, {"UserPromptSubmit": stop})
     assert theatre.play("run").text == "Operation stopped by hook: enough"
@@ -206,7 +206,7 @@ C<B  system informational"""
     assert theatre.lines[2]["promptSubmitEnding"]["ending"]["kind"] == "stopped_by_hook"
 
 
-def test_what_was_blocked_is_asked_in_other_words(tmp_path: Path) -> None:
+def test_reworded_prompt_after_a_block(tmp_path: Path) -> None:
     once = f"test -e once || {{ touch once; {orders(decision='block', reason='no')}; }}"
     theatre = Theatre(tmp_path, {"UserPromptSubmit": once})
     assert theatre.play("run", "run").text == "Done."
@@ -241,7 +241,7 @@ def test_a_stop_hook_continues_the_turn(
     assert first["toolUseID"] != last["toolUseID"]
 
 
-def test_a_turn_does_not_go_on_for_ever(tmp_path: Path) -> None:
+def test_stop_hook_loop_is_bounded(tmp_path: Path) -> None:
     theatre = Theatre(tmp_path, {"Stop": f"{KEEP}; exit 2"})
     assert theatre.play("hello").responses == MAX_STOP_BLOCKS
     assert [one["stop_hook_active"] for one in theatre.told()] == [False] + [True] * 8
@@ -250,7 +250,7 @@ def test_a_turn_does_not_go_on_for_ever(tmp_path: Path) -> None:
     )
 
 
-def test_context_at_the_end_has_the_model_go_on(tmp_path: Path) -> None:
+def test_stop_hook_context_continues_the_turn(tmp_path: Path) -> None:
     more = own("Stop", additionalContext="more")
     theatre = Theatre(tmp_path, {"Stop": ONCE + more})
     assert theatre.play("hello").responses == 2
@@ -258,7 +258,7 @@ def test_context_at_the_end_has_the_model_go_on(tmp_path: Path) -> None:
     assert summary["hookAdditionalContext"] == ["more"]
 
 
-def test_a_hook_lets_the_turn_end_whatever_others_say(tmp_path: Path) -> None:
+def test_continue_false_overrides_other_stop_hooks(tmp_path: Path) -> None:
     stop = orders(**{"continue": False, "stopReason": "enough"})
     theatre = Theatre(tmp_path, {"Stop": [stop, "sleep 0.1; exit 2"]})
     assert theatre.play("hello").responses == 1
@@ -270,7 +270,7 @@ def test_a_hook_lets_the_turn_end_whatever_others_say(tmp_path: Path) -> None:
     ("decision", "is_done"),
     [({"behavior": "allow"}, True), ({"behavior": "deny", "message": "no way"}, False)],
 )
-def test_hooks_answer_in_a_persons_place(tmp_path: Path, decision: Json, is_done: bool) -> None:
+def test_permission_request_hook_answers(tmp_path: Path, decision: Json, is_done: bool) -> None:
     person = Person()
     hooks = {"PermissionRequest": own("PermissionRequest", decision=decision)}
     theatre = Theatre(tmp_path, hooks, asker=person)
@@ -291,7 +291,7 @@ def test_without_a_hook_decision_the_user_is_asked(tmp_path: Path) -> None:
     assert len(person.asked) == 1
 
 
-def test_hooks_hear_that_somebody_is_waited_for(
+def test_notification_hook_runs_while_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.chat.permissions.REMINDER_DELAY", 0.0)
@@ -299,7 +299,7 @@ def test_hooks_hear_that_somebody_is_waited_for(
 
     class Slow(Person):
         async def ask(self, proposal: Proposal, call: str) -> Approval:
-            """Answers once the hook was told."""
+            """Answer once the hook was told."""
             for _ in range(500):
                 if (tmp_path / "told").exists():
                     break
@@ -314,7 +314,7 @@ def test_hooks_hear_that_somebody_is_waited_for(
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_room_is_not_made(tmp_path: Path, version: Version) -> None:
+def test_precompact_hook_blocks_compaction(tmp_path: Path, version: Version) -> None:
     theatre = Theatre(tmp_path, {"PreCompact": "echo no >&2; exit 2"}, version=version)
     theatre.play("hello", "/compact")
     told = "Compaction blocked by PreCompact hook: [echo no >&2; exit 2]: no"
@@ -324,7 +324,7 @@ def test_room_is_not_made(tmp_path: Path, version: Version) -> None:
         assert told in theatre.lines[-1]["content"]
 
 
-def test_a_summary_keeps_what_hooks_ask_for(tmp_path: Path) -> None:
+def test_precompact_hook_adds_instructions(tmp_path: Path) -> None:
     hooks = {
         "PreCompact": "echo the numbers",
         "PostCompact": "echo done",
@@ -341,7 +341,7 @@ def test_a_summary_keeps_what_hooks_ask_for(tmp_path: Path) -> None:
     assert [one["hookName"] for one in begun] == ["SessionStart:startup", "SessionStart:compact"]
 
 
-def test_a_stopped_turn_ends_its_hooks(tmp_path: Path) -> None:
+def test_interrupted_turn_kills_its_hooks(tmp_path: Path) -> None:
     theatre = Theatre(tmp_path, {"PreToolUse": "echo $$ > $HERE/pid; sleep 30"})
 
     async def played() -> list[Any]:
@@ -355,7 +355,7 @@ def test_a_stopped_turn_ends_its_hooks(tmp_path: Path) -> None:
     assert "User rejected" in theatre.results[0]["toolUseResult"]
 
 
-def test_a_session_that_is_stopped_while_it_begins(tmp_path: Path) -> None:
+def test_interrupt_during_session_start(tmp_path: Path) -> None:
     theatre = Theatre(tmp_path, {"SessionStart": "sleep 30"})
 
     async def played() -> list[Any]:
@@ -368,13 +368,13 @@ def test_a_session_that_is_stopped_while_it_begins(tmp_path: Path) -> None:
     assert not theatre.client.path.exists()
 
 
-def test_trouble_at_the_end_is_noted(tmp_path: Path) -> None:
+def test_session_end_errors_are_logged(tmp_path: Path) -> None:
     theatre = Theatre(tmp_path, {"SessionEnd": ["echo bad >&2; exit 1", "true"]})
     theatre.play("hello")
     assert theatre.notes == ["SessionEnd hook [echo bad >&2; exit 1] failed: bad"]
 
 
-def test_calls_at_once_have_hooks_of_their_own(tmp_path: Path) -> None:
+def test_parallel_calls_run_their_own_hooks(tmp_path: Path) -> None:
     script = {
         "answers": [
             {"calls": [RUN, {"name": "Read", "input": {"file_path": "a"}}]},

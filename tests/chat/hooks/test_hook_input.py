@@ -33,7 +33,7 @@ FIELDS = {
 
 
 def play(folder: Path, *prompts: str, **manner: Any) -> dict[str, list[Json]]:
-    """Returns what hooks of all events were told, by event."""
+    """Return what hooks of all events were told, by event."""
     theatre = Theatre(folder, dict.fromkeys(EVENTS, KEEP), **manner)
     theatre.play(*prompts)
     told: dict[str, list[Json]] = {}
@@ -42,7 +42,7 @@ def play(folder: Path, *prompts: str, **manner: Any) -> dict[str, list[Json]]:
     return told
 
 
-def test_every_event_tells_what_the_client_tells(tmp_path: Path) -> None:
+def test_hook_input_matches_the_client(tmp_path: Path) -> None:
     told = play(tmp_path, "run", "fail", "write", "/compact")
     for event, fields in FIELDS.items():
         assert [*told[event][0]] == fields.split(), event
@@ -53,7 +53,7 @@ def test_every_event_tells_what_the_client_tells(tmp_path: Path) -> None:
     assert [*told["SessionStart"][1]] == f"{COMMON} prompt_id hook_event_name source model".split()
 
 
-def test_what_the_fields_hold(tmp_path: Path) -> None:
+def test_hook_input_fields(tmp_path: Path) -> None:
     told = play(tmp_path, "run", "fail", "write")
     prompt = told["UserPromptSubmit"][0]
     assert (prompt["prompt"], prompt["permission_mode"]) == ("run", "default")
@@ -74,7 +74,7 @@ def test_what_the_fields_hold(tmp_path: Path) -> None:
     assert told["SessionEnd"][0]["reason"] == "other"
 
 
-def test_the_id_of_a_prompt_is_that_of_the_log(tmp_path: Path) -> None:
+def test_prompt_id_matches_the_log(tmp_path: Path) -> None:
     theatre = Theatre(tmp_path, {"UserPromptSubmit": KEEP, "PreToolUse": KEEP, "Stop": KEEP})
     theatre.play("run", "run")
     ids = [one["promptId"] for one in theatre.lines if one.get("promptSource")]
@@ -82,7 +82,7 @@ def test_the_id_of_a_prompt_is_that_of_the_log(tmp_path: Path) -> None:
     assert [one["prompt_id"] for one in theatre.told()] == [ids[0]] * 3 + [ids[1]] * 3
 
 
-def test_a_session_that_goes_on_says_how_it_was_left(tmp_path: Path) -> None:
+def test_resumed_session_start_has_its_state(tmp_path: Path) -> None:
     theatre = Theatre(tmp_path, {"SessionStart": KEEP})
     theatre.play("run")
     theatre.resumed()
@@ -100,13 +100,13 @@ def test_interactive_sessions_send_the_model_and_the_exit_reason(tmp_path: Path)
     assert told["SessionEnd"][0]["reason"] == "prompt_input_exit"
 
 
-def test_the_older_version_has_no_ids_of_prompts(tmp_path: Path) -> None:
+def test_older_version_has_no_prompt_ids(tmp_path: Path) -> None:
     version: Version = "2.1.29"
     told = play(tmp_path, "run", version=version)
     assert not {"prompt_id", "effort"} & {name for one in told.values() for name in one[0]}
 
 
-def test_the_environment_says_where_it_is(tmp_path: Path) -> None:
+def test_hook_environment(tmp_path: Path) -> None:
     theatre = Theatre(tmp_path, {"PreToolUse": "cat > /dev/null; pwd; env | grep ^CLAUDE | sort"})
     theatre.play("run")
     assert theatre.attached[0]["stdout"].splitlines() == [
@@ -119,14 +119,14 @@ def test_the_environment_says_where_it_is(tmp_path: Path) -> None:
     ]
 
 
-def test_a_hook_that_does_not_listen_is_no_harm(tmp_path: Path) -> None:
+def test_hook_that_ignores_stdin_is_fine(tmp_path: Path) -> None:
     script = {"answers": [{"text": "x" * 300_000}]}
     theatre = Theatre(tmp_path, {"Stop": "exec 0<&-; echo fine"}, script=script)
     theatre.play("hello")
     assert theatre.attached[0]["content"] == "fine"
 
 
-def test_hooks_of_an_occasion_run_at_once(tmp_path: Path) -> None:
+def test_hooks_of_an_event_run_in_parallel(tmp_path: Path) -> None:
     wait = "for i in $(seq 200); do test -e $HERE/{1} && exit 0; sleep 0.05; done; exit 1"
     meet = f"touch $HERE/{{0}}; {wait}"
     theatre = Theatre(tmp_path, {"Stop": [meet.format("a", "b"), meet.format("b", "a")]})
@@ -157,11 +157,11 @@ def test_hooks_of_an_occasion_run_at_once(tmp_path: Path) -> None:
         ("anything", None, True),
     ],
 )
-def test_matchers_name_tools_and_occasions(matcher: str, subject: str | None, is_due: bool) -> None:
+def test_matchers(matcher: str, subject: str | None, is_due: bool) -> None:
     assert matches_matcher(matcher, subject) == is_due
 
 
-def test_one_command_runs_once_for_one_occasion() -> None:
+def test_same_command_runs_once_per_event() -> None:
     hooks = (
         Hook("Stop", "a"),
         Hook("Stop", "b"),
@@ -171,7 +171,7 @@ def test_one_command_runs_once_for_one_occasion() -> None:
     assert [one.command for one in HookSettings(hooks).select("Stop", None)] == ["a", "b"]
 
 
-def test_a_condition_is_a_rule(tmp_path: Path) -> None:
+def test_if_condition_is_a_permission_rule(tmp_path: Path) -> None:
     entries = [
         {"type": "command", "command": f"echo {number}", "if": rule}
         for number, rule in enumerate(("Bash(echo *)", "Bash(git *)", "Bash("))
@@ -224,19 +224,19 @@ def test_invalid_hooks_are_reported() -> None:
         ("SessionEnd", 10, 10),
     ],
 )
-def test_how_long_a_hook_may_take(event: str, told: Any, seconds: float) -> None:
+def test_hook_timeouts(event: str, told: Any, seconds: float) -> None:
     entry = {"type": "command", "command": "x", "timeout": told}
     (hook,) = load_hooks(settings(hooks={event: [{"hooks": [entry]}]})).hooks
     assert hook.seconds == seconds
 
 
-def test_all_hooks_can_be_turned_off() -> None:
+def test_all_hooks_can_be_disabled() -> None:
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}
     assert len(load_hooks(settings(hooks=hooks)).hooks) == 1
     assert load_hooks(settings(hooks=hooks, disableAllHooks=True)) == HookSettings()
 
 
-def test_an_agent_has_hooks_of_its_own(tmp_path: Path) -> None:
+def test_agent_hooks(tmp_path: Path) -> None:
     errand = {
         "description": "Look",
         "subagent_type": "general-purpose",

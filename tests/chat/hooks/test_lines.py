@@ -1,4 +1,4 @@
-"""What hooks print and how they end: what comes of it, and the lines that it leaves."""
+"""Hook output and exit codes, and the lines they leave in the log."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ def without_times(told: Json) -> Json:
     return {name: value for name, value in told.items() if name != "durationMs"}
 
 
-def test_silent_hooks_leave_nothing_but_how_a_turn_ended(tmp_path: Path) -> None:
+def test_silent_hooks_leave_only_the_stop_summary(tmp_path: Path) -> None:
     events = "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolBatch Stop SessionEnd"
     theatre = Theatre(tmp_path, dict.fromkeys(events.split(), "true"))
     theatre.play("run")
@@ -103,7 +103,7 @@ def test_a_failing_hook_is_reported_and_has_no_effect(tmp_path: Path, event: str
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_a_hook_that_hangs_is_ended(tmp_path: Path, event: str) -> None:
+def test_hanging_hook_is_killed(tmp_path: Path, event: str) -> None:
     entry = {"type": "command", "command": "sleep 30 & sleep 30", "timeout": 0.2}
     theatre = Theatre(tmp_path, {event: {"hooks": [entry]}})
     assert theatre.play("run").text == "Done."
@@ -120,7 +120,7 @@ def test_a_hook_that_hangs_is_ended(tmp_path: Path, event: str) -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("garbage", ['{"decision": bad', "[1]", "\\377\\000", '"word"'])
-def test_garbage_is_words(tmp_path: Path, event: str, garbage: str) -> None:
+def test_invalid_json_is_text(tmp_path: Path, event: str, garbage: str) -> None:
     theatre = Theatre(tmp_path, {event: f"printf '{garbage}'"})
     assert theatre.play("run").text == "Done."
     assert kinds(theatre) == ["success"]
@@ -147,7 +147,7 @@ def test_invalid_hook_output_is_reported(tmp_path: Path, told: Json, trouble: st
     assert found["stderr"].startswith(f"Hook JSON output validation failed — {trouble}\n\n")
 
 
-def test_orders_for_another_event_and_broken_ones(tmp_path: Path) -> None:
+def test_misplaced_and_malformed_hook_decisions(tmp_path: Path) -> None:
     twice = """printf '{"continue": true}\\n{"continue": true}'"""
     theatre = Theatre(tmp_path, {"PreToolUse": [own("Stop", additionalContext="x"), twice]})
     assert theatre.play("run").text == "Done."
@@ -158,7 +158,7 @@ def test_orders_for_another_event_and_broken_ones(tmp_path: Path) -> None:
     assert troubles[1].startswith("Hook output looks like a JSON object but is not valid JSON — ")
 
 
-def test_what_is_too_long_lies_in_a_file(tmp_path: Path) -> None:
+def test_long_hook_output_goes_to_a_file(tmp_path: Path) -> None:
     long = "head -c 12000 /dev/zero | tr '\\0' x"
     theatre = Theatre(tmp_path, {"UserPromptSubmit": long})
     theatre.play("hello")
@@ -169,7 +169,7 @@ def test_what_is_too_long_lies_in_a_file(tmp_path: Path) -> None:
     assert str(kept) in told["content"]
 
 
-def test_a_hook_that_never_stops_talking_is_ended(tmp_path: Path) -> None:
+def test_endless_hook_output_is_cut(tmp_path: Path) -> None:
     theatre = Theatre(tmp_path, {"Stop": "yes"})
     assert theatre.play("hello").text == "ok"
     (told,) = theatre.attached
@@ -210,7 +210,7 @@ def test_session_start_contexts_are_logged_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_a_message_is_for_the_person(tmp_path: Path, event: str) -> None:
+def test_system_message_is_shown_to_the_user(tmp_path: Path, event: str) -> None:
     theatre = Theatre(tmp_path, {event: orders(systemMessage="a warning")})
     theatre.play("run")
     assert f"{event} hook: a warning" in theatre.notices
@@ -219,7 +219,7 @@ def test_a_message_is_for_the_person(tmp_path: Path, event: str) -> None:
 
 
 # checklist: P99
-def test_the_older_form_has_lines_of_progress(tmp_path: Path) -> None:
+def test_older_version_logs_progress_lines(tmp_path: Path) -> None:
     events = "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop"
     theatre = Theatre(tmp_path, dict.fromkeys(events.split(), "true"), version="2.1.29")
     theatre.play("run")
@@ -237,7 +237,7 @@ def test_the_older_form_has_lines_of_progress(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-def test_a_session_with_hooks_goes_on(tmp_path: Path, version: Version) -> None:
+def test_session_with_hooks_can_be_continued(tmp_path: Path, version: Version) -> None:
     hooks: dict[str, Any] = {"SessionStart": "echo begun", "Stop": "echo stopped"}
     theatre = Theatre(tmp_path, hooks, version=version)
     theatre.play("run")

@@ -40,12 +40,12 @@ SCRIPT: Json = {
 
 
 def orders(**told: Any) -> str:
-    """Returns a command that gives orders in JSON."""
+    """Return a command that gives orders in JSON."""
     return f"cat > /dev/null; printf '%s' '{json.dumps(told)}'"
 
 
 def own(event: str, **told: Any) -> str:
-    """Returns a command that gives the orders of an event."""
+    """Return a command that gives the orders of an event."""
     return orders(hookSpecificOutput={"hookEventName": event, **told})
 
 
@@ -57,7 +57,7 @@ class Overheard(ScriptModel):
         self.requests: list[Request] = []
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
-        """Answers as the script says."""
+        """Answer as the script says."""
         self.requests.append(request)
         async for piece in super().stream(request):
             yield piece
@@ -98,12 +98,12 @@ class Theatre:
         return Client.new(self.config, cwd=self.work, model=self.model, **self.form, **self.manner)
 
     def resumed(self) -> None:
-        """Leaves the session, and goes on with it."""
+        """Leave the session, and go on with it."""
         path = self.client.path
         self.client = Client.resume(path, model=self.model, **self.form, **self.manner)
 
     def play(self, *prompts: str) -> TurnEnded:
-        """Asks one thing after the other; returns how the last turn ended."""
+        """Ask one thing after the other; returns how the last turn ended."""
 
         async def played() -> None:
             async with self.client as client:

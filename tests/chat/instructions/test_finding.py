@@ -1,4 +1,4 @@
-"""Which instructions count, and in which order."""
+"""Which instruction files apply, and in which order."""
 
 import os
 from pathlib import Path
@@ -20,11 +20,11 @@ from tests.chat.instructions.files import counted, names, write
 
 
 def grounds_of(folder: Path) -> ProjectScope:
-    """Returns a project, a configuration and a home, in one folder."""
+    """Return a project, a configuration and a home, in one folder."""
     return ProjectScope(folder / "project", folder / "config", folder / "home")
 
 
-def test_the_persons_own_come_first_then_from_the_root_down(tmp_path: Path) -> None:
+def test_user_files_come_first_then_from_the_root_down(tmp_path: Path) -> None:
     """Each directory with its own, its folder's, its rules and what is not checked in."""
     wanted = [
         "config/CLAUDE.md",
@@ -51,7 +51,7 @@ def test_the_persons_own_come_first_then_from_the_root_down(tmp_path: Path) -> N
     assert len(found) == len(wanted)
 
 
-def test_without_a_configuration_there_is_nothing_of_ones_own(tmp_path: Path) -> None:
+def test_without_a_config_folder_there_are_no_user_files(tmp_path: Path) -> None:
     """Only the project counts then."""
     write(tmp_path / "project/CLAUDE.md", "x")
     grounds = ProjectScope(tmp_path / "project")
@@ -69,7 +69,7 @@ def test_a_configuration_folder_above_the_project_is_read_once(tmp_path: Path) -
     assert (only.path, only.kind) == (own, "User")
 
 
-def test_files_bring_in_others_right_behind_them(tmp_path: Path) -> None:
+def test_imported_files_follow_directly(tmp_path: Path) -> None:
     """In the order in which they are named, with what those bring in."""
     write(tmp_path / "project/CLAUDE.md", "@docs/one.md and @two.md\n")
     write(tmp_path / "project/docs/one.md", "see @inner.md\n")
@@ -79,7 +79,7 @@ def test_files_bring_in_others_right_behind_them(tmp_path: Path) -> None:
     assert counted(tmp_path) == ["project/CLAUDE.md", *brought_in]
 
 
-def test_what_is_brought_in_goes_a_few_steps_deep(tmp_path: Path) -> None:
+def test_import_depth_is_limited(tmp_path: Path) -> None:
     """A chain of files ends, and so does a ring."""
     write(tmp_path / "project/CLAUDE.md", "@1.md")
     for number in range(1, 9):
@@ -93,7 +93,7 @@ def test_an_impossible_file_name_is_not_imported(tmp_path: Path) -> None:
     assert counted(tmp_path) == ["project/CLAUDE.md"]
 
 
-def test_a_project_brings_in_nothing_from_outside(tmp_path: Path) -> None:
+def test_project_cannot_import_from_outside(tmp_path: Path) -> None:
     """Not by a path, not by a link; a person's own file may."""
     write(tmp_path / "secret.md", "secret")
     write(tmp_path / "home/notes.md", "notes")
@@ -158,7 +158,7 @@ def test_secrets_are_hidden(tmp_path: Path) -> None:
         ("<!-- @a.md -->\n", []),
     ],
 )
-def test_which_names_are_files(text: str, found: list[str]) -> None:
+def test_which_mentions_are_files(text: str, found: list[str]) -> None:
     """What follows an @ at the beginning of a word, outside of code."""
     assert find_imports(text) == found
 
@@ -182,14 +182,14 @@ def test_comments_are_not_sent(text: str, rest: str) -> None:
     assert strip_comments(text) == rest
 
 
-def test_patterns_with_alternatives_are_several() -> None:
+def test_brace_patterns_are_expanded() -> None:
     """In the order in which they stand, however many braces."""
     assert expand_braces(["src/*.{ts,js}", "*.py"]) == ("src/*.ts", "src/*.js", "*.py")
     assert expand_braces(["{a,b}/{c,d}"]) == ("a/c", "a/d", "b/c", "b/d")
     assert len(expand_braces(["{a,b}" * 40])) <= 500
 
 
-def test_a_file_further_down_brings_what_counts_on_the_way_to_it(tmp_path: Path) -> None:
+def test_nested_file_adds_the_instructions_on_its_path(tmp_path: Path) -> None:
     """The person's rules for it, each directory below the first, then the rules from above."""
     wanted = [
         "config/rules/txt.md",
@@ -224,7 +224,7 @@ def test_a_file_further_down_brings_what_counts_on_the_way_to_it(tmp_path: Path)
         ("'*'", "x.py", True),
     ],
 )
-def test_rules_are_for_the_files_that_they_name(
+def test_rules_apply_to_matching_files(
     tmp_path: Path, paths: str, name: str, is_meant: bool
 ) -> None:
     """As seen from the directory that holds them; a broken pattern means nothing."""
@@ -234,7 +234,7 @@ def test_rules_are_for_the_files_that_they_name(
     assert bool(found) == is_meant
 
 
-def test_a_file_elsewhere_brings_nothing_of_its_directory(tmp_path: Path) -> None:
+def test_file_outside_the_directory_adds_nothing(tmp_path: Path) -> None:
     """Only below the directory that the session works in."""
     write(tmp_path / "other/CLAUDE.md", "x")
     grounds = grounds_of(tmp_path)

@@ -169,7 +169,7 @@ def test_nested_instructions_are_sent_when_a_file_there_is_read(tmp_path: Path) 
     assert len(words.attached("nested_memory")) == 4
 
 
-def test_a_file_that_could_not_be_read_brings_nothing(tmp_path: Path) -> None:
+def test_unreadable_file_adds_nothing(tmp_path: Path) -> None:
     """Nor does one that is only looked for."""
     words = Words(tmp_path)
     words.write("sub/CLAUDE.md", "sub\n")
@@ -179,7 +179,7 @@ def test_a_file_that_could_not_be_read_brings_nothing(tmp_path: Path) -> None:
     assert not words.attached("nested_memory")
 
 
-def test_what_is_written_brings_what_counts_there(tmp_path: Path) -> None:
+def test_written_file_adds_nested_instructions(tmp_path: Path) -> None:
     """As what is read does."""
     words = Words(tmp_path)
     words.write("sub/CLAUDE.md", "sub\n")
@@ -226,7 +226,7 @@ def test_the_user_is_notified_of_skipped_instructions(tmp_path: Path) -> None:
     assert len([event for event in events if isinstance(event, Notice)]) == 1
 
 
-def test_a_prompt_that_is_stopped_before_an_answer_is_taken_back(tmp_path: Path) -> None:
+def test_interrupted_unanswered_prompt_is_withdrawn(tmp_path: Path) -> None:
     """What goes along with it does not hold it in the log."""
     words = Words(tmp_path)
     words.write("CLAUDE.md", "x\n")

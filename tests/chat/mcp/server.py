@@ -17,7 +17,7 @@ SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
 
 
 def tools(way: str) -> list[dict[str, Any]]:
-    """Returns what is offered."""
+    """Return what is offered."""
     if way == "many":
         return [{"name": f"t{number}", "inputSchema": SCHEMA} for number in range(500)]
     plain = ("echo", "fail", "error", "structured", "picture", "kinds", "empty", "long", "die")
@@ -31,12 +31,12 @@ def tools(way: str) -> list[dict[str, Any]]:
 
 
 def text(words: str) -> dict[str, Any]:
-    """Returns a block of text."""
+    """Return a block of text."""
     return {"type": "text", "text": words}
 
 
 def called(name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Returns what comes of a call."""
+    """Return what comes of a call."""
     match name:
         case "echo":
             secret = os.environ.get("ANTHROPIC_API_KEY", "none")
@@ -61,7 +61,7 @@ def called(name: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def kinds() -> list[dict[str, Any]]:
-    """Returns one block of every kind."""
+    """Return one block of every kind."""
     return [
         {"type": "resource", "resource": {"uri": "lab://x", "text": "its text"}},
         {"type": "resource_link", "uri": "lab://y", "name": "y", "description": "a link"},
@@ -75,7 +75,7 @@ def kinds() -> list[dict[str, Any]]:
 
 
 def answer(way: str, message: dict[str, Any]) -> dict[str, Any]:
-    """Returns what is answered to a request."""
+    """Return what is answered to a request."""
     given = message.get("params") or {}
     match message["method"]:
         case "initialize":
@@ -97,13 +97,13 @@ def answer(way: str, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def page(offered: list[dict[str, Any]], start: int) -> dict[str, Any]:
-    """Returns a hundred tools, and where the next begin."""
+    """Return a hundred tools, and where the next begin."""
     more = {"nextCursor": str(start + 100)} if start + 100 < len(offered) else {}
     return {"tools": offered[start : start + 100], **more}
 
 
 def main(way: str) -> None:
-    """Answers until nobody asks."""
+    """Answer until nobody asks."""
     if way == "dies":
         sys.exit("it cannot work here")
     if way == "hangs":

@@ -1,4 +1,4 @@
-"""Servers of a session: their tools, what comes of calls, and all that goes wrong with them."""
+"""MCP servers of a session: tools, calls, and failures."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ SERVER = Path(__file__).with_name("server.py")
 
 
 def call(tool: str, **given: Any) -> Mapping[str, Any]:
-    """Returns an answer that calls a tool of the server."""
+    """Return an answer that calls a tool of the server."""
     return {"calls": [{"name": f"mcp__lab__{tool}", "input": given}]}
 
 
@@ -45,11 +45,11 @@ def configured(words: Words, way: str = "well", **env: str) -> None:
 
 
 def results(words: Words) -> list[Any]:
-    """Returns the lines of results."""
+    """Return the lines of results."""
     return [line for line in words.lines if "toolUseResult" in line]
 
 
-def test_calls_are_logged_as_the_client_logs_them(tmp_path: Path) -> None:
+def test_mcp_calls_are_logged_as_by_the_client(tmp_path: Path) -> None:
     """What each kind of result is told and kept as."""
     words = Words(tmp_path, entrypoint="sdk-cli")
     configured(words)
@@ -79,7 +79,7 @@ def test_calls_are_logged_as_the_client_logs_them(tmp_path: Path) -> None:
     assert {line["attributionMcpServer"] for line in answers[1:]} == {"lab"}
 
 
-def test_without_leave_a_tool_is_not_used(tmp_path: Path) -> None:
+def test_unpermitted_tool_is_not_used(tmp_path: Path) -> None:
     """The model is told in the client's words; one that is forbidden is not there at all."""
     words = Words(tmp_path, entrypoint="sdk-cli")
     configured(words)
@@ -94,7 +94,7 @@ def test_without_leave_a_tool_is_not_used(tmp_path: Path) -> None:
     assert not [name for name in offered if name.startswith("mcp__")]
 
 
-def test_what_servers_say_of_themselves_is_told_once(tmp_path: Path) -> None:
+def test_server_instructions_are_sent_once(tmp_path: Path) -> None:
     """Before the skills, as the client tells it."""
     words = Words(tmp_path, entrypoint="sdk-cli")
     configured(words)
@@ -138,7 +138,7 @@ def test_secrets_reach_neither_server_nor_log(tmp_path: Path) -> None:
     assert SECRET_PLACEHOLDER in json.dumps(results(words)[-1]["toolUseResult"])
 
 
-def test_the_older_form_tells_how_a_call_goes_on(tmp_path: Path) -> None:
+def test_older_version_logs_call_progress(tmp_path: Path) -> None:
     """As lines of progress; fields that came later are left out."""
     words = Words(tmp_path, "2.1.29", entrypoint="sdk-cli")
     configured(words)
@@ -154,7 +154,7 @@ def test_the_older_form_tells_how_a_call_goes_on(tmp_path: Path) -> None:
     assert not {"mcpMeta", "mcpCallNotReadOnly"} & results(words)[0].keys()
 
 
-def test_a_server_that_dies_is_started_again(tmp_path: Path) -> None:
+def test_dead_server_is_restarted(tmp_path: Path) -> None:
     """The call that it died of fails; nothing else is lost."""
     words = Words(tmp_path, entrypoint="sdk-cli")
     configured(words)
@@ -174,7 +174,7 @@ def test_a_server_that_dies_is_started_again(tmp_path: Path) -> None:
         ("garbage", "it sent something that is not a message"),
     ],
 )
-def test_a_server_that_is_no_good_is_left_out(tmp_path: Path, way: str, why: str) -> None:
+def test_broken_server_is_left_out(tmp_path: Path, way: str, why: str) -> None:
     """A person is told why, and its processes are gone."""
     server = Server("lab", "user", tmp_path, sys.executable, (str(SERVER), way))
 
@@ -199,7 +199,7 @@ def test_a_server_that_is_no_good_is_left_out(tmp_path: Path, way: str, why: str
     assert (tools, "failed" in line) == ({}, True)
 
 
-def test_a_prompt_does_not_wait_long_for_a_server(tmp_path: Path) -> None:
+def test_prompt_does_not_wait_long_for_a_server(tmp_path: Path) -> None:
     """One that is late joins when it is there."""
     server = Server("lab", "user", tmp_path, sys.executable, (str(SERVER), "hangs"))
 
@@ -212,7 +212,7 @@ def test_a_prompt_does_not_wait_long_for_a_server(tmp_path: Path) -> None:
     assert asyncio.run(begun()) == ["MCP server 'lab' is not ready yet", "off"]
 
 
-def test_a_command_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_command_is_reported(tmp_path: Path) -> None:
     """By its name."""
     words = Words(tmp_path, entrypoint="sdk-cli")
     words.write(".mcp.json", '{"mcpServers": {"lab": {"command": "no-such-command-here"}}}')
@@ -220,7 +220,7 @@ def test_a_command_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert told == ["MCP server 'lab' is not available: command not found: 'no-such-command-here'"]
 
 
-def test_a_server_with_too_many_tools_offers_some(tmp_path: Path) -> None:
+def test_too_many_tools_are_cut(tmp_path: Path) -> None:
     """Page by page, as many as can be told, and a person is told how many."""
     words = Words(tmp_path, entrypoint="sdk-cli")
     configured(words, "many")
@@ -231,7 +231,7 @@ def test_a_server_with_too_many_tools_offers_some(tmp_path: Path) -> None:
     assert told == ["MCP server 'lab': 200 of 300 tools available"]
 
 
-def test_what_a_tool_says_of_itself(tmp_path: Path) -> None:
+def test_tool_descriptions_are_cut(tmp_path: Path) -> None:
     """Cut where it goes on and on."""
     words = Words(tmp_path, entrypoint="sdk-cli")
     configured(words)
@@ -241,7 +241,7 @@ def test_what_a_tool_says_of_itself(tmp_path: Path) -> None:
     assert len(found["mcp__lab__wordy"]["description"]) < MAX_DESCRIPTION + 10
 
 
-def test_a_call_that_never_ends_is_stopped_with_the_turn(tmp_path: Path) -> None:
+def test_endless_call_stops_with_the_turn(tmp_path: Path) -> None:
     """And the session goes on."""
     words = Words(tmp_path)
     words.write(
@@ -281,7 +281,7 @@ def test_results_that_are_more_than_text(tmp_path: Path) -> None:
     ]
 
 
-def test_a_result_that_is_too_long_lies_beside_the_log(tmp_path: Path) -> None:
+def test_long_result_is_stored_beside_the_log(tmp_path: Path) -> None:
     """The model is told where; what just fits is told."""
     made = ResultConverter("lab", tmp_path)
     long = {"content": [{"type": "text", "text": "line\n" * 40_000}]}
@@ -303,7 +303,7 @@ def test_a_result_that_is_too_long_lies_beside_the_log(tmp_path: Path) -> None:
 
 
 def named(folder: Path, *, is_asked: bool = False, **settings: Any) -> dict[str, Server]:
-    """Returns the servers of a project, with some settings of the person."""
+    """Return the servers of a project, with some settings of the person."""
     write(folder / "config/settings.json", json.dumps(settings))
     found = load_settings(folder / "config", folder / "project")
     grounds = ProjectScope(folder / "project", folder / "config")
@@ -311,7 +311,7 @@ def named(folder: Path, *, is_asked: bool = False, **settings: Any) -> dict[str,
     return {one.name: one for one in servers}
 
 
-def test_a_nearer_file_goes_before_others(tmp_path: Path) -> None:
+def test_nearer_configuration_wins(tmp_path: Path) -> None:
     """One's own for the directory, the project's, those above, one's own for all."""
     project = tmp_path / "project"
     local = {"projects": {str(project): {"mcpServers": {"a": {"command": "local"}}}}}
@@ -345,7 +345,7 @@ def test_a_nearer_file_goes_before_others(tmp_path: Path) -> None:
         ({"disabledMcpjsonServers": ["lab"]}, False, False),
     ],
 )
-def test_a_projects_servers_wait_for_leave(
+def test_project_servers_need_approval(
     tmp_path: Path, settings: dict[str, Any], is_asked: bool, is_approved: bool
 ) -> None:
     """Where somebody is there who can give it; what is refused is refused for programs, too."""
@@ -353,7 +353,7 @@ def test_a_projects_servers_wait_for_leave(
     assert named(tmp_path, is_asked=is_asked, **settings)["lab"].is_approved is is_approved
 
 
-def test_a_project_cannot_give_itself_leave(tmp_path: Path) -> None:
+def test_project_cannot_approve_itself(tmp_path: Path) -> None:
     """Its own settings do not count for that."""
     write(tmp_path / "project/.mcp.json", '{"mcpServers": {"lab": {"command": "x"}}}')
     shared = tmp_path / "project/.claude/settings.json"
@@ -363,7 +363,7 @@ def test_a_project_cannot_give_itself_leave(tmp_path: Path) -> None:
     assert named(tmp_path, is_asked=True)["lab"].is_approved
 
 
-def test_a_server_that_waits_is_not_started_until_it_is_approved(tmp_path: Path) -> None:
+def test_unapproved_server_is_not_started(tmp_path: Path) -> None:
     """The person is told how, and can then."""
     server = Server(
         "lab", "project", tmp_path, sys.executable, (str(SERVER), "well"), is_approved=False
@@ -386,7 +386,7 @@ def test_a_server_that_waits_is_not_started_until_it_is_approved(tmp_path: Path)
     assert (none, told, again, is_there) == (0, "lab is ready, with 13 tools", told, True)
 
 
-def test_broken_files_are_told(tmp_path: Path) -> None:
+def test_broken_configurations_are_reported(tmp_path: Path) -> None:
     """And what they name is left out."""
     write(tmp_path / "project/.mcp.json", "{")
     write(tmp_path / ".mcp.json", '{"mcpServers": {"a": {}, "b": {"command": 3}, "c": 4}}')
@@ -396,7 +396,7 @@ def test_broken_files_are_told(tmp_path: Path) -> None:
     assert len(notices) == 4
 
 
-def test_names_of_tools() -> None:
+def test_tool_names() -> None:
     """Letters that the API takes, and not too many."""
     assert tool_name("a b", "c.d/é") == "mcp__a_b__c_d__"
     assert len(tool_name("a" * 100, "b" * 100)) == 128
@@ -404,7 +404,7 @@ def test_names_of_tools() -> None:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Serves a server by HTTP on loopback, made with the SDK."""
+    """Serve a server by HTTP on loopback, made with the SDK."""
     import uvicorn
     from mcp.server.mcpserver import MCPServer
 
@@ -429,7 +429,7 @@ def served() -> Iterator[str]:
     thread.join(10)
 
 
-def test_a_server_can_be_reached_by_http(tmp_path: Path) -> None:
+def test_http_server(tmp_path: Path) -> None:
     """Its tools are as any others; one that is not there is told."""
     words = Words(tmp_path, entrypoint="sdk-cli")
     with served() as url:

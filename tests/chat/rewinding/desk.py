@@ -13,23 +13,23 @@ Json = dict[str, Any]
 
 
 def write(path: Path, content: str) -> Json:
-    """Returns a call that writes a file."""
+    """Return a call that writes a file."""
     return {"name": "Write", "input": {"file_path": str(path), "content": content}}
 
 
 def edit(path: Path, old: str, new: str) -> Json:
-    """Returns a call that changes a file."""
+    """Return a call that changes a file."""
     given = {"file_path": str(path), "old_string": old, "new_string": new}
     return {"name": "Edit", "input": given}
 
 
 def read(path: Path) -> Json:
-    """Returns a call that reads a file."""
+    """Return a call that reads a file."""
     return {"name": "Read", "input": {"file_path": str(path)}}
 
 
 def run(command: str) -> Json:
-    """Returns a call that runs a command."""
+    """Return a call that runs a command."""
     return {"name": "Bash", "input": {"command": command}}
 
 
@@ -48,7 +48,7 @@ class Desk:
         return self.work / name
 
     def open(self, path: Path | None = None) -> Client:
-        """Begins the session, or goes on with one."""
+        """Begin the session, or goes on with one."""
         rest: Json = {"version": self.version, "entrypoint": "cli", "mode": "bypassPermissions"}
         model = ScriptModel({"otherwise": {"text": "Done."}}, name="claude-one")
         if path:
@@ -84,12 +84,12 @@ class Desk:
         return found
 
     def back(self, number: int) -> None:
-        """Goes back before a prompt."""
+        """Go back before a prompt."""
         assert self.client
         asyncio.run(self.client.rewind(self.points[-number]))
 
     def close(self) -> Path:
-        """Leaves the session."""
+        """Leave the session."""
         assert self.client
         asyncio.run(self.client.close())
         return self.client.path

@@ -1,4 +1,4 @@
-"""Files that are put back as they were when a prompt was sent, and those that are left alone."""
+"""Restoring files to their state at a prompt, and leaving others alone."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def told(plan: FileRewindPlan) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_files_hold_again_what_they_held(tmp_path: Path, version: Version) -> None:
+def test_files_are_restored(tmp_path: Path, version: Version) -> None:
     desk = Desk(tmp_path, version)
     old, new, gone = desk.file("old.txt"), desk.file("new.txt"), desk.file("gone.txt")
     old.write_text("one\ntwo\n")
@@ -41,7 +41,7 @@ def test_files_hold_again_what_they_held(tmp_path: Path, version: Version) -> No
     assert not new.exists() and not gone.exists()
 
 
-def test_a_later_prompt_leaves_what_came_before_it(tmp_path: Path) -> None:
+def test_later_prompt_keeps_earlier_changes(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     for number in (1, 2, 3):
@@ -54,7 +54,7 @@ def test_a_later_prompt_leaves_what_came_before_it(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_what_is_as_it_was_is_not_told(tmp_path: Path) -> None:
+def test_unchanged_files_are_not_listed(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
@@ -62,7 +62,7 @@ def test_what_is_as_it_was_is_not_told(tmp_path: Path) -> None:
     assert desk.plan(1).steps == ()
 
 
-def test_a_file_changed_by_hand_is_kept_unless_asked_for(tmp_path: Path) -> None:
+def test_file_changed_by_hand_is_kept_by_default(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
@@ -78,7 +78,7 @@ def test_a_file_changed_by_hand_is_kept_unless_asked_for(tmp_path: Path) -> None
     assert copy.read_text() == "mine\n"
 
 
-def test_a_change_by_hand_between_two_prompts_is_noticed(tmp_path: Path) -> None:
+def test_change_by_hand_between_prompts_is_noticed(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
@@ -88,14 +88,14 @@ def test_a_change_by_hand_between_two_prompts_is_noticed(tmp_path: Path) -> None
     assert told(desk.plan(1)) == {"a.txt": "reverted"}
 
 
-def test_what_a_command_changed_counts_as_somebody_elses(tmp_path: Path) -> None:
+def test_change_by_a_command_counts_as_foreign(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"), run(f"echo more >> {file}"))
     assert told(desk.plan(1)) == {"a.txt": "foreign"}
 
 
-def test_what_a_rewind_put_back_is_nobodys_change(tmp_path: Path) -> None:
+def test_restored_content_is_not_a_foreign_change(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     file.write_text("zero\n")
@@ -110,7 +110,7 @@ def test_what_a_rewind_put_back_is_nobodys_change(tmp_path: Path) -> None:
     assert file.read_text() == "zero\n"
 
 
-def test_a_long_file_is_known_by_its_backup(tmp_path: Path) -> None:
+def test_long_file_is_compared_with_its_backup(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("long.txt")
     file.write_text("begin\n" + "line\n" * 4000)
@@ -118,7 +118,7 @@ def test_a_long_file_is_known_by_its_backup(tmp_path: Path) -> None:
     assert told(desk.plan(1)) == {"long.txt": "reverted"}
 
 
-def test_a_copy_that_is_gone_leaves_the_file_alone(tmp_path: Path) -> None:
+def test_missing_backup_leaves_the_file(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     file.write_text("one\n")
@@ -131,7 +131,7 @@ def test_a_copy_that_is_gone_leaves_the_file_alone(tmp_path: Path) -> None:
     assert file.read_text() == "two\n"
 
 
-def test_nothing_is_written_outside_or_through_a_link(tmp_path: Path) -> None:
+def test_nothing_is_written_outside_or_through_a_symlink(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     outside = tmp_path / "outside.txt"
     outside.write_text("theirs\n")
@@ -156,7 +156,7 @@ def prompt_of(log: Path) -> str:
     return str(next(found).uuid)
 
 
-def test_a_backup_that_leads_elsewhere_is_not_read(tmp_path: Path) -> None:
+def test_backup_path_outside_the_folder_is_not_read(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     file.write_text("one\n")
@@ -175,7 +175,7 @@ def test_a_backup_that_leads_elsewhere_is_not_read(tmp_path: Path) -> None:
     assert plan and told(plan) == {"a.txt": "lost"}
 
 
-def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
+def test_file_changing_meanwhile_is_not_restored(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
@@ -185,7 +185,7 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
     assert file.read_text() == "just now\n"
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_unwritable_file_is_reported(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("sub/a.txt")
     file.parent.mkdir()
@@ -198,7 +198,7 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         plan.apply(overwrite=True)
 
 
-def test_a_prompt_without_a_snapshot_has_no_files(tmp_path: Path) -> None:
+def test_prompt_without_a_snapshot_has_no_files(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     client = desk.open()
     client.runtime.writer._history = None
@@ -208,7 +208,7 @@ def test_a_prompt_without_a_snapshot_has_no_files(tmp_path: Path) -> None:
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=6), st.data())
-def test_any_prompt_brings_back_all_files_of_its_time(
+def test_any_prompt_restores_all_files(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], data: st.DataObject
 ) -> None:
     desk = Desk(tmp_path_factory.mktemp("desk"))

@@ -40,7 +40,7 @@ def texts(points: Sequence[RewindPoint]) -> list[str]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_conversation_goes_on_before_a_prompt(tmp_path: Path, version: Version) -> None:
+def test_conversation_continues_before_a_prompt(tmp_path: Path, version: Version) -> None:
     desk = Desk(tmp_path, version)
     for prompt in ("One.", "Two.", "Three."):
         desk.ask(prompt)
@@ -57,7 +57,7 @@ def test_a_conversation_goes_on_before_a_prompt(tmp_path: Path, version: Version
     assert len(marks) == (version == NEWEST)
 
 
-def test_the_first_prompt_can_be_asked_anew(tmp_path: Path) -> None:
+def test_first_prompt_can_be_replaced(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.ask("One.")
     desk.back(1)
@@ -68,7 +68,7 @@ def test_the_first_prompt_can_be_asked_anew(tmp_path: Path) -> None:
     assert [line["parentUuid"] for line in logged(log) if line["type"] == "user"] == [None, None]
 
 
-def test_a_session_left_after_going_back_goes_on_there(tmp_path: Path) -> None:
+def test_rewound_session_resumes_there(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     for prompt in ("One.", "Two."):
         desk.ask(prompt)
@@ -80,7 +80,7 @@ def test_a_session_left_after_going_back_goes_on_there(tmp_path: Path) -> None:
 
 
 # checklist: P6
-def test_one_can_go_back_in_a_session_that_goes_on(tmp_path: Path) -> None:
+def test_rewind_in_a_resumed_session(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
     desk.ask("Write.", write(file, "one\n"))
@@ -91,7 +91,7 @@ def test_one_can_go_back_in_a_session_that_goes_on(tmp_path: Path) -> None:
     assert (texts(desk.points), file.read_text()) == (["Write."], "one\n")
 
 
-def test_the_model_knows_files_as_it_knew_them_then(tmp_path: Path) -> None:
+def test_file_state_is_rewound_for_the_model(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file, other = desk.file("a.txt"), desk.file("b.txt")
     other.write_text("x\n")
@@ -103,7 +103,7 @@ def test_the_model_knows_files_as_it_knew_them_then(tmp_path: Path) -> None:
     assert set(desk.client.runtime.place.file_views) == {file}
 
 
-def test_nothing_goes_back_while_a_turn_goes_on(tmp_path: Path) -> None:
+def test_no_rewind_during_a_turn(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.ask("One.")
     client = desk.client
@@ -119,7 +119,7 @@ def test_nothing_goes_back_while_a_turn_goes_on(tmp_path: Path) -> None:
     asyncio.run(turn())
 
 
-def test_prompts_before_a_summary_cannot_be_gone_back_to(tmp_path: Path) -> None:
+def test_prompts_before_a_compaction_cannot_be_chosen(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     for prompt in ("One.", "Two."):
         desk.ask(prompt)
@@ -132,7 +132,7 @@ def test_prompts_before_a_summary_cannot_be_gone_back_to(tmp_path: Path) -> None
     assert [words for _, words in sent(desk.close())][-2:] == ["Four.", "Done."]
 
 
-def test_of_what_a_summary_preserved_all_but_the_first_can_be_gone_back_to(tmp_path: Path) -> None:
+def test_preserved_prompts_except_the_first_can_be_chosen(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     for prompt in ("One.", "Two.", "Three."):
         desk.ask(prompt)
@@ -150,7 +150,7 @@ def test_of_what_a_summary_preserved_all_but_the_first_can_be_gone_back_to(tmp_p
 @pytest.mark.parametrize(
     ("name", "text"), [("1", "Three."), ("3", "One."), ("bbbb", "Two."), ("bbbb2222", "Two.")]
 )
-def test_a_prompt_is_named_by_number_or_id(name: str, text: str) -> None:
+def test_prompt_by_number_or_id(name: str, text: str) -> None:
     assert find_rewind_point(POINTS, name).text == text
 
 
@@ -187,7 +187,7 @@ def branch(desk: Desk, title: str = "", point: RewindPoint | None = None) -> tup
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_branch_begins_with_all_that_was_said(tmp_path: Path, version: Version) -> None:
+def test_branch_starts_with_the_whole_conversation(tmp_path: Path, version: Version) -> None:
     desk = Desk(tmp_path, version)
     file = desk.file("a.txt")
     desk.ask("One.", write(file, "one\n"), run("true"))
@@ -219,7 +219,7 @@ def test_a_branch_begins_with_all_that_was_said(tmp_path: Path, version: Version
     assert not file.exists()
 
 
-def test_a_branch_from_before_a_prompt_leaves_the_session_where_it_was(tmp_path: Path) -> None:
+def test_branch_before_a_prompt_leaves_the_session(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     for prompt in ("One.", "Two."):
         desk.ask(prompt)
@@ -230,7 +230,7 @@ def test_a_branch_from_before_a_prompt_leaves_the_session_where_it_was(tmp_path:
     assert [words for _, words in sent(new)] == ["One.", "Done.", "Otherwise.", "Done."]
 
 
-def test_a_branch_without_a_name_is_called_after_its_first_prompt(tmp_path: Path) -> None:
+def test_unnamed_branch_is_titled_after_its_first_prompt(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.ask("One  for all. " + "x" * 200)
     names = [read_title(branch(desk)[1]) for _ in range(3)]
@@ -238,7 +238,7 @@ def test_a_branch_without_a_name_is_called_after_its_first_prompt(tmp_path: Path
     assert names == [f"{start} (Branch)", f"{start} (Branch 2)", f"{start} (Branch 3)"]
 
 
-def test_a_branch_of_nothing(tmp_path: Path) -> None:
+def test_branch_of_an_empty_session(tmp_path: Path) -> None:
     client = Desk(tmp_path).open()
     with pytest.raises(UserError, match="nothing to branch yet"):
         branch_session(client.runtime.writer, client.chain)

@@ -1,4 +1,4 @@
-"""What commands make of what they are given."""
+"""How commands and skills are expanded."""
 
 import asyncio
 from pathlib import Path
@@ -29,12 +29,12 @@ from tests.chat.instructions.files import write
         ("$0", "it's", "it's"),
     ],
 )
-def test_what_is_given_finds_its_place(body: str, given: str, told: str) -> None:
+def test_arguments_fill_placeholders(body: str, given: str, told: str) -> None:
     """Words count from nought; what finds none stands at the end."""
     assert fill_arguments(body, given) == told
 
 
-def test_words_may_have_names() -> None:
+def test_named_arguments() -> None:
     """The head says them, in the order in which they are given."""
     assert (
         fill_arguments("F $first S $second R $rest", "a b", ("first", "second"))
@@ -44,7 +44,7 @@ def test_words_may_have_names() -> None:
 
 
 @given(st.text(alphabet="$ARGUMENTS[]0123\\'\" \nab", max_size=40), st.text(max_size=20))
-def test_any_text_can_be_filled(body: str, given: str) -> None:
+def test_any_text_can_be_expanded(body: str, given: str) -> None:
     """And is what it was where nothing is given and nothing asked for."""
     fill_arguments(body, given)
     if "$" not in body:
@@ -58,12 +58,12 @@ def test_arguments_are_split_like_a_shell_does() -> None:
 
 
 def skill(body: str, *, is_skill: bool = False) -> Skill:
-    """Returns a command with a text."""
+    """Return a command with a text."""
     return Skill("look", parse_document(body), Path("/skills/look/SKILL.md"), is_skill)
 
 
 def said(body: str, *, is_skill: bool = False) -> tuple[str, list[tuple[str, str]]]:
-    """Returns what becomes of a text, and what was run for it."""
+    """Return what becomes of a text, and what was run for it."""
     ran: list[tuple[str, str]] = []
 
     async def run(command: str, written: str) -> str:
@@ -73,14 +73,14 @@ def said(body: str, *, is_skill: bool = False) -> tuple[str, list[tuple[str, str
     return asyncio.run(expand_skill(skill(body, is_skill=is_skill), "x", "id", run)), ran
 
 
-def test_what_commands_of_the_shell_say_takes_their_place() -> None:
+def test_shell_output_replaces_its_command() -> None:
     """In a line behind a blank, and in a block; not where code stands for itself."""
     told, ran = said("$0 !`date` a`!`no`` x!`no`\n```!\nls -l\n```\nend")
     assert told == "x DATE a`!`no`` x!`no`\nLS -L\nend"
     assert ran == [("date", "!`date`"), ("ls -l", "```!\nls -l\n```")]
 
 
-def test_what_is_said_is_not_run_again() -> None:
+def test_output_is_not_expanded_again() -> None:
     """An output that looks like a command stays as it is."""
     told, ran = said("$0 !`a !`")
     assert (told, len(ran)) == ("x A !", 1)
@@ -94,13 +94,13 @@ def test_a_skill_names_its_folder() -> None:
 
 
 def laid_out(folder: Path, *names: str) -> ProjectScope:
-    """Writes commands and skills that say where they lie."""
+    """Write commands and skills that say where they lie."""
     for name in names:
         write(folder / name, name)
     return ProjectScope(folder / "project", folder / "config")
 
 
-def test_skills_go_before_commands_ones_own_before_a_projects(tmp_path: Path) -> None:
+def test_skills_precede_commands_and_user_precedes_project(tmp_path: Path) -> None:
     """And a nearer directory before one further up."""
     grounds = laid_out(
         tmp_path,
@@ -140,12 +140,12 @@ def test_skills_go_before_commands_ones_own_before_a_projects(tmp_path: Path) ->
         ("", "- look: "),
     ],
 )
-def test_how_a_skill_is_listed(text: str, line: str) -> None:
+def test_skill_listing(text: str, line: str) -> None:
     """By its name, the one it gives itself, what it is for and when."""
     assert skill(text, is_skill=True).listing_line == line
 
 
-def test_what_the_head_of_a_skill_says() -> None:
+def test_skill_front_matter() -> None:
     """Who may ask for it, what it lends, who answers."""
     plain = skill("x")
     assert (plain.is_for_model, plain.is_for_person, plain.is_text_only) == (True, True, True)

@@ -1,4 +1,4 @@
-"""Commands and skills in a session: what is logged, lent and refused."""
+"""Commands and skills in a session: log lines, permissions, refusals."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ BASH = "---\nallowed-tools: Bash(echo:*)\n---\n"
 
 
 def call(tool: str, **given: Any) -> Mapping[str, Any]:
-    """Returns an answer that calls a tool."""
+    """Return an answer that calls a tool."""
     return {"calls": [{"name": tool, "input": given}]}
 
 
@@ -36,7 +36,7 @@ def test_a_command_is_logged_with_its_expansion(tmp_path: Path, version: Version
     assert words.messages[0]["content"][-1]["text"].strip() == "Look at the."
 
 
-def test_the_newer_form_says_how_it_came_and_what_it_lends(tmp_path: Path) -> None:
+def test_newer_version_logs_origin_and_permissions(tmp_path: Path) -> None:
     """No mode and no source stand in a command's line; what it allows has a line of its own."""
     words = Words(tmp_path)
     words.write(".claude/commands/plain.md", "Do it.\n")
@@ -72,7 +72,7 @@ def test_the_newer_form_says_how_it_came_and_what_it_lends(tmp_path: Path) -> No
     assert "attributionSkill" not in words.lines[-3]
 
 
-def test_what_a_command_allows_holds_for_its_turn(tmp_path: Path) -> None:
+def test_command_permissions_last_one_turn(tmp_path: Path) -> None:
     """The turn after it asks again, and here nobody is there to ask."""
     words = Words(tmp_path)
     words.write(".claude/commands/greet.md", "---\nallowed-tools: Bash(touch:*), (\n---\nGreet.\n")
@@ -101,9 +101,7 @@ def test_command_output_is_inserted_into_the_text(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_command_that_cannot_be_followed_asks_nothing(
-    tmp_path: Path, text: str, why: str
-) -> None:
+def test_failing_command_sends_nothing(tmp_path: Path, text: str, why: str) -> None:
     """It is logged as one that failed, and the session goes on."""
     words = Words(tmp_path, entrypoint="sdk-cli")
     words.write(".claude/commands/say.md", f"{text}\n")
@@ -121,7 +119,7 @@ def test_a_command_that_cannot_be_followed_asks_nothing(
     assert not (words.work / "made").exists()
 
 
-def test_another_model_answers_where_a_command_wants_it(tmp_path: Path) -> None:
+def test_command_can_choose_a_model(tmp_path: Path) -> None:
     """For its turn alone; short names are known."""
     words = Words(tmp_path)
     words.write(".claude/commands/quick.md", "---\nmodel: haiku\n---\nQuick.\n")
@@ -132,7 +130,7 @@ def test_another_model_answers_where_a_command_wants_it(tmp_path: Path) -> None:
     assert lent["attachment"]["model"] == "haiku"
 
 
-def test_what_is_no_command_is_a_prompt(tmp_path: Path) -> None:
+def test_text_that_is_not_a_command_is_a_prompt(tmp_path: Path) -> None:
     """A path, a name that nobody has, a name in the middle, another spelling."""
     words = Words(tmp_path)
     words.write(".claude/commands/plain.md", "Do it.\n")
@@ -142,7 +140,7 @@ def test_what_is_no_command_is_a_prompt(tmp_path: Path) -> None:
     assert users == [*texts]
 
 
-def test_a_skill_that_is_for_the_model_alone_is_not_for_people(tmp_path: Path) -> None:
+def test_model_only_skill_cannot_be_typed(tmp_path: Path) -> None:
     """They are told so, and nothing is asked."""
     words = Words(tmp_path)
     words.write(".claude/skills/own/SKILL.md", "---\nuser-invocable: false\n---\nx")
@@ -150,7 +148,7 @@ def test_a_skill_that_is_for_the_model_alone_is_not_for_people(tmp_path: Path) -
     assert ended.text.startswith("This skill can only be invoked by Claude")
 
 
-def test_the_model_can_ask_for_a_skill(tmp_path: Path) -> None:
+def test_model_can_use_a_skill(tmp_path: Path) -> None:
     """Its words come behind the result and name the call."""
     words = Words(tmp_path)
     words.write(".claude/skills/look/SKILL.md", "---\ndescription: Looks\n---\nLook at $0.\n")
@@ -172,7 +170,7 @@ def test_the_model_can_ask_for_a_skill(tmp_path: Path) -> None:
     assert answer["attributionSkill"] == "look"
 
 
-def test_a_skill_that_lends_something_is_asked_about(tmp_path: Path) -> None:
+def test_skill_with_permissions_needs_approval(tmp_path: Path) -> None:
     """One of words alone is not; one that a rule allows is not either."""
     words = Words(tmp_path)
     words.write(".claude/skills/lend/SKILL.md", "---\nallowed-tools: Read\n---\nx")
@@ -192,7 +190,7 @@ def test_a_skill_that_lends_something_is_asked_about(tmp_path: Path) -> None:
         ("bad", 'Shell command permission check failed for pattern "!`touch x`"'),
     ],
 )
-def test_a_skill_that_cannot_be_followed(tmp_path: Path, name: str, told: str) -> None:
+def test_failing_skill(tmp_path: Path, name: str, told: str) -> None:
     """The model is told why, and goes on."""
     words = Words(tmp_path)
     words.write(".claude/skills/look/SKILL.md", "x")
@@ -219,7 +217,7 @@ def test_skills_are_listed_once_and_again_when_changed(tmp_path: Path) -> None:
     assert (told["content"], told["isInitial"], told["names"]) == ("- new: News", False, ["new"])
 
 
-def test_without_skills_there_is_no_tool_for_them(tmp_path: Path) -> None:
+def test_without_skills_there_is_no_skill_tool(tmp_path: Path) -> None:
     """Nor with those that the model may not ask for."""
     words = Words(tmp_path)
     words.write(".claude/skills/mine/SKILL.md", "---\ndisable-model-invocation: true\n---\nx")
@@ -239,7 +237,7 @@ def test_the_older_format_lists_skills_in_the_system_prompt(tmp_path: Path) -> N
     assert not [line for line in words.lines if line["type"] == "attachment"]
 
 
-def test_a_command_without_a_shell_says_so(tmp_path: Path) -> None:
+def test_command_without_a_shell_says_so(tmp_path: Path) -> None:
     """Where commands are forbidden altogether."""
     words = Words(tmp_path)
     words.write(".claude/commands/say.md", f"{BASH}!`echo x`\n")
@@ -247,7 +245,7 @@ def test_a_command_without_a_shell_says_so(tmp_path: Path) -> None:
     assert ended.text.endswith("no tool can run commands")
 
 
-def test_a_command_given_nothing_leaves_the_words_of_the_one_before(tmp_path: Path) -> None:
+def test_command_without_arguments_keeps_the_previous_text(tmp_path: Path) -> None:
     """Also where the session goes on with it, and nobody typed anything else."""
     words = Words(tmp_path)
     words.write(".claude/commands/plain.md", "Do it.\n")

@@ -23,14 +23,14 @@ class Desk:
         self.reports: list[Mapping[str, Any]] = []
 
     def put(self, name: str, content: str | bytes) -> Path:
-        """Puts a file into the workspace."""
+        """Put a file into the workspace."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
     async def call(self, tool: str, **arguments: Any) -> Outcome:
-        """Does a call as the loop does it, permission given."""
+        """Do a call as the loop does it, permission given."""
         try:
             proposal = self.tools[tool].propose(arguments, self.place)
             return await self.tools[tool].run(proposal, self.place, self.reports.append)
@@ -38,14 +38,14 @@ class Desk:
             return error.outcome
 
     def do(self, tool: str, **arguments: Any) -> Outcome:
-        """Does one call in an event loop of its own."""
+        """Do one call in an event loop of its own."""
         return asyncio.run(self.call(tool, **arguments))
 
     def told(self, tool: str, **arguments: Any) -> str:
-        """Returns what the model is told, with the workspace as `.`."""
+        """Return what the model is told, with the workspace as `.`."""
         return str(self.do(tool, **arguments).content).replace(str(self.root), ".")
 
     def place_folder(self) -> Path:
-        """Returns the folder that output goes to."""
+        """Return the folder that output goes to."""
         assert self.place.scratch
         return self.place.scratch

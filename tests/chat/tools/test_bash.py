@@ -1,4 +1,4 @@
-"""Bash: what a command says, where it leaves the shell, and that it ends."""
+"""Bash: output, working directory, and ending commands."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ QUIET = "(Bash completed with no output)"
 
 
 def is_alive(pid: int) -> bool:
-    """Tells whether a process runs; one that only waits to be counted does not."""
+    """Return whether a process runs; one that only waits to be counted does not."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -32,7 +32,7 @@ def is_alive(pid: int) -> bool:
 
 
 def ended(pid: int) -> bool:
-    """Waits until a process has ended, within bounds."""
+    """Wait until a process has ended, within bounds."""
     for _ in range(400):
         if not is_alive(pid):
             return True
@@ -41,7 +41,7 @@ def ended(pid: int) -> bool:
 
 
 # checklist: P84, P85, P86, P112
-def test_what_a_command_says(desk: Desk) -> None:
+def test_command_output(desk: Desk) -> None:
     outcome = desk.do("Bash", command="echo out; echo err >&2", description="Say", timeout=9000)
     assert outcome.content == "out\nerr"
     assert outcome.is_error is False
@@ -94,7 +94,7 @@ def test_pictures(desk: Desk, command: str, told: str) -> None:
         ("echo a >> a.txt", "noOutputExpected", False),
     ],
 )
-def test_what_its_words_tell(desk: Desk, command: str, key: str, value: object) -> None:
+def test_exit_messages(desk: Desk, command: str, key: str, value: object) -> None:
     desk.put("a.txt", "a\n")
     desk.put("b.txt", "b\n")
     outcome = desk.do("Bash", command=command)
@@ -109,7 +109,7 @@ def test_other_failures_are_failures(desk: Desk, command: str) -> None:
     assert desk.do("Bash", command=command).is_error is True
 
 
-def test_the_working_directory_is_kept(desk: Desk) -> None:
+def test_working_directory_is_kept(desk: Desk) -> None:
     (desk.root / "sub").mkdir()
     desk.do("Bash", command="cd sub")
     assert desk.told("Bash", command="pwd") == "./sub"
@@ -122,14 +122,14 @@ def test_the_working_directory_is_kept(desk: Desk) -> None:
     assert desk.told("Bash", command="pwd") == "."
 
 
-def test_a_working_directory_that_is_gone_is_left(desk: Desk) -> None:
+def test_missing_working_directory_is_left(desk: Desk) -> None:
     (desk.root / "sub").mkdir()
     desk.do("Bash", command="cd sub")
     (desk.root / "sub").rmdir()
     assert desk.told("Bash", command="pwd") == "."
 
 
-def test_an_image_is_shown_as_one(desk: Desk) -> None:
+def test_image_output_is_an_image(desk: Desk) -> None:
     outcome = desk.do("Bash", command="echo 'data:image/png;base64,aGk='")
     source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
     assert outcome.content == [{"type": "image", "source": source}]
@@ -137,7 +137,7 @@ def test_an_image_is_shown_as_one(desk: Desk) -> None:
 
 
 # checklist: P86, P112
-def test_output_beyond_the_limit_is_kept_beside_the_log(desk: Desk) -> None:
+def test_long_output_is_stored_beside_the_log(desk: Desk) -> None:
     outcome = desk.do("Bash", command="seq 1 10000")
     kept = Path(outcome.output["persistedOutputPath"])
     assert kept.parent == desk.place.results_folder
@@ -153,19 +153,19 @@ def test_output_beyond_the_limit_is_kept_beside_the_log(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(("letters", "is_kept"), [(30_000, False), (30_001, True)])
-def test_the_limit(desk: Desk, letters: int, is_kept: bool) -> None:
+def test_output_limit(desk: Desk, letters: int, is_kept: bool) -> None:
     outcome = desk.do("Bash", command=f"head -c {letters} /dev/zero | tr '\\0' x")
     assert ("persistedOutputPath" in outcome.output) == is_kept
 
 
-def test_without_a_place_for_it_long_output_is_cut(desk: Desk) -> None:
+def test_long_output_is_cut_without_storage(desk: Desk) -> None:
     desk.place.results_folder = None
     told = str(desk.do("Bash", command="seq 1 10000").content)
     assert "characters truncated] ..." in told
     assert len(told) < 31_000
 
 
-def test_output_of_a_failure_is_cut_in_the_middle(desk: Desk) -> None:
+def test_failed_output_is_cut_in_the_middle(desk: Desk) -> None:
     told = str(desk.do("Bash", command="seq 1 10000; exit 1").content)
     assert told.startswith("Exit code 1\n1\n2\n")
     assert "\n\n... [20012 characters truncated] ...\n\n" in told
@@ -180,11 +180,11 @@ def test_output_of_a_failure_is_cut_in_the_middle(desk: Desk) -> None:
         ("a" * 48, "aaaaa\n\n... [38 characters truncated] ...\n\naaaaa"),
     ],
 )
-def test_a_middle_is_left_out_where_that_is_shorter(text: str, told: str) -> None:
+def test_middle_is_only_cut_if_shorter(text: str, told: str) -> None:
     assert truncate_middle(text, 10) == told
 
 
-def test_a_preview_ends_with_a_line(tmp_path: Path) -> None:
+def test_preview_ends_at_a_line(tmp_path: Path) -> None:
     lines = "\n".join(["x" * 99] * 30)
     assert format_preview(lines, 2999, tmp_path).count("x" * 99 + "\n") == 20
     assert "x" * 2000 + "\n..." in format_preview("x" * 3000, 3000, tmp_path)
@@ -199,17 +199,17 @@ def test_times(ms: float, told: str) -> None:
     assert format_duration(ms) == told
 
 
-def test_blank_lines_before_are_left_out() -> None:
+def test_leading_blank_lines_are_removed() -> None:
     assert trim_output("\n  \n\n  a \n\n b \n \n") == "  a \n\n b"
 
 
-def test_a_command_that_only_waits_is_ended_when_its_time_is_up(desk: Desk) -> None:
+def test_sleeping_command_times_out(desk: Desk) -> None:
     outcome = desk.do("Bash", command="sleep 60", timeout=100)
     assert outcome.content == "Exit code 143\nCommand timed out after 0s"
     assert outcome.output == "Error: Exit code 143\nCommand timed out after 0s"
 
 
-def test_any_other_goes_on_in_the_background(desk: Desk) -> None:
+def test_other_commands_continue_in_the_background(desk: Desk) -> None:
     async def play() -> None:
         outcome = await desk.call(
             "Bash", command="echo started; sleep 60 & echo $!; wait", timeout=300
@@ -228,7 +228,7 @@ def test_any_other_goes_on_in_the_background(desk: Desk) -> None:
     asyncio.run(play())
 
 
-def test_a_command_in_the_background_is_told_of_when_it_ends(desk: Desk) -> None:
+def test_background_command_is_reported_when_it_ends(desk: Desk) -> None:
     told: list[ShellTask] = []
     desk.place.on_task_done = told.append
 
@@ -266,7 +266,7 @@ def test_a_command_in_the_background_is_told_of_when_it_ends(desk: Desk) -> None
     asyncio.run(play())
 
 
-def test_the_end_of_a_task_that_was_stopped_is_not_told_again(desk: Desk) -> None:
+def test_end_of_a_stopped_task_is_not_reported_again(desk: Desk) -> None:
     told: list[ShellTask] = []
     desk.place.on_task_done = told.append
 
@@ -279,7 +279,7 @@ def test_the_end_of_a_task_that_was_stopped_is_not_told_again(desk: Desk) -> Non
     assert told == []
 
 
-def test_waiting_for_a_command_is_reported_and_has_an_end(desk: Desk) -> None:
+def test_waiting_for_output_is_reported_and_bounded(desk: Desk) -> None:
     async def play() -> None:
         outcome = await desk.call("Bash", command="exec sleep 60", run_in_background=True)
         name = outcome.output["backgroundTaskId"]
@@ -301,12 +301,12 @@ def test_waiting_for_a_command_is_reported_and_has_an_end(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("tool", ["TaskOutput", "TaskStop"])
-def test_a_task_that_nobody_knows(desk: Desk, tool: str) -> None:
+def test_unknown_task(desk: Desk, tool: str) -> None:
     told = desk.told(tool, task_id="nope")
     assert told == "<tool_use_error>No task found with ID: nope</tool_use_error>"
 
 
-def test_a_task_needs_a_name(desk: Desk) -> None:
+def test_task_id_is_required(desk: Desk) -> None:
     told = desk.told("TaskStop")
     assert told == "<tool_use_error>Missing required parameter: task_id</tool_use_error>"
 
@@ -315,9 +315,7 @@ STUBBORN = "trap '' TERM; echo $$; (trap '' TERM; echo $BASHPID; while :; do sle
 
 
 @pytest.mark.parametrize("how", ["cancelled", "session over", "too late"])
-def test_all_that_a_command_started_is_ended(
-    desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_child_processes_are_killed(desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shell, "TERMINATE_GRACE", 0.2)
     monkeypatch.setattr(shell, "MAX_BACKGROUND_SECONDS", 0.2)
     file = desk.root / "pids"
@@ -355,21 +353,21 @@ def test_all_that_a_command_started_is_ended(
     assert all(ended(pid) for pid in pids)
 
 
-def test_one_that_never_stops_talking_is_ended(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_output_is_killed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shell, "MAX_OUTPUT", 1 << 20)
     outcome = desk.do("Bash", command="yes")
     assert outcome.is_error
     assert str(outcome.content).startswith("Exit code 137\ny\ny\n")
 
 
-def test_ten_megabytes_of_output_are_kept(desk: Desk) -> None:
+def test_ten_megabytes_of_output_are_stored(desk: Desk) -> None:
     outcome = desk.do("Bash", command="head -c 10000000 /dev/zero | tr '\\0' x")
     assert outcome.output["persistedOutputSize"] == 10_000_000
     assert len(str(outcome.content)) < 3000
     assert len(outcome.output["stdout"]) == 30_000
 
 
-def test_what_a_command_leaves_running_is_not_waited_for(desk: Desk) -> None:
+def test_detached_processes_are_not_awaited(desk: Desk) -> None:
     outcome = desk.do("Bash", command="sleep 60 & echo $!")
     pid = int(str(outcome.content))
     assert is_alive(pid)
@@ -389,7 +387,7 @@ def test_progress_is_reported(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> No
     }
 
 
-def test_what_was_written_goes_with_the_session(desk: Desk) -> None:
+def test_output_files_are_deleted_with_the_session(desk: Desk) -> None:
     desk.place.scratch = None
     desk.do("Bash", command="echo hi")
     (tasks,) = desk.place_folder().iterdir()
@@ -399,12 +397,12 @@ def test_what_was_written_goes_with_the_session(desk: Desk) -> None:
     assert not folder.exists()
 
 
-def test_a_folder_of_somebody_else_stays(desk: Desk) -> None:
+def test_foreign_folder_stays(desk: Desk) -> None:
     desk.do("Bash", command="echo hi")
     asyncio.run(stop_all(desk.place))
     assert desk.place.scratch and desk.place.scratch.is_dir()
 
 
-def test_a_command_with_a_null_byte_or_too_long_is_refused(desk: Desk) -> None:
+def test_null_byte_or_too_long_command_is_refused(desk: Desk) -> None:
     assert "null bytes" in desk.told("Bash", command="echo \0")
     assert desk.told("Bash", command="#" * 3_000_000).startswith("Cannot run the command: ")

@@ -1,4 +1,4 @@
-"""Write and Edit: what a file holds then, and what is told of it."""
+"""Write and Edit: file contents afterwards, and the result text."""
 
 import os
 import tempfile
@@ -23,7 +23,7 @@ SINCE = (
 
 
 # checklist: P84, P85, P86, P110
-def test_a_file_is_made(desk: Desk) -> None:
+def test_file_is_created(desk: Desk) -> None:
     path = str(desk.root / "new" / "folder" / "a.txt")
     outcome = desk.do("Write", file_path=path, content="one\n")
     assert Path(path).read_text() == "one\n"
@@ -39,7 +39,7 @@ def test_a_file_is_made(desk: Desk) -> None:
 
 
 # checklist: P86, P110
-def test_a_file_is_replaced(desk: Desk) -> None:
+def test_file_is_replaced(desk: Desk) -> None:
     path = str(desk.put("a.txt", "one\n"))
     outcome = desk.do("Write", file_path=path, content="two\n")
     assert Path(path).read_text() == "two\n"
@@ -57,7 +57,7 @@ def test_a_file_is_replaced(desk: Desk) -> None:
 
 
 # checklist: P84, P85, P86, P111
-def test_a_text_is_replaced(desk: Desk) -> None:
+def test_text_is_replaced(desk: Desk) -> None:
     path = str(desk.put("a.txt", "one\ntwo\nthree\n"))
     desk.do("Read", file_path=path)
     outcome = desk.do("Edit", file_path=path, old_string="two", new_string="2")
@@ -83,7 +83,7 @@ def test_a_text_is_replaced(desk: Desk) -> None:
 
 
 # checklist: P111
-def test_a_text_is_replaced_wherever_it_stands(desk: Desk) -> None:
+def test_replace_all(desk: Desk) -> None:
     desk.put("a.txt", "two\none\ntwo\n")
     refused = desk.told("Edit", file_path="a.txt", old_string="two", new_string="2")
     assert refused.startswith("<tool_use_error>Found 2 matches of the string to replace, but")
@@ -98,7 +98,7 @@ def test_a_text_is_replaced_wherever_it_stands(desk: Desk) -> None:
 @given(
     st.text('ab\r\n\t“"', max_size=30), st.text('ab\n"', max_size=4), st.text("cd\n", max_size=4)
 )
-def test_what_was_and_the_patch_are_what_is(text: str, old: str, new: str) -> None:
+def test_patch_applied_to_the_original_gives_the_result(text: str, old: str, new: str) -> None:
     assume(old != new)
     with tempfile.TemporaryDirectory() as folder:
         desk = Desk(Path(folder))
@@ -140,7 +140,7 @@ def _spaced(line: str) -> str:
         (b"aXbXc", "aX", "$& \\1 \\g<0>", b"$& \\1 \\g<0>bXc"),
     ],
 )
-def test_all_else_stays_as_it_is(desk: Desk, held: bytes, old: str, new: str, holds: bytes) -> None:
+def test_rest_of_the_file_stays(desk: Desk, held: bytes, old: str, new: str, holds: bytes) -> None:
     path = desk.put("a.txt", held)
     desk.do("Edit", file_path="a.txt", old_string=old, new_string=new)
     assert path.read_bytes() == holds
@@ -155,7 +155,7 @@ def test_all_else_stays_as_it_is(desk: Desk, held: bytes, old: str, new: str, ho
         (b"a\n", "x\r\ny\n", b"x\r\ny\n"),
     ],
 )
-def test_a_file_keeps_its_encoding(desk: Desk, held: bytes, content: str, holds: bytes) -> None:
+def test_file_keeps_its_encoding(desk: Desk, held: bytes, content: str, holds: bytes) -> None:
     path = desk.put("a.txt", held)
     desk.do("Write", file_path="a.txt", content=content)
     assert path.read_bytes() == holds
@@ -183,7 +183,7 @@ def test_a_file_keeps_its_encoding(desk: Desk, held: bytes, content: str, holds:
         (("nul.txt", "a", "x"), "File has NUL bytes in its first 8 KB: binary data"),
     ],
 )
-def test_edits_that_are_refused(desk: Desk, arguments: tuple[str, str, str], told: str) -> None:
+def test_refused_edits(desk: Desk, arguments: tuple[str, str, str], told: str) -> None:
     held = {"a.txt": b"one\n", "b.ipynb": b"{}", "latin.txt": b"caf\xe9", "nul.txt": b"a\0"}
     for name, data in held.items():
         desk.put(name, data)
@@ -196,14 +196,14 @@ def test_edits_that_are_refused(desk: Desk, arguments: tuple[str, str, str], tol
     assert all((desk.root / name).read_bytes() == data for name, data in held.items())
 
 
-def test_an_edit_can_make_a_file(desk: Desk) -> None:
+def test_edit_can_create_a_file(desk: Desk) -> None:
     outcome = desk.do("Edit", file_path="new.txt", old_string="", new_string="made\n")
     assert (desk.root / "new.txt").read_text() == "made\n"
     assert outcome.output["originalFile"] == ""
     assert outcome.output["structuredPatch"][0]["lines"] == ["+made"]
 
 
-def test_writes_that_are_refused(desk: Desk) -> None:
+def test_refused_writes(desk: Desk) -> None:
     desk.put("latin.txt", b"caf\xe9")
     (desk.root / "sub").mkdir()
     told = desk.told("Write", file_path="latin.txt", content="x")
@@ -214,7 +214,7 @@ def test_writes_that_are_refused(desk: Desk) -> None:
     )
 
 
-def test_what_somebody_else_changed_is_not_overwritten(desk: Desk) -> None:
+def test_file_changed_by_others_is_not_overwritten(desk: Desk) -> None:
     path = desk.put("a.txt", "one\n")
     desk.do("Read", file_path="a.txt")
     path.write_text("one by somebody else\n")
@@ -228,7 +228,7 @@ def test_what_somebody_else_changed_is_not_overwritten(desk: Desk) -> None:
     ("now", "is_done"),
     [("one\nby somebody else\n", True), ("one\none\n", False), ("eins\n", False)],
 )
-def test_a_text_that_still_stands_once_is_replaced(desk: Desk, now: str, is_done: bool) -> None:
+def test_text_that_still_occurs_once_is_replaced(desk: Desk, now: str, is_done: bool) -> None:
     path = desk.put("a.txt", "one\ntwo\n")
     desk.do("Read", file_path="a.txt")
     path.write_text(now)
@@ -244,7 +244,7 @@ def test_a_text_that_still_stands_once_is_replaced(desk: Desk, now: str, is_done
     assert again.content == "The file a.txt has been updated successfully."
 
 
-def test_only_other_line_ends_are_no_change(desk: Desk) -> None:
+def test_changed_line_endings_alone_are_no_change(desk: Desk) -> None:
     path = desk.put("a.txt", "one\ntwo\n")
     desk.do("Read", file_path="a.txt")
     path.write_bytes(b"one\r\ntwo\r\n")
@@ -261,7 +261,7 @@ def test_only_other_line_ends_are_no_change(desk: Desk) -> None:
         ({"file_path": "gone.txt", "new_string": "x  "}, {"replace_all": False}),
     ],
 )
-def test_arguments_are_logged_with_what_they_leave_unsaid(
+def test_arguments_are_logged_with_defaults(
     desk: Desk, given: dict[str, Any], logged: dict[str, Any]
 ) -> None:
     desk.put("a.txt", "one")
@@ -273,19 +273,19 @@ def test_arguments_are_logged_with_what_they_leave_unsaid(
 
 
 @pytest.mark.parametrize("more", [{"new_string": 5}, {"bogus": 1}, {"file_path": "a\0"}])
-def test_arguments_that_are_wrong_are_logged_as_they_came(desk: Desk, more: dict[str, Any]) -> None:
+def test_wrong_arguments_are_logged_unchanged(desk: Desk, more: dict[str, Any]) -> None:
     asked = {"file_path": "a.txt", "old_string": "one", "new_string": "1"} | more
     assert normalize_edit(asked, desk.place) == asked
 
 
-def test_a_file_that_was_only_touched_is_written(desk: Desk) -> None:
+def test_touched_file_is_written(desk: Desk) -> None:
     path = desk.put("a.txt", "one\n")
     desk.do("Read", file_path="a.txt")
     os.utime(path, ns=(1, 1))
     assert not desk.do("Write", file_path="a.txt", content="x").is_error
 
 
-def test_what_changes_while_somebody_is_asked_is_not_overwritten(desk: Desk) -> None:
+def test_file_changed_during_the_question_is_not_overwritten(desk: Desk) -> None:
     import asyncio
 
     path = desk.put("a.txt", "one\n")
@@ -299,7 +299,7 @@ def test_what_changes_while_somebody_is_asked_is_not_overwritten(desk: Desk) -> 
     assert path.read_text() == "one, but other\n"
 
 
-def test_edits_that_were_proposed_together_both_come(desk: Desk) -> None:
+def test_edits_proposed_together_are_both_applied(desk: Desk) -> None:
     import asyncio
 
     path = desk.put("a.txt", "one\ntwo\n")
@@ -342,15 +342,13 @@ def test_changes_by_the_user_are_marked_in_the_result(desk: Desk, tool: str) -> 
 
 
 @pytest.mark.parametrize(("letters", "is_kept"), [(10_000, True), (10_001, False)])
-def test_the_log_keeps_what_a_short_file_held(desk: Desk, letters: int, is_kept: bool) -> None:
+def test_log_keeps_the_original_of_a_short_file(desk: Desk, letters: int, is_kept: bool) -> None:
     desk.put("a.txt", "x" * letters)
     outcome = desk.do("Write", file_path="a.txt", content="y")
     assert outcome.output["originalFile"] == ("x" * letters if is_kept else None)
 
 
-def test_a_file_that_is_too_large_is_left_to_commands(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_large_file_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edit, "MAX_EDIT_BYTES", 3)
     desk.put("a.txt", "1234")
     assert "too large to change" in desk.told("Write", file_path="a.txt", content="x")
@@ -358,14 +356,14 @@ def test_a_file_that_is_too_large_is_left_to_commands(
     assert not desk.do("Write", file_path="b.txt", content="x").is_error
 
 
-def test_a_file_keeps_its_permissions(desk: Desk) -> None:
+def test_file_keeps_its_mode(desk: Desk) -> None:
     path = desk.put("a.sh", "echo\n")
     path.chmod(0o755)
     desk.do("Edit", file_path="a.sh", old_string="echo", new_string="echo 1")
     assert path.stat().st_mode & 0o777 == 0o755
 
 
-def test_files_are_kept_before_they_change(desk: Desk) -> None:
+def test_files_are_backed_up_before_changes(desk: Desk) -> None:
     path = desk.put("a.txt", "one\n")
     kept: list[str] = []
     desk.place.before_change = lambda changed: kept.append(changed.read_text())
@@ -375,7 +373,7 @@ def test_files_are_kept_before_they_change(desk: Desk) -> None:
     assert path.read_text() == "two\n"
 
 
-def test_a_draft_is_not_left_behind(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_file_is_removed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.put("a.txt", "one\n")
 
     def full(*_: Any, **__: Any) -> None:
@@ -388,7 +386,7 @@ def test_a_draft_is_not_left_behind(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     assert (desk.root / "a.txt").read_text() == "one\n"
 
 
-def test_cells_of_a_notebook_are_changed(desk: Desk) -> None:
+def test_notebook_cells_are_edited(desk: Desk) -> None:
     import json
 
     cells = [{"cell_type": "code", "id": "a1", "source": "1", "metadata": {}, "outputs": [{}]}]

@@ -24,7 +24,7 @@ from tests.chat.stage import Stage
         "uniq -c a",
     ],
 )
-def test_what_only_looks(command: str) -> None:
+def test_read_only_commands(command: str) -> None:
     assert is_read_only(command)
 
 
@@ -65,11 +65,11 @@ def test_what_only_looks(command: str) -> None:
         "python -c 1",
     ],
 )
-def test_what_may_change_something(command: str) -> None:
+def test_writing_commands(command: str) -> None:
     assert not is_read_only(command)
 
 
-def test_commands_that_only_look_are_run_at_the_same_time(tmp_path: Path) -> None:
+def test_read_only_commands_run_in_parallel(tmp_path: Path) -> None:
     """The first ends once the second has ended: one after the other, it would never."""
     bell = tmp_path / "bell"
     os.mkfifo(bell)

@@ -1,4 +1,4 @@
-"""Whatever a call names, nothing outside of the workspace is written, and no link is run after."""
+"""Nothing outside the workspace is written, and no symlink is followed."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ def outside(desk: Desk) -> Path:
 
 
 def writes(name: str) -> list[tuple[str, dict[str, Any]]]:
-    """Returns the calls that would write a file."""
+    """Return the calls that would write a file."""
     return [
         ("Write", {"file_path": name, "content": "ours"}),
         ("Edit", {"file_path": name, "old_string": "theirs", "new_string": "ours"}),
@@ -49,7 +49,7 @@ def writes(name: str) -> list[tuple[str, dict[str, Any]]]:
         "../work2/new.txt",
     ],
 )
-def test_no_name_leads_out(desk: Desk, outside: Path, name: str) -> None:
+def test_no_name_escapes(desk: Desk, outside: Path, name: str) -> None:
     (desk.root / "sub").mkdir()
     (desk.root / "into").symlink_to(outside)
     (desk.root / "file").symlink_to(outside / "theirs.txt")
@@ -63,9 +63,7 @@ def test_no_name_leads_out(desk: Desk, outside: Path, name: str) -> None:
     assert not (desk.root.parent / "work2").exists()
 
 
-def test_an_absolute_path_outside_is_refused_with_what_is_allowed(
-    desk: Desk, outside: Path
-) -> None:
+def test_outside_path_is_refused_with_the_allowed_folders(desk: Desk, outside: Path) -> None:
     told = desk.told("Write", file_path=str(outside / "new.txt"), content="x")
     assert told == (
         f"<tool_use_error>Refusing to write {outside}/new.txt: it is outside the workspace. Files"
@@ -73,14 +71,14 @@ def test_an_absolute_path_outside_is_refused_with_what_is_allowed(
     )
 
 
-def test_further_folders_can_be_written(desk: Desk, outside: Path) -> None:
+def test_additional_folders_can_be_written(desk: Desk, outside: Path) -> None:
     desk.place.extra_directories = (outside,)
     outcome = desk.do("Write", file_path=str(outside / "new.txt"), content="x")
     assert not outcome.is_error
     assert (outside / "new.txt").read_text() == "x"
 
 
-def test_a_link_within_the_workspace_is_named_for_what_it_is(desk: Desk) -> None:
+def test_symlink_in_the_workspace_is_named(desk: Desk) -> None:
     path = desk.put("a.txt", "one\n")
     (desk.root / "link").symlink_to(path)
     assert desk.told("Write", file_path="link", content="x") == (
@@ -89,7 +87,7 @@ def test_a_link_within_the_workspace_is_named_for_what_it_is(desk: Desk) -> None
     )
 
 
-def test_a_folder_that_is_a_link_within_the_workspace_is_fine(desk: Desk) -> None:
+def test_symlinked_folder_in_the_workspace_works(desk: Desk) -> None:
     (desk.root / "real").mkdir()
     (desk.root / "link").symlink_to(desk.root / "real")
     assert not desk.do("Write", file_path="link/a.txt", content="x").is_error
@@ -97,7 +95,7 @@ def test_a_folder_that_is_a_link_within_the_workspace_is_fine(desk: Desk) -> Non
 
 
 @pytest.mark.parametrize("swapped", ["folder", "file"])
-def test_a_link_put_there_after_the_question_is_not_followed(
+def test_symlink_created_after_the_question_is_not_followed(
     desk: Desk, outside: Path, swapped: str
 ) -> None:
     (desk.root / "sub").mkdir()
@@ -113,7 +111,7 @@ def test_a_link_put_there_after_the_question_is_not_followed(
     assert (outside / "theirs.txt").read_text() == "theirs\n"
 
 
-def test_a_reading_that_was_allowed_reads_nothing_else(desk: Desk, outside: Path) -> None:
+def test_allowed_read_reads_nothing_else(desk: Desk, outside: Path) -> None:
     path = desk.put("a.txt", "mine")
     tool = desk.tools["Read"]
     proposal = tool.propose({"file_path": "a.txt"}, desk.place)
@@ -123,7 +121,7 @@ def test_a_reading_that_was_allowed_reads_nothing_else(desk: Desk, outside: Path
         asyncio.run(tool.run(proposal, desk.place, desk.reports.append))
 
 
-def test_a_race_of_links_writes_nothing_outside(desk: Desk, outside: Path) -> None:
+def test_symlink_race_writes_nothing_outside(desk: Desk, outside: Path) -> None:
     """Somebody swaps a folder for a link and back, as fast as they can, while files are written."""
     sub, is_over = desk.root / "sub", threading.Event()
 
@@ -148,7 +146,7 @@ def test_a_race_of_links_writes_nothing_outside(desk: Desk, outside: Path) -> No
     assert (outside / "theirs.txt").read_text() == "theirs\n"
 
 
-def test_the_walk_itself_follows_no_link(tmp_path: Path) -> None:
+def test_path_walk_follows_no_symlink(tmp_path: Path) -> None:
     real = tmp_path.resolve() / "real"
     real.mkdir()
     (real / "a.txt").write_text("a")
@@ -165,7 +163,7 @@ def test_the_walk_itself_follows_no_link(tmp_path: Path) -> None:
     assert (real / "a.txt").read_text() == "a"
 
 
-def test_what_is_no_plain_file_is_not_replaced(desk: Desk) -> None:
+def test_special_files_are_not_replaced(desk: Desk) -> None:
     os.mkfifo(desk.root / "pipe")
     assert desk.do("Write", file_path="pipe", content="x").is_error
     with pytest.raises(OSError):
@@ -173,7 +171,7 @@ def test_what_is_no_plain_file_is_not_replaced(desk: Desk) -> None:
     assert not (desk.root / "pipe").is_file()
 
 
-def test_a_workspace_behind_a_link_is_the_folder_it_leads_to(tmp_path: Path) -> None:
+def test_symlinked_workspace_is_resolved(tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
     link.symlink_to(real)
@@ -186,7 +184,7 @@ def test_a_workspace_behind_a_link_is_the_folder_it_leads_to(tmp_path: Path) -> 
     assert place.is_readable(real.resolve() / "r" / "a.txt")
 
 
-def test_reading_elsewhere_is_for_whoever_gives_leave(desk: Desk, outside: Path) -> None:
+def test_reading_outside_needs_permission(desk: Desk, outside: Path) -> None:
     proposal = desk.tools["Read"].propose({"file_path": "../outside/theirs.txt"}, desk.place)
     assert proposal.paths == (outside / "theirs.txt",)
     assert not desk.place.is_readable(proposal.paths[0])

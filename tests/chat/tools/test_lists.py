@@ -1,4 +1,4 @@
-"""TodoWrite and the Task tools: lists that the model keeps."""
+"""TodoWrite and the Task tools: lists kept by the model."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ TWO = {"content": "Two", "status": "pending", "activeForm": "Doing two"}
 
 
 # checklist: P84, P85, P86, P116
-def test_a_list_is_written_as_a_whole(desk: Desk) -> None:
+def test_todo_list_is_written_as_a_whole(desk: Desk) -> None:
     first = desk.do("TodoWrite", todos=[ONE, TWO])
     assert first.content == (
         "Todos have been modified successfully. Ensure that you continue to use the todo list to"
@@ -23,7 +23,7 @@ def test_a_list_is_written_as_a_whole(desk: Desk) -> None:
     assert second.output == {"oldTodos": [ONE, TWO], "newTodos": [TWO]}
 
 
-def test_a_list_that_is_done_is_empty(desk: Desk) -> None:
+def test_finished_list_is_empty(desk: Desk) -> None:
     done = {**ONE, "status": "completed"}
     assert desk.do("TodoWrite", todos=[done]).output["newTodos"] == [done]
     assert desk.do("TodoWrite", todos=[]).output["oldTodos"] == []
@@ -40,7 +40,7 @@ def test_a_list_that_is_done_is_empty(desk: Desk) -> None:
         ({**ONE, "more": 1}, ["todos", 0, "more"]),
     ],
 )
-def test_things_to_do_that_are_none(desk: Desk, todo: Any, path: list[Any]) -> None:
+def test_invalid_todos(desk: Desk, todo: Any, path: list[Any]) -> None:
     outcome = desk.do("TodoWrite", todos=[todo])
     assert outcome.is_error
     assert json.loads(outcome.output.removeprefix("InputValidationError: "))[0]["path"] == path
@@ -48,7 +48,7 @@ def test_things_to_do_that_are_none(desk: Desk, todo: Any, path: list[Any]) -> N
 
 
 # checklist: P84
-def test_tasks_are_kept_one_by_one(desk: Desk) -> None:
+def test_tasks_are_updated_individually(desk: Desk) -> None:
     told = [
         desk.told("TaskCreate", subject="one", description="do one"),
         desk.told("TaskCreate", subject="two", activeForm="Doing two"),
@@ -90,7 +90,7 @@ def test_tasks_are_kept_one_by_one(desk: Desk) -> None:
 
 
 # checklist: P86
-def test_what_the_log_keeps_of_tasks(desk: Desk) -> None:
+def test_task_results_in_the_log(desk: Desk) -> None:
     made = desk.do("TaskCreate", subject="one", description="do one", metadata={"k": 1, "l": 2})
     assert made.output == {"task": {"id": "1", "subject": "one", "description": "do one"}}
     changed = desk.do(
@@ -120,6 +120,6 @@ def test_what_the_log_keeps_of_tasks(desk: Desk) -> None:
     assert desk.do("TaskGet", taskId="9").output == {"task": None}
 
 
-def test_an_empty_list_says_so(desk: Desk) -> None:
+def test_empty_list_says_so(desk: Desk) -> None:
     assert desk.told("TaskList") == "No tasks found"
     assert "`description` is missing" in desk.told("TaskCreate", subject="")

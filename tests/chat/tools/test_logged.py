@@ -1,4 +1,4 @@
-"""The tools in a turn: each result is in the log, under its call, with what is shown of it."""
+"""Tools in a turn: each result is logged under its call with its display form."""
 
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ def test_every_tool_in_a_turn(tmp_path: Path, version: Version) -> None:
 
 
 # checklist: P85, P86
-def test_a_call_that_fails_in_a_turn(tmp_path: Path) -> None:
+def test_failed_call_in_a_turn(tmp_path: Path) -> None:
     calls = [
         {"name": "Read", "input": {"file_path": "nowhere.txt"}},
         {"name": "Edit", "input": {"file_path": "a.txt"}},
@@ -112,7 +112,7 @@ def test_a_call_that_fails_in_a_turn(tmp_path: Path) -> None:
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_the_end_of_a_command_is_told_with_the_call_that_started_it(tmp_path: Path) -> None:
+def test_end_of_a_command_names_its_call(tmp_path: Path) -> None:
     started = {"command": "exit 4", "run_in_background": True, "description": "quick"}
     waits = {"command": "sleep 0.4; touch x"}
     calls = [{"calls": [{"name": "Bash", "input": given}]} for given in (started, waits)]

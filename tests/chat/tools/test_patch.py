@@ -1,4 +1,4 @@
-"""Patches: what leads from one text to another."""
+"""Patches: from one text to another."""
 
 import difflib
 
@@ -16,12 +16,12 @@ TEXTS = st.tuples(LINES, st.booleans()).map(
 
 
 @given(TEXTS, TEXTS)
-def test_a_text_and_its_patch_are_the_other_text(old: str, new: str) -> None:
+def test_patch_gives_the_other_text(old: str, new: str) -> None:
     assert apply_hunks(old, build_hunks(old, new)) == new
 
 
 @given(LINES, LINES)
-def test_no_way_is_shorter(old: list[str], new: list[str]) -> None:
+def test_patch_is_minimal(old: list[str], new: list[str]) -> None:
     made = sum(mark != " " for mark, _ in diff_lines(old, new))
     kept = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
     for i, a in enumerate(old):
@@ -31,14 +31,14 @@ def test_no_way_is_shorter(old: list[str], new: list[str]) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_hunks_say_where_they_are(old: str, new: str) -> None:
+def test_hunk_positions(old: str, new: str) -> None:
     for hunk in build_hunks(old, new):
         marks = [line[0] for line in hunk["lines"]]
         assert hunk["oldLines"] == sum(mark in " -" for mark in marks)
         assert hunk["newLines"] == sum(mark in " +" for mark in marks)
 
 
-def test_a_hunk_has_three_lines_around_it() -> None:
+def test_hunk_has_three_context_lines() -> None:
     old = "".join(f"l{number}\n" for number in range(40))
     assert build_patch(old, old.replace("l20\n", "L20\n")) == [
         {
@@ -52,7 +52,7 @@ def test_a_hunk_has_three_lines_around_it() -> None:
 
 
 @pytest.mark.parametrize(("gap", "number"), [(6, 1), (7, 2)])
-def test_changes_that_are_near_are_one_hunk(gap: int, number: int) -> None:
+def test_near_changes_share_a_hunk(gap: int, number: int) -> None:
     old = ["x", *map(str, range(gap)), "y"]
     new = ["X", *old[1:-1], "Y"]
     assert len(build_hunks("\n".join(old), "\n".join(new))) == number
@@ -73,7 +73,7 @@ def test_pictures(old: str, new: str, told: list[str]) -> None:
     assert [line for hunk in build_patch(old, new) for line in hunk["lines"]] == told
 
 
-def test_an_empty_text_begins_at_line_one() -> None:
+def test_empty_text_begins_at_line_one() -> None:
     assert build_patch("", "a\n")[0] | {"lines": []} == {
         "oldStart": 1,
         "oldLines": 0,
@@ -83,7 +83,7 @@ def test_an_empty_text_begins_at_line_one() -> None:
     }
 
 
-def test_texts_that_are_far_apart_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_different_texts_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patches, "MAX_EDITS", 3)
     old, new = "a\n1\n2\n3\nz\n", "a\n4\n2\n5\nz\n"
     found = build_hunks(old, new)
@@ -91,7 +91,7 @@ def test_texts_that_are_far_apart_are_replaced(monkeypatch: pytest.MonkeyPatch) 
     assert apply_hunks(old, found) == new
 
 
-def test_a_patch_reads_as_others_write_it() -> None:
+def test_patch_matches_other_implementations() -> None:
     old, new = "a\nb\nc\nd\n", "a\nB\nc\nd\ne\n"
     told = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="")
     assert build_hunks(old, new)[0]["lines"] == [*told][3:]

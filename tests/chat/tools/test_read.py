@@ -1,4 +1,4 @@
-"""Read: what the model is shown of a file, and what the log keeps of that."""
+"""Read: what the model sees of a file, and what the log keeps."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ DOT = base64.b64decode(
 
 
 # checklist: P84, P85, P86, P109
-def test_lines_come_with_their_numbers(desk: Desk) -> None:
+def test_lines_are_numbered(desk: Desk) -> None:
     path = str(desk.put("a.txt", "one\ntwo\nthree\n"))
     outcome = desk.do("Read", file_path=path)
     assert outcome.content == "1\tone\n2\ttwo\n3\tthree\n4\t"
@@ -55,7 +55,7 @@ def test_lines_come_with_their_numbers(desk: Desk) -> None:
         ),
     ],
 )
-def test_a_part_of_a_file(desk: Desk, asked: dict[str, Any], told: str) -> None:
+def test_partial_read(desk: Desk, asked: dict[str, Any], told: str) -> None:
     desk.put("a.txt", "one\ntwo\nthree\n")
     assert desk.told("Read", file_path="a.txt", **asked) == told
 
@@ -65,7 +65,7 @@ def test_a_part_of_a_file(desk: Desk, asked: dict[str, Any], told: str) -> None:
     st.integers(1, 12),
     st.integers(1, 12),
 )
-def test_parts_are_the_lines_of_the_file(text: str, offset: int, limit: int) -> None:
+def test_parts_join_to_the_file(text: str, offset: int, limit: int) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +92,7 @@ def test_parts_are_the_lines_of_the_file(text: str, offset: int, limit: int) -> 
         ("a\x0cb\u2028c".encode(), "1\ta\x0cb\u2028c"),
     ],
 )
-def test_bytes_become_text(desk: Desk, data: bytes, told: str) -> None:
+def test_decoding(desk: Desk, data: bytes, told: str) -> None:
     desk.put("a.txt", data)
     assert desk.told("Read", file_path="a.txt").startswith(told)
 
@@ -112,7 +112,7 @@ def test_bytes_become_text(desk: Desk, data: bytes, told: str) -> None:
         ("to_zero", "<tool_use_error>Cannot read"),
     ],
 )
-def test_what_cannot_be_read(desk: Desk, name: str, told: str) -> None:
+def test_unreadable_files(desk: Desk, name: str, told: str) -> None:
     desk.put("a.txt", "one")
     desk.put("a.dat", "one")
     (desk.root / "sub").mkdir()
@@ -124,7 +124,7 @@ def test_what_cannot_be_read(desk: Desk, name: str, told: str) -> None:
     assert str(outcome.output).startswith("Error: ")
 
 
-def test_a_large_file_is_read_in_parts(desk: Desk) -> None:
+def test_large_file_is_read_in_parts(desk: Desk) -> None:
     desk.put("big.txt", "0123456789abcde\n" * 20_000)
     told = desk.told("Read", file_path="big.txt")
     assert told.startswith("File content (312.5KB) exceeds maximum allowed size (256KB). Use")
@@ -136,7 +136,7 @@ def test_a_large_file_is_read_in_parts(desk: Desk) -> None:
     assert whole.output["file"]["numLines"] == 20_001
 
 
-def test_a_long_file_is_cut_and_says_so(desk: Desk) -> None:
+def test_long_file_is_cut_and_says_so(desk: Desk) -> None:
     desk.put("long.txt", "0123456789\n" * 20_000)
     outcome = desk.do("Read", file_path="long.txt")
     file = outcome.output["file"]
@@ -145,7 +145,7 @@ def test_a_long_file_is_cut_and_says_so(desk: Desk) -> None:
     assert f"[The first {file['numLines']} of 20001 lines." in outcome.content
 
 
-def test_an_image_is_shown_as_one(desk: Desk) -> None:
+def test_image_is_an_image(desk: Desk) -> None:
     path = str(desk.put("dot.png", DOT))
     outcome = desk.do("Read", file_path=path)
     encoded = base64.b64encode(DOT).decode()
@@ -174,12 +174,12 @@ def test_an_image_is_shown_as_one(desk: Desk) -> None:
         ("image/png", b"\x89PNG\r\n\x1a\n" + bytes(8) + struct.pack(">II", 3, 5)),
     ],
 )
-def test_images_say_how_large_they_are(kind: str, data: bytes) -> None:
+def test_image_sizes(kind: str, data: bytes) -> None:
     assert read_dimensions(kind, data) == (3, 5)
     assert read_dimensions(kind, data[:9]) is None
 
 
-def test_what_only_is_named_like_an_image(desk: Desk) -> None:
+def test_file_only_named_like_an_image(desk: Desk) -> None:
     desk.put("bad.png", b"not an image")
     desk.put("empty.png", b"")
     desk.put("huge.png", DOT + bytes(4 * 1024 * 1024))
@@ -189,7 +189,7 @@ def test_what_only_is_named_like_an_image(desk: Desk) -> None:
     assert desk.told("Read", file_path="huge.png").startswith("Image is too large to read (4.0MB)")
 
 
-def test_a_document_is_handed_over_whole(desk: Desk) -> None:
+def test_document_is_sent_in_full(desk: Desk) -> None:
     desk.put("a.pdf", b"%PDF-1.4 abc")
     desk.put("bad.pdf", b"nope")
     outcome = desk.do("Read", file_path="a.pdf")
@@ -202,7 +202,7 @@ def test_a_document_is_handed_over_whole(desk: Desk) -> None:
     )
 
 
-def test_a_notebook_is_shown_cell_by_cell(desk: Desk) -> None:
+def test_notebook_is_shown_by_cell(desk: Desk) -> None:
     picture = {"image/png": "aGk=\n", "text/plain": "<img>"}
     outputs = [
         {"output_type": "stream", "text": ["1\n"]},
@@ -236,12 +236,12 @@ def test_a_notebook_is_shown_cell_by_cell(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("text", ["{not json", "[]", '{"cells":5}', '{"cells":[{"source":1}]}'])
-def test_what_is_no_notebook(desk: Desk, text: str) -> None:
+def test_invalid_notebooks(desk: Desk, text: str) -> None:
     desk.put("bad.ipynb", text)
     assert desk.told("Read", file_path="bad.ipynb").startswith("Notebook file is not ")
 
 
-def test_what_came_of_a_cell_is_left_out_where_it_is_long(desk: Desk) -> None:
+def test_long_cell_output_is_left_out(desk: Desk) -> None:
     output = {"output_type": "stream", "text": "e" * 10_001}
     desk.put("b.ipynb", json.dumps({"cells": [{"source": "", "outputs": [output]}]}))
     assert "Outputs are too large to include. Use Bash with: cat <notebook_path> | jq" in str(
@@ -249,7 +249,7 @@ def test_what_came_of_a_cell_is_left_out_where_it_is_long(desk: Desk) -> None:
     )
 
 
-def test_arguments_that_do_not_fit_are_refused_as_the_client_does(desk: Desk) -> None:
+def test_wrong_arguments_are_refused_as_by_the_client(desk: Desk) -> None:
     outcome = desk.do("Read", file_path=5, limit=1.5, more=1)
     assert outcome.content == (
         "<tool_use_error>InputValidationError: Read failed due to the following issues:\n"
@@ -278,7 +278,7 @@ def test_sizes(count: int, told: str) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_what_can_be_written_again_is_what_it_was(data: bytes) -> None:
+def test_read_and_written_text_is_unchanged(data: bytes) -> None:
     found = decode_file(data)
     if not found.problem:
         assert found.encode(found.raw) == data

@@ -1,4 +1,4 @@
-"""The tools of a session: which there are, and what each takes."""
+"""The tools of a session and their arguments."""
 
 import json
 
@@ -8,7 +8,7 @@ from plait.chat.tools import toolbox
 from tests.chat.tools.desk import Desk
 
 
-def test_every_definition_is_what_the_api_takes() -> None:
+def test_every_definition_is_valid() -> None:
     for name, tool in toolbox(has_network=True).items():
         told = json.loads(json.dumps(tool.definition))
         assert told["name"] == name
@@ -17,13 +17,13 @@ def test_every_definition_is_what_the_api_takes() -> None:
         assert set(told["input_schema"]["required"]) <= set(told["input_schema"]["properties"])
 
 
-def test_tools_can_be_left_out() -> None:
+def test_tools_can_be_disabled() -> None:
     assert "Bash" in toolbox()
     assert "Bash" not in toolbox(without=("Bash",))
 
 
 @pytest.mark.parametrize("name", toolbox(has_network=True))
-def test_whatever_a_tool_is_passed_it_answers(desk: Desk, name: str) -> None:
+def test_any_tool_input_gets_a_result(desk: Desk, name: str) -> None:
     odd: list[object] = [None, [], 5, "x", {"a": {}}, True, -1, 1e300]
     for field in desk.tools[name].definition["input_schema"]["properties"]:
         for value in odd:

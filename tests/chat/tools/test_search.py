@@ -1,4 +1,4 @@
-"""Glob and Grep: which files and lines are found, and what is told of them."""
+"""Glob and Grep: which files and lines are found, and the result text."""
 
 import asyncio
 import os
@@ -49,7 +49,7 @@ def project(desk: Desk) -> Desk:
 
 
 # checklist: P84, P86, P114
-def test_files_that_hold_it_come_newest_first(project: Desk) -> None:
+def test_matching_files_are_newest_first(project: Desk) -> None:
     outcome = project.do("Grep", pattern="alpha")
     assert outcome.content == "\n".join(["Found 8 files", *FOUND])
     assert outcome.output == {
@@ -61,7 +61,7 @@ def test_files_that_hold_it_come_newest_first(project: Desk) -> None:
 
 
 # checklist: P85, P86, P114
-def test_lines_that_hold_it(project: Desk) -> None:
+def test_matching_lines(project: Desk) -> None:
     outcome = project.do("Grep", pattern="alpha", output_mode="content", path="src", glob="*.ts")
     assert outcome.content == "src/c.ts:1:alpha ts"
     assert outcome.output == {
@@ -113,11 +113,11 @@ def test_lines_that_hold_it(project: Desk) -> None:
         ({"path": "b.py", "head_limit": 0}, "1:alpha\n5:alpha again alpha"),
     ],
 )
-def test_lines_in_pictures(project: Desk, asked: dict[str, Any], told: str) -> None:
+def test_matching_lines_output(project: Desk, asked: dict[str, Any], told: str) -> None:
     assert project.told("Grep", pattern="alpha", output_mode="content", **asked) == told
 
 
-def test_how_often_it_is_there(project: Desk) -> None:
+def test_match_counts(project: Desk) -> None:
     outcome = project.do("Grep", pattern="alpha", output_mode="count", glob="*.py")
     assert outcome.content == "a.py:1\nb.py:2\n\nFound 3 total occurrences across 2 files."
     assert outcome.output == {
@@ -139,11 +139,11 @@ def test_how_often_it_is_there(project: Desk) -> None:
         ("zzz", "files_with_matches", "No files found"),
     ],
 )
-def test_nothing(project: Desk, pattern: str, mode: str, told: str) -> None:
+def test_no_matches(project: Desk, pattern: str, mode: str, told: str) -> None:
     assert project.told("Grep", pattern=pattern, output_mode=mode) == told
 
 
-def test_over_several_lines(project: Desk) -> None:
+def test_multiline(project: Desk) -> None:
     asked = {"pattern": "multi.line", "output_mode": "content", "glob": "*.tsx"}
     assert project.told("Grep", **asked) == "No matches found"
     told = project.told("Grep", multiline=True, **asked)
@@ -168,7 +168,7 @@ def test_over_several_lines(project: Desk) -> None:
         ({"pattern": "a", "output_mode": "x"}, "<tool_use_error>InputValidationError: [\n"),
     ],
 )
-def test_searches_that_cannot_be_done(project: Desk, asked: dict[str, Any], told: str) -> None:
+def test_refused_searches(project: Desk, asked: dict[str, Any], told: str) -> None:
     outcome = project.do("Grep", **asked)
     assert outcome.is_error
     assert str(outcome.content).startswith(told)
@@ -177,11 +177,11 @@ def test_searches_that_cannot_be_done(project: Desk, asked: dict[str, Any], told
 @pytest.mark.parametrize(
     "pattern", ["--help", "-e", "(?<name>alpha)", r"^alpha$", r"\balpha\b", "é"]
 )
-def test_odd_patterns_are_patterns(project: Desk, pattern: str) -> None:
+def test_odd_patterns(project: Desk, pattern: str) -> None:
     assert not project.do("Grep", pattern=pattern).is_error
 
 
-def test_a_pattern_that_is_made_to_be_slow_is_not(desk: Desk) -> None:
+def test_catastrophic_pattern_is_fast(desk: Desk) -> None:
     pytest.importorskip("re2")
     desk.put("a.txt", "a" * 40_000 + "!\n")
     assert desk.told("Grep", pattern="(a+)+$") == "No files found"
@@ -191,7 +191,7 @@ def test_a_pattern_that_is_made_to_be_slow_is_not(desk: Desk) -> None:
     st.text("ab\n c", max_size=40),
     st.sampled_from(["a", "ab", "a*b", "[^b]+c", r"\s+a", "^b", "c$", "a?"]),
 )
-def test_lines_are_those_that_match_alone(text: str, pattern: str) -> None:
+def test_context_lines(text: str, pattern: str) -> None:
     import re
 
     with tempfile.TemporaryDirectory() as folder:
@@ -215,13 +215,13 @@ def test_without_a_repository_nothing_is_ignored(desk: Desk) -> None:
     assert desk.told("Grep", pattern="alpha") == "Found 1 file\na.txt"
 
 
-def test_rules_of_the_folders_above_count(project: Desk) -> None:
+def test_gitignore_of_parent_folders_applies(project: Desk) -> None:
     project.put("src/x.log", "alpha\n")
     told = project.told("Grep", pattern="alpha", path="src").splitlines()
     assert told == ["Found 2 files", "src/top.txt", "src/c.ts"]
 
 
-def test_no_link_is_followed(desk: Desk) -> None:
+def test_symlinks_are_not_followed(desk: Desk) -> None:
     outside = desk.root.parent / "outside"
     outside.mkdir()
     (outside / "a.txt").write_text("alpha\n")
@@ -239,7 +239,7 @@ exit {code}
 
 
 def fake_ripgrep(desk: Desk, told: str, code: int = 0) -> Path:
-    """Puts a ripgrep on the path that says what it is told to."""
+    """Put a ripgrep on the path that says what it is told to."""
     folder = desk.root.parent / "bin"
     folder.mkdir(exist_ok=True)
     program = folder / "rg"
@@ -249,7 +249,7 @@ def fake_ripgrep(desk: Desk, told: str, code: int = 0) -> Path:
     return program
 
 
-def test_ripgrep_is_used_where_there_is_one(desk: Desk) -> None:
+def test_ripgrep_is_used_if_present(desk: Desk) -> None:
     program = fake_ripgrep(desk, "%s/a.py:1:alpha\\n")
     desk.put("a.py", "")
     assert desk.told("Grep", pattern="-x", output_mode="content", **{"-C": 2}) == "a.py:1:alpha"
@@ -265,7 +265,7 @@ def test_patterns_that_ripgrep_rejects_are_reported(desk: Desk) -> None:
     assert told.endswith("without searching:\nrg: regex parse error")
 
 
-def test_a_ripgrep_that_never_ends_is_ended(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_ripgrep_is_killed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plait.chat.tools.search.SEARCH_TIMEOUT", 0.3)
     program = fake_ripgrep(desk, "")
     program.write_text('#!/bin/sh\necho $$ > "$0.pid"\nexec sleep 60\n')
@@ -274,7 +274,7 @@ def test_a_ripgrep_that_never_ends_is_ended(desk: Desk, monkeypatch: pytest.Monk
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_what_ripgrep_is_told() -> None:
+def test_ripgrep_arguments() -> None:
     query = SearchQuery(
         "a", "content", "*.ts,*.py", "py", 1, 2, ignores_case=True, is_multiline=True
     )
@@ -287,7 +287,7 @@ def test_what_ripgrep_is_told() -> None:
 
 
 # checklist: P84, P85, P86, P113
-def test_files_by_name_come_oldest_first(project: Desk) -> None:
+def test_glob_sorts_oldest_first(project: Desk) -> None:
     outcome = project.do("Glob", pattern="*.py")
     assert outcome.content == "a.py\nb.py"
     assert outcome.output.pop("durationMs") >= 0
@@ -317,21 +317,21 @@ def test_files_by_name_come_oldest_first(project: Desk) -> None:
         ("zzz*", None, ["No files found"]),
     ],
 )
-def test_patterns_mean_paths(
+def test_patterns_match_paths(
     project: Desk, pattern: str, path: str | None, told: list[str]
 ) -> None:
     asked = {"pattern": pattern} | ({"path": path} if path else {})
     assert sorted(project.told("Glob", **asked).split("\n")) == told
 
 
-def test_an_absolute_pattern_begins_where_it_says(project: Desk) -> None:
+def test_absolute_pattern(project: Desk) -> None:
     told = project.told("Glob", pattern=f"{project.root}/src/*.ts")
     assert told == "src/c.ts"
     proposal = project.tools["Glob"].propose({"pattern": "/etc/*.conf"}, project.place)
     assert proposal.paths == (Path("/etc"),)
 
 
-def test_more_than_a_hundred_are_counted(desk: Desk) -> None:
+def test_more_than_a_hundred_results_are_counted(desk: Desk) -> None:
     for number in range(101):
         desk.put(f"f{number:03}.log", "")
     outcome = desk.do("Glob", pattern="*.log")
@@ -356,14 +356,14 @@ def test_more_than_a_hundred_are_counted(desk: Desk) -> None:
         ({"pattern": "[z-a]"}, "Search failed — ripgrep rejected the pattern, glob, or file type"),
     ],
 )
-def test_places_that_cannot_be_looked_at(project: Desk, asked: dict[str, str], told: str) -> None:
+def test_unreadable_places(project: Desk, asked: dict[str, str], told: str) -> None:
     outcome = project.do("Glob", **asked)
     assert outcome.is_error
     assert str(outcome.content).startswith(told)
 
 
 @given(st.text("ab*?[]{}!,/\\^-", max_size=12), st.text("ab/", max_size=8))
-def test_whatever_the_pattern_it_means_something_or_is_refused(pattern: str, path: str) -> None:
+def test_any_pattern_works_or_is_refused(pattern: str, path: str) -> None:
     try:
         choice = GlobSet.parse([pattern])
     except ToolError as error:
@@ -372,7 +372,7 @@ def test_whatever_the_pattern_it_means_something_or_is_refused(pattern: str, pat
         assert choice.matches(path) in (True, False, None)
 
 
-def test_lists_of_patterns() -> None:
+def test_brace_patterns() -> None:
     assert split_patterns("*.ts,*.py *.{a,b}") == ["*.ts", "*.py", "*.{a,b}"]
     assert GlobSet.parse(["*.py", "!b.py"]).matches("a.py") is True
     assert GlobSet.parse(["*.py", "!b.py"]).matches("b.py") is False
@@ -380,7 +380,7 @@ def test_lists_of_patterns() -> None:
     assert GlobSet.parse([]).matches("a.py") is None
 
 
-def test_a_search_that_is_stopped_stops(desk: Desk) -> None:
+def test_search_can_be_cancelled(desk: Desk) -> None:
     from plait.chat.tools import search as globs
 
     stopped: list[bool] = []

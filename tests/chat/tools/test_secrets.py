@@ -1,4 +1,4 @@
-"""Secrets of the environment: neither commands nor the log come to know them."""
+"""Environment secrets: neither commands nor the log get them."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ SECRET = "correct-horse-battery"
         ("DATABASE_URL", "postgres://me:hunter2hunter2@db.example/x"),
     ],
 )
-def test_what_is_a_secret(name: str, value: str) -> None:
+def test_secret_variables(name: str, value: str) -> None:
     assert is_secret(name, value)
 
 
@@ -57,11 +57,11 @@ def test_what_is_a_secret(name: str, value: str) -> None:
         ("EMPTY_TOKEN", ""),
     ],
 )
-def test_what_is_none(name: str, value: str) -> None:
+def test_ordinary_variables(name: str, value: str) -> None:
     assert not is_secret(name, value)
 
 
-def test_an_environment_is_let_through_without_them() -> None:
+def test_environment_is_filtered() -> None:
     environment = {"PATH": "/bin", "A_TOKEN": SECRET, "B_TOKEN": "short", "C_KEY": SECRET + "!"}
     assert without_secrets(environment) == {"PATH": "/bin"}
     assert without_secrets(environment, ("A_TOKEN",)) == {"PATH": "/bin", "A_TOKEN": SECRET}
@@ -96,7 +96,9 @@ COMES_UPON = [
 
 
 @pytest.mark.parametrize(("tool", "arguments"), COMES_UPON)
-def test_what_comes_upon_one_hides_it(guarded: Desk, tool: str, arguments: dict[str, Any]) -> None:
+def test_secrets_in_output_are_replaced(
+    guarded: Desk, tool: str, arguments: dict[str, Any]
+) -> None:
     guarded.put(".env", f"TOKEN={SECRET}\nx=1\n")
     outcome = guarded.do(tool, **arguments)
     told = json.dumps([outcome.content, outcome.output])
@@ -109,7 +111,7 @@ def test_what_comes_upon_one_hides_it(guarded: Desk, tool: str, arguments: dict[
         assert SECRET not in Path(outcome.output["persistedOutputPath"]).read_text()
 
 
-def test_a_command_in_the_background_hides_them_too(guarded: Desk) -> None:
+def test_background_output_is_redacted(guarded: Desk) -> None:
     async def play() -> None:
         started = await guarded.call("Bash", command=f"echo {SECRET}", run_in_background=True)
         name = started.output["backgroundTaskId"]
@@ -128,7 +130,7 @@ class Tells:
     definition: Any = None
 
     def propose(self, arguments: Any, place: Workplace) -> Proposal:
-        """Refuses with a secret."""
+        """Refuse with a secret."""
         raise ToolError(f"no {SECRET}", is_misuse=True)
 
     async def run(self, proposal: Proposal, place: Workplace, report: Any) -> Outcome:
@@ -137,7 +139,7 @@ class Tells:
         return Outcome([{"type": "text", "text": SECRET}], {"a": {"b": SECRET}}, is_error=False)
 
 
-def test_reports_and_refusals_hide_them(desk: Desk) -> None:
+def test_reports_and_denials_are_redacted(desk: Desk) -> None:
     desk.place.secrets = (SECRET,)
     desk.tools["Tells"] = SecretHidingTool(Tells())
     assert desk.told("Tells") == f"<tool_use_error>no {SECRET_PLACEHOLDER}</tool_use_error>"
@@ -151,7 +153,7 @@ def test_reports_and_refusals_hide_them(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("secret", ['quo"ted\\', "line\nbreak", "ünï¢ode"])
-def test_secrets_with_odd_letters_are_found(secret: str) -> None:
+def test_secrets_with_odd_characters_are_found(secret: str) -> None:
     assert hide_secrets({"a": [f"x{secret}y"]}, (secret,)) == {"a": [f"x{SECRET_PLACEHOLDER}y"]}
     assert hide_secrets({"a": 1}, (secret,)) == {"a": 1}
     assert hide_secrets(None, (secret,)) is None

@@ -1,4 +1,4 @@
-"""WebFetch and WebSearch: pages of the public web, and nothing else."""
+"""WebFetch and WebSearch: public web pages only."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ class Handler(BaseHTTPRequestHandler):
     """A few pages."""
 
     def do_GET(self) -> None:
-        """Answers by the path."""
+        """Answer by the path."""
         port = str(self.headers["Host"]).rpartition(":")[2]
         moves = {
             "/moved": "/page",
@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *_: Any) -> None:
-        """Says nothing."""
+        """Say nothing."""
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def online(desk: Desk) -> Desk:
 
 
 # checklist: P118
-def test_a_page_is_fetched(online: Desk, url: str) -> None:
+def test_page_is_fetched(online: Desk, url: str) -> None:
     outcome = online.do("WebFetch", url=f"{url}/page", prompt="read")
     text = "# A page\n\n## Head\n\nSome [link](/x) text.\n\n- one\n- two\n\na\n  b"
     assert outcome.content == text
@@ -88,7 +88,7 @@ def test_a_page_is_fetched(online: Desk, url: str) -> None:
 
 
 # checklist: P118
-def test_a_page_is_read_for_a_prompt(online: Desk, url: str) -> None:
+def test_page_is_answered_for_a_prompt(online: Desk, url: str) -> None:
     asked: list[str] = []
 
     async def ask(question: str, tools: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
@@ -113,7 +113,7 @@ def test_a_page_is_read_for_a_prompt(online: Desk, url: str) -> None:
         ("/long", "x" * 100_000 + "\n\n[Content truncated due to length...]"),
     ],
 )
-def test_answers_in_pictures(online: Desk, url: str, path: str, told: str) -> None:
+def test_result_texts(online: Desk, url: str, path: str, told: str) -> None:
     assert online.told("WebFetch", url=url + path, prompt="read").startswith(told)
 
 
@@ -131,7 +131,7 @@ def test_a_redirect_to_another_host_is_not_followed(online: Desk, url: str) -> N
     assert inward.startswith("REDIRECT DETECTED")
 
 
-def test_this_machine_and_its_neighbours_are_no_part_of_the_web(desk: Desk, url: str) -> None:
+def test_local_addresses_are_refused(desk: Desk, url: str) -> None:
     desk.place.has_network = True
     told = desk.told("WebFetch", url=f"{url}/page", prompt="read")
     assert told == "Refusing to fetch from 127.0.0.1: it is not on the public internet."
@@ -170,19 +170,19 @@ def test_public_addresses(address: str, is_one: bool) -> None:
         "http://[::1",
     ],
 )
-def test_what_is_no_address(online: Desk, address: str) -> None:
+def test_invalid_addresses(online: Desk, address: str) -> None:
     outcome = online.do("WebFetch", url=address, prompt="read")
     assert outcome.is_error
     issues = json.loads(outcome.output.removeprefix("InputValidationError: "))
     assert issues[0]["message"] == "Invalid URL"
 
 
-def test_an_address_with_a_password_is_not_fetched(online: Desk) -> None:
+def test_url_with_a_password_is_refused(online: Desk) -> None:
     told = online.told("WebFetch", url="https://me:word@a.example/", prompt="read")
     assert "a user name and password" in told
 
 
-def test_the_network_is_off_unless_it_is_allowed(desk: Desk, url: str) -> None:
+def test_network_is_off_by_default(desk: Desk, url: str) -> None:
     assert {"WebFetch", "WebSearch"} <= set(toolbox(has_network=True))
     assert not {"WebFetch", "WebSearch"} & set(toolbox())
     for tool, arguments in (
@@ -194,7 +194,7 @@ def test_the_network_is_off_unless_it_is_allowed(desk: Desk, url: str) -> None:
 
 
 # checklist: P117
-def test_a_search_is_done_by_the_api(online: Desk) -> None:
+def test_search_uses_the_api(online: Desk) -> None:
     asked: list[Any] = []
     link = {"type": "web_search_result", "title": "T", "url": "https://t.example", "x": 1}
 
@@ -232,7 +232,7 @@ def test_a_search_is_done_by_the_api(online: Desk) -> None:
     ]
 
 
-def test_a_search_that_found_nothing(online: Desk) -> None:
+def test_search_without_results(online: Desk) -> None:
     async def ask(question: str, tools: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         return [{"type": "web_search_tool_result", "tool_use_id": "s", "content": {"error": 1}}]
 
@@ -240,20 +240,20 @@ def test_a_search_that_found_nothing(online: Desk) -> None:
     assert "\n\nNo links found.\n\n" in online.told("WebSearch", query="what")
 
 
-def test_searches_that_are_refused(online: Desk) -> None:
+def test_refused_searches(online: Desk) -> None:
     assert "expected string to have >=2 characters" in online.told("WebSearch", query="x")
     both = {"allowed_domains": ["a"], "blocked_domains": ["b"]}
     assert "Cannot specify both" in online.told("WebSearch", query="xx", **both)
 
 
-def test_a_host_that_nobody_knows(online: Desk) -> None:
+def test_unknown_host(online: Desk) -> None:
     tool = online.tools["WebFetch"]
     proposal = tool.propose({"url": "http://nowhere.invalid/", "prompt": "x"}, online.place)
     with pytest.raises(ToolError, match=r"Cannot reach nowhere\.invalid"):
         asyncio.run(tool.run(proposal, online.place, online.reports.append))
 
 
-def test_pages_that_are_broken_are_still_read() -> None:
+def test_malformed_pages_are_read() -> None:
     assert html_to_text("</p></a></script>a<b>b") == "ab"
     assert html_to_text("<svg><p>x</svg>y") == "y"
     assert html_to_text("") == ""

@@ -1,4 +1,4 @@
-"""Which lines of one text are those of another."""
+"""Matching lines between two versions of a text."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def line(letter: str) -> str:
 
 
 def drawn(old: str, new: str, added: str = "3") -> str:
-    """Draws lines by letters, each with its writer: `a1 }1` to `a1 }? c3`."""
+    """Draw lines by letters, each with its writer: `a1 }1` to `a1 }? c3`."""
     before = [(one[:-1], one[-1]) for one in old.split()]
     after = new.split()
     marks = carry_marks(

@@ -1,4 +1,4 @@
-"""What became of a file in all."""
+"""Net changes of a file."""
 
 from plait.conversation.patches import Hunk, diff_texts
 from plait.files.events import EventOrigin, FileEvent, NetChange, Replacement, parse_text
@@ -45,7 +45,7 @@ def test_a_reverted_change_is_no_net_change() -> None:
     assert (found.hunks, found.is_known) == ((), True)
 
 
-def test_a_new_file_is_all_added() -> None:
+def test_new_file_is_all_added() -> None:
     found = net(event("created", 1, after=parse_text(f"{ONE}\n")), edit(2, ONE, f"{ONE}\n{TWO}"))
     assert (found.is_new, found.added, found.removed) == (True, 2, 0)
 
@@ -73,18 +73,18 @@ def test_patches_without_the_text_have_a_net_change() -> None:
     assert [(hunk.old_start, hunk.new_start) for hunk in found.hunks] == [(10, 10), (29, 30)]
 
 
-def test_what_cannot_be_compared_is_unknown() -> None:
+def test_incomparable_versions_are_unknown() -> None:
     found = net(edit(1, "a", "b"))
     assert (found.is_known, found.hunks, found.changes) == (False, (), 1)
     broken = net(edit(1, ONE, TWO, before=parse_text(ONE)), edit(2, "gone", "x"))
     assert not broken.is_known
 
 
-def test_a_file_that_was_only_read_has_none() -> None:
+def test_read_only_file_has_no_change() -> None:
     assert compute_net_changes([event("read", 1, after=parse_text(ONE))]) == {}
 
 
-def test_a_patch_with_tabs_drawn_as_spaces_compares() -> None:
+def test_patch_with_tabs_shown_as_spaces() -> None:
     hunks = diff_texts("  deep = value_one()\n", "  deep = value_two()\n")
     whole = event("read", 2, after=parse_text("\tdeep = value_two()\nrest\n"))
     found = net(event("edited", 1, hunks=hunks), whole, edit(3, "rest", "last"))

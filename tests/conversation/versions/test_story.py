@@ -1,4 +1,4 @@
-"""What a file held as time went, and who wrote each line of it."""
+"""File contents over time, and who wrote each line."""
 
 import random
 from collections.abc import Sequence
@@ -68,14 +68,14 @@ def test_lines_written_by_one_session_and_changed_by_another() -> None:
     assert [version.time for version in found.versions] == ["0001", "0001", "0002"]
 
 
-def test_what_came_by_hand_is_unknown_and_what_stayed_is_likely() -> None:
+def test_lines_added_by_hand_are_unknown_and_kept_ones_likely() -> None:
     found = story(wrote(1, "A", ONE, TWO), saw(2, ONE, THREE, TWO))
     assert told(found.current) == ["A likely", "between", "A likely"]
     assert found.current is not None
     assert found.current.is_foreign
 
 
-def test_what_stood_there_before_is_unknown() -> None:
+def test_earlier_lines_are_unknown() -> None:
     assert told(story(saw(1, ONE), edited(2, "B", ONE, f"{ONE}\n{TWO}")).current) == [
         "before",
         "B sure",
@@ -96,7 +96,7 @@ def test_a_change_that_does_not_apply_is_not_applied() -> None:
     assert told(found.current)[-1] == "B sure"
 
 
-def test_a_replacement_that_fits_nowhere_leaves_the_file_unknown() -> None:
+def test_replacement_that_applies_nowhere_makes_the_file_unknown() -> None:
     found = story(wrote(1, "A", ONE), edited(2, "B", "gone", THREE), saw(3, ONE, THREE))
     assert [version.text is None for version in found.versions] == [False, False, True, False]
     assert told(found.current) == ["A likely", "between"]
@@ -115,7 +115,7 @@ def test_a_complete_text_without_a_known_predecessor_has_no_author() -> None:
     assert told(story(wrote(1, "A", ONE), write).current) == ["A likely", "between"]
 
 
-def test_what_a_person_put_into_a_proposal_is_unknown() -> None:
+def test_user_edits_of_a_proposal_are_unknown() -> None:
     asked = event("created", 1, "A", after=parse_text(_joined((ONE, TWO))))
     made = event("created", 1, "A", after=parse_text(_joined((ONE, THREE))), proposal=asked)
     assert told(story(made).current) == ["A sure", "between"]
@@ -124,7 +124,7 @@ def test_what_a_person_put_into_a_proposal_is_unknown() -> None:
     assert told(story(wrote(1, "A", ONE), change).current) == ["between"]
 
 
-def test_a_line_that_a_session_took_away_and_that_comes_again_is_unknown() -> None:
+def test_removed_line_that_returns_is_unknown() -> None:
     events = (wrote(1, "A", ONE, TWO), edited(2, "B", TWO, THREE))
     assert told(story(*events, saw(3, TWO, ONE, THREE)).current) == [
         "between",
@@ -152,7 +152,7 @@ def test_a_text_that_two_sessions_wrote_has_no_author_when_it_comes_back() -> No
     assert told(found.current) == ["A likely", "several"]
 
 
-def test_a_line_that_may_be_eithers_is_not_known_again() -> None:
+def test_ambiguous_line_is_not_matched() -> None:
     events = [wrote(1, "A", ONE, TWO), saw(2, ONE, ONE, TWO), edited(3, "B", f"{ONE}\n{TWO}", TWO)]
     hunks = diff_texts(f"{ONE}\n{TWO}\nx\n", f"{ONE}\n{TWO}\n{THREE}\nx\n")
     found = story(*events, event("edited", 4, "B", hunks=hunks))
@@ -184,17 +184,17 @@ def test_a_file_continues_from_its_nearest_name() -> None:
 
 
 @pytest.mark.parametrize("short", ["}", "", "pass"])
-def test_what_says_little_is_not_known_again(short: str) -> None:
+def test_trivial_lines_are_not_matched(short: str) -> None:
     found = story(wrote(1, "A", short), saw(2, ONE), saw(3, short))
     assert told(found.current) == ["between"]
 
 
-def test_a_line_that_two_wrote_is_not_known_again() -> None:
+def test_line_written_by_two_is_not_matched() -> None:
     events = (wrote(1, "A", ONE), saw(2, "x"), edited(3, "B", "x", ONE), saw(4, "y"))
     assert told(story(*events, saw(5, TWO, ONE)).current) == ["between", "between"]
 
 
-def test_a_version_is_found_by_its_time() -> None:
+def test_version_by_time() -> None:
     found = story(wrote(1, "A", ONE), edited(3, "B", ONE, TWO))
     first, second = found.at("0002"), found.at("0003")
     assert found.at("0000") is None
@@ -299,7 +299,7 @@ def test_no_line_gets_a_wrong_author(seed: int) -> None:
     _play(seed)
 
 
-def test_nearly_all_that_sessions_wrote_is_known() -> None:
+def test_most_lines_get_their_author() -> None:
     counts = [_play(seed) for seed in range(60)]
     known, written = (sum(column) for column in zip(*counts, strict=True))
     assert known > 0.95 * written  # what went and came again is not
@@ -365,7 +365,7 @@ class Alike:
 
 
 def _owned(old: Sequence[Owned], new: Sequence[str], by: str) -> list[Owned]:
-    """Returns lines with their writers: what stands alike at both ends stayed."""
+    """Return lines with their writers: what stands alike at both ends stayed."""
     said = [line for line, _ in old]
     most = min(len(old), len(new))
     head = next((n for n in range(most) if said[n] != new[n]), most)

@@ -1,4 +1,4 @@
-"""Texts of files after a change: by what it replaced, by its patch, and in which lines."""
+"""Applying changes to file texts: replacements, patches, affected lines."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def replaced(before: str, old: str, new: str, everywhere: bool = False) -> str |
         ("a\x0cb\u2028c\n", ("a\x0cb\u2028c",), True),
     ],
 )
-def test_a_text_is_its_lines(content: str, lines: tuple[str, ...], is_ended: bool) -> None:
+def test_text_equals_its_lines(content: str, lines: tuple[str, ...], is_ended: bool) -> None:
     found = parse_text(content)
     assert (found.lines, found.is_ended) == (lines, is_ended)
 
@@ -65,7 +65,7 @@ def test_bytes_are_decoded_with_their_line_ends_unless_binary() -> None:
     assert str(decode_text(b"a\r\nb\r\n")) == "a\r\nb\r\n"
 
 
-def test_a_text_takes_the_place_of_another_as_the_client_does_it() -> None:
+def test_replacement_works_like_the_clients() -> None:
     assert replaced("a\nb\nc\n", "b", "x\ny") == "a\nx\ny\nc\n"
     assert replaced("a\nb\nc\n", "b", "") == "a\nc\n"  # with the end of its line
     assert replaced("a\nb\nc\n", "b\n", "") == "a\nc\n"
@@ -81,7 +81,7 @@ def regions(before: str, old: str, new: str) -> list[tuple[tuple[int, int], tupl
     return [(one.old, one.new) for one in found.regions]
 
 
-def test_lines_that_a_replacement_does_not_touch_are_in_no_region() -> None:
+def test_untouched_lines_are_in_no_region() -> None:
     assert regions("a\nb\nc\n", "b", "x\ny") == [((1, 2), (1, 3))]
     assert regions("a\nb\nc\n", "b\n", "x\n") == [((1, 2), (1, 2))]
     assert regions("a\nb\nc\n", "b\n", "x") == [((1, 3), (1, 2))]  # joined with the next
@@ -92,7 +92,7 @@ def test_lines_that_a_replacement_does_not_touch_are_in_no_region() -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_a_patch_gives_the_text_and_turned_around_the_one_before(old: str, new: str) -> None:
+def test_patch_applies_forward_and_backward(old: str, new: str) -> None:
     before, after, hunks = parse_text(old), parse_text(new), diff_texts(old, new)
     if before.lines == after.lines:
         return
@@ -129,7 +129,7 @@ def test_patch_remarks_say_whether_the_last_line_ends(
     assert str(found.text) == after
 
 
-def test_patches_alone_reveal_parts_of_a_file() -> None:
+def test_patches_reveal_parts_of_a_file() -> None:
     first = Hunk(3, 1, 3, 2, (" third", "+more"))
     seen = reveal_lines(UNKNOWN_TEXT, (first,))
     assert seen
@@ -145,7 +145,7 @@ def test_patches_alone_reveal_parts_of_a_file() -> None:
     assert not fits_partial_text(parse_text("1\n"), parse_text("1\n2\n"))
 
 
-def test_added_lines_are_those_that_were_not_there_before() -> None:
+def test_added_lines_are_new_lines() -> None:
     hunks = (Hunk(1, 2, 1, 2, (" a", "-b", "+b", "+c")),)
     assert list(iter_added_lines(event(hunks=hunks))) == ["c"]
     given_ = (Replacement("a\nb\nc", "a\nnew\nb\nc"),)
@@ -173,7 +173,7 @@ def test_a_change_may_slide_to_neighbouring_lines(
     assert (found.old, found.new) == wide
 
 
-def test_a_change_is_not_widened_into_the_next() -> None:
+def test_change_does_not_extend_into_the_next() -> None:
     before, after = FileText(("a", "b")), FileText(("a", "a", "c"))
     changed = ChangedText(after, (Region((0, 0), (0, 1)), Region((0, 2), (1, 3))))
     first, second = widen_regions(changed, before)

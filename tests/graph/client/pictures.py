@@ -23,17 +23,17 @@ PICTURE = Path(__file__).with_name("resumed.txt")
 
 
 def picture() -> str:
-    """Returns all cases."""
+    """Return all cases."""
     return "".join(map(told, names()))
 
 
 def names() -> list[str]:
-    """Returns the names of all cases: those of the client, and odd drawings."""
+    """Return the names of all cases: those of the client, and odd drawings."""
     return [*sorted(session.parent.name for session in CASES.glob("*/session.jsonl")), *ODD]
 
 
 def told(name: str) -> str:
-    """Returns what is sent, and what is not, in one case."""
+    """Return what is sent, and what is not, in one case."""
     records = _records(name)
     facts = FileFacts(make_source_file(f"{name}.jsonl"))
     facts.add(records, 0)

@@ -1,4 +1,4 @@
-"""Promises of the context that no single case shows: it never fails, and says what it left out."""
+"""General properties of the context: no input fails, and omissions have reasons."""
 
 import json
 from collections.abc import Iterable
@@ -51,19 +51,19 @@ LINES = st.fixed_dictionaries(
 
 
 def records(lines: Iterable[dict[str, Any]]) -> list[Record]:
-    """Returns the records of some lines."""
+    """Return the records of some lines."""
     return [parse_record(json.dumps(line).encode(), n) for n, line in enumerate(lines, 1)]
 
 
 def line(uuid: str, parent: str | None, kind: str = "user", **fields: Any) -> dict[str, Any]:
-    """Returns a line whose text is its uuid."""
+    """Return a line whose text is its uuid."""
     message = {"id": f"msg_{uuid}", "role": kind, "content": [{"type": "text", "text": uuid}]}
     head = {"type": kind, "uuid": uuid, "parentUuid": parent, "timestamp": TIME}
     return {**head, "message": message, **fields}
 
 
 def resumed(*lines: dict[str, Any]) -> Context:
-    """Returns the context of a small file."""
+    """Return the context of a small file."""
     return build_context(records(lines), size=1000)
 
 
@@ -77,7 +77,7 @@ def test_no_content_is_an_error(lines: list[dict[str, Any]]) -> None:
 
 
 @given(st.lists(LINES, max_size=12))
-def test_every_entry_is_shown_or_left_out_for_a_reason(lines: list[dict[str, Any]]) -> None:
+def test_every_entry_is_included_or_left_out_with_a_reason(lines: list[dict[str, Any]]) -> None:
     found = build_context(records(lines), size=1000)
     if not found.resumes or found.leaf is None:
         return
@@ -86,7 +86,7 @@ def test_every_entry_is_shown_or_left_out_for_a_reason(lines: list[dict[str, Any
     assert named <= left_out | set(found.chain)
 
 
-def test_left_out_says_why() -> None:
+def test_left_out_entries_have_a_reason() -> None:
     found = resumed(
         line("u1", None),
         line("a1", "u1", "assistant"),
@@ -107,7 +107,7 @@ def test_left_out_says_why() -> None:
     }
 
 
-def test_request_keeps_what_comparing_leaves_out() -> None:
+def test_request_keeps_parts_that_comparison_ignores() -> None:
     thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
     answer = {"id": "m", "role": "assistant", "model": "claude-opus-5-5", "content": [thought]}
     found = resumed(
@@ -142,7 +142,7 @@ def test_large_files_begin_at_the_last_compaction() -> None:
     assert large.chain == ("b", "u2")  # the first of the newest stands in
 
 
-def test_a_long_chain_takes_linear_time() -> None:
+def test_long_chain_takes_linear_time() -> None:
     count = 20_000
     kinds = ("user", "assistant")
     lines = [line("0", None)]
@@ -172,7 +172,7 @@ def test_a_large_file_whose_preserved_messages_are_gone_resumes_from_its_summary
 
 
 def boundary(uuid: str, kept: str) -> dict[str, Any]:
-    """Returns a compaction that keeps one record."""
+    """Return a compaction that keeps one record."""
     facts = {"preservedMessages": {"anchorUuid": kept, "uuids": [kept]}}
     return {
         "type": "system",
@@ -184,7 +184,7 @@ def boundary(uuid: str, kept: str) -> dict[str, Any]:
     }
 
 
-def test_an_answer_that_a_compaction_left_behind_and_a_later_line_repeats_is_walked() -> None:
+def test_response_before_a_compaction_repeated_later_is_walked() -> None:
     lines = [
         boundary("b1", "u"),
         line("a", "a", "assistant"),

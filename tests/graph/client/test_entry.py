@@ -1,4 +1,4 @@
-"""Entries as the client sees them: their times, in every form that a log may have."""
+"""Entries as the client sees them: timestamps in every form."""
 
 import json
 from math import isnan
@@ -36,5 +36,5 @@ def test_times(why: str) -> None:
 
 
 @pytest.mark.parametrize("stamp", ["soon", "", "2026-13-02T09:00:00Z", "2026-11-02T09:00:00Zulu"])
-def test_what_is_no_time(stamp: str) -> None:
+def test_invalid_times(stamp: str) -> None:
     assert isnan(time_of(stamp))

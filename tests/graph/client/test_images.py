@@ -1,4 +1,4 @@
-"""Images that are too large for the API: the client then sends nothing."""
+"""Images too large for the API: the client sends nothing."""
 
 import json
 
@@ -13,7 +13,7 @@ LIMIT = 5_242_880
 
 @pytest.mark.parametrize(("length", "resumes"), [(LIMIT, True), (LIMIT + 4, False)])
 @pytest.mark.parametrize("is_of_a_tool", [False, True])
-def test_a_session_with_an_image_beyond_the_limit_does_not_resume(
+def test_session_with_a_too_large_image_does_not_resume(
     length: int, resumes: bool, is_of_a_tool: bool
 ) -> None:
     source = {"type": "base64", "media_type": "image/png", "data": "A" * length}

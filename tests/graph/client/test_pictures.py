@@ -1,10 +1,10 @@
-"""What a resumed session sends in full and what it leaves out, compared with a kept picture."""
+"""What a resumed session sends and leaves out, compared with expected output."""
 
 from tests.graph.client.pictures import PICTURE, names, told
 
 
 def parts(text: str) -> dict[str, str]:
-    """Returns the lines of each case."""
+    """Return the lines of each case."""
     found = text.replace("\n  ", "\t").splitlines(keepends=True)
     return {part.partition(":")[0]: part.replace("\t", "\n  ") for part in found}
 

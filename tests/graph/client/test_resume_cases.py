@@ -1,4 +1,4 @@
-"""Session files with known answers: what the real client sent, and what the SDK returned."""
+"""Session files with known answers from the real client and the SDK."""
 
 import json
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_own_cases() -> None:
     assert compare_cases(cases) == {}
 
 
-def test_own_cases_are_as_they_are_built(tmp_path: Path) -> None:
+def test_own_case_files_match_their_source(tmp_path: Path) -> None:
     from examples.resume.build import build
 
     build(tmp_path)
@@ -65,7 +65,7 @@ def test_shared_sessions_of_the_client(shared: Path) -> None:
     assert compare_cases(sorted((shared / "client-sessions").glob("*/session.jsonl"))) == {}
 
 
-def test_sessions_that_the_client_wrote(shared: Path) -> None:
+def test_sessions_written_by_the_client(shared: Path) -> None:
     expected = sorted((shared / "produced").glob("*/expected/*.json"))
     for answer_file in expected:
         made = answer_file.parents[1].glob(f"projects/*/{answer_file.stem}.jsonl")

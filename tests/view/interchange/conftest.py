@@ -10,5 +10,5 @@ from tests.view.interchange.sessions import SAMPLE, families_in
 
 @pytest.fixture(scope="session")
 def real(shared: Path) -> list[Family]:
-    """Returns some of the real sessions."""
+    """Return some of the real sessions."""
     return list(families_in(shared / "corpus", SAMPLE))

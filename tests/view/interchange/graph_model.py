@@ -18,7 +18,7 @@ TEXTS = {
 
 
 def faults(document: Any) -> list[str]:
-    """Returns what is wrong with a document."""
+    """Return what is wrong with a document."""
     names = [one["path"]["id"] for one in document["paths"]]
     found = [*_unknown("root", document, "graph paths meta")]
     if not isinstance(document["graph"].get("id"), str) or set(document["graph"]) != {"id"}:
@@ -35,7 +35,7 @@ def faults(document: Any) -> list[str]:
 
 
 def ancestors(path: Any, step: str) -> list[str]:
-    """Returns a step and all that it hangs on, the nearest first; each once."""
+    """Return a step and all that it hangs on, the nearest first; each once."""
     parents = {one["step"]["id"]: one["step"].get("parents", []) for one in path["steps"]}
     found: dict[str, None] = {}
     waiting = [step]
@@ -74,7 +74,7 @@ def _in_path(path: dict[str, Any], steps: Mapping[str, set[str]]) -> Iterator[st
 
 
 def _goes_round(path: dict[str, Any]) -> bool:
-    """Tells whether steps hang on each other: those without parents are taken off until none is."""
+    """Return whether steps hang on each other: those without parents are taken off until none is."""
     waiting = {one["step"]["id"]: set(one["step"].get("parents", ())) for one in path["steps"]}
     below: dict[str, list[str]] = {}
     for name, parents in waiting.items():
@@ -93,7 +93,7 @@ def _goes_round(path: dict[str, Any]) -> bool:
 
 
 def _in_groups(path: dict[str, Any]) -> Iterator[str]:
-    """Steps of one group have one total, on the last of them: so sums over steps are right."""
+    """Step of one group have one total, on the last of them: so sums over steps are right."""
     groups: dict[str, list[bool]] = {}
     for step in path["steps"]:
         for change in step["change"].values():

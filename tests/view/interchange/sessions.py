@@ -21,20 +21,20 @@ SAMPLE = 7
 
 
 def families_in(folder: Path, every: int = 1, **changes: Any) -> Iterator[Family]:
-    """Yields the families of some sessions below a folder, read."""
+    """Yield the families of some sessions below a folder, read."""
     found = one_of(every, list(group_families(Archive([folder]).sessions)))
     sessions = tuple(one for members in found for one in members)
     return ExportPlan(sessions, pricing=Prices(), **changes).families()
 
 
 def drawn(folder: Path, text: str) -> list[Family]:
-    """Returns the families of a drawing."""
+    """Return the families of a drawing."""
     draw(dedent(text)).write(folder)
     return list(families_in(folder))
 
 
 def written(folder: Path, archive: dict[str, list[dict[str, Any]]]) -> Iterator[Family]:
-    """Yields the families of random rows."""
+    """Yield the families of random rows."""
     for path, rows in archive.items():
         file = folder / "projects" / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -43,5 +43,5 @@ def written(folder: Path, archive: dict[str, list[dict[str, Any]]]) -> Iterator[
 
 
 def plain(value: Any) -> Any:
-    """Returns a value of ours as JSON can write it."""
+    """Return a value of ours as JSON can write it."""
     return {name: getattr(value, name) for name in value.__struct_fields__}

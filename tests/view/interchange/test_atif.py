@@ -1,4 +1,4 @@
-"""Transcripts in ATIF: every document is valid, and every item is in it or counted."""
+"""Transcripts in ATIF: every document is valid, and every item is included or counted."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def transcripts(families: Iterable[Family]) -> list[Transcript]:
 
 
 def document(transcript: Transcript, manner: RenderOptions = ALL, folder: str | None = None) -> Any:
-    """Returns a transcript as who reads the file has it."""
+    """Return a transcript as who reads the file has it."""
     made = build_trajectory(transcript, manner, make_cost_function(Prices()), folder)
     return json.loads(json.dumps(made.document, default=plain))
 
@@ -152,14 +152,14 @@ def check_figures(parts: list[Conversation], told: Any) -> None:
 
 
 @pytest.mark.parametrize("manner", [ALL, TOOLS, RenderOptions(depth="prompts", has_tools=False)])
-def test_examples_are_valid_and_nothing_is_missing(gallery: Path, manner: RenderOptions) -> None:
+def test_examples_are_valid_and_complete(gallery: Path, manner: RenderOptions) -> None:
     found = transcripts(families_in(gallery))
     assert len(found) == 20
     for transcript in found:
         check(transcript, manner)
 
 
-def test_real_sessions_are_valid_and_nothing_is_missing(real: list[Family]) -> None:
+def test_real_sessions_are_valid_and_complete(real: list[Family]) -> None:
     assert len(real) > 10
     for transcript in transcripts(real):
         check(transcript, ALL)
@@ -167,7 +167,7 @@ def test_real_sessions_are_valid_and_nothing_is_missing(real: list[Family]) -> N
 
 
 @pytest.mark.long
-def test_all_real_sessions_are_valid_and_nothing_is_missing(shared: Path) -> None:
+def test_all_real_sessions_are_valid_and_complete(shared: Path) -> None:
     for transcript in transcripts(families_in(shared / "corpus")):
         check(transcript, ALL)
         check(transcript, TOOLS)
@@ -175,7 +175,7 @@ def test_all_real_sessions_are_valid_and_nothing_is_missing(shared: Path) -> Non
 
 @given(archives)
 @settings(max_examples=20)
-def test_any_session_is_valid_and_nothing_is_missing(
+def test_any_session_is_valid_and_complete(
     tmp_path_factory: pytest.TempPathFactory, archive: dict[str, list[dict[str, Any]]]
 ) -> None:
     for transcript in transcripts(written(tmp_path_factory.mktemp("any"), archive)):
@@ -199,7 +199,7 @@ def only(folder: Path, text: str, manner: RenderOptions = TOOLS) -> Any:
     return document(transcript, manner)
 
 
-def test_an_answer_is_one_step_with_its_calls_and_their_results(tmp_path: Path) -> None:
+def test_response_is_one_step_with_its_calls_and_results(tmp_path: Path) -> None:
     told = only(tmp_path, TALK)
     assert [(one["source"], one["message"]) for one in told["steps"]] == [
         ("user", "What is there?"),
@@ -226,7 +226,7 @@ def test_an_answer_is_one_step_with_its_calls_and_their_results(tmp_path: Path) 
     assert told["extra"]["account"] == {"items": 7, "held": 6, "left_out": {"noted": 1}}
 
 
-def test_what_the_client_says_is_of_the_system(tmp_path: Path) -> None:
+def test_client_messages_are_system_steps(tmp_path: Path) -> None:
     told = only(tmp_path, TALK + 'K1< "/x"\nL1< "done"\nM1< "Mind this."\nA3< "Yes."', ALL)
     found = {
         (one["source"], one["extra"]["kind"]) for one in told["steps"] if "kind" in one["extra"]
@@ -238,7 +238,7 @@ def test_what_the_client_says_is_of_the_system(tmp_path: Path) -> None:
     assert ("system", "system") in found
 
 
-def test_branches_and_what_is_out_of_order_are_counted(tmp_path: Path) -> None:
+def test_branches_and_misordered_items_are_counted(tmp_path: Path) -> None:
     text = """
     file work
     U1 "Begin"
@@ -259,7 +259,7 @@ def test_branches_and_what_is_out_of_order_are_counted(tmp_path: Path) -> None:
     assert "1 other branch" in first["notes"]
 
 
-def test_a_compaction_is_a_step_with_its_summary(tmp_path: Path) -> None:
+def test_compaction_is_a_step_with_its_summary(tmp_path: Path) -> None:
     text = """
     file work
     U1 "Begin"
@@ -279,7 +279,7 @@ def test_a_compaction_is_a_step_with_its_summary(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("agents", ["inline", "files"])
-def test_agents_are_trajectories_of_their_own(gallery: Path, agents: Any) -> None:
+def test_agents_are_separate_trajectories(gallery: Path, agents: Any) -> None:
     plan = ExportPlan(
         Archive([gallery / "sub-agent"]).sessions, manner=RenderOptions(agents=agents)
     )
@@ -303,7 +303,7 @@ def test_agents_are_trajectories_of_their_own(gallery: Path, agents: Any) -> Non
         assert all(faults(json.loads(data)) == [] for data in files.values())
 
 
-def test_agents_that_no_call_names_stand_at_the_end(tmp_path: Path) -> None:
+def test_agents_without_a_call_are_at_the_end(tmp_path: Path) -> None:
     text = 'file work\nU1 "Begin"\nA1< "Begun."\nagent lost nometa\nU1 "Look"\nA1< "Seen."'
     told = only(tmp_path, text)
     last = told["steps"][-1]
@@ -317,7 +317,7 @@ def test_agents_that_no_call_names_stand_at_the_end(tmp_path: Path) -> None:
 PICTURE = 'file work\nU1 image="red" "What is this?"\nA1< "Red."\nU2< image="red" "And this?"'
 
 
-def test_pictures_lie_beside_a_document_or_are_counted(tmp_path: Path) -> None:
+def test_images_are_stored_beside_a_document_or_counted(tmp_path: Path) -> None:
     draw(PICTURE).write(tmp_path)
     plan = ExportPlan(Archive([tmp_path]).sessions)
     files = dict(export(plan, "atif"))
@@ -335,7 +335,7 @@ def test_pictures_lie_beside_a_document_or_are_counted(tmp_path: Path) -> None:
     assert alone["extra"]["left_out"]["pictures"] == whole.summary.left_out["pictures"] == 2
 
 
-def test_data_that_is_no_picture_is_counted(tmp_path: Path) -> None:
+def test_non_image_data_is_counted(tmp_path: Path) -> None:
     source = {"type": "base64", "media_type": "image/png", "data": "no base64!"}
     lost = Pictures("x")
     assert lost.place(Enclosure("image", source, "image/png")) is None
@@ -349,7 +349,7 @@ def test_data_that_is_no_picture_is_counted(tmp_path: Path) -> None:
     assert lost.files == {}
 
 
-def test_what_a_model_did_not_say_has_no_figures(tmp_path: Path) -> None:
+def test_steps_not_by_a_model_have_no_usage(tmp_path: Path) -> None:
     told = only(tmp_path, 'file work\nU1 "Begin"\nE1< "API Error: 500"\nU2< "Again"\nA2< "Yes."')
     error, answer = [one for one in told["steps"] if one["source"] == "agent"]
     assert error["llm_call_count"] == 0
@@ -359,7 +359,7 @@ def test_what_a_model_did_not_say_has_no_figures(tmp_path: Path) -> None:
     assert answer["metrics"]["completion_tokens"] > 0
 
 
-def test_odd_times_and_inputs_are_kept_where_the_form_has_no_place(tmp_path: Path) -> None:
+def test_odd_times_and_inputs_are_kept_in_extra_fields(tmp_path: Path) -> None:
     (path,) = draw(TALK).write(tmp_path)
     data = path.read_bytes().replace(b'{"command":"ls"}', b'"ls"')
     path.write_bytes(re.sub(rb'"timestamp":"[^"]*"', b'"timestamp":"noon"', data, count=1))
@@ -372,7 +372,7 @@ def test_odd_times_and_inputs_are_kept_where_the_form_has_no_place(tmp_path: Pat
     assert faults(told) == []
 
 
-def test_a_result_whose_call_is_nowhere_stands_by_itself(tmp_path: Path) -> None:
+def test_result_without_a_call_is_its_own_step(tmp_path: Path) -> None:
     (path,) = draw(TALK).write(tmp_path)
     lines = [one for one in path.read_bytes().split(b"\n") if b'"tool_use"' not in one]
     path.write_bytes(b"\n".join(lines))
@@ -390,13 +390,13 @@ def test_several_trajectories_in_one_file_are_a_list(gallery: Path) -> None:
     assert [faults(one) for one in found] == [[], []]
 
 
-def test_a_conversation_of_which_nothing_is_told_is_a_valid_document(tmp_path: Path) -> None:
+def test_empty_conversation_is_a_valid_document(tmp_path: Path) -> None:
     told = only(tmp_path, 'file work\nM1 "Mind this."', RenderOptions(depth="prompts"))
     assert [one["extra"]["kind"] for one in told["steps"]] == ["empty"]
     assert told["extra"]["left_out"] == {"told": 1}
 
 
-def test_what_should_not_be_shared_is_replaced(tmp_path: Path) -> None:
+def test_secrets_are_replaced(tmp_path: Path) -> None:
     key = "AKIA" + "Q3EGRIU7YTRW2LKD"
     draw(f'file work cwd=/home/dorothea/shop\nU1 "Use {key}"\nA1< "No."').write(tmp_path)
     plan = ExportPlan(Archive([tmp_path]).sessions, redactor=Redactor())
@@ -406,7 +406,7 @@ def test_what_should_not_be_shared_is_replaced(tmp_path: Path) -> None:
     assert report["count"] >= 2
 
 
-def test_the_manifest_sums_up_what_is_left_out(gallery: Path) -> None:
+def test_manifest_counts_what_is_left_out(gallery: Path) -> None:
     plan = ExportPlan(Archive([gallery]).sessions)
     files = dict(export(plan, "atif"))
     manifest = json.loads(files["manifest.json"])
@@ -418,7 +418,7 @@ def test_the_manifest_sums_up_what_is_left_out(gallery: Path) -> None:
     assert counts["noted"] > 100
 
 
-def test_what_broken_lines_hold_is_in_the_document_wherever_agents_are(gallery: Path) -> None:
+def test_content_of_broken_lines_is_included(gallery: Path) -> None:
     for agents in ("inline", "files"):
         (transcript,) = transcripts(families_in(gallery / "glued-lines"))
         told = document(transcript, RenderOptions(agents=agents))
@@ -429,14 +429,14 @@ def test_what_broken_lines_hold_is_in_the_document_wherever_agents_are(gallery: 
     assert "observation" not in told["steps"][-1]
 
 
-def test_the_cost_of_a_document_is_that_of_its_transcript(gallery: Path) -> None:
+def test_cost_matches_the_transcript(gallery: Path) -> None:
     (transcript,) = transcripts(families_in(gallery / "sub-agent"))
     told = document(transcript, TOOLS)
     assert told["final_metrics"]["total_cost_usd"] == transcript.heading.totals.cost_usd
     assert all(one["final_metrics"]["total_cost_usd"] > 0 for one in told["subagent_trajectories"])
 
 
-def test_sessions_that_go_on_from_a_step_are_no_branches(gallery: Path) -> None:
+def test_continuing_sessions_are_not_branches(gallery: Path) -> None:
     told = [document(one) for one in transcripts(families_in(gallery / "resumed-in-a-second-file"))]
     assert any(one["extra"].get("branches") for one in told)
     assert all("branches" not in one["extra"].get("left_out", {}) for one in told)

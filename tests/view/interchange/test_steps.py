@@ -1,4 +1,4 @@
-"""Conversations to steps: what stands together, what stands in none."""
+"""Conversations as steps: which items belong together."""
 
 from plait.conversation.model import (
     AssistantText,
@@ -26,20 +26,20 @@ LEFT = BranchPoint(to="s@b", kind="branch")
 
 
 def conversation(*items: Item) -> Conversation:
-    """Returns one turn with one answer."""
+    """Return one turn with one answer."""
     usage = Usage(input_tokens=3, output_tokens=5)
     response = Response("m", None, "x", ("a1",), None, None, None, usage)
     turn = Turn(1, ASKED, (ASKED, *items), (0,), None, None)
     return Conversation("s", "trunk", "s", "p", None, (turn,), (response,), ("s.jsonl",))
 
 
-def test_what_is_said_again_in_full_is_counted_once() -> None:
+def test_repeated_text_is_counted_once() -> None:
     made = build_steps(conversation(AGAIN, ANSWER), ALL)
     assert [step.items for step in made.steps] == [[ASKED], [ANSWER]]
     assert made.left_out == {"again": 1}
 
 
-def test_what_is_folded_is_a_step_of_its_own_and_nothing_follows_it() -> None:
+def test_folded_item_is_a_leaf_step() -> None:
     made = build_steps(conversation(ANSWER, COPY, LEFT), ALL)
     assert [bool(step.fold) for step in made.steps] == [False, False, True]
     assert made.inline == made.steps[:2]
@@ -47,7 +47,7 @@ def test_what_is_folded_is_a_step_of_its_own_and_nothing_follows_it() -> None:
     assert made.at["c1"] is made.steps[2]
 
 
-def test_an_answer_in_two_steps_has_its_figures_on_the_last() -> None:
+def test_usage_of_a_split_response_is_on_its_last_step() -> None:
     woven = GraphInput(
         {"s": conversation(ANSWER, COPY)}, {"s": SessionFacts(("s",))}, {"c1": "u1"}.get
     )
@@ -60,7 +60,7 @@ def test_an_answer_in_two_steps_has_its_figures_on_the_last() -> None:
     assert path["path"]["head"] == "a1"
 
 
-def test_a_fold_that_hangs_on_what_comes_later_hangs_on_what_is_before() -> None:
+def test_folded_item_below_a_later_step_moves_to_an_earlier_one() -> None:
     woven = GraphInput(
         {"s": conversation(COPY, ANSWER)}, {"s": SessionFacts(("s",))}, {"c1": "a1"}.get
     )
@@ -68,6 +68,6 @@ def test_a_fold_that_hangs_on_what_comes_later_hangs_on_what_is_before() -> None
     assert [one["step"].get("parents") for one in path["steps"]] == [None, ["u1"], ["u1"]]
 
 
-def test_what_says_nothing_is_not_written_but_nought_is() -> None:
+def test_empty_values_are_omitted_but_zero_is_not() -> None:
     values = {"a": 0, "b": False, "c": "", "d": None, "e": (), "f": {}, "g": 0.0}
     assert drop_empty(values) == {"a": 0, "g": 0.0}

@@ -1,4 +1,4 @@
-"""Sessions as graphs in Toolpath: every document is valid, every record is in it or counted."""
+"""Sessions as Toolpath graphs: valid documents that include or count every record."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from tests.view.interchange.sessions import (
 
 
 def document(family: Family, manner: RenderOptions = ALL) -> Any:
-    """Returns a family as who reads the file has it."""
+    """Return a family as who reads the file has it."""
     made = build_family_graph(family, manner, Prices(), ToldSoFar(), "x", set())
     return json.loads(json.dumps(made.document, default=plain))
 
@@ -55,7 +55,7 @@ def steps_in(told: Any) -> Iterator[Any]:
 
 
 def turn_of(step: Any) -> Any:
-    """Returns what a step says of the conversation."""
+    """Return what a step says of the conversation."""
     return next(iter(step["change"].values()))["structural"]
 
 
@@ -111,14 +111,14 @@ def check_figures(family: Family, told: Any) -> None:
 
 
 @pytest.mark.parametrize("manner", [ALL, TOOLS, RenderOptions(depth="prompts")])
-def test_examples_are_valid_and_nothing_is_missing(gallery: Path, manner: RenderOptions) -> None:
+def test_examples_are_valid_and_complete(gallery: Path, manner: RenderOptions) -> None:
     found = list(families_in(gallery))
     assert len(found) > 15
     for family in found:
         check(family, manner)
 
 
-def test_real_sessions_are_valid_and_nothing_is_missing(real: list[Family]) -> None:
+def test_real_sessions_are_valid_and_complete(real: list[Family]) -> None:
     assert len(real) > 10
     for family in real:
         check(family, ALL)
@@ -126,7 +126,7 @@ def test_real_sessions_are_valid_and_nothing_is_missing(real: list[Family]) -> N
 
 
 @pytest.mark.long
-def test_all_real_sessions_are_valid_and_nothing_is_missing(shared: Path) -> None:
+def test_all_real_sessions_are_valid_and_complete(shared: Path) -> None:
     for family in families_in(shared / "corpus"):
         check(family, ALL)
         check(family, TOOLS)
@@ -134,7 +134,7 @@ def test_all_real_sessions_are_valid_and_nothing_is_missing(shared: Path) -> Non
 
 @given(archives)
 @settings(max_examples=20)
-def test_any_session_is_valid_and_nothing_is_missing(
+def test_any_session_is_valid_and_complete(
     tmp_path_factory: pytest.TempPathFactory, archive: dict[str, list[dict[str, Any]]]
 ) -> None:
     for family in written(tmp_path_factory.mktemp("any"), archive):
@@ -148,12 +148,12 @@ def only(folder: Path, text: str, manner: RenderOptions = TOOLS) -> Any:
 
 
 def said(path: Any, names: Iterable[str]) -> list[str]:
-    """Returns the words of some steps of a path, in their order."""
+    """Return the words of some steps of a path, in their order."""
     wanted = set(names)
     return [turn_of(one).get("text", "") for one in path["steps"] if one["step"]["id"] in wanted]
 
 
-def test_an_abandoned_way_is_a_dead_end(tmp_path: Path) -> None:
+def test_abandoned_branch_is_a_dead_end(tmp_path: Path) -> None:
     text = """
     file work cwd=/home/dev/shop
     U1 "Begin"
@@ -190,7 +190,7 @@ S1< turn_duration
 """
 
 
-def test_an_answer_is_one_step_with_its_calls_figures_and_files(tmp_path: Path) -> None:
+def test_response_is_one_step_with_calls_usage_and_files(tmp_path: Path) -> None:
     told = only(tmp_path, TALK)
     (path,) = told["paths"]
     first, second, third = path["steps"]
@@ -222,7 +222,7 @@ def test_an_answer_is_one_step_with_its_calls_figures_and_files(tmp_path: Path) 
     assert first["meta"]["turn"] == 1
 
 
-def test_agents_are_paths_that_begin_where_they_were_sent_out(gallery: Path) -> None:
+def test_agents_are_paths_from_their_call(gallery: Path) -> None:
     (family,) = families_in(gallery / "sub-agent")
     main, *agents = document(family, TOOLS)["paths"]
     sent = {
@@ -239,7 +239,7 @@ def test_agents_are_paths_that_begin_where_they_were_sent_out(gallery: Path) -> 
     assert {one["steps"][0]["step"]["actor"] for one in agents} == {"agent:claude-code"}
 
 
-def test_a_session_that_goes_on_from_another_has_it_as_base(gallery: Path) -> None:
+def test_continued_session_names_its_base(gallery: Path) -> None:
     (family,) = families_in(gallery / "resumed-in-a-second-file")
     first, *others = document(family, TOOLS)["paths"]
     last = first["steps"][-1]["step"]["id"]
@@ -249,7 +249,7 @@ def test_a_session_that_goes_on_from_another_has_it_as_base(gallery: Path) -> No
         assert "refs" not in one["steps"][0]["meta"]
 
 
-def test_a_branch_that_leaves_another_session_says_where(tmp_path: Path) -> None:
+def test_branch_from_another_session_names_its_origin(tmp_path: Path) -> None:
     text = """
     file one
     U1 "Begin"
@@ -271,7 +271,7 @@ def test_a_branch_that_leaves_another_session_says_where(tmp_path: Path) -> None
     assert branch["meta"]["refs"] == [{"rel": "continues", "href": address}]
 
 
-def test_a_compaction_is_a_step_that_names_what_is_kept(tmp_path: Path) -> None:
+def test_compaction_step_names_preserved_records(tmp_path: Path) -> None:
     text = """
     file work
     U1 "Begin"
@@ -294,7 +294,7 @@ def test_a_compaction_is_a_step_that_names_what_is_kept(tmp_path: Path) -> None:
         assert point["step"]["id"] in ancestors(path, path["path"]["head"])
 
 
-def test_only_the_ways_that_go_on_are_told_where_that_is_wanted(gallery: Path) -> None:
+def test_only_active_paths_on_request(gallery: Path) -> None:
     (whole,) = families_in(gallery / "rewind")
     (active,) = families_in(gallery / "rewind", branches="active")
     left_out = document(active, TOOLS)["meta"]["left_out"]
@@ -304,14 +304,14 @@ def test_only_the_ways_that_go_on_are_told_where_that_is_wanted(gallery: Path) -
     assert len(ancestors(path, path["path"]["head"])) == len(path["steps"])
 
 
-def test_agents_are_counted_where_tools_are_not_told(gallery: Path) -> None:
+def test_agents_are_counted_without_tools(gallery: Path) -> None:
     (family,) = families_in(gallery / "sub-agent")
     told = document(family, RenderOptions(has_tools=False))
     assert len(told["paths"]) == 1
     assert told["meta"]["left_out"]["agents"] == 3
 
 
-def test_times_that_the_log_does_not_say_are_those_before(tmp_path: Path) -> None:
+def test_missing_times_are_taken_from_the_step_before(tmp_path: Path) -> None:
     (file,) = draw(TALK).write(tmp_path)
     file.write_bytes(re.sub(rb'"timestamp":"[^"]*"', b'"timestamp":"noon"', file.read_bytes()))
     (family,) = families_in(tmp_path)
@@ -323,7 +323,7 @@ def test_times_that_the_log_does_not_say_are_those_before(tmp_path: Path) -> Non
     assert told["paths"][0]["steps"][0]["meta"]["time"] == "noon"
 
 
-def test_pictures_are_counted(tmp_path: Path) -> None:
+def test_images_are_counted(tmp_path: Path) -> None:
     told = only(tmp_path, 'file work\nU1 image="red" "What is this?"\nA1< "Red."')
     assert told["meta"]["left_out"] == {"pictures": 1}
     step = told["paths"][0]["steps"][0]
@@ -341,9 +341,7 @@ def test_pictures_are_counted(tmp_path: Path) -> None:
         ("C:\\x y\\b.py", "C:\\a", "file:///C:/x%20y/b.py"),
     ],
 )
-def test_files_are_named_from_the_base_of_their_path(
-    path: str, directory: str | None, name: str
-) -> None:
+def test_files_are_named_relative_to_the_base(path: str, directory: str | None, name: str) -> None:
     assert get_artifact_name(path, directory) == name
 
 
@@ -358,16 +356,14 @@ def test_files_are_named_from_the_base_of_their_path(
         (None, "agent:unknown"),
     ],
 )
-def test_models_are_actors_of_names_that_everybody_reads(
-    tmp_path: Path, model: str | None, actor: str
-) -> None:
+def test_models_are_actors_with_plain_names(tmp_path: Path, model: str | None, actor: str) -> None:
     said = AssistantText(response=0, text="x")
     response = Response(None, None, model, (), None, None, None, None, model == "<synthetic>")
     told = Conversation("s", "trunk", "s", "p", None, (), (response,), ())
     assert get_actor(told, Step(1, [said]), is_agent=False) == actor
 
 
-def test_several_families_in_one_file_are_one_graph(gallery: Path) -> None:
+def test_several_families_are_one_graph(gallery: Path) -> None:
     plan = ExportPlan(Archive([gallery]).sessions, is_combined=True)
     files = dict(export(plan, "toolpath"))
     told = json.loads(files["transcripts.path.json"])
@@ -377,7 +373,7 @@ def test_several_families_in_one_file_are_one_graph(gallery: Path) -> None:
     assert json.loads(files["manifest.json"])["left_out"] == told["meta"]["left_out"]
 
 
-def test_the_sum_over_all_steps_is_what_was_used(gallery: Path) -> None:
+def test_step_usage_adds_up(gallery: Path) -> None:
     archive = Archive([gallery])
     used = archive.usage().totals.total.tokens
     told = json.loads(
@@ -396,7 +392,7 @@ def test_the_sum_over_all_steps_is_what_was_used(gallery: Path) -> None:
     }
 
 
-def test_the_same_session_twice_is_two_paths(tmp_path: Path, gallery: Path) -> None:
+def test_same_session_twice_is_two_paths(tmp_path: Path, gallery: Path) -> None:
     (log,) = (gallery / "straight-line").rglob("*.jsonl")
     for project in ("-one", "-two"):
         folder = tmp_path / "projects" / project
@@ -409,7 +405,7 @@ def test_the_same_session_twice_is_two_paths(tmp_path: Path, gallery: Path) -> N
     assert len(told["paths"]) == 2
 
 
-def test_two_changes_of_a_file_in_one_answer_are_one_patch(tmp_path: Path) -> None:
+def test_two_changes_to_a_file_in_a_response_are_one_patch(tmp_path: Path) -> None:
     text = """
     file work cwd=/shop
     U1 "Go"
@@ -429,7 +425,7 @@ def test_two_changes_of_a_file_in_one_answer_are_one_patch(tmp_path: Path) -> No
     assert changed["raw"].count("+++ b/shop/a.py") == 2
 
 
-def test_a_time_that_is_none_is_that_of_the_step_before(tmp_path: Path) -> None:
+def test_invalid_time_is_taken_from_the_step_before(tmp_path: Path) -> None:
     (file,) = draw(TALK).write(tmp_path)
     first, *rest = file.read_bytes().splitlines(keepends=True)
     rest = [re.sub(rb'"timestamp":"[^"]*"', b'"timestamp":"noon"', line) for line in rest]
@@ -439,7 +435,7 @@ def test_a_time_that_is_none_is_that_of_the_step_before(tmp_path: Path) -> None:
     assert set(times) == {"2026-11-02T09:00:00.000Z"}
 
 
-def test_the_clients_view_of_a_result_is_there_where_all_is_wanted(gallery: Path) -> None:
+def test_client_view_of_results_is_included_at_full_depth(gallery: Path) -> None:
     (family,) = families_in(gallery / "straight-line")
     for manner, is_there in ((ALL, True), (TOOLS, False)):
         uses = [
@@ -450,7 +446,7 @@ def test_the_clients_view_of_a_result_is_there_where_all_is_wanted(gallery: Path
         assert any("detail" in one.get("result", ()) for one in uses) is is_there
 
 
-def test_what_is_not_sent_on_resume_is_marked(tmp_path: Path) -> None:
+def test_records_not_sent_on_resume_are_marked(tmp_path: Path) -> None:
     text = 'file work\nU1 "Begin"\nS1< api_error\nA1<U1 "Begun."\nU2<S1 "Go on"\nA2< "Gone on."'
     (family,) = drawn(tmp_path, text)
     unseen = {uuid for one in family.by_line.values() for turn in one.turns for uuid in turn.unseen}
@@ -464,7 +460,7 @@ def test_what_is_not_sent_on_resume_is_marked(tmp_path: Path) -> None:
     assert marked == unseen
 
 
-def test_the_head_is_where_the_client_would_go_on(tmp_path: Path) -> None:
+def test_head_is_the_resume_point(tmp_path: Path) -> None:
     text = """
     file work
     U1 "Begin"
@@ -480,19 +476,19 @@ def test_the_head_is_where_the_client_would_go_on(tmp_path: Path) -> None:
 
 
 def answer(group: str | None, output: int | None, cost: float | None = None) -> dict[str, Any]:
-    """Returns a step with an answer, and what it took."""
+    """Return a step with an answer, and what it took."""
     usage = {"input_tokens": 1, "output_tokens": output} if output is not None else None
     told = {"group_id": group, "token_usage": usage, "cost_usd": cost}
     return {"change": {"x": {"structural": {k: v for k, v in told.items() if v is not None}}}}
 
 
-def test_figures_of_an_answer_stand_on_its_last_step() -> None:
+def test_usage_is_on_the_last_step_of_a_response() -> None:
     steps = [answer("a", 5, 0.5), answer(None, 3), answer("b", 7), answer("a", None)]
     move_figures_to_last_step(steps)
     assert steps == [answer("a", None), answer(None, 3), answer("b", 7), answer("a", 5, 0.5)]
 
 
-def test_figures_under_one_name_are_added() -> None:
+def test_figures_with_the_same_name_are_added() -> None:
     steps = [answer("a", 5, 0.5), answer("a", 7, 0.25), answer("a", 1)]
     move_figures_to_last_step(steps)
     (*others, last) = steps

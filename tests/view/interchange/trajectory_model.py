@@ -26,7 +26,7 @@ PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
 def faults(document: Any) -> list[str]:
-    """Returns what is wrong with a document, and with the trajectories inside it."""
+    """Return what is wrong with a document, and with the trajectories inside it."""
     below = document.get("subagent_trajectories") or []
     names = [one.get("trajectory_id") for one in below]
     found = [*_in_root(document)]

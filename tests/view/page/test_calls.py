@@ -1,4 +1,4 @@
-"""Calls to HTML: the line of every known tool and what stands behind it, word by word."""
+"""Tool calls as HTML: the summary line of every known tool and its details."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def drawn(
     outcome: Outcome = "ok",
     **more: Any,
 ) -> str:
-    """Returns a call with its result as its page shows it."""
+    """Return a call with its result as its page shows it."""
     result = None if answer is None else Result(answer, outcome, detail=detail, **more)
     called = ToolCall(
         response=0,
@@ -297,11 +297,11 @@ CASES = [
 
 
 @pytest.mark.parametrize(("drawing", "html"), CASES)
-def test_a_call(drawing: str, html: str) -> None:
+def test_tool_call(drawing: str, html: str) -> None:
     assert drawing == html
 
 
-def test_a_result_that_arrived_later_stands_apart() -> None:
+def test_late_result_is_separate() -> None:
     answered = LateResult(call="c1", name="Bash", result=Result("late", "ok"), uuid="u3", line=9)
     assert render_detached_result(answered, SETTING) == (
         '<details class="call ok apart" id="u3" data-l="0.9" data-out="0.9" data-call="c1" open>'
@@ -311,7 +311,7 @@ def test_a_result_that_arrived_later_stands_apart() -> None:
     )
 
 
-def test_a_call_shows_the_agents_that_it_sent_out() -> None:
+def test_call_shows_its_agents() -> None:
     called = ToolCall(
         response=0, call="c1", name="Task", input={"prompt": "x"}, agents=("a",), line=7
     )

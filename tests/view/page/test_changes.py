@@ -1,4 +1,4 @@
-"""Patches to tables: numbers, signs, and the words that changed."""
+"""Patches as tables: line numbers, signs and changed words."""
 
 from plait.conversation.patches import Patch, diff_texts
 from plait.view.page.blocks import Cut
@@ -10,7 +10,7 @@ def table(old: str, new: str, *, lines: int = 100) -> tuple[str, int]:
     return render_patch(Patch("a.py", hunks, 0, 0), Cut(lines, 10_000))
 
 
-def test_a_changed_word_is_marked_within_its_line() -> None:
+def test_changed_word_is_highlighted() -> None:
     html, hidden = table("total = price * count\n", "total = price * amount\n")
     assert hidden == 0
     assert html == (
@@ -21,12 +21,12 @@ def test_a_changed_word_is_marked_within_its_line() -> None:
     )
 
 
-def test_lines_that_have_little_in_common_are_marked_whole() -> None:
+def test_dissimilar_lines_are_highlighted_entirely() -> None:
     html, _ = table("abc\n", "xyz\n")
     assert "<del>" not in html
 
 
-def test_lines_keep_the_numbers_of_their_side() -> None:
+def test_lines_keep_their_numbers() -> None:
     old = "".join(f"{number}\n" for number in range(1, 9))
     html, _ = table(old, old.replace("5\n", "five\nfive and a half\n"))
     assert '<tr class="del"><td>5</td>' in html
@@ -34,13 +34,13 @@ def test_lines_keep_the_numbers_of_their_side() -> None:
     assert "<tr><td>7</td><td>6</td></tr>" in html
 
 
-def test_code_in_a_patch_stays_words() -> None:
+def test_code_in_a_patch_is_escaped() -> None:
     html, _ = table("<b>old</b>\n", "<script>alert(1)</script>\n")
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
 
 
-def test_a_long_patch_is_cut() -> None:
+def test_long_patch_is_cut() -> None:
     old, new = "", "".join(f"{number}\n" for number in range(50))
     _, hidden = table(old, new, lines=10)
     assert hidden == 40

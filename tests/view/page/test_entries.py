@@ -1,4 +1,4 @@
-"""Items to HTML: every kind of entry in its own form, word by word."""
+"""Items as HTML: every kind of entry."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def told(kind: str, text: str, **more: object) -> UserMessage:
 
 
 def drawn(item: Item) -> str:
-    """Returns an item as its page shows it."""
+    """Return an item as its page shows it."""
     match item:
         case UserMessage():
             return entries.render_user_entry(item, SETTING)
@@ -356,11 +356,11 @@ CASES = [
 
 
 @pytest.mark.parametrize(("item", "html"), CASES)
-def test_an_entry(item: Item, html: str) -> None:
+def test_entry(item: Item, html: str) -> None:
     assert drawn(item) == html
 
 
-def test_notes_are_told_by_their_kinds() -> None:
+def test_notes_are_summarised_by_kind() -> None:
     notes = [ClientNote(kind="system", subtype=name) for name in ("turn_duration", "b", "b")]
     html = entries.render_notes(notes)
     assert '<span class="kind">3 notes</span>' in html
@@ -368,7 +368,7 @@ def test_notes_are_told_by_their_kinds() -> None:
     assert html.count('class="row"') == 3
 
 
-def test_what_was_thought_and_not_recorded_is_told_on_the_line_of_notes() -> None:
+def test_unrecorded_thinking_is_mentioned_with_the_notes() -> None:
     thoughts = [AssistantThinking(response=0, text="", line=n) for n in (1, 2)]
     unseen = AssistantThinking(response=0, text="", is_encrypted=True)
     html = entries.render_notes(
@@ -382,7 +382,7 @@ def test_what_was_thought_and_not_recorded_is_told_on_the_line_of_notes() -> Non
     assert '<i class="i i-think"></i><span class="kind">thinking, not recorded ×2</span><' in alone
 
 
-def test_a_long_answer_is_cut_and_says_so() -> None:
+def test_long_answer_is_cut_and_says_so() -> None:
     text = "\n\n".join(f"paragraph {number}" for number in range(600))
     html = drawn(AssistantText(response=0, text=text, uuid="u1", line=7))
     assert "paragraph 599" not in html

@@ -1,4 +1,4 @@
-"""What an address asks to forms and pages of many things: bounds, choices, ways on."""
+"""Request parameters as forms and paged lists: bounds, choices, links."""
 
 import pytest
 
@@ -35,11 +35,11 @@ from plait.view.page.markup import (
         ("-3", 20),
     ],
 )
-def test_how_many_are_asked_for_stays_within_bounds(given: str, count: int) -> None:
+def test_limit_stays_within_bounds(given: str, count: int) -> None:
     assert read_count({"n": given}, 20, 400) == count
 
 
-def test_what_an_address_says_is_cut() -> None:
+def test_long_parameters_are_cut() -> None:
     assert read_query({"q": "abcdef", "project": "", "else": "x"}, ("q", "project"), 3) == {
         "q": "abc"
     }
@@ -55,7 +55,7 @@ def test_what_an_address_says_is_cut() -> None:
         (99, [7], True, False),
     ],
 )
-def test_a_part_of_many_leads_to_what_stands_before_and_after(
+def test_page_links_to_previous_and_next(
     start: int, shown: list[int], back: bool, on: bool
 ) -> None:
     found, pages = paginate("rows", [1, 2, 3, 4, 5, 6, 7], start, "/x?", 3)
@@ -63,17 +63,17 @@ def test_a_part_of_many_leads_to_what_stands_before_and_after(
     assert ("Previous" in pages, "Next" in pages) == (back, on)
 
 
-def test_what_fits_has_no_other_pages() -> None:
+def test_single_page_has_no_pager() -> None:
     assert paginate("rows", [1, 2, 3], 1, "/x?", 3) == ([1, 2, 3], "")
     assert paginate("rows", [], 1, "/x?", 3) == ([], "")
 
 
-def test_the_address_of_a_session_names_its_tab() -> None:
+def test_session_address_names_its_tab() -> None:
     assert session_url("a b~c") == session_url("a b~c", "read") == "/s/a%20b~c"
     assert session_url("a", "raw") == "/s/a/raw"
 
 
-def test_choices_are_never_markup() -> None:
+def test_choices_are_escaped() -> None:
     drawn = render_select("project", "Project", "All", {"b": "Zoo", "a<": "<i>ant"}, "a<")
     assert "<i>" not in drawn
     assert drawn.index("ant") < drawn.index("Zoo")
@@ -83,7 +83,7 @@ def test_choices_are_never_markup() -> None:
     assert 'value="&quot;"' in render_hidden_input("sort", '"')
 
 
-def test_a_table_names_its_columns_its_rows_and_its_odd_cells() -> None:
+def test_table_has_headers_rows_and_special_cells() -> None:
     drawn = render_table(
         (None, "<Calls>"), [render_row("Bash", ("bad", "3"))], "figures two", is_head_hidden=True
     )
@@ -100,11 +100,11 @@ def test_a_table_names_its_columns_its_rows_and_its_odd_cells() -> None:
     ("value", "most", "wide"),
     [(0, 10, "0.0"), (1, 0, "0.0"), (0.001, 10, "0.8"), (5, 10, "50.0"), (10, 10, "100.0")],
 )
-def test_something_has_a_bar_and_nothing_has_none(value: float, most: float, wide: str) -> None:
+def test_zero_has_no_bar(value: float, most: float, wide: str) -> None:
     assert f'class="c0" width="{wide}"' in render_bar_cell(value, most)[1]
 
 
-def test_totals_say_that_they_are_still_counted() -> None:
+def test_totals_say_that_counting_continues() -> None:
     assert 'data-counting="1"' in render_totals([("Cost", "$1", "so far")], is_counting=True)
     linked = '<a href="/x">&lt;1%</a>'
     assert render_totals([("Cost", linked, "")], "cards") == (

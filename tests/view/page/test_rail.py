@@ -1,4 +1,4 @@
-"""Row shapes to strands in a page."""
+"""Graph rows as lines of a page."""
 
 from plait.graph.layout import iter_rows
 from plait.view.page.graph import render_mini, render_rail
@@ -9,7 +9,7 @@ def drawn(text: str) -> str:
     return render_rail(list(iter_rows(sketch(text).graph)))
 
 
-def test_each_row_is_a_link_to_its_place_with_its_words() -> None:
+def test_each_row_links_to_its_place_with_a_label() -> None:
     found = sketch("U1 A1< U2< A2<")
     shapes = list(iter_rows(found.graph))
     html = render_rail(shapes)
@@ -19,24 +19,24 @@ def test_each_row_is_a_link_to_its_place_with_its_words() -> None:
     assert html.count("<title>") == 2
 
 
-def test_a_branch_is_a_hollow_strand_beside_the_active_one() -> None:
+def test_branch_is_hollow_next_to_the_active_line() -> None:
     html = drawn("U1 A1< U2< A2< U3<A1 A3<")
     assert '<g class="abandoned">' in html
     assert 'class="s"' in html
     assert 'class="m"' in html
 
 
-def test_a_compaction_is_a_knot_and_a_retracted_prompt_a_cross() -> None:
+def test_compaction_and_retracted_prompt_have_symbols() -> None:
     assert '<g class="compaction">' in drawn("U1 A1< B1 C1< U2< A2<")
     assert '<g class="folded">' in drawn("U1 A1< U2<A1 U3<A1 A3<")
 
 
-def test_an_empty_session_is_an_empty_drawing() -> None:
+def test_empty_session_is_an_empty_drawing() -> None:
     assert "<circle" not in render_rail([])
     assert render_mini([]) == ""
 
 
-def test_a_small_drawing_stays_small() -> None:
+def test_small_drawing_stays_small() -> None:
     text = "U0 " + " ".join(f"A{n}< U{n}<" for n in range(1, 90))
     html = render_mini(list(iter_rows(sketch(text).graph)))
     assert html.count("<circle") == 15

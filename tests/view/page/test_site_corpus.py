@@ -1,4 +1,4 @@
-"""Real sessions to a site: every word of them is in it, every line byte for byte."""
+"""Real sessions as a site: every word is included, every line byte for byte."""
 
 import json
 import re
@@ -44,7 +44,7 @@ class Words(HTMLParser):
         self.links: list[tuple[str, int]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keeps the language of code, and remembers where a link begins."""
+        """Keep the language of code, and remembers where a link begins."""
         told = dict(attrs)
         if tag == "code" and (told.get("class") or "").startswith("language-"):
             self.found.append((told["class"] or "").removeprefix("language-"))
@@ -53,7 +53,7 @@ class Words(HTMLParser):
             self.links.append((address, len(self.found)))
 
     def handle_endtag(self, tag: str) -> None:
-        """Keeps the address of a link that says something else."""
+        """Keep the address of a link that says something else."""
         if tag == "a" and self.links:
             address, start = self.links.pop()
             words = "".join(self.found[start:])
@@ -64,31 +64,31 @@ class Words(HTMLParser):
                 self.found.append(unquote(address))
 
     def handle_data(self, data: str) -> None:
-        """Keeps a text."""
+        """Keep a text."""
         self.found.append(data)
 
 
 def families_of(root: Path, every: int) -> Iterator[Family]:
-    """Yields sessions of an archive as they are exported, nothing redacted."""
+    """Yield sessions of an archive as they are exported, nothing redacted."""
     names = Names()
     for members in one_of(every, list(group_families(Archive([root]).sessions))):
         yield Family(open_sessions(members), str, names)
 
 
 def words_in(html: str) -> str:
-    """Returns the words of a page in order."""
+    """Return the words of a page in order."""
     parser = Words()
     parser.feed(html)
     return letters("\n".join(parser.found))
 
 
 def letters(text: str) -> str:
-    """Returns the words of a text and nothing between them: colours and Markdown part them."""
+    """Return the words of a text and nothing between them: colours and Markdown part them."""
     return "".join(WORD.findall(text))
 
 
 def texts(items: tuple[Item, ...]) -> Iterator[str]:
-    """Yields what was asked, said, thought and answered."""
+    """Yield what was asked, said, thought and answered."""
     for item in items:
         match item:
             case UserMessage() | AssistantText() | AssistantThinking():
@@ -104,7 +104,7 @@ def texts(items: tuple[Item, ...]) -> Iterator[str]:
 
 
 def pages(site: Site, family: Family) -> tuple[dict[str, bytes], str]:
-    """Returns the files of a family, and all their words."""
+    """Return the files of a family, and all their words."""
     files = dict(site.family_files(family))
     html = [data.decode() for name, data in files.items() if name.endswith(".html")]
     for name, data in files.items():
@@ -117,7 +117,7 @@ def pages(site: Site, family: Family) -> tuple[dict[str, bytes], str]:
 
 @pytest.fixture(scope="module", params=EACH_AND_ALL)
 def corpus(request: pytest.FixtureRequest, shared: Path) -> list[Family]:
-    """Returns some of the real sessions, in the long run all of them, read once."""
+    """Return some of the real sessions, in the long run all of them, read once."""
     return list(families_of(shared / "corpus", request.param))
 
 
@@ -137,7 +137,7 @@ def test_every_word_is_in_the_pages(corpus: list[Family]) -> None:
 
 
 def is_told(text: str, told: str) -> bool:
-    """Tells whether a text is there, whole or line by line, as Markdown would write it."""
+    """Return whether a text is there, whole or line by line, as Markdown would write it."""
     is_printed = "\x1b" in text or "\r" in text
     shown = COLOUR.sub(" ", clean_terminal_output(text)) if is_printed else text
     if letters(shown) in told:
@@ -146,7 +146,7 @@ def is_told(text: str, told: str) -> bool:
 
 
 def written(line: str) -> Iterator[str]:
-    """Yields the ways in which a line may stand in a page: numbers of lists are not text there."""
+    """Yield the ways in which a line may stand in a page: numbers of lists are not text there."""
     for words in (line, unescape(line), unquote(line), NAMED.sub(r"\1", line)):
         yield letters(words)
         yield letters(MARKER.sub("", words))
@@ -164,7 +164,7 @@ def test_no_page_is_large(corpus: list[Family], depth: Depth | None) -> None:
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
 
 
-def test_every_line_is_in_the_packed_pieces(corpus: list[Family]) -> None:
+def test_every_line_is_in_the_packed_parts(corpus: list[Family]) -> None:
     for family in corpus:
         packed: dict[tuple[int, int], bytes] = {}
         for data in dict(Site().family_files(family)).values():

@@ -1,4 +1,4 @@
-"""Long texts to a few whole words."""
+"""Shortening long texts to whole words."""
 
 import pytest
 from hypothesis import given
@@ -19,18 +19,18 @@ from plait.view.text import shorten
         ("", 5, ""),
     ],
 )
-def test_a_text_is_shortened_between_words(text: str, most: int, words: str) -> None:
+def test_text_is_shortened_between_words(text: str, most: int, words: str) -> None:
     assert shorten(text, most) == words
 
 
 @given(st.text(max_size=200), st.integers(1, 40))
-def test_what_is_shortened_is_short_and_on_one_line(text: str, most: int) -> None:
+def test_shortened_text_is_one_short_line(text: str, most: int) -> None:
     words = shorten(text, most)
     assert len(words) <= most + 2
     assert words.splitlines() in ([words], [])
 
 
-def test_models_are_told_without_their_days() -> None:
+def test_model_names_have_no_date() -> None:
     assert format_first_models(("claude-opus-4-5-20251101",)) == "opus-4-5"
     assert format_first_models(("a-20250101", "a-20260101", "b", "c")) == "a, b +1"
     assert format_first_models(()) == ""

@@ -1,4 +1,4 @@
-"""Words of the log to HTML: Markdown, colours, cuts; hostile ones stay words."""
+"""Log text as HTML: Markdown, colours, cuts; hostile text stays text."""
 
 import re
 
@@ -65,7 +65,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_markdown_stays_words(text: str) -> None:
+def test_hostile_markdown_stays_text(text: str) -> None:
     check_harmless(render_prose(text))
     check_harmless(render_typed_text(text))
 
@@ -75,13 +75,13 @@ def test_hostile_markdown_stays_words(text: str) -> None:
         alphabet=st.sampled_from("<>&\"'`*_[]()!#|~\\ \nabj:/-+=.1\x1b\u202e\ud800"), max_size=60
     )
 )
-def test_whatever_is_written_stays_words(text: str) -> None:
+def test_any_text_stays_text(text: str) -> None:
     check_harmless(render_prose(text))
     assert "<" not in esc(text)
     replace_deceptive(text).encode()
 
 
-def test_pictures_from_elsewhere_become_links() -> None:
+def test_remote_images_become_links() -> None:
     html = render_prose("see ![the plan](https://example.com/a.png)")
     assert "<img" not in html
     assert ">the plan</a>" in html
@@ -100,7 +100,7 @@ def test_markdown(text: str, html: str) -> None:
     assert render_prose(text) == html
 
 
-def test_what_a_person_typed_keeps_its_line_breaks() -> None:
+def test_prompts_keep_their_line_breaks() -> None:
     assert "<br" in render_typed_text("one\ntwo")
     assert "<br" not in render_prose("one\ntwo")
 
@@ -121,12 +121,12 @@ def test_what_a_person_typed_keeps_its_line_breaks() -> None:
         ("\x1b[", ""),
     ],
 )
-def test_colours_of_a_terminal(text: str, html: str) -> None:
+def test_terminal_colours(text: str, html: str) -> None:
     assert render_coloured(text) == html
 
 
 @given(st.text(alphabet=st.sampled_from("ab \x1b[0123456789;mJ]\x07\r\n<&"), max_size=40))
-def test_whatever_is_printed_stays_words(text: str) -> None:
+def test_any_output_stays_text(text: str) -> None:
     html = render_coloured(text)
     assert "\x1b" not in html
     for _, name, rest in TAG.findall(html):
@@ -134,7 +134,7 @@ def test_whatever_is_printed_stays_words(text: str) -> None:
         assert re.fullmatch(r'(?: class="[\w ]+")?', rest)
 
 
-def test_a_long_text_is_cut_at_the_end_of_a_line_and_says_how_long_it_is() -> None:
+def test_long_text_is_cut_at_a_line_end_with_its_length() -> None:
     text = "\n".join(f"line {number}" for number in range(100))
     shown, hidden = cut_text(text, Cut(10, 1000))
     assert shown.endswith("line 9")
@@ -144,14 +144,14 @@ def test_a_long_text_is_cut_at_the_end_of_a_line_and_says_how_long_it_is() -> No
     assert "Show all: 100 lines, 789 B" in html
 
 
-def test_a_text_that_is_a_little_too_long_is_not_cut() -> None:
+def test_slightly_long_text_is_not_cut() -> None:
     text = "\n".join(str(number) for number in range(12))
     assert cut_text(text, Cut(10, 1000)) == (text, 0)
 
 
 @given(st.text(max_size=300), st.integers(1, 8), st.integers(1, 80))
 @example("0\n", 1, 1)
-def test_what_is_shown_is_the_beginning(text: str, lines: int, characters: int) -> None:
+def test_cut_text_shows_the_beginning(text: str, lines: int, characters: int) -> None:
     shown, hidden = cut_text(text, Cut(lines, characters))
     assert text.startswith(shown)
     assert hidden >= 0
