@@ -69,7 +69,7 @@ SHORT_WORDS = (
 )
 SECRET_WORDS = rf"(?:(?i:{PASSWORD_WORDS}|{TOKEN_WORDS})|{SHORT_WORDS})"
 PASSWORD_WORD = re.compile(
-    rf"(?i:{PASSWORD_WORDS}|phrase|psk|community|shared[_-]?key|bind_?pw|masterauth|requirepass|mdp)|{SHORT_WORDS}".encode()
+    rf"(?i:{PASSWORD_WORDS}|phrase|psk|community|\bsecret\Z|shared[_-]?key|bind_?pw|masterauth|requirepass|mdp)|{SHORT_WORDS}".encode()
 )
 """Words for what somebody may have chosen, however simple it is."""
 
@@ -103,7 +103,7 @@ TO_QUOTE = re.compile(
     rf"""(?:(?:[bfruBFRUL@$]|&str|String|to_string)?#{{0,2}})(?P<open>{OPENING})""".encode()
 )
 TO_TAG = re.compile(
-    rb"[^<>\n]{0,80}>\s*(?:</?[a-zA-Z]+>\s*)?(?:<string>)?(?:<!\[CDATA\[)?(?P<v>[^<>\n]{5,300}?)(?:\]\]>)?\s*</"
+    rb"(?:</[a-zA-Z]+>\s*<[a-zA-Z]+>|[^<>\n]{0,80}>)\s*(?:<!\[CDATA\[)?(?P<v>[^<>\n]{5,300}?)(?:\]\]>)?\s*</"
 )
 TO_VALUE = re.compile(
     rb"""["']?(?:[ ]?\{)?[ \t,]*(?:\r?\n[ \t]*[a-z]+[ \t]*[:=][ \t]*[a-z]{2,12}){0,3}(?:\r?\n)?[ \t]*["']?(?:value|default|result)["']?[ \t]*[:=][ \t]*(?P<q>["']?)(?P<v>[^\n]{5,200}?)(?P=q)[ \t,]*(?=\r?\n|\Z|[}\]])"""
@@ -125,7 +125,7 @@ HASH = re.compile(
     rb"\*?[0-9A-Fa-f]{32,128}|\$(?:1|2[aby]|5|6|7|y|apr1|argon2id?|pbkdf2[a-z0-9-]*|scrypt)\$[A-Za-z0-9./$=,+-]{20,}"
     rb"|\{[A-Z0-9-]{3,14}\}[A-Za-z0-9./+=$]{16,}|[A-Za-z0-9+/]{40,}={0,2}"
 )
-HASHED = re.compile(rb"(?i)hash(?!_salt)|md5|sha|digest|crypt|_hex")
+HASHED = re.compile(rb"(?i)hash(?!_salt)|md5|sha-?[0-9]|digest|crypt|_hex")
 STOP_WORDS = PROSE | NAMING | PLAIN_WORDS | COUNTED
 LABEL_WORD = re.compile(SECRET_WORDS.encode())
 WORDS = re.compile(rb"[a-z]{3,12}(?:[ ._-][a-z]{3,12}){2,11}[0-9]{0,4}")
@@ -433,7 +433,7 @@ def _table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
             if RULE.match(text[slice(*row)]):
                 continue
             cells = parse_cells(text, row.start, row.end, sign)
-            if len(cells) != len(heads):
+            if len(cells) != len(heads) and not (sign == b"\t" and len(cells) > columns[-1]):
                 break
             spans += [cells[n].span for n in columns if is_cell(cells[n].text, heads[n].text)]
         if spans:
@@ -786,6 +786,9 @@ FORMS: tuple[Family, ...] = (
         trigger=rf"\bresult[ ]+=[ ]+{TEXT_QUOTE}",
     ),
     setting_secret(
+        "vault-variable", r"\bvault_[a-z_]+[ ]?[:=][ ]?[\"'](?P<v>[^\"'\n]{8,80})[\"']", _judged
+    ),
+    setting_secret(
         "weak-key",
         rf"\b(?:vault_[a-z_]+|[kK]ey|KEY|LICENSE(?:_KEY)?|license_key)[\"'`]?(?:[ ]?(?:=>|[:=])[ ]?|[ ]+)(?P<o>{TEXT_QUOTE})(?P<v>(?:(?!(?P=o))[^\n]){{8,100}})(?P=o)",
         _weakly,
@@ -817,11 +820,11 @@ FORMS: tuple[Family, ...] = (
 
 
 GATES = (
-    rf"(?i:{PASSWORD_WORDS}|{TOKEN_WORDS})(?:[^sA-Za-z0-9_. ]|s?[A-Z0-9_.-]|[ ][^a-z]|[ ]{VERB}[ :])"
+    rf"(?i:{PASSWORD_WORDS}|{TOKEN_WORDS})(?:[^sA-Za-z0-9_. ]|s?[A-Z0-9_.-]|[ ][^a-z]|[ ]{VERB}[ :]|[ ][a-z]+[.!@#$%&*0-9-][^ \n]|[ ][^\x00\n:=\"]*(?::[ ]*[\n\\\"'`*]|[ '][\"'`]))"
     rf"|(?:{SHORT_WORDS})[\"'\\\])]*(?:[ ]?[:=]+[ ]?[^\s(]|[ \t]+[\"'`\\]|[ ]{{2}}|,[ ]?[\"'\\]|[ ][^\s]*[!@#$%^&?~])",
     r"\$(?:2[abxy]\$[0-9]|[1567y]\$[A-Za-z0-9./]|argon2|scrypt|apr1)|\*[0-9A-F]{8}|\{(?:PLAIN|CLEAR|S?SHA|CRAM|BLF|ARGON|CRYPT|SMD5|MD5|SCRAM)|[ ][#>][0-9a-f]{16}"
     r"|\bAUTH[ ]|\bkey[ ]+[\"']|authenticator|\bvault_[a-z]|Opaque|[ ]-u[ ][a-z0-9]+,|/user:|\.open\(|createUser|snmp-server|<(?:P|D|DQ)>[A-Za-z0-9+/]{8}|Wallet\(|accounts:|ciphertext|[xyz]prv[1-9A-HJ-NP-Za-km-z]{8}|AKIA[A-Z2-7]{8}|\b[bB]asic[ ]+[A-Za-z0-9+/]{8}|stats auth"
-    rf"|{SEED_LABEL}[^A-Za-z]|{CODE_LABEL}|\bpass:|luksOpen|(?:unlock|decrypt|login)[ ]+[\"'`]|cryptsetup|AES\.new|BEGIN OpenVPN|random_password|LICEN[CS]E[_=:]"
+    rf"|{SEED_LABEL}[^A-Za-z]|{CODE_LABEL}|\bpass:|luksOpen|(?:unlock|decrypt|login)[ ]+[\"'`]|cryptsetup|AES\.new|jwt\.|createHmac|Fernet\(|BEGIN OpenVPN|random_password|LICEN[CS]E[_=:]"
     rf"|\b(?:PIN|[pP]in|pincode|passcode)\b[^a-z]|\b{LOGIN_WORDS}\b[^\x00\n/]*[a-z][ ]?/[ ]*[^\s/.]",
 )
 """What makes a text worth a second look for secrets."""

@@ -366,7 +366,7 @@ PERSONAL: tuple[Family, ...] = (
     host_name("desktop", rf"(?P<v>{MACHINE})\b", _apart, trigger=rf"\b{MACHINE}\b"),
 )
 GATES_OF_PEOPLE = (
-    rf"\b(?:{BIRTH})[^\n0-9]*[0-9]|\b(?:{NUMBER_LABELS}|{PHONE_LABELS}|{PLACE_LABELS})[^A-Za-z0-9\n]+[a-z]*[^A-Za-z0-9\n]*[A-Z]*[0-9][0-9A-Z ()./-]{{3}}",
+    rf"\b(?:{BIRTH})[^\n0-9]*[0-9]|\b(?:{NUMBER_LABELS}|{PHONE_LABELS}|{PLACE_LABELS})[^A-Za-z0-9\n]+[A-Za-z]*[^A-Za-z0-9\n]*[A-Z]*[0-9][0-9A-Z ()./-]{{3}}",
     rf"\b(?:{PERSON_LABELS})\b[^A-Za-z ]+[ ]?[^A-Za-z\n ]*[A-Z\xc3-\xd3][a-z\x80-\xff]|\bname\b[^A-Za-z ]+[ ]?[^A-Za-z\n ]*[A-Z\xc3-\xd3][a-z\x80-\xff]+[ ](?:[a-z]+[ ])*[A-Z\xc3-\xd3]|\b(?:{ADDRESS_LABELS}|{ZIP_LABELS})[^A-Za-z0-9\n]+[A-Z0-9\xc3]"
     rf"|\b{GREETING}[A-Z\xc3-\xd3]|\b{CLOSING}[ ]*[\r\n\\]|Copyright[ (]|[a-z](?:'|’)s[ ]{DEVICES}|(?i:insert into)[ ]|\bUSER\b[ ]|(?i:holder|titular)[ ][A-Z]|(?i:imi(?:ę|e)|nazwisko|vorname|nachname|first_?name|last_?name|surname|apellidos?|cognome|nombre|pr(?:é|e)nom)[\"']?[;,|\t\\]"
     r"|[A-Z]-(?:LAPTOP|PC|DESKTOP|MACBOOK|MBP|NOTEBOOK|WORKSTATION|SURFACE|NB)\b|[a-z\x80-\xff][ ][0-9]+[ ]?[A-Za-z]?,[ ][0-9]{4}",
