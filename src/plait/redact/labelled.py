@@ -620,7 +620,8 @@ def _weakly(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     is_long = len(found) >= LONG and is_random(found) and found.lower() != found
     is_mix = is_long and re.search(rb"[0-9]", found) is not None and b" " not in found
     is_worth = is_odd(found) and count_signs(found) > 2
-    if is_reference(found) or is_placeholder(found) or not (is_mix or is_worth):
+    is_no = is_reference(found) or is_placeholder(found) or OF_CODE.search(found)
+    if is_no or not (is_mix or is_worth):
         return NOTHING
     return (value, *continue_value(text, value.end))
 

@@ -536,7 +536,7 @@ class Scanner:
 
 MOST_CACHED = 200
 """Texts whose hits are kept: a text is read when something is learnt, and when it is replaced."""
-BEFORE_LABEL, BEHIND_LABEL = 300, 1200
+BEFORE_LABEL, BEHIND_LABEL = 200, 1000
 """How much of a text around a label is read again without its wrappings."""
 
 
