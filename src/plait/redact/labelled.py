@@ -428,17 +428,25 @@ def _table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
         columns = [n for n, cell in enumerate(heads) if HEAD.match(cell.text)]
         if not columns or len(heads) < 2 or any(len(cell.text) > 40 for cell in heads):
             continue
-        spans: list[TextSpan] = []
+        spans: list[Cell] = []
+        plain: list[Cell] = []
         for row in iter_rows(text, line.end + 1):
             if RULE.match(text[slice(*row)]):
                 continue
             cells = parse_cells(text, row.start, row.end, sign)
             if len(cells) != len(heads) and not (sign == b"\t" and len(cells) > columns[-1]):
                 break
-            spans += [cells[n].span for n in columns if is_cell(cells[n].text, heads[n].text)]
+            for n in columns:
+                is_worth = is_cell(cells[n].text, heads[n].text)
+                (spans if is_worth else plain).append(cells[n])
         if spans:
-            return tuple(spans)
+            # Next to secrets, a plain word of some length is one too.
+            spans += [cell for cell in plain if PLAIN_CELL.fullmatch(cell.text)]
+            return tuple(cell.span for cell in spans if not is_plain_word(cell.text))
     return _columns(text, line)
+
+
+PLAIN_CELL = re.compile(rb"[a-z]{5,20}")
 
 
 def is_cell(value: bytes, head: bytes) -> bool:
