@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from plait.conversation.equivalents import list_equivalents
 from plait.conversation.model import (
     ClientNote,
     CompactionItem,
@@ -285,9 +286,7 @@ def iter_touches(conversation: Conversation) -> Iterator[Touch]:
     backups: set[tuple[str, str | None]] = set()
     for turn, item in iter_items(conversation):
         if isinstance(item, ToolCall) and not item.is_intermediate:
-            touch = get_touch(item, turn)
-            if touch:
-                yield touch
+            yield from list_touches(item, turn)
         elif isinstance(item, ClientNote) and item.kind == "attachment":
             value = as_mapping(as_mapping(item.value).get("attachment"))
             action, name = ATTACHED_FILES.get(item.subtype or "", (None, ""))
@@ -312,8 +311,14 @@ def iter_touches(conversation: Conversation) -> Iterator[Touch]:
                     yield Touch(path, "backed up", turn, time, item.uuid)
 
 
+def list_touches(called: ToolCall, turn: int) -> tuple[Touch, ...]:
+    """Return what a call did to files: one, or each file of another agent's patch."""
+    touches = (get_touch(call, turn) for call in list_equivalents(called))
+    return tuple(touch for touch in touches if touch is not None)
+
+
 def get_touch(called: ToolCall, turn: int) -> Touch | None:
-    """Return what a call did to a file."""
+    """Return what a call of Claude Code's tools did to a file."""
     action: FileAction | None = get_tool(called.name).action
     view = as_mapping(called.result.detail if called.result else None)
     path = (get_file_path(view) or get_file_path(as_mapping(called.input))) if action else None

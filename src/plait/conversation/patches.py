@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from plait.conversation.equivalents import list_equivalents
 from plait.conversation.model import ToolCall
 from plait.record.codec import as_count, as_mapping, get_text
 
@@ -125,6 +126,17 @@ class Patch(Struct, frozen=True):
 def get_patch(called: ToolCall) -> Patch | None:
     """Return what a call changed in a file; None if it failed or changed nothing."""
     return get_proposed_patch(called) if called.outcome == "ok" else None
+
+
+def list_patches(called: ToolCall) -> tuple[Patch, ...]:
+    """Return what a call changed: for another agent's patch, a patch for each file."""
+    return list_proposed_patches(called) if called.outcome == "ok" else ()
+
+
+def list_proposed_patches(called: ToolCall) -> tuple[Patch, ...]:
+    """Return what a call would change in each file, whatever its outcome."""
+    patches = map(get_proposed_patch, list_equivalents(called))
+    return tuple(patch for patch in patches if patch is not None)
 
 
 def get_proposed_patch(called: ToolCall) -> Patch | None:

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from msgspec.structs import astuple, replace
 
-from plait.conversation.changes import CHANGING, get_touch
+from plait.conversation.changes import CHANGING, list_touches
 from plait.conversation.model import (
     Conversation,
     Conversations,
@@ -143,8 +143,7 @@ class SessionCounting:
                     found.note("failed", _quarter_of(item.time))
                 if agents:
                     found.agents.setdefault(agents, AgentCounts()).calls += 1
-                touch = get_touch(item, 0) if item.outcome == "ok" else None
-                if touch:
+                for touch in list_touches(item, 0) if item.outcome == "ok" else ():
                     file = found.files.setdefault(touch.path, FileCounts())
                     file.changes += touch.action in CHANGING
                     file.reads += touch.action == "read"

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from plait.graph.facts import SPAWNERS
 
@@ -43,6 +44,8 @@ class Tool(Struct, frozen=True):
     """Whether its result is written for a reader."""
     agent: str | None = None
     """The kind of agent that it starts if a call names none."""
+    same_as: str | None = None
+    """The tool of Claude Code that it is under another agent's name."""
 
     @property
     def sends_agents(self) -> bool:
@@ -89,12 +92,31 @@ TOOLS = {
         Tool("Skill", "skill", ("skill", "skills")),
     )
 }
+OTHER_AGENTS = {
+    "Read": "read read_file view",
+    "Edit": "edit replace str_replace apply_patch patch multiedit",
+    "Write": "write write_file create",
+    "Bash": "bash shell exec_command shell_command local_shell run_shell_command",
+    "Grep": "grep grep_search search_file_content",
+    "Glob": "glob find",
+    "LS": "ls list list_directory",
+    "WebFetch": "webfetch",
+    "WebSearch": "websearch google_web_search",
+    "TodoWrite": "todowrite todo_write write_todos",
+}
+"""Names that the tools of Claude Code have in other agents."""
+OTHER_TOOLS = {
+    name: replace(TOOLS[known], name=name, same_as=known)
+    for known, names in OTHER_AGENTS.items()
+    for name in names.split()
+}
 
 
 @lru_cache(maxsize=256)
 def get_tool(name: str) -> Tool:
     """Return the row of a tool; only its name if there is none."""
-    return TOOLS.get(name) or Tool(name, "mcp" if name.startswith("mcp__") else "other")
+    known = TOOLS.get(name) or OTHER_TOOLS.get(name)
+    return known or Tool(name, "mcp" if name.startswith("mcp__") else "other")
 
 
 def is_plan_tool(name: str) -> bool:

@@ -25,7 +25,7 @@ from plait.conversation.model import (
     ToolCall,
     UserMessage,
 )
-from plait.conversation.patches import format_unified_diff, get_patch
+from plait.conversation.patches import format_unified_diff, list_patches
 from plait.conversation.tools import ToolKind, get_tool
 from plait.conversation.usage import NO_TOKENS, tokens_to_json
 from plait.export.steps import (
@@ -261,10 +261,8 @@ def _make_compaction(point: CompactionItem, step: Step) -> Change:
 def file_changes(step: Step, directory: str | None) -> Change:
     """Return the files that the calls of a step changed, as patches by path."""
     found: Change = {}
-    for called in step.calls:
-        patch = get_patch(called)
-        if patch is None:
-            continue
+    changes = ((called, patch) for called in step.calls for patch in list_patches(called))
+    for called, patch in changes:
         diff = "\n".join(format_unified_diff(patch.path, patch.hunks, is_new=patch.is_new)) + "\n"
         known = found.get(get_artifact_name(patch.path, directory))
         if known:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.conversation.changes import get_touch
+from plait.conversation.equivalents import list_equivalents
 from plait.conversation.model import ClientNote, Conversation, Conversations, ToolCall, Turn
 from plait.conversation.patches import Hunk, Patch, parse_logged_hunks
 from plait.conversation.walk import unfold_items
@@ -465,9 +466,12 @@ def list_file_events(
                 time = item.answered_at or item.time if isinstance(item, ToolCall) else item.time
                 last = format_sortable(time) or last
                 if isinstance(item, ToolCall) and not item.is_intermediate and item.outcome == "ok":
-                    event = _make_call_events(item, prompts.origin(turn, item), last, directory)
-                    if event:
-                        found.append(event)
+                    origin = prompts.origin(turn, item)
+                    events = (
+                        _make_call_event(call, origin, last, directory)
+                        for call in list_equivalents(item)
+                    )
+                    found += [event for event in events if event]
                 elif isinstance(item, ClientNote) and item.kind.startswith("file-history"):
                     origin = prompts.origin(turn, item)
                     value = as_mapping(item.value)
@@ -572,7 +576,7 @@ class _Prompts:
         )
 
 
-def _make_call_events(
+def _make_call_event(
     called: ToolCall, origin: EventOrigin, time: str, directory: str | None
 ) -> FileEvent | None:
     touch = get_touch(called, origin.turn)

@@ -99,7 +99,7 @@ def from_bytes(data: bytes, kind: type[T]) -> T:
     return msgspec.msgpack.decode(data, type=kind)
 
 
-VERSION = 12
+VERSION = 13
 """Version of everything in the index: another one is rebuilt."""
 CATALOGUE = "catalogue.sqlite"
 WRITE_WAIT = 2.0

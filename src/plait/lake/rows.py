@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 
 from plait.conversation.build import may_branch
-from plait.conversation.changes import CHANGING, Touch, get_touch
+from plait.conversation.changes import CHANGING, Touch, list_touches
 from plait.conversation.model import Conversation, Item, ToolCall
 from plait.conversation.prices import Prices
 from plait.conversation.session_counts import (
@@ -587,8 +587,9 @@ class TurnRows:
                 self.positions.setdefault(item.uuid, position)
             if isinstance(item, ToolCall) and not item.is_intermediate:
                 head = (conversation.id, conversation.kind, agent_type, turn.number)
-                touch = self._add_call(counted, item, head, is_last=item is last_call)
-                is_edit = touch and item.outcome == "ok" and touch.action in CHANGING
+                touches = self._add_call(counted, item, head, is_last=item is last_call)
+                has_changed = any(touch.action in CHANGING for touch in touches)
+                is_edit = has_changed and item.outcome == "ok"
                 if is_edit and turn.number not in first_edits:
                     first_edits[turn.number] = compute_elapsed_ms(
                         turn.started, item.answered_at or item.time
@@ -628,8 +629,8 @@ class TurnRows:
 
     def _add_call(
         self, counted: CountedItem, call: ToolCall, head: Row, *, is_last: bool
-    ) -> Touch | None:
-        """Add a tool call, and the file that it touched; return what it did to that file."""
+    ) -> tuple[Touch, ...]:
+        """Add a tool call, and the files that it touched; return what it did to them."""
         result, size = call.result, None
         if result and result.persisted and result.persisted.size is not None:
             size = result.persisted.size
@@ -651,8 +652,8 @@ class TurnRows:
                 counted.is_own,
             )
         )
-        touch = get_touch(call, counted.turn.number)
-        if touch:
+        touches = list_touches(call, counted.turn.number)
+        for touch in touches:
             patch = touch.patch
             self.files.append(
                 (
@@ -667,7 +668,7 @@ class TurnRows:
                     counted.is_own and touch.outcome == "ok",
                 )
             )
-        return touch
+        return touches
 
 
 # responses, waste

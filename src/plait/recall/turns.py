@@ -10,6 +10,7 @@ from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from plait.conversation.equivalents import list_equivalent_inputs
 from plait.conversation.model import SUCCESSFUL
 from plait.conversation.tools import get_tool
 from plait.index.model import Hit, PlacedHit
@@ -62,11 +63,12 @@ def summarize_calls(calls: Iterable[tuple[str, object, str]]) -> Outcome:
     commits: list[str] = []
     tests: list[tuple[str, str]] = []
     for tool, given, outcome in calls:
-        values = as_mapping(given)
-        path = get_text(values, "file_path") or get_text(values, "notebook_path")
-        if path and outcome in SUCCESSFUL and get_tool(tool).action in ("written", "edited"):
-            files[path] = None
-        command = get_text(values, "command") or ""
+        command = ""
+        for name, values in list_equivalent_inputs(tool, as_mapping(given)):
+            path = get_text(values, "file_path") or get_text(values, "notebook_path")
+            if path and outcome in SUCCESSFUL and get_tool(name).action in ("written", "edited"):
+                files[path] = None
+            command = get_text(values, "command") or command
         if outcome in SUCCESSFUL and COMMIT.search(command):
             commits.append(read_commit_message(command))
         if test := TESTS.search(command):

@@ -243,10 +243,12 @@ class TitleSearch:
                 self.last_prompt = envelope.last_prompt
             if envelope.summary:
                 self.summaries[envelope.leaf_uuid or ""] = envelope.summary
-        elif self.first_prompt is None:
+        elif self.first_prompt is None or BARE_COMMAND.fullmatch(self.first_prompt):
             if is_human_prompt(record):
-                self.first_prompt = collapse_whitespace(get_prompt_text(record)) or "(an image)"
-            else:
+                text = collapse_whitespace(get_prompt_text(record)) or "(an image)"
+                if self.first_prompt is None or not BARE_COMMAND.fullmatch(text):
+                    self.first_prompt = text
+            elif self.first_prompt is None:
                 self.standins.add(record)
                 self.others[envelope.type or ""] = None
 
@@ -276,6 +278,8 @@ class TitleSearch:
         return ("snapshots only", "contents") if has_snapshots else None
 
 
+BARE_COMMAND = re.compile(r"/[a-z][\w-]*")
+"""A prompt that names a command of the client and says nothing of the session."""
 SPEAKING = frozenset({"user", "assistant", "system", "attachment"})
 SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
 
@@ -287,7 +291,10 @@ def merge_title_searches(searches: Iterable[TitleSearch]) -> TitleSearch:
         found.custom = search.custom or found.custom
         found.ai = search.ai or found.ai
         found.last_prompt = search.last_prompt or found.last_prompt
-        found.first_prompt = found.first_prompt or search.first_prompt
+        if found.first_prompt is None or (
+            search.first_prompt and BARE_COMMAND.fullmatch(found.first_prompt)
+        ):
+            found.first_prompt = search.first_prompt
         found.summaries.update(search.summaries)
         found.others.update(search.others)
         if found.standins.title() is None:

@@ -45,10 +45,10 @@ class SessionTurn(Turn, frozen=True, kw_only=True, dict=True):
     @property
     def edits(self) -> "tuple[Touch, ...]":
         """Changes to files by its calls: created, written, edited."""
-        from plait.conversation.changes import CHANGING, get_touch
+        from plait.conversation.changes import CHANGING, list_touches
 
-        touches = (get_touch(call, self.number) for call in self.calls)
-        return tuple(touch for touch in touches if touch and touch.action in CHANGING)
+        touches = (touch for call in self.calls for touch in list_touches(call, self.number))
+        return tuple(touch for touch in touches if touch.action in CHANGING)
 
 
 class SessionConversation(Conversation, frozen=True, kw_only=True, eq=False, dict=True):

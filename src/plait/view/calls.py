@@ -15,8 +15,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from plait.conversation.equivalents import list_equivalents, normalize_input
 from plait.conversation.model import Outcome, ToolCall
-from plait.conversation.patches import Patch, get_patch, get_proposed_patch
+from plait.conversation.patches import Patch, list_patches, list_proposed_patches
+from plait.conversation.tools import get_tool
+from plait.record.codec import as_mapping
 from plait.record.types import parse_tool_use_result
 from plait.view.formats import format_bytes, format_count, format_line_count, format_tokens
 from plait.view.text import strip_escapes
@@ -38,9 +41,8 @@ class CallView:
 
     @cached_property
     def input(self) -> Mapping[str, Any]:
-        """The input of the call."""
-        arguments = self.called.input
-        return arguments if isinstance(arguments, Mapping) else {}
+        """The input of the call, under the names that Claude Code's tools have for it."""
+        return normalize_input(self.called.name, as_mapping(self.called.input))
 
     @cached_property
     def detail(self) -> Any:
@@ -381,9 +383,9 @@ def iter_read_parts(call: CallView) -> Iterator[Part]:
 
 def iter_change_parts(call: CallView) -> Iterator[Part]:
     """Yield the patch, or the error."""
-    patch, is_ok = get_proposed_patch(call.called), call.called.outcome == "ok"
-    if patch:
-        yield Change(patch)
+    patches, is_ok = list_proposed_patches(call.called), call.called.outcome == "ok"
+    if patches:
+        yield from map(Change, patches)
     elif is_ok:
         yield from iter_default_parts(call)
     if not is_ok:
@@ -578,15 +580,25 @@ def _read_line(call: CallView) -> ToolLine:
 
 
 def _change_line(call: CallView) -> ToolLine:
-    path = call.input_text("file_path", "notebook_path")
-    patch = get_patch(call.called)
-    if patch is None:
-        return ToolLine(call.relative_path(path), "", path)
-    counts = f"+{patch.added}" if patch.added else ""
-    counts += f" −{patch.removed}" if patch.removed else ""
-    notes = ["new file"] if patch.is_new else []
-    notes += ["changed by you"] if patch.is_user_modified else []
-    return ToolLine(call.relative_path(path), ", ".join([counts.strip(), *notes]), path)
+    equivalents = list_equivalents(call.called)
+    paths = list(
+        dict.fromkeys(
+            get_text(equivalent.input, "file_path") or get_text(equivalent.input, "notebook_path")
+            for equivalent in equivalents
+        )
+    )
+    path = paths[0] if paths else ""
+    subject = ", ".join(map(call.relative_path, paths))
+    patches = list_patches(call.called)
+    if not patches:
+        return ToolLine(subject or find_first_text(call.called.input), "", path)
+    added = sum(patch.added for patch in patches)
+    removed = sum(patch.removed for patch in patches)
+    counts = f"+{added}" if added else ""
+    counts += f" −{removed}" if removed else ""
+    notes = ["new file"] if all(patch.is_new for patch in patches) else []
+    notes += ["changed by you"] if any(patch.is_user_modified for patch in patches) else []
+    return ToolLine(subject, ", ".join([counts.strip(), *notes]), path)
 
 
 def _grep_line(call: CallView) -> ToolLine:
@@ -748,4 +760,4 @@ OTHER = ToolView(_default_line)
 
 def get_tool_view(name: str) -> ToolView:
     """Return how calls of a tool are shown."""
-    return TOOLS.get(name, OTHER)
+    return TOOLS.get(get_tool(name).same_as or name, OTHER)

@@ -31,7 +31,7 @@ from plait.conversation.model import (
     UserMessage,
     UserMessageKind,
 )
-from plait.conversation.patches import Patch, get_patch, get_proposed_patch
+from plait.conversation.patches import Patch, list_patches, list_proposed_patches
 from plait.conversation.questions import asked_by
 from plait.conversation.results import get_extra_text
 from plait.conversation.tools import get_tool, is_plan_tool
@@ -415,8 +415,9 @@ class CallBlocks:
         elif is_plan_tool(call.name):
             text = get_plan_text(view)
             yield from [SpeechBlock(voice="plan", text=text, is_markdown=True)] if text else ()
-        elif patch := get_proposed_patch(call) if self.is_full else get_patch(call):
-            yield build_diff_block(patch, None if self.is_full else MOST_CHANGED)
+        else:
+            for patch in list_proposed_patches(call) if self.is_full else list_patches(call):
+                yield build_diff_block(patch, None if self.is_full else MOST_CHANGED)
 
     def _iter_outcome(self, result: Result) -> Iterator[AnyBlock]:
         """Yield the result: errors and output."""

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from plait.conversation.costs import iter_agents_launched
+from plait.conversation.equivalents import list_equivalents
 from plait.conversation.model import (
     AssistantText,
     AssistantThinking,
@@ -142,7 +143,11 @@ class TurnWriter:
             label = format_count(count, *nouns)
             if nouns == EDITS and count > 1:
                 edits = [call for call in calls if _get_nouns(call) == EDITS]
-                paths = {get_text(call.input, "file_path") for call in edits}
+                paths = {
+                    get_text(edit.input, "file_path")
+                    for call in edits
+                    for edit in list_equivalents(call)
+                }
                 label += f" in {format_count(len(paths), 'file')}"
             labels.append(label)
         if len(counts) > named:

@@ -450,6 +450,9 @@ def _render_usage(home: Home) -> str:
     )
 
 
+DELETES = "Claude Code deletes sessions that have not been used for a while."
+
+
 def _render_backups(home: Home) -> str:
     """Render what will be deleted and when, with a button that backs it up; else the state of the
     backup.
@@ -471,10 +474,9 @@ def _render_backups(home: Home) -> str:
         )
     count = format_count(backups.unkept, "session")
     verb = "is" if backups.unkept == 1 else "are"
-    explanation = (
-        "Claude Code deletes sessions that have not been used for a while. "
-        f"{count} {verb} not backed up."
-    )
+    explanation = f"{count} {verb} not backed up."
+    if backups.at_risk:  # other agents delete none
+        explanation = f"{DELETES} {explanation}"
     label = f"Back up {count}" if backups.unkept == 1 else f"Back up all {count}"
     button = (
         f'<p class="keep-all"><button class="edits main" data-edit="keep">{label}</button>'
@@ -510,7 +512,7 @@ def _render_deleted(
     rest = len(sessions) - MAX_DELETED
     more = f'<p class="onward">and {format_count(rest, "more session")}</p>' if rest > 0 else ""
     files = ", ".join(f"<code>{break_path(path)}</code>" for path in home.settings)
-    intro = "" if backup else "Claude Code deletes sessions that have not been used for a while. "
+    intro = "" if backup else f"{DELETES} "
     return (
         f'<section class="going"><h2>{heading} <small>{len(sessions)}</small></h2>'
         f'<ol class="short">{rows}</ol>{more}{backup}'
