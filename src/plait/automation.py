@@ -148,7 +148,7 @@ def plan_installation(way: str, task: Task, arguments: Sequence[str]) -> Install
     if way == "hook":
         if "--root" in arguments:
             raise UserError(
-                "a hook only sees the sessions of the Claude Code it belongs to",
+                "a hook only sees the sessions of its own Claude Code installation",
                 "leave out `--root`, or use `--install cron` or `--install systemd`",
             )
         settings = claude_config_folder() / "settings.json"

@@ -108,8 +108,8 @@ TOOLS: Mapping[str, tuple[str, Mapping[str, Json]]] = {
 }
 """The description and the arguments of each; the method of `Recall` with its name answers."""
 PROMPTS = {
-    "handoff": ("A brief of a session, to go on with its work", ("session", "budget")),
-    "standup": ("What was done lately, by project", ("since", "budget")),
+    "handoff": ("A brief of a session for continuing its work", ("session", "budget")),
+    "standup": ("Recent work, by project", ("since", "budget")),
 }
 LISTS: Mapping[str, Json] = {
     "ping": {},

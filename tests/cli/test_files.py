@@ -92,7 +92,7 @@ def test_lines_can_be_selected(command: Command, script: Script, span: str, coun
         (("blame", "cart.py", "--lines", "x"), "'x' is not a range of lines"),
         (("blame", "cart.py", "--lines", "9"), "no lines 9"),
         (("blame", "cart.py", "--yes"), "`--yes` needs `--notes`"),
-        (("blame", "nowhere.py"), "no session knows it"),
+        (("blame", "nowhere.py"), "no session mentions it"),
         (("history", "nowhere.py"), "no session touched 'nowhere.py'"),
         (("history", "cart.py", "--at", "9"), "no turn 9 in this session"),
         (("history", "cart.py", "--at", "never"), "'never' is not a time"),

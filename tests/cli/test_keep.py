@@ -225,7 +225,7 @@ def test_forgetting_is_a_plan_first(config: Path, said: Said, told: Told) -> Non
     assert told("keep", "status")["unkept"] == 1
     empty(config)
     assert log.stem not in {one["session"] for one in told("ls")}
-    assert "gone for good" in said("keep", "forget", "latest")
+    assert "lost for good" in said("keep", "forget", "latest")
     assert said("keep", "forget", "--max-age", "100000") == "nothing to delete\n"
     left = told("keep", "forget", "--max-size", "0")
     assert left["forgotten"] is False

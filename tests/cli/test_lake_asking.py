@@ -177,4 +177,4 @@ def test_refused_queries(words: tuple[str, ...], capsys: pytest.CaptureFixture[s
 def test_no_lake(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLAIT_LAKE")
     assert run(["lake", "sql", "SELECT 1"]) == 2
-    assert "no lake named" in capsys.readouterr().err
+    assert "no lake given" in capsys.readouterr().err

@@ -142,7 +142,7 @@ def test_backup_store_can_be_a_root(home: Path, capfd: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["build", "logs"], 2, "error: no lake named"),
+        (["build", "logs"], 2, "error: no lake given"),
         (["build", "nowhere", "--to", "lake"], 3, "error: no such file or folder"),
         (["build", "logs", "--to", "lake", "--address", "x:1"], 2, "error: `--address` needs"),
         (

@@ -108,8 +108,8 @@ def test_full_profile_is_sent_only_on_request(
     ("line", "said"),
     [
         ('ship_profile = "some"', "unknown ship_profile 'some'"),
-        ('lake_options = ["REGION=x"]', "'REGION' is not an option of an object store"),
-        ('lake_options = ["AWS_REGION"]', "'AWS_REGION' is not an option of an object store"),
+        ('lake_options = ["REGION=x"]', "'REGION' is not an object store option"),
+        ('lake_options = ["AWS_REGION"]', "'AWS_REGION' is not an object store option"),
         ('lake_options = "AWS_REGION=x"', "must be a list of strings"),
     ],
 )

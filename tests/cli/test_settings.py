@@ -87,7 +87,7 @@ def test_pagers(tmp_path: Path, env: dict[str, str], toml: str, pager: str | Non
         ("= 1", "cannot read .*config.toml'.* line 1", None),
         ("# one\n\njobs = 2\ncolor = 'never'", "line 4", "did you mean 'colour'?"),
         ('ship_profile = "full"', "cannot be a setting.* in '.*', line 1", "`plait lake ship"),
-        ('lake_options = [\n"A=1"]', "'A' is not an option of an object store in .*line 1", None),
+        ('lake_options = [\n"A=1"]', "'A' is not an object store option in .*line 1", None),
         ("jobs = 65", "'65' is not a number of jobs in '.*', line 1", "from 1 to 64"),
         ('colour = "blue"', "unknown colour 'blue'", "values are auto, always, never"),
     ],

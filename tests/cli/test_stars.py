@@ -131,7 +131,7 @@ def test_pin_of_a_missing_turn_says_so(root: Path, capfd: pytest.CaptureFixture[
     ("given", "code", "said"),
     [
         (["star", "nobody"], 2, "no session"),
-        (["star", "--remove"], 2, "no session named"),
+        (["star", "--remove"], 2, "no session given"),
         (["star", "Count the", "--turn", "9"], 2, "no turn 9"),
         (["star", "Count the", "--turn", "2", "--remove"], 2, "no pinned turn matches '2'"),
         (["star", "Count the", "--turns", "--remove"], 2, "no turn given"),

@@ -170,7 +170,7 @@ def test_conflicting_options_are_refused(desk: Desk, options: list[str], said: s
 
 
 def test_session_is_required(desk: Desk) -> None:
-    assert "no session named" in desk.said("redact", "--copy", code=2)
+    assert "no session given" in desk.said("redact", "--copy", code=2)
 
 
 def test_several_sessions_are_redacted_one_by_one(desk: Desk) -> None:

@@ -119,7 +119,7 @@ def test_csv_blocks_have_no_gaps(capfd: pytest.CaptureFixture[str]) -> None:
     [
         (["--by", "project,hour"], "cannot group by 'hour'"),
         (["--by", ""], "cannot group by ''"),
-        (["--by", "week,week"], "'week' is named twice"),
+        (["--by", "week,week"], "'week' is given twice"),
         (["--by", "day,week"], "only one of day, week and month"),
         (["--by", "project,model,session,week"], "at most 3 dimensions"),
         (["weekly", "--by", "project,week"], "either 'weekly' or `--by`"),

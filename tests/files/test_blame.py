@@ -295,7 +295,7 @@ def test_folder_is_refused(home: Scripted) -> None:
 
 def test_unanswerable_questions_are_explained(home: Scripted, tmp_path: Path) -> None:
     home.session().prompt("hello")
-    with pytest.raises(UserError, match="no session knows it"):
+    with pytest.raises(UserError, match="no session mentions it"):
         blame(home, home.top / "nowhere.py")
     odd = home.top / "picture.png"
     odd.write_bytes(b"\0\1")

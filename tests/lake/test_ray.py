@@ -125,7 +125,7 @@ class Slow:
         (
             None,
             START_ATTEMPTS,
-            "Ray does not start: the current node timed out during startup.",
+            "cannot start Ray: the current node timed out during startup.",
         ),
         ("host:1", 1, "no Ray cluster responds at 'host:1': the current node timed out"),
     ],

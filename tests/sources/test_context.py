@@ -192,7 +192,7 @@ def test_an_unknown_rule_is_one_sentence(tmp_path: Path, capfd: pytest.CaptureFi
     with pytest.raises(UserError, match="what copilot sends when it resumes this session"):
         archive.context(session)
     assert run(["context", "latest", "--root", str(tmp_path / "logs")]) == 2
-    assert "is not known to Plait" in capfd.readouterr().err
+    assert "Plait does not know what" in capfd.readouterr().err
 
 
 @pytest.mark.skipif(not (SHARED / "agents").is_dir(), reason="needs recordings")

@@ -129,7 +129,7 @@ def test_keys_are_set_by_name_or_character(root: Path) -> None:
         ({"forks": "f"}, "unknown key name 'forks' in 'ui_keys'"),
         ({"fork": "x"}, "'x' in 'ui_keys' is set for 'fork' and 'delete'"),
         ({"fork": "/"}, "'slash' in 'ui_keys' is set for 'filter' and 'fork'"),
-        ({"fork": "f,ctrl+c"}, "'ctrl\\+c' in 'ui_keys' belongs to the terminal"),
+        ({"fork": "f,ctrl+c"}, "'ctrl\\+c' in 'ui_keys' is reserved by the terminal"),
         ({"fork": ""}, "'fork' in 'ui_keys' must be a key"),
         ({"fork": 3}, "'fork' in 'ui_keys' must be a key"),
     ],

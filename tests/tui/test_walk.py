@@ -97,7 +97,7 @@ def test_from_search_to_resume_and_back(root: Path, terminal: Terminal) -> None:
     terminal.press("r")
     terminal.wait_for("the stand-in got --resume e15389d1")
     terminal.press("Enter")
-    terminal.wait_for("it ended with 3")
+    terminal.wait_for("it exited with 3")
     terminal.press("q")
     terminal.wait_for("ended with 0")
 
@@ -110,7 +110,7 @@ def test_dumb_terminal_is_refused(root: Path, terminal: Terminal) -> None:
 def test_missing_textual_is_explained(root: Path, terminal: Terminal) -> None:
     code = "import sys; sys.modules['textual'] = None; from plait.cli import main; main()"
     terminal.start(f"'{sys.executable}' -c \"{code}\" ui --root '{root}'; echo code $?; sleep 60")
-    terminal.wait_for("`plait ui` needs an optional part that is not installed")
+    terminal.wait_for("`plait ui` needs an optional dependency that is not installed")
     terminal.wait_for("pip install 'plait[tui]'")
     terminal.wait_for("code 5")
 
@@ -121,7 +121,7 @@ def test_wrong_configured_keys_are_refused(root: Path, terminal: Terminal) -> No
     (folder / "config.toml").write_text('[ui_keys]\nfork = "ctrl+c"\n', encoding="utf-8")
     environment = f"PLAIT_CONFIG='{folder / 'config.toml'}' XDG_CONFIG_HOME='{root.parent}'"
     terminal.start(f"{environment} '{sys.executable}' -m plait ui --root '{root}'; sleep 60")
-    terminal.wait_for("'ctrl+c' in 'ui_keys' belongs to the terminal")
+    terminal.wait_for("'ctrl+c' in 'ui_keys' is reserved by the terminal")
 
 
 @pytest.mark.parametrize(("variable", "has_colour"), [("NO_COLOR", False), ("OTHER", True)])

@@ -116,7 +116,7 @@ def check_claude(
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"'{executable}' does not run: {error}", INSTALL_HINT) from error
+        raise UserError(f"cannot run '{executable}': {error}", INSTALL_HINT) from error
     text = VERSION.search(done.stdout)
     if not text:
         raise UserError(f"'{executable}' does not report its version", INSTALL_HINT)
@@ -248,7 +248,7 @@ class ClaudeProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise UserError(f"'{command[0]}' does not start: {error.strerror or error}") from error
+            raise UserError(f"cannot start '{command[0]}': {error.strerror or error}") from error
         return cls(process, reply)
 
     @property
@@ -870,7 +870,7 @@ class ClaudeEngine:
         """Rename the session; return the message for the user."""
         name = " ".join(title.split())
         if not name:
-            raise UserError("a title cannot be empty", "such as `/rename the parser`")
+            raise UserError("a title cannot be empty", "for example `/rename the parser`")
         await self._control("rename_session", title=name, source="host")
         return f"Session renamed to: {name}"
 

@@ -156,7 +156,7 @@ class MessagesApi:
         if not all("!" <= letter <= "~" for letter in key):
             raise UserError("the API key contains characters that cannot be sent", "copy it again")
         if not name.strip() or not name.isprintable():
-            raise UserError(f"'{name}' is not a model name", f"such as {', '.join(ALIASES)}")
+            raise UserError(f"'{name}' is not a model name", f"for example {', '.join(ALIASES)}")
         if base_url is not None:
             try:
                 parts = urlsplit(base_url)

@@ -231,7 +231,7 @@ def is_backup_name(name: str) -> bool:
 Problem: TypeAlias = Literal["", "foreign", "lost", "outside", "unreadable"]
 PROBLEM_TEXTS: dict[Problem, str] = {
     "": "",
-    "foreign": "changed by someone else since",
+    "foreign": "changed by something else since",
     "lost": "its backup is missing",
     "outside": "outside the workspace or behind a symlink",
     "unreadable": "not a readable file",

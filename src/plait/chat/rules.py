@@ -194,7 +194,9 @@ def parse_rule(text: str, source: RuleSource = "cliArg", folder: Path | None = N
     """Return the rule in a text."""
     found = RULE.fullmatch(text.strip())
     if not found or found[2] == "":
-        raise UserError(f"'{text}' is not a permission rule", "such as 'Edit' or 'Bash(git log:*)'")
+        raise UserError(
+            f"'{text}' is not a permission rule", "for example 'Edit' or 'Bash(git log:*)'"
+        )
     is_all = found[2] is not None and found[2].strip() == "*" and found[1] not in FILE_TOOL_GROUPS
     return Rule(found[1], None if is_all else found[2], source, folder)
 

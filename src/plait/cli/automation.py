@@ -29,7 +29,7 @@ class InstallOptions(OptionGroup):
         choices=SCOPES,
         default="user",
         show_default=True,
-        help="For you everywhere, for everyone in this project, or for you in this project.",
+        help="For you everywhere, for everyone in this project, or only for you in this project.",
     )
     is_sure: bool = shared.is_sure
     is_dry: bool = shared.is_dry

@@ -88,7 +88,7 @@ def _path_of(request: Request, session: str, agent: str | None) -> "tuple[Path, 
     known = ", ".join(file.agent or "" for file in found.agents[:5]) or "none"
     problem = f"no agent of this session is named '{agent}'"
     raise UserError(
-        problem if not files else f"'{agent}' matches {len(files)} agents", f"agents are {known}"
+        problem if not files else f"'{agent}' matches {len(files)} agents", f"choose from {known}"
     )
 
 

@@ -75,7 +75,9 @@ class EditOptions(OptionGroup):
 class CopyOptions(EditOptions):
     """How to carry out a plan whose result can be resumed."""
 
-    is_proved: bool = option("--prove", help="Resume the result with your `claude`, offline.")
+    is_proved: bool = option(
+        "--prove", help="Check the result by resuming it with your `claude`, offline."
+    )
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
@@ -345,7 +347,7 @@ def fork_command(
         metavar="TURN|UUID|PROMPT",
         help="Where to continue: a turn's number, a message, or words of a prompt.",
     ),
-    before: bool = option("--before", help="Leave out that turn, to ask it differently."),
+    before: bool = option("--before", help="Leave out that turn, so that you can rephrase it."),
     title: str | None = title_option,
     onto: str | None = option(
         "--onto",
@@ -514,16 +516,16 @@ def compress_command(
     summariser: str | None = option(
         "--summariser",
         metavar="CMD",
-        help="A command that reads a turn's answers and prints a summary; default: built in.",
+        help="A command that reads a turn's answers and prints a summary; default: built-in.",
     ),
     calls: Literal["metadata", "none"] | None = option(
-        "--calls", help="Keep one line for each tool call, or nothing."
+        "--calls", help="For each tool call, keep one line or nothing."
     ),
 ) -> None:
     """Summarise the older turns of SESSION to make room for new ones.
 
-    Prompts stay unchanged; answers are summarised; tool calls become a line each. Writes a new
-    session and does not change the old one.
+    Prompts stay unchanged; answers are summarised; each tool call becomes one line. Writes a
+    new session and does not change the old one.
     """
     if (until is None) is (keep_last is None):
         raise UserError(
@@ -553,11 +555,11 @@ def move_command(
     directory: str = argument(metavar="NEWPATH"),
     texts: bool = option("--texts", help="Also change the path in prompts and answers."),
 ) -> None:
-    """Move the sessions of PROJECT, a directory, to the directory NEWPATH.
+    """Move the sessions of the directory PROJECT to the directory NEWPATH.
 
     Changes the folder of the logs, the directory on every line, agents and other files, the
     prompt history and Claude Code's settings for the project; sub-directories too. Move the
-    project's own files yourself. Texts of the conversation stay unchanged.
+    project's own files yourself. Message texts stay unchanged.
     """
     if project.startswith("."):
         project = str((request.settings.directory / project).resolve())
@@ -646,7 +648,7 @@ def _pack(request: Request, plan: "PackPlan", how: EditOptions) -> None:
 def undo_command(
     request: Request,
     id_: str | None = argument(metavar="[ID]"),
-    is_listed: bool = option("--list", help="List the edits, the newest first."),
+    is_listed: bool = option("--list", help="List the edits, newest first."),
     is_finished: bool = option("--finish", help="Complete an interrupted edit."),
     is_forgotten: bool = option(
         "--forget", help="Delete the backup of edit ID for good, or of `all` edits."

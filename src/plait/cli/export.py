@@ -110,7 +110,7 @@ def export_command(request: Request, asked: ExportOptions, redaction: shared.Red
     if not (asked.output or asked.turn or asked.is_copied):
         raise UserError("no destination", "add `-o DIR`, or `-o -` for stdout")
     if asked.turn and asked.format_ in WITHOUT_TURNS:
-        raise UserError(f"{WITHOUT_TURNS[asked.format_]}, not by turns", "leave out `--turn`")
+        raise UserError(f"{WITHOUT_TURNS[asked.format_]}, not by turn", "leave out `--turn`")
     if asked.format_ == "html":
         for name in ("combined", "turn", "is_copied"):
             if getattr(asked, name):

@@ -322,7 +322,7 @@ def history_command(
     history = request.archive.file_history(file, directory=directory, known_as=known_as)
     if not history.events:
         raise UserError(
-            f"no session touched '{file}'", "`--as PATH` gives the path that sessions know"
+            f"no session touched '{file}'", "`--as PATH` names the path used in the sessions"
         )
     # A backup made for every prompt repeats what the change before it says.
     events = [event for event in history.events if event.kind != "backed up"]

@@ -103,7 +103,7 @@ def log_command(
     ascii_only: bool = shared.ascii_only,
     as_json: bool = shared.as_json,
 ) -> None:
-    """Draw SESSION as a graph of its turns, the oldest first, with forks and abandoned branches.
+    """Draw SESSION as a graph of its turns, oldest first, with forks and abandoned branches.
 
     The active branch is on the left; abandoned branches and agents fork off to the right. A
     prompt that was retracted before any answer is folded into the one that replaced it.
@@ -314,7 +314,7 @@ def tree_command(
 ) -> None:
     """Draw sessions with their branches, agents and compactions as a tree.
 
-    A session that continues another hangs below it. If several sessions are drawn, agents are
+    A session that continues another is drawn below it. If several sessions are drawn, agents are
     only counted; `--all` lists them.
     """
     output = request.output

@@ -94,7 +94,7 @@ def keep_command(
     uninstall: str | None = shared.uninstall(
         BACKUP_TASK.ways, "Stop automatic backups; the backup stays."
     ),
-    is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation to install."),
+    is_sure: bool = option("-y", "--yes", help="Install without asking for confirmation."),
     background: bool = option(
         "--background", hidden=True, help="Run silently in the background; used by the hook."
     ),
@@ -108,7 +108,9 @@ def keep_command(
     """
     if install or uninstall:
         if names or project or backups or (install and uninstall):
-            raise UserError("`--install` and `--uninstall` apply to all sessions, one at a time")
+            raise UserError(
+                "`--install` and `--uninstall` apply to all sessions", "use one of them alone"
+            )
         change_automation(
             request,
             BACKUP_TASK,
@@ -259,7 +261,7 @@ def _print_at_risk(request: Request, status: KeepStatus) -> None:
         count = format_count(len(soon), "session")
         output.print(f"{count} will be deleted within a week:", style="bold red")
     else:
-        output.print(f"the cleanup deletes the first of them on {status.at_risk[0].deleted_on}:")
+        output.print(f"the first of them will be deleted on {status.at_risk[0].deleted_on}:")
     sessions = soon or status.at_risk
     for session in sessions[:MOST_AT_RISK]:
         is_due = session.deleted_on <= today
@@ -329,8 +331,8 @@ def forget_command(
 ) -> None:
     """Delete sessions from the backup, by name, age or total size.
 
-    Sessions that Claude Code still has stay there. Sessions that only the backup has are gone for
-    good.
+    Sessions that Claude Code still has stay there. Sessions that exist only in the backup are
+    lost for good.
     """
     keep = request.archive.keep
     if bool(names) is (max_age is not None or max_size is not None):
@@ -366,7 +368,7 @@ def forget_command(
     only_here = list(request.archive.inventory.deleted.kept.values())
     lines = []
     for session in found:
-        lost = "  only in the backup: gone for good" if session in only_here else ""
+        lost = "  only in the backup: lost for good" if session in only_here else ""
         lines.append(f"  {safe_line(session.session)}  {format_bytes(session.size)}{lost}")
     output.print_first(lines, MOST_LISTED)
     count = f"{format_count(len(found), 'session')}, {format_bytes(total)}"

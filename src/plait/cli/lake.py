@@ -125,7 +125,7 @@ def lake_url(request: Request, url: str | None, option: str = "--lake") -> str:
     found = url or request.settings.lake.url
     if not found:
         raise UserError(
-            "no lake named",
+            "no lake given",
             f"`{option} URL`: a folder or an address",
             'or set `lake = "…"` in config.toml',
         )
@@ -353,7 +353,7 @@ def ship_command(
     uninstall: str | None = shared.uninstall(
         ("systemd", "cron"), "Stop sending every hour; what was sent stays."
     ),
-    is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation to install."),
+    is_sure: bool = option("-y", "--yes", help="Install without asking for confirmation."),
     as_json: bool = shared.as_json,
 ) -> None:
     """Send what is new in this machine's sessions to a remote lake.

@@ -175,8 +175,8 @@ def sql_command(
     """Query a lake with SQL; `-` reads the query from stdin.
 
     The tables are sessions, logs, records, turns, responses, waste, tool_calls, files, findings,
-    and text and raw if the lake has texts. A query can read these tables and nothing else: no
-    file, no address, no changes. DuckDB runs it; times are in UTC.
+    and text and raw if the lake has texts. A query can only read these tables: no files, no
+    URLs, no changes. DuckDB runs it; times are in UTC.
     """
     from plait.lake.query import open_query_engine
 
@@ -243,7 +243,7 @@ def _list_queries(output: Output, known: Mapping[str, SavedQuery], *, as_json: b
         output.print(f"  {safe_line(query.asks)}")
         for key, parameter in query.parameters.items():
             choices = f": {', '.join(parameter.one_of)}" if parameter.one_of else ""
-            default = "" if parameter.default is None else f" (else {parameter.default})"
+            default = "" if parameter.default is None else f" (default: {parameter.default})"
             line = f"{key:<10} {parameter.says or parameter.kind}{choices}{default}"
             output.print(f"  {safe_line(line)}", style="dim")
     output.print_message("`plait lake ask cost by=model since=7d` runs one", style="dim")

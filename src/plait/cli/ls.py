@@ -168,7 +168,7 @@ def ls_command(
     no_index: bool = shared.no_index,
     as_json: bool = shared.as_json,
 ) -> None:
-    """List projects and sessions, the newest first.
+    """List projects and sessions, newest first.
 
     Marks before the title: starred (★), running now (●), about to be deleted by Claude Code's
     cleanup (†), left only in the backup (kept).

@@ -361,7 +361,7 @@ def global_options(function: F) -> F:
             "--debug",
             "is_debugging",
             is_flag=True,
-            help="Write that to a redacted file that you can attach to a report.",
+            help="Also write this to a redacted file that you can attach to a report.",
         ),
     )
     @wraps(function)

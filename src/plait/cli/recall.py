@@ -99,7 +99,7 @@ def recall_command(
         "--kind",
         choices=["any", "prompt", "answer", "tool", "file", "error"],
         default="any",
-        help="Only what was asked, answered, run, done to a file, or failed.",
+        help="Only prompts, answers, tool calls, file changes or errors.",
     ),
     branches: Literal["active", "all"] = option(
         "--branches",
@@ -111,10 +111,11 @@ def recall_command(
         "--include-current", help="Also search the session that runs this command."
     ),
 ) -> None:
-    """Find the turns of earlier sessions that answer QUERY, with what became of each.
+    """Find the turns of earlier sessions that answer QUERY, with the outcome of each.
 
-    Unlike `plait search`, it takes a question: the more of its words stand together in a turn,
-    and the rarer they are, the earlier the turn comes. The answer never exceeds the budget, and secrets are redacted.
+    Unlike `plait search`, it takes a question: turns rank higher the more of its words they have
+    close together, and the rarer those words are. The answer never exceeds the budget, and secrets
+    are redacted.
     """
     answer = _open_recall(request, no_redact=how.no_redact).recall(
         " ".join(query),
@@ -166,7 +167,7 @@ def standup_command(
     no_redact: bool = no_redact_option,
     as_json: bool = shared.as_json,
 ) -> None:
-    """Write what was done, by project, as Markdown: titles, commits, files, tests."""
+    """Summarise what was done, by project, as Markdown: titles, commits, files, tests."""
     from plait.recall.standup import list_work, render_standup
 
     recall, time = _open_recall(request, no_redact=no_redact), now()
@@ -190,7 +191,7 @@ def handoff_command(
     no_redact: bool = no_redact_option,
     as_json: bool = shared.as_json,
 ) -> None:
-    """Write a brief of SESSION for whoever continues it, from the log alone.
+    """Write a brief of SESSION for handing it over, from the log alone.
 
     Goal, decisions, open tasks, failing commands, changed files, later prompts and the last state,
     with turns to look up. With `--to` the brief is written to a file, and the command that starts
@@ -205,7 +206,9 @@ def handoff_command(
     start = format_start(to, str(target), brief.directory) if to else None
     if target:
         if target.exists() and not file:
-            raise UserError(f"'{path}' exists", "`-o FILE` names another file, or replaces this")
+            raise UserError(
+                f"'{path}' exists", "use `-o FILE` to name another file or replace this one"
+            )
         try:
             target.write_text(text, encoding="utf-8")
         except OSError as error:
@@ -234,7 +237,7 @@ def mcp_command(
         choices=SCOPES,
         default="user",
         show_default=True,
-        help="For you everywhere, for everyone in this project, or for you in this project.",
+        help="For you everywhere, for everyone in this project, or only for you in this project.",
     ),
     is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation."),
     is_dry: bool = shared.is_dry,

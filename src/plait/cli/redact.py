@@ -98,7 +98,7 @@ def redact_command(
         if check or restore or key_file:
             raise UserError("`--check`, `--key` and `--restore` do not change sessions")
         if not paths:
-            raise UserError("no session named", "`plait redact SESSION --copy`")
+            raise UserError("no session given", "`plait redact SESSION --copy`")
 
         def make_plan(session: Session) -> Plan:
             redactor = Redactor(choose_rules())
@@ -113,7 +113,7 @@ def redact_command(
         raise UserError(
             "session files are only changed with `--in-place`",
             "`plait redact --check PATH` lists what is found, `--copy` writes a redacted session",
-            "`plait redact < TEXT > NEW` redacts a text",
+            "`plait redact < TEXT > NEW` redacts a text file",
         )
     if check and (restore or key_file):
         raise UserError("`--check` changes nothing and needs no key")
@@ -264,7 +264,7 @@ def _print_report(
             more = format_count(len(opinion), "more finding")
             output.print(f"kingfisher has {more}", style="bold")
         else:
-            output.print("kingfisher finds nothing else", style="dim")
+            output.print("kingfisher found nothing else", style="dim")
         for finding in opinion:
             line = finding["line"] if isinstance(finding["line"], int) else None
             output.print(f"{finding['rule']}  {_format_place(Place(str(finding['file']), line))}")

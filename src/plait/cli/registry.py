@@ -65,7 +65,7 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
             "recall",
             "writes",
         ),
-        Command("standup", "Write what was done lately, by project.", "recall"),
+        Command("standup", "Summarise recent work, by project.", "recall"),
         Command("star", "Star sessions and turns to find them again.", "stars", "writes"),
     ),
     "Cost": (
@@ -87,7 +87,7 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
         Command("trace status", "Show what was sent and what is waiting.", "trace"),
         Command("trace flush", "Send waiting traces now.", "trace", "network"),
         Command("trace install", "Send traces while you work.", "hook.commands", "writes"),
-        Command("trace uninstall", "Stop sending them.", "hook.commands", "writes"),
+        Command("trace uninstall", "Stop sending traces.", "hook.commands", "writes"),
         Command("trace hooks", "Show the hooks that send traces.", "hook.commands"),
         # Claude Code's settings call `hook`.
         Command("hook", "Send traces while you work.", "hook.commands", "network", is_hidden=True),
@@ -99,7 +99,7 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
         Command("fork", "Start a new session from any message.", "edit", "writes"),
         Command("clone", "Copy a session under a new id.", "edit", "writes"),
         Command("switch", "Choose the branch that Claude Code resumes.", "edit", "writes"),
-        Command("trim", "Remove what fills a session's context needlessly.", "trim", "writes"),
+        Command("trim", "Remove what a session's context no longer needs.", "trim", "writes"),
         Command("compress", "Summarise the older turns of a session.", "edit", "writes"),
         Command("repair", "Make a session resume with its full history.", "edit", "writes"),
         Command("rename", "Give a session a new title.", "edit", "writes"),
@@ -120,7 +120,7 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
     ),
     "Continue": (
         Command("resume", "Print the resume command and any warnings.", "resume", "writes"),
-        Command("handoff", "Write a brief for whoever continues a session.", "recall", "writes"),
+        Command("handoff", "Write a brief for handing over a session.", "recall", "writes"),
         Command("mcp", "Serve earlier sessions to agents.", "recall", "writes"),
         Command(
             "chat",
@@ -133,7 +133,7 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
         Command("lake", "Collect sessions as tables and query them with SQL.", "lake", "network"),
         Command("lake ask", "Run a saved query, or list them.", "lake_query", "network"),
         Command("lake build", "Add new and changed sessions to a lake.", "lake", "network"),
-        Command("lake forget", "Remove what came from one source.", "lake", "network"),
+        Command("lake forget", "Remove all sessions of a source.", "lake", "network"),
         Command("lake ls", "List the sources in a lake.", "lake", "network"),
         Command("lake ship", "Send what is new here to a remote lake.", "lake", "network"),
         Command("lake sql", "Query a lake with SQL.", "lake_query", "network"),

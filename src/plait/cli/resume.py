@@ -45,7 +45,7 @@ def resume_command(
         help="Go back to this turn: a number, a record id or words of its prompt.",
     ),
     is_run: bool = option("--run", help="Start Claude Code instead of printing."),
-    restore: bool = option("--restore", help="Restore it first if only the backup has it."),
+    restore: bool = option("--restore", help="Restore it first if it is only in the backup."),
     force: bool = option("--force", help="Resume even if Claude Code is running the session."),
     as_json: bool = shared.as_json,
 ) -> None:

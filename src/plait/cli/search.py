@@ -129,8 +129,8 @@ def search_command(
 
     All words must occur in one passage. Also: "quotes" for phrases, star*, OR, NOT, ( ) and
     similar~ words. Fields narrow it down: tool:Bash outcome:failed in:prompt project:shop
-    branch:abandoned before:2026-11 after:7d file:app.py model:opus session:3f2a. With fields alone,
-    all their matches are listed, the newest first.
+    branch:abandoned before:2026-11 after:7d file:app.py model:opus session:3f2a. Fields
+    alone list all their matches, newest first.
     """
     if exact and regex:
         raise UserError("use either `--exact` or `--regex`")
@@ -206,9 +206,9 @@ def _print_found(request: Request, found: SearchResult, query: str) -> None:
         elif found.note:
             output.print(found.note)
         elif found.sort == "time" and found.by == "index":
-            output.print("fewer fields may find more", style="dim")
+            output.print("try fewer fields", style="dim")
         else:
-            output.print("fewer words, `word*` or `--exact` may find more", style="dim")
+            output.print("try fewer words, `word*` or `--exact`", style="dim")
         return
     if found.note:
         output.note(found.note)

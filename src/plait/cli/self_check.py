@@ -184,5 +184,5 @@ def check_client(named: str | None) -> Check:
             [path, "--version"], capture_output=True, text=True, timeout=TIMEOUT, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        return Check("claude", "problem", f"'{path}' does not start: {error}")
+        return Check("claude", "problem", f"'{path}' cannot be started: {error}")
     return Check("claude", "ok", f"{done.stdout.strip()}, {path}")

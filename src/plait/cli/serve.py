@@ -80,7 +80,7 @@ class ServeOptions(OptionGroup):
         "--lake", metavar="URL", help="Serve this lake instead of local sessions."
     )
     policy: str | None = option(
-        "--policy", metavar="FILE", help="A file that says who may see what in the lake."
+        "--policy", metavar="FILE", help="A file that defines who may see what in the lake."
     )
     new_key: str | None = option(
         "--new-key", metavar="NAME", help="Create a key for a person and exit."
@@ -106,8 +106,8 @@ class ServeOptions(OptionGroup):
 def serve_command(request: Request, asked: ServeOptions) -> None:
     """Browse your sessions in a web browser, updated live.
 
-    Only you can read the page: your browser gets in with a key from a file that belongs to you.
-    Nothing is loaded from other servers, and nothing leaves this machine.
+    Only you can read the page: your browser signs in with a key from a file that only you can
+    read. Nothing is loaded from other servers, and nothing leaves this machine.
     """
     if not is_local(asked.host) and not asked.allow_remote:
         raise UserError(
@@ -336,7 +336,7 @@ def _start_server(request: Request) -> RunningServer:
         if has_ended:
             break
         time.sleep(0.05)
-    raise SourceError("the server did not start", f"'{log}' has the reason")
+    raise SourceError("the server did not start", f"see '{log}' for the reason")
 
 
 def _private(path: str, flags: int) -> int:
@@ -380,7 +380,7 @@ def _print_lake_address(
 ) -> None:
     request.output.note(f"the lake {state} at {running.address.url}", no_wrap=True)
     if asked.policy:
-        request.output.note("key      each person's own, as in the policy", no_wrap=True)
+        request.output.note("key      each person's own, from the policy", no_wrap=True)
         request.output.note("stop with Ctrl-C", no_wrap=True)
     else:
         hint = "shown if you run this again in a terminal"

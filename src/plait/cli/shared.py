@@ -54,7 +54,7 @@ def _set_agents(ctx: click.Context, _: click.Parameter, names: str | None) -> st
     wanted = frozenset(name.strip().casefold() for name in names.split(",") if name.strip())
     known = list_source_names()
     if unknown := sorted(wanted - {*known}):
-        raise UserError(f"unknown agent '{unknown[0]}'", f"known are {', '.join(known)}")
+        raise UserError(f"unknown agent '{unknown[0]}'", f"choose from {', '.join(known)}")
     ctx.meta[AGENTS] = wanted
     return names
 

@@ -33,7 +33,7 @@ def star_command(
 ) -> None:
     """Star each SESSION, or one turn of a session; without arguments, list what is starred.
 
-    A turn is its number, the id of a record, or words of its prompt. Stars are stored in Plait's
+    Name a turn by its number, the id of a record, or words of its prompt. Stars are stored in Plait's
     data folder: no session is changed.
     """
     stars, output = request.archive.stars, request.output
@@ -52,7 +52,7 @@ def star_command(
             _list_pins(request, pins, as_json=as_json)
         return
     if remove and not names:
-        raise UserError("no session named", "`plait star SESSION --remove`")
+        raise UserError("no session given", "`plait star SESSION --remove`")
     for name in names:
         if remove and name in stars.ids:  # perhaps its session no longer exists
             stars.remove(name)

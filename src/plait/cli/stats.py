@@ -48,7 +48,7 @@ BAR = 8
 WEEK = 36
 CHART = "cyan"
 COPIED = "copies of other sessions, or nothing in this period"
-SILENT = "no conversation, only summaries, titles or notes of Claude Code"
+SILENT = "no conversation, only summaries, titles or notes by Claude Code"
 OTHER_COUNTS = (
     ("words_typed", "word typed", "words typed"),
     ("words_said", "word by Claude", "words by Claude"),

@@ -82,7 +82,7 @@ class SendOptions(Filters):
         default=Content().limit,
         show_default=True,
         metavar="N",
-        help="Longest input or output in characters; more is cut.",
+        help="Maximum characters of an input or output; the rest is cut.",
     )
     dry_run: bool = option("--dry-run", help="Show what would be sent; send nothing.")
     as_json: bool = shared.as_json
@@ -209,7 +209,7 @@ def status_command(
     request: Request,
     as_json: bool = shared.as_json,
 ) -> None:
-    """Show what was sent of each session, what is waiting, what was rejected, and errors.
+    """Show what was sent for each session, what is waiting, what was refused, and errors.
 
     Covers what hooks sent; `plait trace send` is not recorded.
     """
@@ -264,7 +264,7 @@ def _list_hook_targets(request: Request) -> list[tuple[Path, Target | None]]:
 @command(examples="plait trace flush\nplait trace flush --refused")
 def flush_command(
     request: Request,
-    refused: bool = option("--refused", help="Also retry what was rejected."),
+    refused: bool = option("--refused", help="Also retry what was refused."),
     as_json: bool = shared.as_json,
 ) -> None:
     """Send what is waiting now, without waiting for the next retry."""

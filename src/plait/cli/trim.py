@@ -87,7 +87,7 @@ class CutOptions(OptionGroup):
         "--older-than", type=Age(), help="Only what is older: 12h, 2d."
     )
     except_last: int | None = option(
-        "--except-last", least=0, metavar="N", help="Spare the last N turns."
+        "--except-last", least=0, metavar="N", help="Leave the last N turns unchanged."
     )
     way: str | None = option(
         "--way",
@@ -95,7 +95,7 @@ class CutOptions(OptionGroup):
         help="Remove calls with their results, cut results short, or empty them to one line.",
     )
     keep: int | None = option(
-        "--keep", least=0, metavar="N", help="Characters left of a cut result."
+        "--keep", least=0, metavar="N", help="Characters to keep of a result that is cut."
     )
 
 
@@ -118,7 +118,7 @@ def trim_command(
     """Remove what SESSION no longer needs, so that it fits and costs less.
 
     Writes a new session and does not change the old one. Your prompts always stay. Without
-    anything to remove: show what fills the context and what each preset would save.
+    a preset or a selection: show what fills the context and what each preset would save.
     """
     custom = parse_custom_presets(request.settings.trim_presets)
     choices = vars(cuts) | kinds

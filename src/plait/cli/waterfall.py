@@ -55,7 +55,7 @@ def show_command(
     """Show SESSION as traces: the nested steps of each turn, and how long they took.
 
     Nothing is sent or redacted. Bars are scaled to their turn; tokens and cost of a span
-    include what is below it.
+    include its children.
     """
     content = Content(has_thinking=thinking)
     source = request.session(session)

@@ -50,14 +50,14 @@ def why_command(
         metavar="TURN",
         help="Only the requests of this turn: a number or a response id.",
     ),
-    is_all: bool = option("--all", help="Every request, not only expensive ones."),
+    is_all: bool = option("--all", help="Show every request, not just expensive ones."),
     no_index: bool = shared.no_index,
     as_json: bool = shared.as_json,
 ) -> None:
     """Explain what SESSION cost: what was sent, what was sent again, and why.
 
-    What a request writes to the cache is new, or was cached before and is paid for again: after a
-    pause, in another process, with another model.
+    What a request writes to the cache is either new, or was cached before and is paid for again:
+    after a pause, in another process, with another model.
     """
     output, source = request.output, request.session(session)
     name: int | str | None = turn
@@ -173,11 +173,11 @@ def _format_time(time: datetime | None) -> str:
 def waste_command(
     request: Request,
     filters: Filters,
-    is_all: bool = option("--all", help="All examples, not only three."),
+    is_all: bool = option("--all", help="Show all examples, not just three."),
     no_index: bool = shared.no_index,
     as_json: bool = shared.as_json,
 ) -> None:
-    """Find avoidable spending, by reason, the most expensive first.
+    """Find avoidable spending, by reason, most expensive first.
 
     Each finding has a range from definitely wasted to potential savings, examples, and advice.
     Nothing is counted twice.

@@ -121,7 +121,7 @@ def match_directory(known: Sequence[ProjectSessions], name: str) -> str:
         if len(found) == 1:
             return next(iter(found))
     shown = ", ".join(f"'{item}'" for item in sorted(meant)[:MOST_LISTED])
-    raise UserError(f"'{name}' matches {len(meant)} directories", f"they are {shown}")
+    raise UserError(f"'{name}' matches {len(meant)} directories", f"choose one of {shown}")
 
 
 class Plans:
@@ -413,8 +413,8 @@ def find_subject(session: Session) -> Subject:
     """Return the files of a session; raise if it has no log to edit."""
     if session.origin is not None:
         raise Refused(
-            f"session '{session.id}' was written by {session.agent}: Plait edits only sessions of"
-            " Claude Code",
+            f"session '{session.id}' was written by {session.agent}: Plait edits only Claude"
+            " Code sessions",
             f"`plait handoff {quote(session.id[:8])}` hands it over to another agent",
         )
     if session.is_kept:

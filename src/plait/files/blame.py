@@ -299,7 +299,7 @@ def compute_blame(history: FileHistory, *, has_notes: bool = True) -> Blame:
             )
         if known is None:
             raise UserError(
-                f"'{history.path}' does not exist, and no session knows it",
+                f"'{history.path}' does not exist, and no session mentions it",
                 "use `--as PATH` with a path from `plait files SESSION`",
             )
         version, as_of = known, known.time

@@ -179,7 +179,7 @@ def render_net_change(head: SessionHeader, file: ChangedFile, cut: Cut = CODE) -
     table, hidden = render_patch(Patch(file.path, net.hunks, net.added, net.removed), cut)
     url = f"{head.tab_url('files')}/changes?net={file.number}"
     more = (
-        render_fetched_details(url, f"Whole change: {format_count(hidden, 'line')} more")
+        render_fetched_details(url, f"Show full change: {format_count(hidden, 'more line')}")
         if hidden
         else ""
     )
@@ -266,7 +266,7 @@ def _render_patch(head: SessionHeader, touch: SessionTouch, *, has_room: bool) -
         else ""
     )
     more = (
-        render_fetched_details(url, f"Whole patch: {format_count(hidden, 'line')} more")
+        render_fetched_details(url, f"Show full patch: {format_count(hidden, 'more line')}")
         if hidden
         else ""
     )

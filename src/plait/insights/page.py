@@ -115,7 +115,7 @@ def _render_trends(trends: Trends, base: Slice) -> str:
         )
         for trend in trends.measures
     ]
-    note = "this period against the one before it"
+    note = "this period compared with the previous one"
     return render_section(
         "Trends", render_scroll_area(render_table(heads, rows, "figures trends"), "Trends"), note
     )
@@ -380,7 +380,7 @@ def format_number(count: int) -> str:
 
 
 COURSE = (
-    ("Rewinds", "rewinds", "conversations taken back to an earlier prompt"),
+    ("Rewinds", "rewinds", "conversations rewound to an earlier prompt"),
     ("Retracted prompts", "retracted", "before they were answered"),
     ("Interruptions", "interruptions", "while Claude was working"),
     ("Compactions", "compactions", "of a full context"),

@@ -502,7 +502,7 @@ OUTLIER_MEASURES = {
     "failed": "failed calls",
     "prompts": "prompts",
 }
-OUTLIER_RULE = "Far above your median: at least 3 times, and unusual for your own spread"
+OUTLIER_RULE = "At least 3 times your median, and outside your usual variation"
 
 
 class HabitWords(NamedTuple):
@@ -556,7 +556,7 @@ HABIT_WORDS: dict[HabitKind, HabitWords] = {
         "ask for a plan first",
     ),
     "takes back": HabitWords(
-        "You often take prompts back before they are answered",
+        "You often retract prompts before they are answered",
         "5 prompts or more, and 10% of all",
         "no action needed: it costs little",
     ),

@@ -270,7 +270,7 @@ def _make_missing_error() -> MissingExtra:
 
 def _make_cluster_error(address: str | None, error: Exception) -> UserError:
     if address is None:
-        return UserError(f"Ray does not start: {_describe_error(error)}", "use `--engine local`")
+        return UserError(f"cannot start Ray: {_describe_error(error)}", "use `--engine local`")
     return UserError(
         f"no Ray cluster responds at '{address}': {_describe_error(error)}",
         "`ray start --head` starts one, and prints its address",

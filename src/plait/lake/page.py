@@ -506,7 +506,7 @@ def render_session(page: LakeSessionPage, *, has_text: bool) -> str:
         fields = {"state": page.state, "turn": page.turn}
         has_more = len(page.passages) == PASSAGES_STEP
         links = _render_step_links(
-            url, fields, page.start, PASSAGES_STEP, ("Before", "Go on"), has_more=has_more
+            url, fields, page.start, PASSAGES_STEP, ("Previous", "Next"), has_more=has_more
         )
         turns = "".join(
             _render_turn(turn, passages)

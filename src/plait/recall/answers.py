@@ -131,7 +131,7 @@ class Recall:
             return self._present_hits(hits, 0, query)
         is_file = kind == "file"
         if kind not in KINDS and not is_file:
-            self._notes.append(f"there is no kind '{single_line(kind, 20)}', so any was searched")
+            self._notes.append(f"no kind '{single_line(kind, 20)}': searched all kinds")
         kinds = (Field("file", query),) if is_file else KINDS.get(kind, ())
         text = "" if is_file else query
         where = (Field("project", name),) if name else ()
@@ -144,9 +144,9 @@ class Recall:
         # Rather something else than nothing.
         attempts: list[Attempt] = [
             ("", text, (*where, *times, *kinds, *active)),
-            ("only abandoned branches have it", text, (*where, *times, *kinds)),
-            ("nothing in this project, all were searched", text, (*times, *kinds)),
-            ("nothing of that kind or time, all was searched", query, ()),
+            ("found only on abandoned branches", text, (*where, *times, *kinds)),
+            ("nothing in this project: searched all projects", text, (*times, *kinds)),
+            ("nothing of that kind or time: searched everything", query, ()),
         ]
         found = self._search(attempts, limit, excluded, least=LEAST_SHARE, is_newest_first=is_file)
         return self._present_hits(*found, query)
@@ -226,7 +226,7 @@ class Recall:
         """Return turns of a session, or an overview of one."""
         self._refresh()
         if view not in VIEWS:
-            self._notes.append(f"there is no view '{single_line(view, 20)}', so talk is shown")
+            self._notes.append(f"no view '{single_line(view, 20)}': showing talk")
             view = "talk"
         found = HANDLE.fullmatch(handle.strip())
         name, branch, number = (
@@ -297,7 +297,7 @@ class Recall:
             elif isinstance(item, AssistantThinking) and view == "full" and item.text:
                 yield f"[thinking] {item.text}"
             elif isinstance(item, CompactionItem):
-                yield "[compaction] the conversation before was replaced by a summary"
+                yield "[compaction] the conversation before this was replaced by a summary"
             elif isinstance(item, ToolCall) and not item.is_intermediate and view != "talk":
                 given = item.input if isinstance(item.input, dict) else {}
                 result = item.result.text if item.result else ""
@@ -354,9 +354,7 @@ class Recall:
         self._refresh()
         target = target.strip()
         if not target:
-            return self._answer(
-                "No path, symbol or error text was given", (), 'about("src/app.py")'
-            )
+            return self._answer("No path, symbol or error text given", (), 'about("src/app.py")')
         if not self.has_index:
             return self.recall(target, project=project, limit=limit)
         name = self.find_project(project)
@@ -365,11 +363,11 @@ class Recall:
         attempts: list[Attempt] = [
             ("", phrase, (Field("kind", "tools"), *where)),
             ("", phrase, where),
-            ("nothing in this project, all were searched", phrase, ()),
+            ("nothing in this project: searched all projects", phrase, ()),
         ]
         if FILE_LIKE.fullmatch(target):
             path = Field("file", target.removeprefix(f"{self.directory}/").lstrip("./~"))
-            note = "nothing in this project, all were searched" if where else ""
+            note = "nothing in this project: searched all projects" if where else ""
             attempts = [("", "", (path, *where)), (note, "", (path,)), *attempts]
         limit = min(max(limit, 1), MOST_TURNS)
         found = self._search(attempts, limit, self.calling_session, is_newest_first=True)
@@ -411,7 +409,7 @@ class Recall:
                 more += 1
                 continue
             if not has_index and time.monotonic() > end:
-                self._notes.append("older sessions were not looked at yet")
+                self._notes.append("older sessions were not searched yet")
                 break
             facts = self.read_facts(session)
             own = f"{facts.title} {facts.first_prompt} {facts.cwd} {facts.git_branch} {session.id}"
@@ -451,7 +449,7 @@ class Recall:
         name = self.find_project(project or "*")
         groups = self._count_spending().sum(start, end, name, self.archive.folding.project)
         if not groups:
-            return self._answer("No token usage is recorded there", (), 'cost(since="30d")')
+            return self._answer("No token usage recorded there", (), 'cost(since="30d")')
         items = []
         for dimension, width in (("project", 60), ("model", 60), ("session", 8)):
             sums: dict[str, tuple[float, int]] = {}
@@ -586,7 +584,7 @@ class Recall:
         projects = {self.archive.folding.project(folder) for folder in folders}
         found = [p for p in sorted(projects, key=len) if wanted in p.casefold()]
         if not found:
-            self._notes.append(f"no project '{single_line(name, 40)}', all were searched")
+            self._notes.append(f"no project '{single_line(name, 40)}': searched all projects")
             return None
         return next((p for p in found if p.casefold().endswith(wanted)), found[0])
 

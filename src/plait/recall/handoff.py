@@ -180,7 +180,7 @@ def render_handoff(handoff: Handoff, budget: object = 4000) -> str:
         ("Open tasks", handoff.tasks[:MOST_ROWS], len(handoff.tasks)),
         ("Failing commands", handoff.failing[-MOST_ROWS:], len(handoff.failing)),
         ("Files changed", handoff.files[:MOST_FILES], len(handoff.files)),
-        ("Asked since", handoff.prompts[-MOST_PROMPTS:], len(handoff.prompts)),
+        ("Later prompts", handoff.prompts[-MOST_PROMPTS:], len(handoff.prompts)),
     )
     room = most - count_tokens("\n".join(head)) - 40
     goal = cut_to_tokens(clean_text(handoff.goal), max(20, room // 4))
@@ -208,7 +208,7 @@ def format_start(agent: str, file: str, directory: str) -> str:
     """Return the command that starts an agent with a brief that was written to a file."""
     starter = STARTERS.get(agent)
     if starter is None:
-        raise UserError(f"unknown agent '{agent}'", f"known are {', '.join(STARTERS)}")
+        raise UserError(f"unknown agent '{agent}'", f"choose from {', '.join(STARTERS)}")
     prompt = quote(f"Read {file}: it hands over the work of an earlier session. Go on from there.")
     move = f"cd {quote(directory)} && " if directory else ""
     return move + starter.format(prompt)

@@ -56,7 +56,7 @@ def _values_on_the_way(path: Path, settings: dict[str, Any], keys: Sequence[str]
     values: list[Any] = [settings]
     for key in keys:
         if not isinstance(values[-1], dict):
-            raise UserError(f"`{key}` in '{path}' has no place", "its parent is not an object")
+            raise UserError(f"cannot add `{key}` to '{path}'", "its parent is not an object")
         if key not in values[-1]:
             break
         values.append(values[-1][key])

@@ -114,7 +114,7 @@ def _build_agent_resumption(
         raise UserError(f"the Python SDK does not read sessions of {session.agent}", hint)
     messages = load_source(origin.source).read_context(origin)
     if messages is None:
-        sentence = f"what {session.agent} sends when it resumes this session is not known to Plait"
+        sentence = f"Plait does not know what {session.agent} sends when it resumes this session"
         raise UserError(sentence, hint)
     found = given if isinstance(given, OpenSession) else open_own_log(session)
     places = {(item.path, line): item for item in messages[::-1] for line in item.lines}

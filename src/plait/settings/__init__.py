@@ -91,7 +91,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     "claude": Setting(
         str,
-        "The Claude Code that [`--prove`](edit.md#proof) and `plait chat --engine claude` run;"
+        "The Claude Code executable that [`--prove`](edit.md#proof) and `plait chat --engine claude` run;"
         " default: the one on your path.",
         "$PLAIT_CLAUDE",
     ),
@@ -108,7 +108,7 @@ SETTINGS: dict[str, Setting] = {
         is_secret=True,
     ),
     "langfuse_host": Setting(
-        str, "URL of Langfuse; default: its cloud.", "$LANGFUSE_BASE_URL $LANGFUSE_HOST"
+        str, "URL of Langfuse; default: Langfuse Cloud.", "$LANGFUSE_BASE_URL $LANGFUSE_HOST"
     ),
     "langfuse_public_key": Setting(
         str,
@@ -150,11 +150,11 @@ SETTINGS: dict[str, Setting] = {
     ),
     "ask_above_usd": Setting(
         float,
-        "Ask for a second Enter if a prompt costs more than this many dollars before it is read;"
+        "Ask for a second Enter if the input of a prompt costs more than this many dollars;"
         " default 0.5.",
     ),
     "trim_preset": Setting(str, "Default preset of [plait trim](trim.md#your-own-presets)."),
-    "trim_presets": Setting(dict, "Your own presets, a table for each."),
+    "trim_presets": Setting(dict, "Your own presets, one table each."),
     "ui_keys": Setting(dict, "Keys of [`plait ui`](ui.md#keys), by name."),
     "lake": Setting(
         str,
@@ -163,14 +163,14 @@ SETTINGS: dict[str, Setting] = {
     ),
     "lake_source": Setting(
         str,
-        "Name of this machine's sessions in a [lake](lake.md); default: a random name, made once.",
+        "Name of this machine's sessions in a [lake](lake.md); default: a random name, generated once.",
     ),
-    "lake_person": Setting(str, "Person to whom these sessions belong in a lake."),
-    "lake_team": Setting(str, "Team to which these sessions belong in a lake."),
+    "lake_person": Setting(str, "Person these sessions belong to in a lake."),
+    "lake_team": Setting(str, "Team these sessions belong to in a lake."),
     "lake_key": Setting(
         str,
-        "File with the key for the pseudonyms in a lake of counts, which a team may share;"
-        " default: a random key, made once.",
+        "File with the key for pseudonyms in a lake with the profile `counts`, which a team may"
+        " share; default: a random key, generated once.",
     ),
     "ship_to": Setting(
         str,
@@ -184,8 +184,8 @@ SETTINGS: dict[str, Setting] = {
     ),
     "lake_options": Setting(
         list,
-        "Credentials and location of an object store for a lake; in the file a list such as"
-        ' `["AWS_REGION=eu-west-1"]`, which replaces the environment.',
+        "Credentials and location of an object store for a lake; in the file, a list such as"
+        ' `["AWS_REGION=eu-west-1"]`, used instead of the environment.',
         "$AWS_… $AZURE_… $GOOGLE_…",
         is_secret=True,
     ),
@@ -194,7 +194,7 @@ VARIABLES = {
     "$PLAIT_CONFIG": "Another `config.toml`.",
     "$TRACE_TO_LANGFUSE $CC_LANGFUSE_… $CLAUDE_PROJECT_DIR": "Target of"
     " [hooks installed with `--from-environment`](trace.md#a-langfuse-project-for-each-project),"
-    " and the project that Claude Code names to them.",
+    " and the project directory that Claude Code passes to them.",
     "$VISUAL $EDITOR": "Editor for long chat prompts and `plait config edit`; default `vi`.",
     "$TERM": "What the terminal can show; [plait ui](ui.md#plait-ui) refuses `dumb`.",
     "$DISPLAY $BROWSER": "Whether [plait open](serve.md#plait-open) can open a browser, and which.",
@@ -420,7 +420,7 @@ def parse_config(path: Path, text: str) -> ConfigFile:
         if not (sign and name.startswith(OBJECT_STORES)):
             raise config.error(
                 "lake_options",
-                f"'{name}' is not an option of an object store",
+                f"'{name}' is not an object store option",
                 'write `lake_options = ["AWS_REGION=eu-west-1"]`',
             )
     return config

@@ -833,7 +833,7 @@ class Store:
         for file in session.files:
             parts = PurePosixPath(file.path).parts
             if not parts or any(part in ("/", "..", "") or "\0" in part for part in parts):
-                raise SourceError(f"refusing to write '{file.path[:80]}': it leads elsewhere")
+                raise SourceError(f"refusing to write '{file.path[:80]}': it points elsewhere")
             places.append(home.joinpath(*parts))
         there = [os.path.lexists(path) for path in places]
         pairs = [*zip(session.files, places, there, strict=True)]

@@ -650,5 +650,5 @@ def format_sending_status(found: SendingStatus, target: str | None) -> list[str]
     if found.waiting:
         lines.append("`plait trace flush` tries now")
     if found.refused:
-        lines.append("`plait trace flush --refused` retries what was rejected")
+        lines.append("`plait trace flush --refused` retries what was refused")
     return lines

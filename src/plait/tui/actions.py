@@ -71,7 +71,7 @@ class Actions:
             self.ui.refresh(layout=True)
             self.ui.say(
                 f"back from {words[-1] if code else shlex.join(resume.command)[:40]}"
-                + (f": it ended with {code}" if code else "")
+                + (f": it exited with {code}" if code else "")
             )
             self.ui.reload()
 
@@ -84,7 +84,9 @@ class Actions:
             if resume.why_not:
                 self.ui.complain(UserError(f"cannot be resumed: {resume.why_not}"))
             elif safe(resume.line) != resume.line:
-                self.ui.complain(UserError("the command cannot be shown, and so not copied"))
+                self.ui.complain(
+                    UserError("the command contains characters that cannot be shown or copied")
+                )
             else:
                 self.ui.copy_to_clipboard(resume.line)
                 self.ui.say(f"copied the command that resumes {short(row)}")

@@ -11,8 +11,8 @@ from plait.errors import MissingExtra, UserError
 def ui_command(request: Request, query: tuple[str, ...] = argument(metavar="[FILTER]...")) -> None:
     """Browse, read, resume and edit all sessions in the terminal.
 
-    FILTER is what the list is filtered by at first: words, `project:`, `agent:`, `tool:`,
-    `cost:>1`. Keys are shown at the bottom, all of them with `?`.
+    FILTER is the initial filter of the list: words, `project:`, `agent:`, `tool:`, `cost:>1`. Keys
+    are shown at the bottom; `?` shows all of them.
     """
     from plait.settings import terminal_kind
 
@@ -24,7 +24,8 @@ def ui_command(request: Request, query: tuple[str, ...] = argument(metavar="[FIL
         raise UserError("`plait ui` needs a terminal", "`plait ls` lists the sessions")
     if find_spec("textual") is None:
         raise MissingExtra(
-            "`plait ui` needs an optional part that is not installed", "pip install 'plait[tui]'"
+            "`plait ui` needs an optional dependency that is not installed",
+            "pip install 'plait[tui]'",
         )
     from plait.tui.keys import parse_keys
 

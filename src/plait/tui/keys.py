@@ -41,7 +41,7 @@ KEYS = (
     Key("trim", "T", "", "trim what fills its context"),
     Key("export", "e", "", "export a redacted transcript"),
     Key("star", "m", "", "star it, or remove the star"),
-    Key("rename", "R", "", "give it another title"),
+    Key("rename", "R", "", "rename it"),
     Key("delete", "x", "", "delete it"),
     Key("backup", "b", "", "back it up"),
     Key("undo", "z", "Undo", "undo the last change"),
@@ -67,7 +67,7 @@ def parse_keys(given: Mapping[str, Any]) -> dict[str, str]:
     for name in given:
         if name not in BY_NAME:
             raise ConfigError(
-                f"unknown key name '{name}' in 'ui_keys'", f"known are {', '.join(BY_NAME)}"
+                f"unknown key name '{name}' in 'ui_keys'", f"choose from {', '.join(BY_NAME)}"
             )
     for name, keys in chosen.items():
         if not isinstance(keys, str) or not keys.strip():
@@ -78,7 +78,7 @@ def parse_keys(given: Mapping[str, Any]) -> dict[str, str]:
             key = NAMES.get(part.strip(), part.strip())
             if key in TERMINAL_KEYS:
                 raise ConfigError(
-                    f"'{key}' in 'ui_keys' belongs to the terminal", "choose another key"
+                    f"'{key}' in 'ui_keys' is reserved by the terminal", "choose another key"
                 )
             if key in used:
                 raise ConfigError(f"'{key}' in 'ui_keys' is set for '{used[key]}' and '{name}'")

@@ -239,7 +239,7 @@ class Library:
         hits: dict[Path, Hit] = {}
         for hit in found.hits:
             hits.setdefault(keys[hit.session], hit)
-        remark = "" if found.is_whole else "the first matches; more words narrow it down"
+        remark = "" if found.is_whole else "first matches only; add words to narrow them down"
         return frozenset(hits), hits, remark
 
     def locate(self, text: str, keys: Iterable[Path]) -> "dict[Path, Hit]":

@@ -132,7 +132,7 @@ class QuestionDialog(Dialog, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
 
     def __init__(self, heading: str, value: str) -> None:
-        super().__init__(heading, "enter: go on   esc: cancel")
+        super().__init__(heading, "enter: continue   esc: cancel")
         self.value = value
 
     def compose_body(self) -> ComposeResult:
@@ -148,7 +148,7 @@ class ChoiceDialog(Dialog):
     """One of some options."""
 
     def __init__(self, heading: str, options: Sequence[tuple[str, str]]) -> None:
-        super().__init__(heading, "enter: go on   esc: cancel")
+        super().__init__(heading, "enter: continue   esc: cancel")
         self.options = options
 
     def compose_body(self) -> ComposeResult:

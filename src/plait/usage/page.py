@@ -833,7 +833,7 @@ def _render_block(block: BillingBlock, maximum: float, usage: UsagePage) -> str:
     if block.is_active:
         remaining = format_duration(block.time_left(usage.now).total_seconds() * 1000)
         projected = block.projected(usage.now)
-        projection = f", comes to {format_cost(projected[1])}" if projected else ""
+        projection = f", projected {format_cost(projected[1])}" if projected else ""
         active_block = f' <small><span class="live"></span>{remaining} left{projection}</small>'
     started = f"{format_minute(block.start.astimezone())}{active_block}"
     return render_row(started, *_render_sum_cells(block.total, maximum, usage, slice_), pace)
@@ -900,6 +900,6 @@ def _render_unpriced(usage: UsagePage) -> str:
     )
     note = (
         '<p class="note-line">Set your own prices: <code>prices = "prices.toml"</code> '
-        "in the configuration.</p>"
+        "in config.toml.</p>"
     )
     return render_section("Without a price", render_table((), rows) + note, "not included in costs")

@@ -503,7 +503,7 @@ def parse_dimensions(text: str) -> tuple[Dimension, ...]:
             known = ", ".join(DIMENSIONS)
             raise UserError(f"cannot group by '{word.strip()}'", f"choose from {known}")
         if dimension in dimensions:
-            raise UserError(f"'{dimension}' is named twice", example)
+            raise UserError(f"'{dimension}' is given twice", example)
         dimensions.append(dimension)
     if sum(dimension in TIMES for dimension in dimensions) > 1:
         raise UserError("use only one of day, week and month", "`--by project,week`")

@@ -64,7 +64,7 @@ def compare_branches(
         raise UserError("a branch cannot be compared with itself", "name two branches")
     for line in (left, right):
         if line not in branches:
-            hint = f"`plait log {conversations.session[:8]}` draws the branches there are"
+            hint = f"`plait log {conversations.session[:8]}` shows the branches"
             raise UserError(f"this session has no branch '{line[:80]}'", hint)
     names = left, right
     paths = [build_path(conversations.by_line[name], conversations.by_line.get) for name in names]

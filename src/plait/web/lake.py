@@ -231,7 +231,7 @@ def _get_usage(lake: LakeRequest, *, is_json: bool) -> Answer:
     by = lake.fields.get("by", "project")
     if by not in HEADINGS:
         if is_json:
-            raise HTTPException(400, f"'by' is one of {', '.join(HEADINGS)}")
+            raise HTTPException(400, f"'by' must be one of {', '.join(HEADINGS)}")
         by = "project"
     cost = load_saved_queries()["cost"]
     values = cost.parse_values({"by": by, "limit": "500"}, parse_moment)

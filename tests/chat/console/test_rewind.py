@@ -85,7 +85,7 @@ def test_files_changed_by_others_are_kept_and_reported(
     assert chat(*EDITS, "--allowed-tools", "Bash", script=script) == 0
     told = capsys.readouterr().out
     assert "0 files · restored\n" in told
-    left = "  skipped: new.txt: deleted · +0 -1 · changed by someone else since\n"
+    left = "  skipped: new.txt: deleted · +0 -1 · changed by something else since\n"
     assert left in told
     assert "`/rewind … files over` restores those too, and saves a copy\n" in told
     assert (project / "new.txt").read_text() == "mine\n"

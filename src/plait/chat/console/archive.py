@@ -194,9 +194,9 @@ class ChatArchive:
         if session.origin is not None:
             raise UserError(
                 f"session '{short_id(session.id)}' was written by {session.agent}: `plait"
-                " chat` resumes only sessions of Claude Code",
+                " chat` resumes only Claude Code sessions",
                 f"`{shell_command('plait', 'handoff', short_id(session.id))}` writes a brief to"
-                " continue with",
+                " continue from",
             )
         resume = self.archive.resume(session, default=self.request.settings.roots[0])
         if resume.why_not:

@@ -123,8 +123,8 @@ def check_log_folder(settings: Settings) -> None:
             is_foreign = is_foreign or find_logs(path) is not None
     if is_foreign:
         raise UserError(
-            f"'{root}' is the folder of another agent: `plait chat` writes sessions of Claude Code"
-            " only",
+            f"'{root}' is the folder of another agent: `plait chat` writes only Claude Code"
+            " sessions",
             f"use `--root {claude_config_folder()}`",
         )
 

@@ -105,7 +105,9 @@ def install_command(
         sessions = format_count(count, "session")
         output.print(f"skipping what cc-langfuse has already sent: {sessions}")
     if is_environment:
-        output.print(f"traces go where each project's environment says: {_describe_here(request)}")
+        output.print(
+            f"traces go to the target in each project's environment: {_describe_here(request)}"
+        )
     target = trace_target(request.settings.hook_collector)
     if target:
         others = " of other projects" if is_environment else ""
@@ -210,7 +212,7 @@ def hooks_command(request: Request, as_json: bool = shared.as_json) -> None:
 )
 @click.option("--life", type=float, help="Seconds to keep trying a failing target.")
 def work_command(folder: Path, **limits: float | None) -> None:
-    """Process the jobs that hooks have left; started by the hooks themselves."""
+    """Process the jobs that hooks have queued; started by the hooks themselves."""
     run_worker(folder, **{name: value for name, value in limits.items() if value is not None})
 
 
@@ -279,5 +281,5 @@ def hook_command() -> None:
     """Send traces while you work: Claude Code calls this after every turn.
 
     Everything new and complete is sent to the target in `config.toml`. Claude Code never waits
-    for it: the hook leaves a job and exits, and a process in the background does the work.
+    for it: the hook queues a job and exits, and a background process does the work.
     """

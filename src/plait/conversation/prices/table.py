@@ -276,7 +276,7 @@ def parse_price_file(text: str, name: str) -> PriceFile:
                 from difflib import get_close_matches
 
                 near = get_close_matches(key, NAMES, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"prices are {', '.join(NAMES)}"
+                hint = f"did you mean '{near[0]}'?" if near else f"choose from {', '.join(NAMES)}"
                 raise ConfigError(f"unknown price '{key}' of '{model}' in '{name}'", hint)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number or not 0 <= value < float("inf"):

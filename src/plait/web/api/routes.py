@@ -175,15 +175,15 @@ class Entry:
 
 
 TABLE: tuple[Entry, ...] = (
-    Entry("/sessions", "Sessions, the newest first", sessions.sessions),
+    Entry("/sessions", "Sessions, newest first", sessions.sessions),
     Entry("/projects", "All projects", sessions.projects),
     Entry("/search", "Turns that match a query", sessions.search),
     Entry("/usage", "Tokens and cost, by day, session, model and more", sessions.usage_of_all),
     Entry("/stats", "Statistics of all sessions", sessions.stats),
     Entry("/doctor", "Line counts and findings of all sessions", sessions.doctor),
-    Entry("/edits", "Edits, the newest first", edits.edits),
+    Entry("/edits", "Edits, newest first", edits.edits),
     Entry("/keep", "What is backed up, and when Claude Code will delete the rest", backups.status),
-    Entry("/marks", "Stars and pins, the newest first", marks.marks),
+    Entry("/marks", "Stars and pins, newest first", marks.marks),
     Entry(SESSION_PATH, "A session: its conversations, files and totals", sessions.session),
     Entry(
         f"{SESSION_PATH}/conversation", "Turns of a conversation", sessions.conversation, model.Talk

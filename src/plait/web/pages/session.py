@@ -106,7 +106,7 @@ def render_body(session: LiveSession) -> str:
         '<label class="all"><input type="checkbox" name="branches" value="all" checked>'
         "<b>All branches</b> <span>including abandoned ones</span></label>"
         '<label class="all"><input type="checkbox" name="strict" value="yes">'
-        "<b>Strict</b> <span>also what may only look like a secret</span></label></div>"
+        "<b>Strict</b> <span>also replace what only looks like a secret</span></label></div>"
         "<p>Secrets, user names in paths, hosts, addresses and accounts are replaced by "
         "placeholders before the file is made. Afterwards you see what was replaced.</p>"
         f"<details><summary>What redaction can miss</summary><ul>{limits}</ul></details>"

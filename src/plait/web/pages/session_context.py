@@ -129,7 +129,7 @@ TRIM_SELECTION = (
     '<option value="cut">are cut short</option>'
     '<option value="remove">are removed with their calls</option></select></label>'
     '<label>Leave the last <input type="number" name="except_last" value="0" min="0" '
-    'max="9999"> turns alone</label>'
+    'max="9999"> turns unchanged</label>'
     '<button type="button" data-edit="trim">Trim selected</button>'
     '<span class="ticked" role="status"></span></div>'
 )
@@ -253,7 +253,7 @@ REASONS = {
     "attachment without text": "Claude Code sends no text for them.",
     "replaced by a later line": "The same record occurs again later.",
     "sidechain": "They belong to an agent.",
-    "system entry": "Notes of Claude Code are not sent.",
+    "system entry": "Claude Code's own notes are not sent.",
     "thinking-only": "An answer with only thinking is dropped.",
     "unanswered call dropped": "The call has no result.",
     "unknown type": "Claude Code does not know the type.",

@@ -59,7 +59,7 @@ function goToUnfilled(id) {
 // From the outside in: the line, the part that holds the turn, the agent in it, and so on.
 export function goToLocation(spot, words) {
   if (!spot) {
-    announceFound("This link points to nothing in this session.");
+    announceFound("This link does not lead to anything in this session.");
     return Promise.resolve(null);
   }
   if (!isShown(spot.line)) show(spot.line);

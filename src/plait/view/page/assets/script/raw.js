@@ -28,7 +28,7 @@ const forking = {
   icon: "fork",
   kind: "edits",
   label: (row) =>
-    row.matches(".prompt") ? "Fork before this prompt, to ask it differently" : "Fork from here",
+    row.matches(".prompt") ? "Fork before this prompt, to rephrase it" : "Fork from here",
   fits: (row) => Boolean(served && row.id) && row.matches(".prompt, .say"),
   mark(button, row) {
     button.dataset.edit = "fork";
