@@ -408,8 +408,9 @@ MOST_LAYERS = 3
 CONTEXT_LABELS = frozenset((SUSPECTED, *(family.label for family in chain.from_iterable(CONTEXTS))))
 STAND_INS = re.compile(STAND_IN)
 VIEWED: Rows = (SECRETS, FORMS, PERSONAL)
-LABEL_FINDERS = tuple(
-    compile_expression(expression.encode()) for expression in (*GATES, *GATES_OF_PEOPLE)
+# One expression: four passes over every text cost more than the states of their product.
+LABEL_FINDERS = (
+    compile_expression("|".join(f"(?:{gate})" for gate in (*GATES, *GATES_OF_PEOPLE)).encode()),
 )
 
 
@@ -438,7 +439,7 @@ class Scanner:
         self.expressions = [expression for expression in expressions if expression.families]
         self.keys = _keys_of(engine)
         self.viewed = _expression_of(kinds, engine, VIEWED)
-        self._view_cache: dict[bytes, list[Hit]] = {}
+        self._window_cache: dict[bytes, list[Hit]] = {}
 
     def hits_in(self, source: Texts) -> Iterator[Hit]:
         """Yield what the ranges of a joined text contain, each read as if it were alone.
@@ -478,26 +479,24 @@ class Scanner:
         found = (self._rename_hits(expression.hits(text), text) for expression in self.expressions)
         return list(chain.from_iterable(found))
 
-    def _view_hits(self, text: bytes) -> list[Hit]:
-        """Return what the labels in a text reveal, also when its wrappings are removed."""
-        known = self._view_cache.get(text)
-        if known is None:
-            known = list(self._iter_view_hits(text))
-            if len(self._view_cache) >= MOST_CACHED:
-                self._view_cache.clear()
-            self._view_cache[text] = known
-        return known
-
-    def _iter_view_hits(self, text: bytes) -> Iterator[Hit]:
+    def _view_hits(self, text: bytes) -> Iterator[Hit]:
+        """Yield what the labels in a text reveal, also when its wrappings are removed."""
         for window in iter_windows(text):
             part = text[slice(*window)]
-            for hit in self._rename_hits(self.viewed.hits(part), part):
+            found = self._window_cache.get(part)
+            if found is None:
+                if len(self._window_cache) >= MOST_CACHED:
+                    self._window_cache.clear()
+                found = self._window_cache[part] = list(self._iter_window_hits(part))
+            for hit in found:
                 yield hit.moved(window.start)
-            for view in iter_views(part):
-                labelled = self._rename_hits(self.viewed.hits(view.text), view.text)
-                for hit in chain(self.named_hits(view.text), labelled):
-                    spans = tuple(view.source(span) for span in hit.spans)
-                    yield hit._replace(spans=spans).moved(window.start)
+
+    def _iter_window_hits(self, text: bytes) -> Iterator[Hit]:
+        yield from self._rename_hits(self.viewed.hits(text), text)
+        for view in iter_views(text):
+            labelled = self._rename_hits(self.viewed.hits(view.text), view.text)
+            for hit in chain(self.named_hits(view.text), labelled):
+                yield hit._replace(spans=tuple(view.source(span) for span in hit.spans))
 
     def _seen_hits(self, text: bytes) -> Iterator[Hit]:
         seen = unwrap(text)
@@ -534,8 +533,10 @@ class Scanner:
         return None
 
 
-MOST_CACHED = 200
-"""Texts whose hits are kept: a text is read when something is learnt, and when it is replaced."""
+MOST_CACHED = 1000
+"""Parts of texts whose hits are kept: a text is read when something is learnt and when it is
+replaced, and results of tools repeat their lines.
+"""
 BEFORE_LABEL, BEHIND_LABEL = 200, 1000
 """How much of a text around a label is read again without its wrappings."""
 
