@@ -558,18 +558,21 @@ def list_trailing_notes(entries: Entries[E], message: int, seen: set[int]) -> li
     if message not in entries.parents:
         return []
     records, children = entries.records, entries.children()
+
+    def list_notes_below(number: int) -> list[int]:
+        below = [child for child in children[number] if not _is_spoken(entries, child)]
+        return sorted(below, key=lambda n: entries.accessors.timestamp(records[n]) or "")
+
     found: list[int] = []
-    stack = [message]
+    stack = list_notes_below(message)[::-1]
     while stack:
         current = stack.pop()
-        if current != message:
-            if current in seen:
-                continue
-            seen.add(current)
-            found.append(current)
-        below = [child for child in children[current] if not _is_spoken(entries, child)]
-        below.sort(key=lambda n: entries.accessors.timestamp(records[n]) or "")
-        stack.extend(reversed(below))
+        # Notes may form a cycle that leads back to the message.
+        if current in seen or current == message:
+            continue
+        seen.add(current)
+        found.append(current)
+        stack.extend(reversed(list_notes_below(current)))
     return found
 
 

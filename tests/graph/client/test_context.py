@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import plait
 from plait.graph.client import Context, Reason, build_context
 from plait.graph.client.entries import FULL_READ_LIMIT
 from plait.record import Record, parse_record
@@ -193,3 +196,26 @@ def test_response_before_a_compaction_repeated_later_is_walked() -> None:
         line("a", "gone", "assistant"),
     ]
     assert build_context(records(lines), size=9).resumes
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("parents", [(0,), (1, 0), (2, 0, 1)])
+def test_notes_in_a_cycle_end(parents: tuple[int, ...], tmp_path: Path) -> None:
+    name = "{}0000000-0000-4000-8000-000000000000"
+    lines = [
+        {
+            "type": "system",
+            "subtype": "informational",
+            "content": "x",
+            "uuid": name.format(number),
+            "parentUuid": name.format(parent),
+            "timestamp": f"2026-01-01T00:00:0{number}.000Z",
+            "sessionId": name.format(9),
+        }
+        for number, parent in enumerate(parents)
+    ]
+    file = tmp_path / f"{name.format(9)}.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    archive = plait.Archive([tmp_path])
+    assert len(archive.graph(file.stem).nodes) == len(lines)
+    assert archive.context(file.stem).messages == []
