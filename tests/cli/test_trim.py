@@ -431,7 +431,7 @@ def test_clone_writes_to_a_path(desk: Desk, tmp_path: Path) -> None:
     _, err = desk.said("clone", "latest", "-o", tmp_path / "copy.txt", code=2)
     assert "is not the name of a log" in err
     _, err = desk.said("clone", "latest", "-o", desk.config, code=1)
-    assert "is not a place for sessions" in err
+    assert "sessions cannot be written to" in err
     kept = file.read_bytes()
     assert run(["clone", "latest", "-o", str(file), "--root", str(desk.config)]) != 0
     assert file.read_bytes() == kept

@@ -219,7 +219,7 @@ def resolve_real_path(home: Path, path: Path) -> Path:
     except ValueError:
         if real.is_relative_to(home):
             hint = f"write it into a folder of '{home / PROJECTS}', or outside '{home}'"
-            raise Refused(f"'{path}' is not a place for sessions", hint) from None
+            raise Refused(f"sessions cannot be written to '{path}'", hint) from None
         hint = f"`--root '{path.parent.resolve()}'` edits it there"
         raise Refused(f"'{path}' is outside '{home}'", hint) from None
 

@@ -136,7 +136,7 @@ def find_session(request: Request, given: ChatArguments) -> Session | None:
 
         if given.is_printed:
             raise UserError(
-                "`--resume` needs a session name with `-p`", "such as `--resume latest`"
+                "`--resume` needs a session name with `-p`", "for example `--resume latest`"
             )
         settings = request.settings
         picker = ChatArchive(request, settings.directory).make_picker()
