@@ -13,6 +13,7 @@ from plait import Archive, PlaitError
 from plait.record.counts import LogCounts
 from tests.sources.builders import CodexLog, open_archive
 from tests.sources.lines import LINES
+from tests.sources.test_opencode import Store
 
 WRONG: list[Any] = [
     None,
@@ -184,3 +185,45 @@ def test_a_database_that_is_locked_or_no_database(tmp_path: Path) -> None:
         read_all(open_archive(folder, tmp_path / "cache"))
     except PlaitError as error:
         assert "cannot read" in error.message
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.long)])
+def test_rows_with_anything_in_them(count: int, tmp_path: Path) -> None:
+    draw = random.Random(f"opencode {count}")
+    store = Store(tmp_path / "opencode")
+    sessions = [f"ses_{number}" for number in range(5)]
+    for number, name in enumerate(sessions):
+        store.session(name, draw.choice(sessions) if number else None)
+    for number in range(count // 10):
+        store.turn(draw.choice(sessions), number, "hello", "answer")
+    rows = {
+        table: store.base.execute(f"SELECT rowid, data FROM {table}").fetchall()
+        for table in ("message", "part")
+    }
+    for _ in range(count):
+        table = draw.choice([*rows])
+        place, data = draw.choice(rows[table])
+        wrong = mutate(json.loads(data), draw, sessions)
+        values: list[Any] = [wrong, wrong.encode(errors="replace"), None, 7, "x" * 100_000, "9e999"]
+        weights = [50, 2, 1, 1, 1, 1]
+        column = "data" if draw.random() < 0.9 else draw.choice(["id", "session_id"])
+        value = draw.choices(values, weights)[0] if column == "data" else draw.choice(sessions)
+        changed = f"UPDATE {table} SET {column} = ? WHERE rowid = ?"
+        store.base.execute(changed, (value, place))
+    store.base.commit()
+    store.base.close()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    assert read_all(archive).is_balanced
+    assert archive.sessions
+
+
+def test_sessions_whose_parents_form_a_circle_are_listed(tmp_path: Path) -> None:
+    store = Store(tmp_path / "opencode")
+    for name, parent in (("ses_1", "ses_2"), ("ses_2", "ses_1"), ("ses_3", "ses_3")):
+        store.session(name, parent)
+        store.turn(name, 5, f"hello {name}", "answer")
+    store.base.commit()
+    store.base.close()
+    archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
+    assert sorted(session.id for session in archive.sessions) == ["ses_1", "ses_3"]
+    assert read_all(archive).files == 3

@@ -101,8 +101,7 @@ class Archive(SessionLibrary):
         name = family.targets.get(line)
         if name is None:  # a session without a message
             return ""
-        transcripts = (*family.transcripts(), *family.agent_transcripts())
-        transcript = next(found for found in transcripts if found.name == name)
+        transcript = family.find_transcript(name)
         return join_blocks(iter_markdown(transcript, RenderOptions(depth=depth)))
 
     def traces(self, sessions: SessionRefs = None, **options: Any) -> "Iterator[list[Span]]":

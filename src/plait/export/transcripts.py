@@ -263,6 +263,13 @@ class Family:
         for number, path in self.chosen_paths:
             yield self.transcript(number, path)
 
+    def find_transcript(self, name: str) -> Transcript:
+        """Return the transcript of a name, without making the others."""
+        for number, path in self.chosen_paths:
+            if self.transcript_names[number] == name:
+                return self.transcript(number, path)
+        return next(found for found in self.agent_transcripts() if found.name == name)
+
     def transcript(self, number: int, path: Path) -> Transcript:
         """Return one path as a transcript."""
         end = self.by_line.get(path.line) or _empty_conversation(path, self.graph)

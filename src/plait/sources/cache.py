@@ -13,6 +13,7 @@ find what to translate in `logs.json`. All of it can be deleted at any time.
 import atexit
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -255,14 +256,17 @@ def _group(logs: Iterable[SourceLog], translations: TranslationCache, found: Fou
     chosen = [*_choose(logs)]
     known = {(log.source, log.id) for log in chosen}
     agents: dict[tuple[str, str], list[SourceLog]] = {}
-    own: list[SourceLog] = []
+    own: deque[SourceLog] = deque()
     for log in chosen:
         if log.parent and (log.source, log.parent) in known:
             agents.setdefault((log.source, log.parent), []).append(log)
         else:
             own.append(log)
     found.claimed.update(get_export_place(log) for log in chosen if log.key)
-    for log in own:
+    while own or agents:
+        if not own:  # parents that form a circle: those of one of them are sessions
+            own.extend(agents.pop(next(iter(agents))))
+        log = own.popleft()
         members = [(translations.get_path(log), log)]
         members += [
             (translations.get_path(agent, log), agent) for agent in _collect_agents(log, agents)
