@@ -80,12 +80,12 @@ TOOLS: Mapping[str, tuple[str, Mapping[str, Json]]] = {
             "around": {**NUMBER, "description": "turns before and after"},
             "view": _choice("talk", "calls", "full", "raw")
             | {
-                "description": "prompts and answers; one line a call; inputs and outputs; log lines"
+                "description": "prompts and answers; one line per call; inputs and outputs; log lines"
             },
         },
     ),
     "about": (
-        "Which turns wrote or read a file, used a symbol or met an error text, and why; newest first.",
+        "Find the turns that wrote or read a file, used a symbol or hit an error, and why; newest first.",
         {
             "target": {**TEXT, "description": "path, symbol or error text"},
             "project": PROJECT,
@@ -268,7 +268,7 @@ def _call_tool(recall: "Recall", params: Json) -> Json:
 def _get_prompt(recall: "Recall", params: Json) -> Json:
     name, given = params.get("name"), params.get("arguments") or {}
     if name not in PROMPTS or not isinstance(given, dict):
-        raise RpcError(INVALID_PARAMS, f"prompts are {', '.join(PROMPTS)}")
+        raise RpcError(INVALID_PARAMS, f"unknown prompt: choose from {', '.join(PROMPTS)}")
     from plait.recall.handoff import build_handoff, render_handoff
     from plait.recall.standup import list_work, render_standup
 

@@ -88,7 +88,7 @@ def test_pagers(tmp_path: Path, env: dict[str, str], toml: str, pager: str | Non
         ("# one\n\njobs = 2\ncolor = 'never'", "line 4", "did you mean 'colour'?"),
         ('ship_profile = "full"', "cannot be a setting.* in '.*', line 1", "`plait lake ship"),
         ('lake_options = [\n"A=1"]', "'A' is not an object store option in .*line 1", None),
-        ("jobs = 65", "'65' is not a number of jobs in '.*', line 1", "from 1 to 64"),
+        ("jobs = 65", "'65' is not a valid number of jobs in '.*', line 1", "from 1 to 64"),
         ('colour = "blue"', "unknown colour 'blue'", "values are auto, always, never"),
     ],
 )
@@ -172,7 +172,7 @@ def test_invalid_limits(tmp_path: Path, toml: str) -> None:
 
 @pytest.mark.parametrize("told", ["0", "65", "many", "-1", "²", "1.5"])
 def test_wrong_number_of_jobs_is_an_error(told: str) -> None:
-    with pytest.raises(ConfigError, match="is not a number of jobs"):
+    with pytest.raises(ConfigError, match="is not a valid number of jobs"):
         load_settings(environment={"HOME": "/nowhere", "PLAIT_JOBS": told})
 
 
@@ -184,7 +184,7 @@ def test_jobs_precedence(tmp_path: Path) -> None:
     assert load_settings(environment=env).jobs == 2
     assert load_settings(environment={**env, "PLAIT_JOBS": "3"}).jobs == 3
     assert load_settings(jobs=4, environment={**env, "PLAIT_JOBS": "3"}).jobs == 4
-    with pytest.raises(ConfigError, match="'0' is not a number of jobs"):
+    with pytest.raises(ConfigError, match="'0' is not a valid number of jobs"):
         load_settings(jobs=0, environment=env)
     file.write_text('jobs = "2"\n', encoding="utf-8")
     with pytest.raises(ConfigError, match="must be a whole number"):

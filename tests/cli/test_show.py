@@ -399,7 +399,7 @@ A11< "Nobody knows."
     )
     agent = Path(drawing.files[1].path).stem.removeprefix("agent-")
     said = " ".join(out(capfd, "latest", "--root", tmp_path).split())
-    line = f"1 agent without a tool call, 14k tokens{{}}: {agent}, `--branch {agent}` shows it"
+    line = f"1 agent whose starting call is missing, 14k tokens{{}}: {agent}, `--branch {agent}` shows it"
     assert said.endswith(line.format(""))
     path = tmp_path / "prices.json"
     path.write_text('{"homemade-1": {"input": 1, "output": 1000}}', encoding="utf-8")

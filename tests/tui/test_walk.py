@@ -104,7 +104,7 @@ def test_from_search_to_resume_and_back(root: Path, terminal: Terminal) -> None:
 
 def test_dumb_terminal_is_refused(root: Path, terminal: Terminal) -> None:
     terminal.start(f"TERM=dumb '{sys.executable}' -m plait ui --root '{root}'; sleep 60")
-    terminal.wait_for("error: this terminal cannot show a screen: TERM is 'dumb'")
+    terminal.wait_for("error: this terminal cannot run a full-screen program: TERM is 'dumb'")
 
 
 def test_missing_textual_is_explained(root: Path, terminal: Terminal) -> None:

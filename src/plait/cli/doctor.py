@@ -164,7 +164,7 @@ def _print_lines(output: Output, account: LogCounts) -> None:
     else:
         output.print("lines are unaccounted for: please report this", style="bold red")
     if account.recovered:
-        output.print(f"{format_number(account.recovered)} recovered from broken lines")
+        output.print(f"{format_count(account.recovered, 'record')} recovered from broken lines")
 
 
 def _print_graph(output: Output, graph: SessionGraph) -> None:

@@ -231,7 +231,7 @@ def status_command(request: Request, as_json: bool = shared.as_json) -> None:
     if status.elsewhere:
         output.print(f"{format_count(status.elsewhere, 'session')} backed up from other folders")
     if status.incomplete:
-        output.print(f"{format_count(status.incomplete, 'session')} reconstructed from remains")
+        output.print(f"{format_count(status.incomplete, 'session')} partly reconstructed")
     if status.unkept:
         output.print(f"{format_count(status.unkept, 'session')} not backed up")
         _print_at_risk(request, status)

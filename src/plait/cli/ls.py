@@ -348,7 +348,7 @@ def _print_totals(output: Output, archive: Archive, rows: list[Facts]) -> None:
         days = [format_day(time) if time else safe_line(stamp[:10]) for stamp, time in times]
         output.print(f"from {days[0]} to {days[1]}", style="dim")
     if kept := sum(row.is_kept for row in rows):
-        words = f"{format_count(kept, 'session')} left only in the backup: `plait ls --kept`"
+        words = f"{format_count(kept, 'session')} that exist only in the backup: `plait ls --kept`"
         output.print_message(words, style="cyan")
     if live := sum(row.is_live for row in rows):
         output.print(f"● {format_count(live, 'session')} running now", style="green")

@@ -161,7 +161,11 @@ def _print_rest(output: Output, found: Conversations, reading: TerminalRenderer)
         if conversation.id not in shown_agents and not conversation.call
     ]
     for kind, noun, plural in (
-        ("agent", "agent without a tool call", "agents without a tool call"),
+        (
+            "agent",
+            "agent whose starting call is missing",
+            "agents whose starting calls are missing",
+        ),
         ("service", "background request", "background requests"),
     ):
         names = [conversation.id for conversation in rest if conversation.kind == kind]

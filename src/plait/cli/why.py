@@ -179,7 +179,7 @@ def waste_command(
 ) -> None:
     """Find avoidable spending, by reason, most expensive first.
 
-    Each finding has a range from definitely wasted to potential savings, examples, and advice.
+    Each finding shows examples, advice and a range of costs, from definitely wasted to potential savings.
     Nothing is counted twice.
     """
     output = request.output

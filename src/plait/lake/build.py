@@ -505,8 +505,8 @@ def build(
             )
         if run.builds.num_rows and not sessions.inputs:
             raise UserError(
-                f"no sessions were found, so everything from '{run.source}' would be "
-                "removed: nothing was pruned",
+                f"no sessions were found: pruning would remove everything from '{run.source}', "
+                "so nothing was pruned",
                 "check that the folder is right and its disk mounted",
             )
     return run.run()

@@ -104,7 +104,7 @@ SESSIONS = _make_table(
     Column("log_bytes", "int", "total size of its log files"),
     Column("log_lines", "int", "total lines of its log files"),
     Column("agents", "int", "number of agent logs"),
-    Column("dag_lines", "int", "conversation lines: trunk, branches and agents"),
+    Column("dag_lines", "int", "conversations: the main one, branches and agents"),
     Column("branches", "int", "branches that start at a rewind"),
     Column("has_own", "flag", "whether it has anything that no earlier session has"),
     Column("began", "text", "the sort key for which session started first", "listed"),

@@ -342,8 +342,8 @@ def _iter_warnings(
         if slug != session.project:
             yield ResumeWarning(
                 "elsewhere",
-                f"its project folder is '{session.project}', "
-                f"that of '{directory}' is '{slug}': {FROM_ANYWHERE}",
+                f"it is stored in project folder '{session.project}', "
+                f"but '{directory}' belongs to '{slug}': {FROM_ANYWHERE}",
             )
     if last and last[0] != directory:
         yield ResumeWarning(

@@ -411,7 +411,9 @@ def parse_config(path: Path, text: str) -> ConfigFile:
                 "`plait lake ship --profile full`, each time",
             )
         if key == "jobs" and value > MOST_JOBS:
-            raise config.error(key, f"'{value}' is not a number of jobs", f"from 1 to {MOST_JOBS}")
+            raise config.error(
+                key, f"'{value}' is not a valid number of jobs", f"from 1 to {MOST_JOBS}"
+            )
         if setting.choices and value not in setting.choices:
             hint = f"values are {', '.join(setting.choices)}"
             raise config.error(key, f"unknown {key} '{value}'", hint)
@@ -694,7 +696,7 @@ def _read_jobs(option: int | None, env: Mapping[str, str], config: Mapping[str, 
     if value is None:
         return None
     if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(value) <= MOST_JOBS:
-        raise ConfigError(f"'{value}' is not a number of jobs", f"from 1 to {MOST_JOBS}")
+        raise ConfigError(f"'{value}' is not a valid number of jobs", f"from 1 to {MOST_JOBS}")
     return int(value)
 
 

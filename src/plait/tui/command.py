@@ -18,7 +18,8 @@ def ui_command(request: Request, query: tuple[str, ...] = argument(metavar="[FIL
 
     if terminal_kind() in ("dumb", "unknown"):
         raise UserError(
-            "this terminal cannot show a screen: TERM is 'dumb'", "`plait ls` lists the sessions"
+            "this terminal cannot run a full-screen program: TERM is 'dumb'",
+            "`plait ls` lists the sessions",
         )
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise UserError("`plait ui` needs a terminal", "`plait ls` lists the sessions")

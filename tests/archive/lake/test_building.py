@@ -146,7 +146,7 @@ def test_unreachable_roots_are_not_pruned(root: Path, to: Path) -> None:
         built(root, to, prune=True)
     shutil.rmtree(root / "projects")
     with pytest.raises(
-        UserError, match="everything from 'here' would be removed: nothing was pruned"
+        UserError, match="pruning would remove everything from 'here', so nothing was pruned"
     ):
         built(root, to, prune=True)
     assert counts(built(root, to)) == {"gone": 3}

@@ -724,7 +724,7 @@ class Controls:
                 if content is None:
                     form = '{"type":"user","message":{"role":"user","content":"words"}}'
                     raise UserError(
-                        f"line {number} of the input has no text", f"it looks like {form}"
+                        f"line {number} of the input has no text", f"expected a line like {form}"
                     )
                 uuid: str | None = None
                 with suppress(ValueError):
