@@ -19,7 +19,7 @@ TASKS = {
         ["/home/dev/shop", "sonnet-5", "/home/dev/mill", "opus-5-5"],
     ),
     "which turn changed it and how": (
-        f"file {CART} -p",
+        f"history {CART} -p",
         ["Round it to cents as well.", "+    return round(sum(items), 2)"],
     ),
     "a clean transcript to the clipboard": (

@@ -1,5 +1,6 @@
 """The export as a site of plain HTML files: a page for each session, and a first page."""
 
+import gzip
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -231,6 +232,9 @@ def read_style() -> str:
 
 
 def read_asset(name: str) -> str:
-    """Return an asset file of the pages."""
+    """Return an asset file of the pages; large ones are compressed in an installed package."""
     folder = files("plait.view.page").joinpath("assets")
+    packed = folder.joinpath(f"{name}.gz")
+    if packed.is_file():
+        return gzip.decompress(packed.read_bytes()).decode()
     return folder.joinpath(name).read_text(encoding="utf-8")
