@@ -24,7 +24,7 @@ Sight = Callable[[Sequence[str]], list[bool]]
 
 
 def redacted(*, strict: bool) -> Sight:
-    """Returns what Plait sees."""
+    """Return what Plait sees."""
     rules = Rules(strict=strict).only(["secrets"])
     return lambda texts: [Redactor(rules).text(text) != text for text in texts]
 
@@ -72,7 +72,7 @@ SIGHTS: dict[str, Sight] = {
 
 
 def table(half: Half, seed: int) -> str:
-    """Returns how many forms each sees, and how many look-alikes it takes for secrets."""
+    """Return how many forms each sees, and how many look-alikes it takes for secrets."""
     chosen: list[Case] = [case for case in cases(half, seed) if case.form.kind == "secret"]
     alike = [one.text for one in lookalikes()]
     lines = [
@@ -86,7 +86,7 @@ def table(half: Half, seed: int) -> str:
 
 
 def main(half: str = "measured", seed: str = "1") -> None:
-    """Measures, prints the table and writes it into the page."""
+    """Measure, prints the table and write it into the page."""
     told = table(cast(Half, half), int(seed))
     print(told)
     before, mark, rest = PAGE.read_text(encoding="utf-8").partition(MARK)

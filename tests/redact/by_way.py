@@ -25,7 +25,7 @@ Table = dict[tuple[str, str], dict[str, tuple[int, int]]]
 
 
 def spread(found: Sequence[Case]) -> Iterator[Line]:
-    """Yields lines that hold each case in one place, every place in its turn."""
+    """Yield lines that hold each case in one place, every place in its turn."""
     yield from PLACES["prompt"]("Begin.")
     for case, place in zip(found, cycle(PLACES.values()), strict=False):
         yield from place(case.text)
@@ -33,7 +33,7 @@ def spread(found: Sequence[Case]) -> Iterator[Line]:
 
 
 def left_by(way: str, found: Sequence[Case], scratch: Path) -> list[bool]:
-    """Returns which cases are still to be read in what leaves by one way."""
+    """Return which cases are still to be read in what leaves by one way."""
     root = written(scratch / "root", spread(found), "nothing")
     text = WAYS[way](root, scratch / "out").decode("utf-8", "replace")
     unescaped = text.replace('\\"', '"').replace("\\\\", "\\")
@@ -42,7 +42,7 @@ def left_by(way: str, found: Sequence[Case], scratch: Path) -> list[bool]:
 
 
 def windows(case: Case) -> Iterator[str]:
-    """Yields stretches of a case of which none may be left: halves of its parts, or six letters."""
+    """Yield stretches of a case of which none may be left: halves of its parts, or six letters."""
     for part in case.parts:
         width = min(len(part), max(6, -(-len(part) // 2)))
         for start in {0, (len(part) - width) // 2, len(part) - width}:
@@ -50,7 +50,7 @@ def windows(case: Case) -> Iterator[str]:
 
 
 def by_way(half: Half, seed: int) -> Table:
-    """Returns how many of how many were hidden, by class and way."""
+    """Return how many of how many were hidden, by class and way."""
     chosen = list(cases(half, seed))
     table: defaultdict[tuple[str, str], dict[str, tuple[int, int]]] = defaultdict(dict)
     for way in SHOWN:
@@ -68,7 +68,7 @@ def by_way(half: Half, seed: int) -> Table:
 
 
 def in_markdown(table: Table) -> str:
-    """Returns the table as a page shows it."""
+    """Return the table as a page shows it."""
     lines = [
         f"| class | planted | {' | '.join(SHOWN)} |",
         f"|---|---:|{'---:|' * len(SHOWN)}",
@@ -81,7 +81,7 @@ def in_markdown(table: Table) -> str:
 
 
 def main(half: str = "measured", seed: str = "1") -> None:
-    """Measures, prints the table and writes it into the page."""
+    """Measure, prints the table and write it into the page."""
     told = in_markdown(by_way(cast(Half, half), int(seed)))
     print(told)
     before, mark, rest = PAGE.read_text(encoding="utf-8").partition(MARK)

@@ -12,7 +12,7 @@ B64 = ALNUM + "+/"
 
 
 def drawn(rng: Random, letters: str, count: int) -> str:
-    """Returns letters drawn by chance, with at least one digit where there are digits."""
+    """Return letters drawn by chance, with at least one digit where there are digits."""
     text = "".join(rng.choice(letters) for _ in range(count))
     if count < 3 or not set(letters) & set(DIGITS):
         return text

@@ -19,7 +19,7 @@ class LookAlike:
 
 
 def lookalikes(seed: int = 11) -> Iterator[LookAlike]:
-    """Yields all look-alikes."""
+    """Yield all look-alikes."""
     rng = Random(seed)
     yield from ids(rng)
     yield from digests(rng)
@@ -30,7 +30,7 @@ def lookalikes(seed: int = 11) -> Iterator[LookAlike]:
 
 
 def ids(rng: Random) -> Iterator[LookAlike]:
-    """Yields the ids that logs are full of."""
+    """Yield the ids that logs are full of."""
     for _ in range(6):
         for text in (
             uuid(rng),
@@ -46,7 +46,7 @@ def ids(rng: Random) -> Iterator[LookAlike]:
 
 
 def digests(rng: Random) -> Iterator[LookAlike]:
-    """Yields hashes in their usual places."""
+    """Yield hashes in their usual places."""
     for number in range(6):
         sha1 = hashlib.sha1(str(number).encode()).hexdigest()
         sha256 = hashlib.sha256(str(number).encode()).hexdigest()
@@ -69,7 +69,7 @@ def digests(rng: Random) -> Iterator[LookAlike]:
 
 
 def data(rng: Random) -> Iterator[LookAlike]:
-    """Yields pictures, signatures and other long strings."""
+    """Yield pictures, signatures and other long strings."""
     for _ in range(8):
         picture = "iVBORw0KGgo" + drawn(rng, B64, 900)
         yield LookAlike("picture", f'"data":"{picture}"')

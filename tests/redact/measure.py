@@ -15,12 +15,12 @@ Rates = dict[tuple[str, str], tuple[int, int]]
 
 
 def redacted(text: str) -> str:
-    """Returns a text as the library redacts it."""
+    """Return a text as the library redacts it."""
     return Redactor().text(text)
 
 
 def rates(found: Iterable[Case], way: Callable[[str], str] = redacted) -> Rates:
-    """Returns how many of how many were found, by kind and class."""
+    """Return how many of how many were found, by kind and class."""
     counts: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
     for case in found:
         counts[case.form.kind, case.form.family].append(not case.leaks(way(case.text)))
@@ -28,7 +28,7 @@ def rates(found: Iterable[Case], way: Callable[[str], str] = redacted) -> Rates:
 
 
 def main(half: str = "built", seed: str = "1", show: str = "") -> None:
-    """Prints the rates, and what is missed of the half that rules are built for."""
+    """Print the rates, and what is missed of the half that rules are built for."""
     chosen = list(cases(cast(Half, half), int(seed), 3))
     totals: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     for (kind, family), (hits, count) in rates(chosen).items():

@@ -27,12 +27,12 @@ class Planted:
 
 
 def uuid(rng: Random) -> str:
-    """Returns an id in the form of a uuid."""
+    """Return an id in the form of a uuid."""
     return "-".join(drawn(rng, HEX, count) for count in (8, 4, 4, 4, 12))
 
 
 def jwt(rng: Random) -> str:
-    """Returns a token of three parts."""
+    """Return a token of three parts."""
     head = base64.urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT"}').decode().rstrip("=")
     body = json.dumps({"sub": drawn(rng, DIGITS, 10), "iat": 1_700_000_000}).encode()
     return f"{head}.{base64.urlsafe_b64encode(body).decode().rstrip('=')}.{drawn(rng, URL, 43)}"
@@ -140,7 +140,7 @@ KEYS: tuple[tuple[str, str, str, int], ...] = (
 
 
 def key(rng: Random, row: tuple[str, str, str, int]) -> str:
-    """Returns a key of one family."""
+    """Return a key of one family."""
     _, head, letters, count = row
     return (
         head
@@ -208,14 +208,14 @@ PLACES: dict[str, str] = {
 
 
 def split_over_lines(rng: Random, secret: str) -> tuple[str, tuple[str, ...]]:
-    """Returns a secret that a narrow terminal broke, and its parts."""
+    """Return a secret that a narrow terminal broke, and its parts."""
     cut = len(secret) // 2 + rng.randrange(3)
     text = f"the value that the service gave us is {secret[:cut]}\n{secret[cut:]}\n"
     return text, (secret[:cut], secret[cut:])
 
 
 def planted(seed: int = 7) -> Iterator[Planted]:
-    """Yields all planted secrets."""
+    """Yield all planted secrets."""
     rng = Random(seed)
     yield from keys_in_places(rng)
     yield from cut_keys(rng)
@@ -229,7 +229,7 @@ def planted(seed: int = 7) -> Iterator[Planted]:
 
 
 def keys_in_places(rng: Random) -> Iterator[Planted]:
-    """Yields keys of every family, each in four places."""
+    """Yield keys of every family, each in four places."""
     makers = [(row[0], partial(key, row=row)) for row in KEYS] + list(IRREGULAR.items())
     makers += [(label, partial(made, form=form)) for label, form in ROWS]
     names = sorted(PLACES)
@@ -242,7 +242,7 @@ def keys_in_places(rng: Random) -> Iterator[Planted]:
 
 
 def cut_keys(rng: Random) -> Iterator[Planted]:
-    """Yields keys that a line break or a colour cuts in two."""
+    """Yield keys that a line break or a colour cuts in two."""
     for row in KEYS[::3]:
         secret = key(rng, row)
         text, parts = split_over_lines(rng, secret)
@@ -256,7 +256,7 @@ COMMON = [row for row in KEYS if row[1] in ("gh" + "p_", "sk-" + "ant-api03-", "
 
 
 def written_otherwise(rng: Random) -> Iterator[Planted]:
-    """Yields keys in base64, with percent codes and with escapes."""
+    """Yield keys in base64, with percent codes and with escapes."""
     for row in COMMON * 3:
         secret = key(rng, row)
         hidden = base64.b64encode(secret.encode()).decode()
@@ -449,7 +449,7 @@ NOT_TOLD: tuple[str, ...] = (
 
 
 def told_by_surroundings(rng: Random) -> Iterator[Planted]:
-    """Yields passwords and keys without a form of their own."""
+    """Yield passwords and keys without a form of their own."""
     for family, places in TOLD.items():
         for number, place in enumerate(places):
             for _ in range(3):
@@ -472,7 +472,7 @@ def told_by_surroundings(rng: Random) -> Iterator[Planted]:
 
 
 def private_keys(rng: Random) -> Iterator[Planted]:
-    """Yields private keys: in lines, in one line, in patches, numbered, and cut."""
+    """Yield private keys: in lines, in one line, in patches, numbered, and cut."""
     for kind in ("RSA ", "", "EC ", "OPENSSH ", "PGP ", "ENCRYPTED "):
         block = " BLOCK" if kind == "PGP " else ""
         body = [drawn(rng, B64, 64) for _ in range(5)] + [drawn(rng, B64, 30) + "=="]

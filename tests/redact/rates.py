@@ -16,18 +16,18 @@ BEGIN, END = "<!-- rates -->\n", "<!-- end of rates -->\n"
 
 
 def is_found(case: Planted) -> bool:
-    """Tells whether nothing of a planted secret is left."""
+    """Return whether nothing of a planted secret is left."""
     text = Redactor().text(case.text)
     return not any(part in text for part in case.parts)
 
 
 def is_false(case: LookAlike) -> bool:
-    """Tells whether a text that holds no secret was changed."""
+    """Return whether a text that holds no secret was changed."""
     return Redactor().text(case.text) != case.text
 
 
 def by_family(cases: Iterable[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
-    """Returns how many of how many, for each family."""
+    """Return how many of how many, for each family."""
     counts: defaultdict[str, list[bool]] = defaultdict(list)
     for family, is_hit in cases:
         counts[family].append(is_hit)
@@ -35,22 +35,22 @@ def by_family(cases: Iterable[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
 
 
 def found_rates() -> dict[str, tuple[int, int]]:
-    """Returns how many planted secrets of each family are found."""
+    """Return how many planted secrets of each family are found."""
     return by_family((case.family, is_found(case)) for case in planted())
 
 
 def false_rates() -> dict[str, tuple[int, int]]:
-    """Returns how many look-alikes of each kind are taken for something."""
+    """Return how many look-alikes of each kind are taken for something."""
     return by_family((case.family, is_false(case)) for case in lookalikes())
 
 
 def total(rates: dict[str, tuple[int, int]]) -> tuple[int, int]:
-    """Returns the sum of all families."""
+    """Return the sum of all families."""
     return sum(hits for hits, _ in rates.values()), sum(count for _, count in rates.values())
 
 
 def table() -> str:
-    """Returns both tables as Markdown."""
+    """Return both tables as Markdown."""
     return "\n".join(
         [
             *rows("family", "planted", "found", found_rates()),
@@ -62,7 +62,7 @@ def table() -> str:
 
 
 def rows(name: str, shown: str, taken: str, rates: dict[str, tuple[int, int]]) -> list[str]:
-    """Returns one table."""
+    """Return one table."""
     lines = [f"| {name} | {shown} | {taken} |", "|---|---:|---:|"]
     lines += (f"| {family} | {count} | {hits} |" for family, (hits, count) in sorted(rates.items()))
     hits, count = total(rates)
@@ -70,7 +70,7 @@ def rows(name: str, shown: str, taken: str, rates: dict[str, tuple[int, int]]) -
 
 
 def main() -> None:
-    """Writes the tables into the page."""
+    """Write the tables into the page."""
     page = PAGE.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)
     _, _, behind = rest.partition(END)

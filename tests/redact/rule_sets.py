@@ -105,5 +105,5 @@ ROWS = [
 
 
 def made(rng: Random, form: str) -> str:
-    """Returns a key of a form."""
+    """Return a key of a form."""
     return HOLE.sub(lambda hole: drawn(rng, LETTERS[hole[1]], int(hole[2])), form)

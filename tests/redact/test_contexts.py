@@ -1,4 +1,4 @@
-"""What surroundings tell, rule by rule: what is hidden, and beside it what only looks like it.
+"""Context rules: what is replaced, and look-alikes that are not.
 
 A case is a text in which guillemets mark what must be hidden: `password: «bl4ck-b1rd»`.
 """
@@ -177,7 +177,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("text", CASES)
-def test_what_is_marked_is_hidden_and_nothing_else(text: str) -> None:
+def test_only_marked_values_are_replaced(text: str) -> None:
     redactor = Redactor()
     redacted = redactor.text(text.replace("«", "").replace("»", ""))
     for stand_in, value in redactor.key.items():
@@ -187,7 +187,7 @@ def test_what_is_marked_is_hidden_and_nothing_else(text: str) -> None:
     assert redacted == text
 
 
-def test_the_last_word_of_a_command_ends_where_its_text_ends() -> None:
+def test_last_word_of_a_command_ends_with_its_text() -> None:
     held = {"a": "vault login x9k2m4q7z8", "b": "more"}
     assert Redactor().value(held) == {
         "a": "vault login ‹secret 1: password of a command›",
@@ -223,5 +223,5 @@ def test_logins_in_notes_and_commands_are_found(text: str, value: str) -> None:
         '{"value": "a1b2c3d4e5f6", "name": "commit"}',
     ],
 )
-def test_what_is_only_near_a_secret_stays(text: str) -> None:
+def test_text_near_a_secret_stays(text: str) -> None:
     assert Redactor().text(text) == text

@@ -1,4 +1,4 @@
-"""What is passed over at first look: less is read, and nothing else comes out."""
+"""The fast pre-check: it skips text without changing the result."""
 
 import json
 import re
@@ -49,14 +49,14 @@ READ: dict[str, tuple[Any, list[str]]] = {
 
 
 @pytest.mark.parametrize("why", READ)
-def test_what_the_careful_walk_passes_over_is_not_read(why: str) -> None:
+def test_skipped_parts_are_not_read(why: str) -> None:
     fields, expected = READ[why]
     found = collect_texts(fields)
     assert found is not None
     assert found.texts == expected
 
 
-def test_the_lines_of_a_list_stay_its_own_where_copies_are_left_out() -> None:
+def test_lines_stay_separate_without_copies() -> None:
     found = collect_texts({"content": "x", "stdout": "x", "text": "y", "lines": ["a", "bc"]})
     assert found is not None
     assert found.data == b"x\0y\0a\nbc"
@@ -65,7 +65,7 @@ def test_the_lines_of_a_list_stay_its_own_where_copies_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("others", [(), ("x",), (SET, "x", SET)])
-def test_what_stands_twice_is_hidden_twice(others: tuple[str, ...]) -> None:
+def test_repeated_value_is_replaced_twice(others: tuple[str, ...]) -> None:
     beside = {"stdout": SET, "lines": [*others]}
     record = line(message={"content": SET}, toolUseResult=beside)
     redactor = Redactor()
@@ -88,14 +88,14 @@ BEHIND: dict[str, str] = {
 
 
 @pytest.mark.parametrize("why", BEHIND)
-def test_a_program_is_known_wherever_a_word_may_begin(why: str) -> None:
+def test_program_is_recognised_at_any_word_start(why: str) -> None:
     assert PASSWORD not in Redactor().text(BEHIND[why])
 
 
 @pytest.mark.parametrize(
     "text", ["a package is", "I already had", "mymysql -pabcdefgh", "_mysql -p"]
 )
-def test_a_program_in_the_middle_of_a_word_is_passed_over(text: str) -> None:
+def test_program_name_inside_a_word_is_ignored(text: str) -> None:
     assert [one.search(text.encode()) for one in Expression(COMMANDS).finders] == [None]
 
 
@@ -111,7 +111,7 @@ class Counted:
         return self.expression.search(text, place)
 
 
-def test_expressions_search_as_one_and_none_is_asked_twice() -> None:
+def test_patterns_are_searched_together_once() -> None:
     rare, often, never = Counted(rb"zz"), Counted(rb"a."), Counted(rb"q")
     search = Search([rare, often, never], b"ab ac ad zz")
     found = [search.next(place) for place in (0, 2, 5, 8, 10)]
@@ -120,7 +120,7 @@ def test_expressions_search_as_one_and_none_is_asked_twice() -> None:
 
 
 @pytest.mark.parametrize("first", [rb"ab", rb"abc"])
-def test_of_those_that_begin_together_the_first_one_counts(first: bytes) -> None:
+def test_first_of_patterns_starting_together_wins(first: bytes) -> None:
     search = Search([re.compile(first), re.compile(rb"ab?c?d")], b"-abcd")
     assert search.next(0) == (1, 1 + len(first))
 
@@ -136,7 +136,7 @@ LINES: dict[str, tuple[list[str], list[str]]] = {
 
 
 @pytest.mark.parametrize("why", LINES)
-def test_lines_of_a_list_are_read_alone_where_something_begins(why: str) -> None:
+def test_lines_are_checked_separately_where_a_pattern_starts(why: str) -> None:
     lines, expected = LINES[why]
     texts = collect_texts({"lines": lines})
     assert texts is not None
@@ -146,20 +146,20 @@ def test_lines_of_a_list_are_read_alone_where_something_begins(why: str) -> None
     assert [texts.data[start:end].decode() for start, end in spans] == expected
 
 
-def test_texts_that_no_line_break_parts_are_all_read_alone() -> None:
+def test_texts_without_line_breaks_are_checked_separately() -> None:
     island = Island(TextSpan(0, 3), (TextSpan(0, 1), TextSpan(2, 3)))
     assert list(iter_touched_texts(island, 0, b"a\x1fb", [])) == list(island.parts)
     assert list(iter_touched_texts(island, 0, b"a\nb", [])) == []
 
 
-def test_only_rows_that_begin_at_a_place_are_asked_there() -> None:
+def test_only_patterns_starting_at_a_position_are_tried() -> None:
     search = Search([re.compile(b"b"), re.compile(b"a"), re.compile(b"ab")], b"-ab")
     assert search.next(0) == (1, 2)
     assert search.matches_at(1) == [1, 2]
 
 
 def quiet_then_known(record: Record, told: str) -> str:
-    """Returns a line that told nothing when it was learnt, after another one told a value."""
+    """Return a line that told nothing when it was learnt, after another one told a value."""
     redactor = Redactor()
     redactor.learn([record, line(content=told)])
     return redactor.record(record).raw.decode()
@@ -176,17 +176,17 @@ QUIET: dict[str, Record] = {
 
 
 @pytest.mark.parametrize("why", QUIET)
-def test_a_line_that_told_nothing_is_looked_at_for_what_others_told(why: str) -> None:
+def test_quiet_line_is_searched_for_known_values(why: str) -> None:
     assert PASSWORD not in json.dumps(json.loads(quiet_then_known(QUIET[why], SET)))
 
 
-def test_a_value_with_signs_that_a_line_escapes_is_found_in_quiet_lines() -> None:
+def test_escaped_value_is_found_in_quiet_lines() -> None:
     value = 'Kx"9pQ2v7LmT4'
     found = quiet_then_known(line(content=f"see {value} there"), f"sshpass -p '{value}' ssh x")
     assert value not in json.loads(found)["content"]
 
 
-def test_a_line_that_told_nothing_and_holds_no_copy_is_the_record_itself() -> None:
+def test_line_without_findings_keeps_its_record() -> None:
     record = line(content="nothing to see")
     redactor = Redactor()
     redactor.learn([record, line(content=SET)])
@@ -206,7 +206,7 @@ OWNERS: dict[str, tuple[str, str, int]] = {
 
 
 @pytest.mark.parametrize("why", OWNERS)
-def test_the_owner_is_found_in_paths(why: str) -> None:
+def test_owner_is_found_in_paths(why: str) -> None:
     before, expected, count = OWNERS[why]
     redactor = Redactor()
     redactor.learn(line(cwd="/Users/mkremer"))
@@ -214,7 +214,7 @@ def test_the_owner_is_found_in_paths(why: str) -> None:
     assert redactor.report.count == count
 
 
-def test_codes_are_read_alike_however_often_they_stand() -> None:
+def test_repeated_escapes_are_decoded_alike() -> None:
     seen = unwrap(b"a%20b%20c\\u0020d&amp;%41")
     assert seen.text == b"a b c d&A"
     spans = [seen.source(TextSpan(place, place + 1)) for place in (1, 3, 7)]

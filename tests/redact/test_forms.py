@@ -1,4 +1,4 @@
-"""How much of the forms goes, of the half that rules are built for and of the other."""
+"""Share of forms replaced, in the learned half and the measured half."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.redact.measure import rates
 @pytest.mark.parametrize(
     ("half", "secrets", "personal"), [("built", 0.98, 0.97), ("measured", 0.96, 0.95)]
 )
-def test_enough_of_each_half_goes(half: Half, secrets: float, personal: float) -> None:
+def test_each_half_reaches_its_rate(half: Half, secrets: float, personal: float) -> None:
     least = {"secret": secrets, "personal": personal}
     found = rates(cases(half, seed=1))
     for kind, share in least.items():

@@ -1,4 +1,4 @@
-"""What is hidden and what is left, case by case: one for every guard of a second look.
+"""One case for every guard: what is replaced and what is left.
 
 A case is a text in which guillemets mark what must be hidden: `password: «bl4ck-b1rd»`.
 """
@@ -319,7 +319,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("text", CASES)
-def test_what_is_marked_is_hidden_and_nothing_else(text: str) -> None:
+def test_only_marked_values_are_replaced(text: str) -> None:
     redactor = Redactor()
     redacted = redactor.text(text.replace("«", "").replace("»", ""))
     for stand_in, value in redactor.key.items():

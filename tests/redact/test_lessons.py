@@ -1,4 +1,4 @@
-"""Redactors that learn apart and redact apart, and those that do it at once."""
+"""Redactors that learn separately and share what they learned."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def raws(redactor: Redactor, records: Iterable[Record]) -> list[bytes]:
 
 
 @given(parts)
-def test_what_was_learnt_apart_is_known_to_all(found: list[list[Record]]) -> None:
+def test_separately_learned_values_are_shared(found: list[list[Record]]) -> None:
     lessons = [lesson(records) for records in found]
     twins = [taught(lessons).twin(one) for one in lessons]
     alone = Redactor()
@@ -72,14 +72,14 @@ def test_what_was_learnt_apart_is_known_to_all(found: list[list[Record]]) -> Non
 
 
 def _shape(raw: bytes) -> bytes:
-    """Returns a line without the numbers of its stand-ins, which tell who came first."""
+    """Return a line without the numbers of its stand-ins, which tell who came first."""
     parts = raw.decode().split("‹")
     shown = (part.partition("›") for part in parts[1:])
     return "".join([parts[0], *(f"‹{one.split()[0]}›{rest}" for one, _, rest in shown)]).encode()
 
 
 @given(parts)
-def test_twins_name_things_as_one_that_goes_through_all(found: list[list[Record]]) -> None:
+def test_parallel_redactors_use_the_same_placeholders(found: list[list[Record]]) -> None:
     lessons = [lesson(records) for records in found]
     here, there = taught(lessons), taught(lessons)
     sent = pickle.dumps(there)
@@ -98,7 +98,7 @@ def test_twins_name_things_as_one_that_goes_through_all(found: list[list[Record]
     assert here.key.items() >= there.key.items()
 
 
-def test_a_stand_in_that_was_given_before_is_declined() -> None:
+def test_used_placeholder_is_declined() -> None:
     redactor = taught([])
     twins = [redactor.twin(), redactor.twin()]
     for twin, token in zip(twins, TOKENS, strict=False):
@@ -109,7 +109,7 @@ def test_a_stand_in_that_was_given_before_is_declined() -> None:
     assert redactor.twin().text(TOKENS[1]) == "‹secret 2: github token›"
 
 
-def test_what_was_settled_needs_no_asking() -> None:
+def test_settled_values_need_no_lookup() -> None:
     redactor = taught([lesson([line(TOKENS[0], "/srv")]), lesson([line(TOKENS[1], "/srv")])])
     twin = redactor.twin()
     assert twin.text(TOKENS[1]) == "‹secret 2: github token›"
@@ -118,7 +118,7 @@ def test_what_was_settled_needs_no_asking() -> None:
     assert {one.stand_in for one in twin.outcome.unsettled} == {"‹secret 3: github token›"}
 
 
-def test_a_twin_tells_nothing_to_the_one_it_was_made_of() -> None:
+def test_copy_does_not_affect_its_original() -> None:
     redactor = taught([])
     twin = redactor.twin()
     twin.learn(f"GITHUB_TOKEN={TOKENS[0]}")
@@ -127,7 +127,7 @@ def test_a_twin_tells_nothing_to_the_one_it_was_made_of() -> None:
     assert not redactor.report
 
 
-def test_lines_that_taught_nothing_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quiet_lines_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     records = [line("plain words", "/srv/shop"), line(TOKENS[0], "/srv/shop")]
     held = lesson(records)
     assert len(held.quiet) == 8
@@ -144,7 +144,7 @@ def test_lines_that_taught_nothing_are_not_read_again(monkeypatch: pytest.Monkey
     assert read == [records[1].raw]
 
 
-def test_a_quiet_line_with_a_copy_of_what_another_taught_is_redacted() -> None:
+def test_quiet_line_with_a_known_value_is_redacted() -> None:
     quiet, loud = line("say hunter2hunter2", "/srv"), line("PASSWORD=hunter2hunter2", "/srv")
     lessons = [lesson([quiet]), lesson([loud])]
     assert len(lessons[0].quiet) == 8
@@ -153,7 +153,7 @@ def test_a_quiet_line_with_a_copy_of_what_another_taught_is_redacted() -> None:
 
 
 @pytest.mark.parametrize("cwd", ["/home/dev/shop", "/Users/will/shop"])
-def test_the_home_of_an_owner_with_a_common_name_is_found_at_once(cwd: str) -> None:
+def test_home_of_a_common_name_is_found(cwd: str) -> None:
     home = cwd.removesuffix("/shop")
     fields = {
         "type": "user",
@@ -175,21 +175,21 @@ def test_the_home_of_an_owner_with_a_common_name_is_found_at_once(cwd: str) -> N
 
 
 @pytest.mark.parametrize("cwd", ["/home/DEV/shop", "/srv/dev", "C:\\Users\\dev\\x"])
-def test_other_homes_are_looked_for_with_care(cwd: str) -> None:
+def test_other_homes_are_checked_carefully(cwd: str) -> None:
     redactor = Redactor()
     redactor.learn(line("x", cwd))
     assert redactor._owners.homes == {}
 
 
 @pytest.mark.parametrize("name", ["mallory", "dev"])
-def test_an_owner_that_is_to_be_kept_is_kept(name: str) -> None:
+def test_kept_owner_is_not_replaced(name: str) -> None:
     redactor = Redactor(Rules(keep=(name,)))
     record = line("x", f"/home/{name}/shop")
     redactor.learn(record)
     assert redactor.record(record) is record
 
 
-def test_every_planted_form_is_found_by_twins() -> None:
+def test_parallel_redactors_find_every_planted_form() -> None:
     records = [line(one.text, "/home/dev/shop") for one in list(planted(seed=5))[::9]]
     held = lesson(records)
     twin, alone = taught([held]).twin(held), Redactor()

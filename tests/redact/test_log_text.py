@@ -1,4 +1,4 @@
-"""A log as a text: its lines become what they become as records, and can be put back."""
+"""Logs as text: lines become what their records become, and can be restored."""
 
 import json
 from random import Random
@@ -28,11 +28,11 @@ LINE = json.dumps(SAID)
         (f"[{LINE}]", False),
     ],
 )
-def test_what_is_a_log(text: str, expected: bool) -> None:
+def test_log_detection(text: str, expected: bool) -> None:
     assert is_log(text) == expected
 
 
-def test_each_line_becomes_what_its_record_becomes() -> None:
+def test_each_line_becomes_its_redacted_record() -> None:
     lines = [json.dumps(SAID | {"n": n, "x": case.text}) for n, case in enumerate(chosen())]
     one, other = Redactor(), Redactor()
     found = redact_log(one, "\n".join(lines)).split("\n")
@@ -45,7 +45,7 @@ def chosen() -> list[Case]:
     return [case for case in cases("all", 3) if case.form.family == "private key"][::3]
 
 
-def test_private_keys_in_a_log_go_as_in_records() -> None:
+def test_private_keys_in_logs_and_records_agree() -> None:
     left = []
     for case in cases("all", 2):
         if case.form.family == "private key":
@@ -56,7 +56,7 @@ def test_private_keys_in_a_log_go_as_in_records() -> None:
     assert len(keys.SHOWN) > 20
 
 
-def test_what_is_no_object_is_a_text_and_all_else_stays() -> None:
+def test_non_object_lines_are_text() -> None:
     text = f'{LINE}\r\n\nnot json {KEY}\n{{"a" : "b"}}\n{{"torn": "{KEY}\n'
     redactor = Redactor()
     found = redact_log(redactor, text)
@@ -68,7 +68,7 @@ def test_what_is_no_object_is_a_text_and_all_else_stays() -> None:
     assert back.split("\n")[1:] == text.split("\n")[1:]
 
 
-def test_what_a_later_line_tells_is_replaced_in_an_earlier_one() -> None:
+def test_value_learned_later_is_replaced_earlier() -> None:
     word = "hopper" + drawn(Random(8), ALNUM, 8)
     lines = [{"type": "user", "x": f"it is {word}"}, {"type": "user", "x": f"password: {word}"}]
     found = redact_log(Redactor(), "\n".join(map(json.dumps, lines)))

@@ -1,4 +1,4 @@
-"""Thousands of different values: what is looked for stays bounded in memory and in steps."""
+"""Thousands of different values: bounded memory and steps."""
 
 import resource
 import subprocess
@@ -40,11 +40,11 @@ def test_memory_is_bounded_in_one_pass() -> None:
 
 
 def bounded() -> None:
-    """Gives a process so much memory for its data."""
+    """Give a process so much memory for its data."""
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
 
 
-def test_the_expression_is_made_anew_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_automaton_is_rebuilt_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bytes] = []
 
     def counted(expression: bytes, *more: object) -> object:
@@ -58,7 +58,7 @@ def test_the_expression_is_made_anew_only_so_often(monkeypatch: pytest.MonkeyPat
     assert len(made) == RENEWALS
 
 
-def test_learning_makes_no_expression(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learning_builds_no_automaton(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_values, "compile_expression", None)
     redactor, rng = Redactor(), Random(3)
     redactor.learn([f"use {token(rng)} now" for _ in range(20)])
@@ -73,7 +73,7 @@ def many(*values: bytes) -> KnownValues:
     return known
 
 
-def test_what_begins_alike_is_not_asked_for_by_its_beginning() -> None:
+def test_common_prefixes_are_not_used() -> None:
     rng = Random(4)
     known = many(*(token(rng).encode() for _ in range(500)))
     assert [*known.hits(b"nothing here")] == []
@@ -83,7 +83,7 @@ def test_what_begins_alike_is_not_asked_for_by_its_beginning() -> None:
 
 @pytest.mark.parametrize("shift", range(9))
 @pytest.mark.parametrize("length", [6, 7, 9, 11, 12, 13, 18, 24, 27, 28, 29, 40])
-def test_a_value_is_found_at_any_place_among_many(length: int, shift: int) -> None:
+def test_value_is_found_among_many(length: int, shift: int) -> None:
     rng = Random(length)
     value, other = (drawn(rng, ALNUM, length).encode() for _ in range(2))
     text = b"." * shift + value + b". " + other + b" " + value
@@ -91,7 +91,7 @@ def test_a_value_is_found_at_any_place_among_many(length: int, shift: int) -> No
     assert found == [value, other, value]
 
 
-def test_long_values_make_no_expression_that_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_values_fit_the_automaton(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bytes] = []
     monkeypatch.setattr(known_values, "compile_expression", lambda *given: made.append(given[0]))
     known, rng = KnownValues(), Random(2)

@@ -1,4 +1,4 @@
-"""Names of people and their addresses, and passwords that sentences announce."""
+"""Names of people, their addresses, and passwords announced by sentences."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +45,7 @@ SHOWN: dict[str, Callable[[str], str]] = {
         ("$ vault kv get -field=password secret/app\n@R=@kXQPMab+cdw_", "@R=@kXQPMab+cdw_"),
     ],
 )
-def test_a_value_is_found_however_it_is_shown(text: str, gone: str, shown: str) -> None:
+def test_value_is_found_in_any_form(text: str, gone: str, shown: str) -> None:
     assert gone not in Redactor().text(SHOWN[shown](text))
 
 
@@ -69,6 +69,6 @@ def test_ordinary_words_stay(text: str) -> None:
     assert Redactor().text(text) == text
 
 
-def test_a_program_between_different_quotes_is_no_command() -> None:
+def test_program_between_different_quotes_is_no_command() -> None:
     text = """'curl","a" in a table"""
     assert Redactor().text(text) == text

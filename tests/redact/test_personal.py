@@ -1,4 +1,4 @@
-"""Names and numbers of people, by form and by what the machine knows."""
+"""Personal names and numbers, by form and from the machine."""
 
 import json
 from pathlib import Path
@@ -165,28 +165,28 @@ UNTOLD = [
 
 
 @pytest.mark.parametrize(("text", "value"), TOLD)
-def test_what_tells_of_somebody_goes(text: str, value: str) -> None:
+def test_personal_data_is_replaced(text: str, value: str) -> None:
     assert value not in redact(text)
 
 
 @pytest.mark.parametrize(("text", "value"), TOLD)
-def test_what_a_record_holds_goes_as_it_does_in_a_text(text: str, value: str) -> None:
+def test_records_and_text_agree(text: str, value: str) -> None:
     line = json.dumps({"type": "user", "uuid": "u1", "message": {"role": "user", "content": text}})
     record = Redactor().record(parse_record(line.encode()))
     assert json.loads(record.raw)["message"]["content"] == redact(text)
 
 
 @pytest.mark.parametrize("text", UNTOLD)
-def test_what_only_looks_so_stays(text: str) -> None:
+def test_look_alikes_stay(text: str) -> None:
     assert redact(text) == text
 
 
-def test_a_bare_number_of_a_line_stays_a_number() -> None:
+def test_bare_numbers_stay() -> None:
     line = b'{"type":"user","uuid":"u1","account_id":987600001234}'
     assert Redactor().record(parse_record(line)).raw == line
 
 
-def test_the_machine_itself_tells_whose_it_is(tmp_path: Path) -> None:
+def test_machine_owner_is_known(tmp_path: Path) -> None:
     home = tmp_path / "wojtek"
     home.mkdir()
     (home / ".gitconfig").write_text(
@@ -197,11 +197,11 @@ def test_the_machine_itself_tells_whose_it_is(tmp_path: Path) -> None:
     assert redact(text, rules) == "kernel: ‹user 1› (‹user 2›, ‹email 1›) on ‹host 1› and ‹host 2›"
 
 
-def test_names_that_many_machines_share_tell_nothing(tmp_path: Path) -> None:
+def test_common_user_names_are_not_used(tmp_path: Path) -> None:
     rules = add_own_names(Rules(), tmp_path / "nobody", "localhost")
     assert redact("nobody at localhost", rules) == "nobody at localhost"
 
 
-def test_names_of_the_machine_go_with_their_group(tmp_path: Path) -> None:
+def test_machine_names_belong_to_their_group(tmp_path: Path) -> None:
     rules = add_own_names(Rules(off=("paths",)), tmp_path / "wojtek", "turing9")
     assert redact("wojtek on turing9", rules) == "wojtek on ‹host 1›"

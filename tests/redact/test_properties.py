@@ -1,4 +1,4 @@
-"""What holds for every text and every record."""
+"""Properties of redaction for every text and record."""
 
 import json
 from pathlib import Path
@@ -54,7 +54,7 @@ ENGINES = Expression(FAMILIES, engine="re2"), Expression(FAMILIES, engine="re")
 
 @given(TEXTS)
 @example('JWT_SECRET=61POdywMVeUAXGaEcDc3v00kpassword=/home/ana/<add key="service"/>')
-def test_redacting_twice_changes_nothing_more(text: str) -> None:
+def test_redaction_is_idempotent(text: str) -> None:
     once = Redactor().text(text)
     assert Redactor().text(once) == once
 
@@ -80,7 +80,7 @@ def test_both_engines_agree(text: str) -> None:
 
 
 @given(TEXTS)
-def test_what_a_reader_sees_leads_back_to_the_text(text: str) -> None:
+def test_decoded_positions_map_back_to_the_text(text: str) -> None:
     data = text.encode("utf-8", "surrogatepass")
     seen = unwrap(data)
     for piece in seen.pieces:
@@ -90,13 +90,13 @@ def test_what_a_reader_sees_leads_back_to_the_text(text: str) -> None:
 
 
 @given(VALUES)
-def test_the_structure_is_kept(value: Any) -> None:
+def test_structure_is_kept(value: Any) -> None:
     redacted = Redactor().value(value)
     assert outline(redacted) == outline(value)
 
 
 def outline(value: Any) -> Any:
-    """Returns a value with its texts left out."""
+    """Return a value with its texts left out."""
     if isinstance(value, dict):
         return [outline(one) for one in value.values()]
     if isinstance(value, list):
@@ -105,7 +105,7 @@ def outline(value: Any) -> Any:
 
 
 @given(st.dictionaries(st.sampled_from(["message", "toolUseResult", "cwd", "x"]), VALUES))
-def test_a_record_is_redacted_as_its_fields_are(fields: dict[str, Any]) -> None:
+def test_records_and_fields_agree(fields: dict[str, Any]) -> None:
     raw = json.dumps(fields).encode("utf-8", "surrogatepass")
     record = parse_record(raw)
     redacted = Redactor().record(record)
@@ -117,7 +117,7 @@ def test_a_record_is_redacted_as_its_fields_are(fields: dict[str, Any]) -> None:
         assert again is redacted
 
 
-def test_bytes_and_fields_are_redacted_alike(shared: Path) -> None:
+def test_bytes_and_fields_agree(shared: Path) -> None:
     """The short way over the bytes of a line gives what the long way gives; ids stay."""
     for path in sorted((shared / "corpus").rglob("*.jsonl"))[::5]:
         short, long = Redactor(), Redactor(SLOWLY)

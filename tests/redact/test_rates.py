@@ -1,4 +1,4 @@
-"""Planted secrets are found, look-alikes are left alone, and the docs say how well."""
+"""Planted secrets are found, look-alikes stay, and the docs give the rates."""
 
 from random import Random
 
@@ -26,7 +26,7 @@ def test_enough_secrets_are_found() -> None:
     assert hits / count >= 0.99, missed
 
 
-def test_few_lookalikes_are_taken_for_secrets() -> None:
+def test_few_look_alikes_are_replaced() -> None:
     hits, count = total(false_rates())
     assert count >= 300
     assert hits / count <= 0.01, [case for case in LOOKALIKES if is_false(case)]
@@ -37,7 +37,7 @@ def test_every_family_is_planted() -> None:
     assert labels - {case.family for case in PLANTED} == set()
 
 
-def test_the_page_shows_these_rates() -> None:
+def test_docs_show_these_rates() -> None:
     page = PAGE.read_text(encoding="utf-8")
     shown = page.partition(BEGIN)[2].partition(END)[0]
     assert shown == rates_table(), "python -m tests.redact.rates"
@@ -59,7 +59,7 @@ def test_both_engines_match_the_same_places(every: int) -> None:
         assert spans[0] == spans[1], text
 
 
-def test_what_was_redacted_is_left_alone_and_can_be_put_back() -> None:
+def test_redacted_text_is_stable_and_reversible() -> None:
     for case in PLANTED:
         redactor = Redactor()
         text = redactor.text(case.text)
@@ -67,7 +67,7 @@ def test_what_was_redacted_is_left_alone_and_can_be_put_back() -> None:
         assert restore_text(text, redactor.key) == case.text
 
 
-def test_a_secret_is_called_what_it_is() -> None:
+def test_secret_kinds_are_named() -> None:
     for case in PLANTED:
         if case.family not in ("chosen password", "other form", "not told"):
             redactor = Redactor()
@@ -76,7 +76,7 @@ def test_a_secret_is_called_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
-def test_a_key_that_is_too_short_or_has_a_gap_is_none(row: tuple[str, str]) -> None:
+def test_short_or_broken_keys_are_not_secrets(row: tuple[str, str]) -> None:
     key = made(Random(row[1]), row[1])
     assert Redactor().text(f"see {key} there") != f"see {key} there"
     for other in (f"{key[:14]} there", f"{key[:12]}{'x' * (len(key) - 12)}"):

@@ -1,4 +1,4 @@
-"""The redactor on texts, values and records: every copy, the same stand-in, nothing else."""
+"""The redactor on texts, values and records: every copy, one placeholder."""
 
 import json
 import sys
@@ -27,12 +27,12 @@ def line(**fields: Any) -> Record:
     return parse_record(json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode(), 7)
 
 
-def test_the_package_can_be_called() -> None:
+def test_package_functions() -> None:
     package: Any = sys.modules["plait.redact"]
     assert redact(f"use {KEY}") == package(f"use {KEY}") == "use ‹secret 1: github token›"
 
 
-def test_the_same_value_has_the_same_stand_in() -> None:
+def test_same_value_has_the_same_placeholder() -> None:
     redactor = Redactor()
     other = "gh" + "o_" + drawn(RNG, ALNUM, 36)
     assert redactor.text(f"{KEY} {other} {KEY}") == (
@@ -41,26 +41,26 @@ def test_the_same_value_has_the_same_stand_in() -> None:
     assert redactor.text(other) == "‹secret 2: github token›"
 
 
-def test_what_one_place_tells_is_replaced_everywhere() -> None:
+def test_value_learned_once_is_replaced_everywhere() -> None:
     redactor = Redactor()
     redactor.learn([f"DB_PASSWORD={PASSWORD}"])
     assert redactor.text(f"it is {PASSWORD}!") == "it is ‹secret 1: secret in a setting›!"
     assert PASSWORD not in redactor.text(f"title: {PASSWORD} fails, see {PASSWORD}.log")
 
 
-def test_a_text_without_hits_is_the_same_object() -> None:
+def test_text_without_hits_is_the_same_object() -> None:
     text = "nothing to see"
     assert Redactor().text(text) is text
 
 
-def test_a_cut_key_keeps_the_lines() -> None:
+def test_truncated_key_keeps_its_lines() -> None:
     text = f"the value that the service gave us is {KEY[:22]}\n  {KEY[22:]}\nend"
     assert Redactor().text(text) == (
         "the value that the service gave us is ‹secret 1.1: github token›\n  ‹secret 1.2›\nend"
     )
 
 
-def test_a_private_key_in_a_patch_keeps_its_lines() -> None:
+def test_private_key_in_a_patch_keeps_its_lines() -> None:
     body = [drawn(RNG, B64, 64), drawn(RNG, B64, 64)]
     lines = ["-----BEGIN PRIVATE" + " KEY-----", *body, "-----END PRIVATE" + " KEY-----"]
     patch = [{"oldStart": 1, "lines": [" a", *("+" + line for line in lines), " b"]}]
@@ -75,7 +75,7 @@ def test_a_private_key_in_a_patch_keeps_its_lines() -> None:
     ]
 
 
-def test_a_key_over_two_blocks_is_found() -> None:
+def test_key_over_two_blocks_is_found() -> None:
     blocks = [{"type": "text", "text": f"x {KEY[:25]}"}, {"type": "text", "text": f"{KEY[25:]} y"}]
     redacted = Redactor().value({"content": blocks})["content"]
     assert [block["text"] for block in redacted] == [
@@ -85,7 +85,7 @@ def test_a_key_over_two_blocks_is_found() -> None:
 
 
 def copies(secret: str) -> str:
-    """Draws a session that holds a secret in every place that repeats a text."""
+    """Draw a session that holds a secret in every place that repeats a text."""
     told = f"deploy with API_TOKEN={secret}"
     edit = {"oldString": "x", "newString": secret, "originalFile": f"t = {secret}\n"}
     patch = [{"oldStart": 1, "lines": [f"-{secret}", f"+{secret}!"]}]
@@ -129,18 +129,18 @@ def test_no_copy_survives(secret: str) -> None:
 
 
 def shape(value: Any) -> Any:
-    """Returns a value without its texts."""
+    """Return a value without its texts."""
     if isinstance(value, dict):
         return [shape(one) for one in value.values()]
     return [shape(one) for one in value] if isinstance(value, list) else type(value)
 
 
-def test_a_record_without_hits_keeps_its_bytes() -> None:
+def test_record_without_hits_keeps_its_bytes() -> None:
     odd = parse_record(b'{ "type" : "user", "n": 1.0, "message": {"content": "caf\\u00e9 \\/"} }')
     assert Redactor().record(odd) is odd
 
 
-def test_ids_signatures_and_pictures_are_left_alone() -> None:
+def test_ids_signatures_and_images_stay() -> None:
     fixed = {
         "uuid": SESSION,
         "sessionId": SESSION,
@@ -161,7 +161,7 @@ def test_ids_signatures_and_pictures_are_left_alone() -> None:
     assert KEY.encode() not in Redactor().record(given).raw
 
 
-def test_what_stands_in_the_place_of_an_id_is_no_id() -> None:
+def test_secret_in_place_of_an_id_is_replaced() -> None:
     picture = {"type": "image", "source": {"media_type": "image/png", "data": KEY}}
     said = {"content": [picture, {"type": "thinking", "thinking": "", "signature": KEY}]}
     assert KEY.encode() not in Redactor().record(line(message=said)).raw
@@ -172,7 +172,7 @@ def test_what_stands_in_the_place_of_an_id_is_no_id() -> None:
     assert found.session_id == found.fields["uuids"][0] == SESSION
 
 
-def test_what_a_value_holds_twice_is_changed_at_both_places() -> None:
+def test_shared_value_is_changed_at_both_places() -> None:
     shared = {"text": f"token {KEY}"}
     inner = [shared]
     value = {"one": shared, "two": {"deep": [inner, shared]}, "three": inner}
@@ -182,20 +182,20 @@ def test_what_a_value_holds_twice_is_changed_at_both_places() -> None:
     assert KEY in repr(value)
 
 
-def test_a_value_that_holds_itself_ends() -> None:
+def test_cyclic_value_ends() -> None:
     value: dict[str, Any] = {"text": f"token {KEY}"}
     value["self"] = value
     assert KEY not in Redactor().value(value)["text"]
 
 
-def test_json_inside_a_text_stays_json() -> None:
+def test_json_in_a_text_stays_json() -> None:
     inner = json.dumps({"password": PASSWORD, "deep": json.dumps({"token": KEY, "n": [1, 2]})})
     redacted = json.loads(Redactor().text(inner))
     assert redacted["password"] == "‹secret 1: secret in a setting›"
     assert json.loads(redacted["deep"]) == {"token": "‹secret 2: github token›", "n": [1, 2]}
 
 
-def test_the_key_of_a_text_gives_it_its_meaning() -> None:
+def test_key_gives_a_text_its_context() -> None:
     value = {"headers": {"Authorization": f"Bearer {PASSWORD}"}, "auth": {"password": PASSWORD[:9]}}
     redacted = Redactor().value(value)
     assert redacted["headers"]["Authorization"] == "Bearer ‹secret 1: authorization header›"
@@ -224,7 +224,7 @@ def test_values_of_any_shape_are_walked() -> None:
     assert Redactor().value(quiet) is quiet
 
 
-def test_a_value_may_be_as_deep_as_it_likes() -> None:
+def test_deeply_nested_value() -> None:
     value: Any = KEY
     for _ in range(100_000):
         value = [value]
@@ -239,7 +239,7 @@ def test_a_value_may_be_as_deep_as_it_likes() -> None:
     [None, 1, True, [], {}, {"type": []}, {"type": {}, "data": 1}, {"tool_use_id": {}}, {1: "x"}],
     ids=repr,
 )
-def test_odd_values_come_back_as_they_are(value: Any) -> None:
+def test_odd_values_are_unchanged(value: Any) -> None:
     assert Redactor(Rules(files=("*.env",), fields=("x",))).value(value) is value
 
 
@@ -247,7 +247,7 @@ def test_lone_surrogates_and_broken_bytes_survive() -> None:
     assert Redactor().text(f"\ud800 {KEY} \udcff") == "\ud800 ‹secret 1: github token› \udcff"
 
 
-def test_the_user_of_the_log_is_found_alone() -> None:
+def test_user_of_the_log_is_found_alone() -> None:
     redactor = Redactor()
     record = line(cwd="/home/marlene/shop", message={"content": "marlene owns it, marlenes do not"})
     content = redactor.record(record).fields["message"]["content"]
@@ -256,7 +256,7 @@ def test_the_user_of_the_log_is_found_alone() -> None:
     assert slug == "~/.claude/projects/-home-‹user 1›-shop/x.jsonl"
 
 
-def test_an_everyday_name_is_found_in_paths_only() -> None:
+def test_everyday_name_is_found_only_in_paths() -> None:
     record = line(cwd="/home/dev/shop", message={"content": "the dev server in /home/dev/shop"})
     content = Redactor().record(record).fields["message"]["content"]
     assert content == "the dev server in /home/‹user 1›/shop"
@@ -284,7 +284,7 @@ def test_people_and_machines(text: str, expected: str) -> None:
     assert Redactor().text(text) == expected
 
 
-def test_accounts_of_the_log_are_replaced() -> None:
+def test_log_accounts_are_replaced() -> None:
     record = line(type="bridge-session", sessionId=SESSION, ownerAccountUuid="ab" * 18)
     redacted = Redactor().record(record)
     assert redacted.fields["ownerAccountUuid"] == "‹account 1›"
@@ -299,13 +299,13 @@ def test_groups_can_be_switched_off() -> None:
     assert Redactor(Rules().only(["emails"])).text(text) == f"/home/ana {KEY} ‹email 1›"
 
 
-def test_words_and_expressions_of_the_user() -> None:
+def test_own_words_and_patterns() -> None:
     rules = Rules(words=("Bluebird",), expressions=(r"CUST-(\d+)", "prödukt"))
     text = Redactor(rules).text("Bluebird, Bluebirds, CUST-0042, prödukt")
     assert text == "‹word 1›, Bluebirds, CUST-‹word 2›, ‹word 3›"
 
 
-def test_fields_of_the_user() -> None:
+def test_own_fields() -> None:
     value = {"customer": {"name": "Ana", "n": 1}, "note": "kept", "way": {"to": "x"}}
     redacted = Redactor(Rules(fields=("customer", "way.to"))).value(value)
     assert redacted == {
@@ -315,7 +315,7 @@ def test_fields_of_the_user() -> None:
     }
 
 
-def test_files_of_the_user() -> None:
+def test_own_files() -> None:
     drawing = """
 file main cwd=/srv/plans
 U1 "look"
@@ -355,7 +355,7 @@ def test_wrong_rules_are_refused(table: dict[str, Any], message: str) -> None:
         parse_rules(table)
 
 
-def test_the_report_says_what_and_where_and_never_the_value() -> None:
+def test_report_has_kind_and_place_but_no_value() -> None:
     redactor = Redactor()
     record = line(uuid="u1", message={"content": [{"type": "text", "text": f"use {KEY}"}]})
     redactor.record(record, "a.jsonl")
@@ -370,7 +370,7 @@ def test_the_report_says_what_and_where_and_never_the_value() -> None:
     assert KEY not in repr(redactor.report)
 
 
-def test_what_the_key_holds_can_be_put_back() -> None:
+def test_key_restores_values() -> None:
     redactor = Redactor()
     text = f"‹not ours› DB_PASSWORD={PASSWORD} {KEY} /home/ana ‹"
     assert restore_text(redactor.text(text), redactor.key) == text
@@ -383,7 +383,7 @@ def test_hashes_in_odd_places_are_not_secrets() -> None:
 
 
 @pytest.mark.parametrize("text", ["\u203aana@firm.io", "\bana@firm.io", "/home/\nancy", "x\nancy"])
-def test_escapes_of_json_are_never_broken(text: str) -> None:
+def test_json_escapes_are_never_broken(text: str) -> None:
     record = parse_record(json.dumps({"cwd": "/home/nancy/x", "message": text}).encode())
     redacted = Redactor().record(record)
     assert redacted.fields["message"] == Redactor().text(text)
@@ -391,12 +391,12 @@ def test_escapes_of_json_are_never_broken(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["Bearer+", "password=", "a://b:", "eyJ"])
-def test_a_text_that_is_made_to_be_slow_comes_back_as_it_is(text: str) -> None:
+def test_adversarial_text_is_unchanged(text: str) -> None:
     made = text * 40_000  # read again for every match that is none, it would take minutes
     assert Redactor().text(made) is made
 
 
-def test_a_long_token_with_dots_is_no_name_of_a_variable() -> None:
+def test_long_dotted_token_is_not_a_variable() -> None:
     token = ".".join(
         ["eyJhbGciOiJIUzI1NiJ9", "FwUbbYrEqmSM9wCZ7Uw9xfogoEmv" * 2, "Pf1Qh6yYTWmE4lBYOvfZ8"]
     )

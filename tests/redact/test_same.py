@@ -1,4 +1,4 @@
-"""A text becomes the same wherever it stands: alone, in a record, and in all that leaves."""
+"""A text becomes the same alone, in a record and in every output."""
 
 import html
 import json
@@ -35,7 +35,7 @@ def texts_in(value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("family", sorted({form.family for form in forms()}))
-def test_every_form_becomes_in_a_record_what_it_becomes_alone(family: str) -> None:
+def test_forms_agree_in_records_and_alone(family: str) -> None:
     for case in cases("all", 5):
         if case.form.family == family:
             said = Redactor().record(recorded(spoken("user", case.text)))
@@ -49,7 +49,7 @@ def test_every_form_becomes_in_a_record_what_it_becomes_alone(family: str) -> No
     st.sampled_from(("", "\n", "\\", '"', "a ", "é", "\U0001f511", "\x1b[1m")),
     st.sampled_from(("", "\n", "\\", '"', " z", "é", "…", "\x1b[0m")),
 )
-def test_any_form_becomes_the_same_in_any_place(
+def test_any_form_agrees_in_any_place(
     form: Any, seed: int, place: str, before: str, behind: str
 ) -> None:
     text = before + form.case(seed).text + behind
@@ -62,7 +62,7 @@ def test_any_form_becomes_the_same_in_any_place(
             assert new == (expected if old == text else old)
 
 
-def test_any_form_becomes_the_same_on_every_way_out(tmp_path: Path) -> None:
+def test_any_form_agrees_in_every_output(tmp_path: Path) -> None:
     chosen = [case.text for case in cases("all", 8) if is_plain(case.text)][::6]
     lines = [line for number, text in enumerate(chosen) for line in asked(text, number)]
     root = written(tmp_path / "root", lines, "nothing")
@@ -76,13 +76,13 @@ def test_any_form_becomes_the_same_on_every_way_out(tmp_path: Path) -> None:
 
 
 def asked(text: str, number: int) -> Iterator[Line]:
-    """Yields a prompt and an answer that is no other's."""
+    """Yield a prompt and an answer that is no other's."""
     yield spoken("user", text)
     yield spoken("assistant", [{"type": "text", "text": "Yes" + "!" * number}])
 
 
 def is_plain(text: str) -> bool:
-    """Tells whether no format needs to write a text in another way."""
+    """Return whether no format needs to write a text in another way."""
     is_odd = any(sign in text for sign in "\n\t\\`*_~\x1b\"'<&") or not text[0].isalnum()
     return not is_odd and len(text) < 60
 
@@ -115,7 +115,7 @@ BOTH = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["message", "text", "token", "x"]), BOTH))
-def test_what_is_told_at_once_is_true(fields: dict[str, Any]) -> None:
+def test_quick_answers_are_correct(fields: dict[str, Any]) -> None:
     texts = collect_texts(fields)
     if texts is not None and not any(Scanner().hits_in(texts)):
         assert list(Scanner().hits_in(Joined(Tree(fields)))) == []
@@ -134,13 +134,13 @@ def test_what_is_told_at_once_is_true(fields: dict[str, Any]) -> None:
         {"a": "x" * 300 + " \\u0067" + KEY[1:]},
     ],
 )
-def test_what_one_look_must_see(fields: dict[str, Any]) -> None:
+def test_single_pass_cases(fields: dict[str, Any]) -> None:
     redacted = Redactor().record(recorded(fields))
     assert KEY not in redacted.raw.decode()
     assert "‹secret 1" in redacted.raw.decode()
 
 
-def test_what_only_a_twin_of_a_key_holds_does_not_stay_in_the_bytes() -> None:
+def test_duplicate_keys_do_not_hide_values() -> None:
     raw = f'{{"type":"user","a":"{KEY}","a":"\\":"}}'.encode()
     redacted = Redactor().record(parse_record(raw))
     assert json.loads(redacted.raw) == {"type": "user", "a": '":'}
@@ -149,17 +149,17 @@ def test_what_only_a_twin_of_a_key_holds_does_not_stay_in_the_bytes() -> None:
         assert KEY.encode() not in Redactor().record(parse_record(line)).raw, twins
 
 
-def test_blanks_in_a_line_are_kept() -> None:
+def test_spaces_in_a_line_are_kept() -> None:
     raw = b'{"type" : "user" , "a": "\\":"}'
     record = parse_record(raw)
     assert Redactor().record(record) is record
 
 
-def test_an_expression_of_the_user_sees_where_a_text_begins() -> None:
+def test_own_pattern_sees_the_start_of_a_text() -> None:
     rules = Rules(expressions=("^Nimbus.*$",))
     assert Redactor(rules).value({"x": "b", "a": "Nimbus 7"}) == {"x": "b", "a": "‹word 1›"}
 
 
-def test_keys_of_the_format_are_no_texts() -> None:
+def test_keys_of_the_format_are_not_redacted() -> None:
     assert [leaf.text for leaf in Tree(dict.fromkeys(known_keys(), 1)).leaves] == []
     assert [leaf.text for leaf in Tree({"wilhelmq": 1, "id": 2}).leaves] == ["wilhelmq"]

@@ -1,4 +1,4 @@
-"""A shape of a secret is found in every wrapping, and near-misses are left alone."""
+"""Shapes of secrets in every wrapping, and near misses."""
 
 import pytest
 
@@ -10,7 +10,7 @@ MOST_FALSE = 0.01
 
 
 @pytest.mark.parametrize("half", ["first", "second"])
-def test_enough_is_found_and_little_is_false(half: Half) -> None:
+def test_shapes_reach_their_rates(half: Half) -> None:
     results: dict[str, list[bool]] = {}
     missed: list[str] = []
     for case in iter_shape_cases(half, seed=1, wrapped=5):
@@ -31,7 +31,7 @@ def test_enough_is_found_and_little_is_false(half: Half) -> None:
     ("half", "wrapping"),
     [(half, name) for half in WRAPPINGS for name in WRAPPINGS[half] if name != "hard"],
 )
-def test_a_shape_is_found_in_each_wrapping(half: Half, wrapping: str) -> None:
+def test_shape_is_found_in_each_wrapping(half: Half, wrapping: str) -> None:
     cases = [
         case
         for case in iter_shape_cases(half, seed=2, wrapped=len(WRAPPINGS[half]) - 1)

@@ -1,4 +1,4 @@
-"""What is replaced strictly: weak signs are enough, and what stands in every text stays."""
+"""Strict mode: weak signs are enough, except for text found everywhere."""
 
 from random import Random
 
@@ -36,7 +36,7 @@ TAKEN = {
 
 
 @pytest.mark.parametrize("why", TAKEN)
-def test_what_is_taken(why: str) -> None:
+def test_replaced_values(why: str) -> None:
     text, expected = TAKEN[why]
     found = redact(text, STRICT)
     assert found == expected
@@ -65,11 +65,11 @@ LEFT = (
 
 
 @pytest.mark.parametrize("text", LEFT)
-def test_what_is_left(text: str) -> None:
+def test_kept_values(text: str) -> None:
     assert redact(text, STRICT) == text
 
 
-def test_a_weak_value_is_not_looked_for_elsewhere() -> None:
+def test_weak_value_is_not_searched_elsewhere() -> None:
     redactor = Redactor(STRICT)
     assert redactor.text("password: changeme") == f"password: {SUSPECTED}"
     assert redactor.text("please changeme and go on") == "please changeme and go on"
@@ -77,12 +77,12 @@ def test_a_weak_value_is_not_looked_for_elsewhere() -> None:
     assert redactor.text("x Blue7Fox99! y") == "x ‹secret 2: suspected› y"
 
 
-def test_a_key_keeps_its_name() -> None:
+def test_key_keeps_its_name() -> None:
     key = "gh" + "p_" + drawn(Random(7), ALNUM, 36)
     assert redact(f"id={key}", STRICT) == "id=‹secret 1: github token›"
 
 
-def test_strictness_hides_more_and_never_less() -> None:
+def test_strict_replaces_at_least_as_much() -> None:
     chosen = list(cases("all", 6))[::5]
     usual = {case.form.name for case in chosen if case.leaks(redact(case.text))}
     strict = {case.form.name for case in chosen if case.leaks(redact(case.text, STRICT))}
@@ -90,13 +90,13 @@ def test_strictness_hides_more_and_never_less() -> None:
     assert len(strict) * 3 <= len(usual)
 
 
-def test_groups_can_be_switched_off_strictly() -> None:
+def test_groups_can_be_switched_off_in_strict_mode() -> None:
     rules = Rules(strict=True).only(["hosts"])
     assert rules.strict
     assert redact("seed: Blue7Fox99! at 8.8.4.4", rules) == "seed: Blue7Fox99! at ‹host 1›"
 
 
-def test_the_report_says_what_was_looked_for_and_what_cannot_be() -> None:
+def test_report_lists_what_was_searched_and_what_cannot_be() -> None:
     usual = Redactor().report
     assert list(usual.looked_for) == list(GROUPS) == list(LOOKED_FOR)
     assert usual.not_recognised == NOT_RECOGNISED

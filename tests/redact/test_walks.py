@@ -1,4 +1,4 @@
-"""Values, records and rules, guard by guard: what is walked, joined, hidden and counted."""
+"""Values, records and rules: what is walked, joined, replaced and counted."""
 
 import base64
 import json
@@ -137,7 +137,7 @@ def test_values_of_every_shape(why: str) -> None:
 
 
 @pytest.mark.parametrize("length", [6, 24, 25])
-def test_a_key_that_is_none_of_the_format_is_looked_at(length: int) -> None:
+def test_unknown_key_is_checked(length: int) -> None:
     name = "k" + drawn(Random(9), ALNUM, length - 1)
     redactor = Redactor()
     redactor.learn(f"password: {name}!9")
@@ -147,7 +147,7 @@ def test_a_key_that_is_none_of_the_format_is_looked_at(length: int) -> None:
 @pytest.mark.parametrize("before", ["", "a", "ab"])
 @pytest.mark.parametrize("behind", ["", "c", "cd"])
 @pytest.mark.parametrize(("length", "is_hidden"), [(7, False), (8, True), (9, True), (10, True)])
-def test_a_value_is_found_in_base64(before: str, behind: str, length: int, is_hidden: bool) -> None:
+def test_value_is_found_in_base64(before: str, behind: str, length: int, is_hidden: bool) -> None:
     secret = "?" + drawn(Random(2), ALNUM, length - 1)
     redactor = Redactor()
     redactor.learn(f"password: {secret}")
@@ -197,12 +197,12 @@ CHANCE = {
 
 
 @pytest.mark.parametrize("value", MIXED)
-def test_letters_with_digits_or_signs(value: str) -> None:
+def test_mixed_values(value: str) -> None:
     assert is_mixed(value.encode()) == MIXED[value]
 
 
 @pytest.mark.parametrize("value", CHANCE)
-def test_what_chance_drew(value: str) -> None:
+def test_random_values(value: str) -> None:
     assert is_random(value.encode()) == CHANCE[value]
 
 
@@ -212,7 +212,7 @@ def hinted(text: str) -> list[str]:
     return [found.hint for found in redactor.report.found.values()]
 
 
-def test_a_hint_has_three_or_four_letters_of_the_public_beginning() -> None:
+def test_hint_shows_only_the_public_prefix() -> None:
     assert hinted(KEY) == ["ghp_"]
     assert hinted("xa" + "i-" + drawn(Random(1), ALNUM, 70)) == ["xai-"]
     assert hinted("oy" + "2" + drawn(Random(1), "abcdefghijk2345", 43)) == ["oy2"]
@@ -220,7 +220,7 @@ def test_a_hint_has_three_or_four_letters_of_the_public_beginning() -> None:
     assert hinted(f"password: {WORD}") == [""]
 
 
-def test_the_report_counts_all_and_keeps_two_hundred_places() -> None:
+def test_report_keeps_two_hundred_places() -> None:
     redactor = Redactor()
     assert not redactor.report
     redactor.text("\n".join([KEY] * (MOST_PLACES + 1)))
@@ -234,7 +234,7 @@ def test_the_report_counts_all_and_keeps_two_hundred_places() -> None:
     assert redactor.report.found["‹user 1›"].places == [Place("a", 12, "u")]
 
 
-def test_no_key_of_a_log_stands_in_the_report() -> None:
+def test_report_contains_no_key_of_a_log() -> None:
     redactor = Redactor()
     redactor.value({"message": {f"ana@firm.io {KEY}": {"someones_name": KEY, "content": [KEY]}}})
     places = [one.field for found in redactor.report.found.values() for one in found.places]
@@ -313,7 +313,7 @@ def test_records(why: str) -> None:
     assert sum(counted) == json.dumps(expected, ensure_ascii=False).count("‹")
 
 
-def test_what_was_learnt_is_found_before_the_place_that_told_it() -> None:
+def test_learned_value_is_found_before_its_source() -> None:
     told = [f"password: {WORD}", {"api_key": WORD}, line(password=WORD), [[f"password: {WORD}"]]]
     for source in told:
         redactor = Redactor()
@@ -329,7 +329,7 @@ def test_what_was_learnt_is_found_before_the_place_that_told_it() -> None:
     assert redactor.values == {WORD}
 
 
-def test_a_record_teaches_its_owner() -> None:
+def test_record_teaches_its_owner() -> None:
     redactor = Redactor()
     redactor.learn(line(cwd="/home/marlene/x"))
     assert redactor.text("marlene") == "‹user 1›"
@@ -347,7 +347,7 @@ def test_rules_for_some_groups() -> None:
     assert ruled("x BLUE", expressions=("BL..",), off=("rules",)) == "x BLUE"
 
 
-def test_expressions_hide_their_group_or_all() -> None:
+def test_patterns_replace_their_group_or_everything() -> None:
     assert ruled("a1 b2", expressions=(r"[a-z](\d)",)) == "a‹word 1› b‹word 2›"
     assert ruled("a1 b2", expressions=(r"[a-z]\d",)) == "‹word 1› ‹word 2›"
     assert ruled("a b2", expressions=(r"[a-z](\d?)",)) == "a b‹word 1›"
@@ -397,7 +397,7 @@ def test_files(why: str) -> None:
     assert "a.secret" not in json.dumps(value) or "a.secret" in json.dumps(redacted)
 
 
-def test_the_result_of_a_call_about_a_hidden_file() -> None:
+def test_result_of_a_call_on_a_hidden_file() -> None:
     redactor = Redactor(Rules(files=("*.secret",)))
     call = {"id": "t1", "input": {"file_path": SECRET_FILE}}
     other = {"id": "t2", "input": {"file_path": "/x/a.txt"}}
@@ -419,7 +419,7 @@ def test_the_result_of_a_call_about_a_hidden_file() -> None:
         ({"off": ["all"]}, "groups are secrets, paths, hosts, emails, accounts, rules"),
     ],
 )
-def test_wrong_rules_say_what_is_known(table: dict[str, Any], hint: str) -> None:
+def test_wrong_rules_list_the_known_ones(table: dict[str, Any], hint: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_rules(table)
     assert caught.value.hints == (hint,)

@@ -1,4 +1,4 @@
-"""Every way out gives the same for the same text: what is planted anywhere leaves by none."""
+"""Every output treats the same text alike: planted values leave by none."""
 
 import json
 from pathlib import Path
@@ -33,13 +33,13 @@ TEXT = f"see {VALUES['token']} and {VALUES['key']} of {VALUES['address']} in /ho
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns an archive that holds the values wherever a log can."""
+    """Return an archive that holds the values wherever a log can."""
     root = tmp_path_factory.mktemp("planted")
     return written(root, everywhere(TEXT), TEXT, f"-home-{VALUES['home']}-shop")
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_nothing_that_is_planted_leaves(planted: Path, tmp_path: Path, way: str) -> None:
+def test_no_planted_value_leaves(planted: Path, tmp_path: Path, way: str) -> None:
     found = WAYS[way](planted, tmp_path / "scratch").decode("utf-8", "replace")
     leaks = {name: context(found, value) for name, value in VALUES.items() if value in found}
     assert leaks == {}
@@ -62,7 +62,7 @@ STRICTLY: dict[str, Way] = {
 
 
 @pytest.mark.parametrize("way", STRICTLY)
-def test_strictness_is_for_every_way_out(tmp_path: Path, way: str) -> None:
+def test_strict_applies_to_every_output(tmp_path: Path, way: str) -> None:
     root = written(tmp_path / "root", PLACES["prompt"](WEAK), "nothing")
     found = STRICTLY[way](root, tmp_path / "strict").decode("utf-8", "replace")
     assert "Fox99xq" not in found
@@ -71,7 +71,7 @@ def test_strictness_is_for_every_way_out(tmp_path: Path, way: str) -> None:
         assert "Fox99xq" in WAYS[way](root, tmp_path / "usual").decode("utf-8", "replace")
 
 
-def test_the_report_beside_an_export_says_what_cannot_be_recognised(tmp_path: Path) -> None:
+def test_export_report_lists_what_cannot_be_recognised(tmp_path: Path) -> None:
     root = written(tmp_path / "root", PLACES["prompt"](TEXT), TEXT)
     told = exported("md", "--strict")(root, tmp_path)
     assert b"also for what redaction can miss" in b" ".join(told.split())
@@ -82,7 +82,7 @@ def test_the_report_beside_an_export_says_what_cannot_be_recognised(tmp_path: Pa
 
 
 @pytest.mark.parametrize("way", ["redact", "md", "html", "json", "jsonl", "trace", "hook"])
-def test_the_test_would_see_it(tmp_path: Path, way: str) -> None:
+def test_test_detects_leaks(tmp_path: Path, way: str) -> None:
     harmless = "a word that is nobodys secret"
     root = written(tmp_path, [*PLACES["prompt"](harmless), spoken("user", "x")], harmless)
     assert harmless in WAYS[way](root, tmp_path / "scratch").decode("utf-8", "replace")

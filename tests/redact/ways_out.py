@@ -41,7 +41,7 @@ Way = Callable[[Path, Path], bytes]
 
 
 def spoken(role: str, content: Any, **more: Any) -> Line:
-    """Returns a line in which somebody says something."""
+    """Return a line in which somebody says something."""
     message: Line = {"role": role, "content": content}
     if role == "assistant":
         message |= {"id": f"msg_{len(str(content))}", "model": "claude-opus-4-5"}
@@ -49,7 +49,7 @@ def spoken(role: str, content: Any, **more: Any) -> Line:
 
 
 def called(text: str, given: Any, answered: Any, view: Any = None) -> Iterator[Line]:
-    """Yields a call and its result."""
+    """Yield a call and its result."""
     name = f"toolu_{abs(hash((text, str(given)))):x}"
     call = {"type": "tool_use", "id": name, "name": "Bash", "input": given}
     result = {"type": "tool_result", "tool_use_id": name, "content": answered}
@@ -58,14 +58,14 @@ def called(text: str, given: Any, answered: Any, view: Any = None) -> Iterator[L
 
 
 def patch_of(text: str) -> Line:
-    """Returns what the client notes of an edit."""
+    """Return what the client notes of an edit."""
     lines = [f"+{line}" for line in text.split("\n")]
     hunk = {"oldStart": 1, "oldLines": 0, "newStart": 1, "newLines": len(lines), "lines": lines}
     return {"filePath": "/x/a.py", "structuredPatch": [hunk], "originalFile": text}
 
 
 def hook_note(text: str) -> Line:
-    """Returns what a hook printed."""
+    """Return what a hook printed."""
     return {
         "type": "attachment",
         "attachment": {"type": "hook_success", "hookName": "Stop", "stdout": text, "command": text},
@@ -112,7 +112,7 @@ PLACES: dict[str, Place] = {
 
 
 def titles(text: str) -> Iterator[Line]:
-    """Yields lines that name the session."""
+    """Yield lines that name the session."""
     yield {"type": "custom-title", "customTitle": text}
     yield {"type": "ai-title", "aiTitle": text}
     yield {"type": "agent-name", "agentName": text}
@@ -121,13 +121,13 @@ def titles(text: str) -> Iterator[Line]:
 
 
 def known_fields(text: str) -> Iterator[Line]:
-    """Yields a line of every kind that is known, each field of it filled."""
+    """Yield a line of every kind that is known, each field of it filled."""
     for line in KNOWN_LINES.read_text(encoding="utf-8").splitlines():
         yield filled(json.loads(line), text)
 
 
 def filled(value: Any, text: str) -> Any:
-    """Returns a value with a text wherever it holds nothing."""
+    """Return a value with a text wherever it holds nothing."""
     if isinstance(value, dict):
         return {k: filled(one, text) for k, one in value.items() if k not in LINKS or one}
     if isinstance(value, list):
@@ -136,7 +136,7 @@ def filled(value: Any, text: str) -> Any:
 
 
 def chained(lines: Iterable[Line], session: str, **more: Any) -> Iterator[bytes]:
-    """Yields lines, each the child of the one before it."""
+    """Yield lines, each the child of the one before it."""
     parent = None
     for number, line in enumerate(lines):
         uuid = f"00000000-0000-4000-8000-{number:012x}"
@@ -147,7 +147,7 @@ def chained(lines: Iterable[Line], session: str, **more: Any) -> Iterator[bytes]
 
 
 def everywhere(text: str) -> Iterator[Line]:
-    """Yields lines that hold a text wherever one can stand."""
+    """Yield lines that hold a text wherever one can stand."""
     yield from titles(text)
     for place in PLACES.values():
         yield from place(text)
@@ -156,7 +156,7 @@ def everywhere(text: str) -> Iterator[Line]:
 
 
 def written(root: Path, lines: Iterable[Line], beside: str, name: str = "-srv-shop") -> Path:
-    """Writes an archive of one session with an agent; a text stands in all that lies beside."""
+    """Write an archive of one session with an agent; a text stands in all that lies beside."""
     folder = root / "projects" / name
     own = folder / SESSION
     (own / "subagents").mkdir(parents=True)
@@ -174,7 +174,7 @@ def written(root: Path, lines: Iterable[Line], beside: str, name: str = "-srv-sh
 
 
 def exported(format_: str, *extra: str) -> Way:
-    """Returns what `plait export` writes into a folder, and what it says of it."""
+    """Return what `plait export` writes into a folder, and what it says of it."""
 
     def way(root: Path, scratch: Path) -> bytes:
         arguments = ("--format", format_, "--depth", "all", "-o", str(scratch / "out"), *extra)
@@ -185,7 +185,7 @@ def exported(format_: str, *extra: str) -> Way:
 
 
 def commanded(*arguments: str, said: bytes = b"") -> bytes:
-    """Returns what a command prints, on both ways."""
+    """Return what a command prints, on both ways."""
     done = subprocess.run(
         [sys.executable, "-m", "plait", *arguments], input=said, capture_output=True, check=False
     )
@@ -194,7 +194,7 @@ def commanded(*arguments: str, said: bytes = b"") -> bytes:
 
 
 def all_of(folder: Path) -> bytes:
-    """Returns the names and the bytes of all files, what is packed in them too."""
+    """Return the names and the bytes of all files, what is packed in them too."""
     found = io.BytesIO()
     for path in sorted(folder.rglob("*")):
         found.write(f"{path.relative_to(folder)}\n".encode())
@@ -204,7 +204,7 @@ def all_of(folder: Path) -> bytes:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Returns bytes, followed by what is packed in them."""
+    """Return bytes, followed by what is packed in them."""
     parts = [data, *(text for _, _, text in packed_in(data))]
     with suppress(zlib.error):
         parts.append(zlib.decompress(data))
@@ -235,7 +235,7 @@ def _checked(*extra: str) -> Way:
 
 
 def shared(format_: str, more: str = "") -> Way:
-    """Returns what the page hands out."""
+    """Return what the page hands out."""
 
     def way(root: Path, scratch: Path) -> bytes:
         with bare(root, scratch / "index") as server:
@@ -252,7 +252,7 @@ def shared(format_: str, more: str = "") -> Way:
 
 
 def traced(*extra: str) -> Way:
-    """Returns what is sent as traces."""
+    """Return what is sent as traces."""
 
     def way(root: Path, scratch: Path) -> bytes:
         scratch.mkdir(exist_ok=True)
@@ -265,7 +265,7 @@ def traced(*extra: str) -> Way:
 
 
 def hooked(redactor: Callable[[], Redactor] = Redactor) -> Way:
-    """Returns what the hook sends, and its log."""
+    """Return what the hook sends, and its log."""
 
     def way(root: Path, scratch: Path) -> bytes:
         log = next(root.rglob(f"{SESSION}.jsonl"))

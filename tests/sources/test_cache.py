@@ -1,4 +1,4 @@
-"""Where translations lie: bounded, made anew where the source changed, and of backups too."""
+"""The translation cache: bounded, refreshed on change, and used for backups."""
 
 import os
 import time
@@ -37,7 +37,7 @@ def sizes(folder: Path) -> list[int]:
     return [path.stat().st_size for path in (folder / VERSION).rglob("*.jsonl")]
 
 
-def test_translations_take_no_more_than_their_share(tmp_path: Path) -> None:
+def test_translation_cache_is_bounded(tmp_path: Path) -> None:
     logs = make_logs(tmp_path, 6)
     read_one_after_the_other(tmp_path / "all", logs, 1 << 30)
     assert len(sizes(tmp_path / "all")) == 6
@@ -48,7 +48,7 @@ def test_translations_take_no_more_than_their_share(tmp_path: Path) -> None:
     assert CodexLog(5).id in left and CodexLog(0).id not in left
 
 
-def test_what_a_process_has_translated_stays_while_it_runs(tmp_path: Path) -> None:
+def test_translations_in_use_are_not_evicted(tmp_path: Path) -> None:
     logs = make_logs(tmp_path, 4)
     translations = TranslationCache(tmp_path / "cache", 1)
     found = find_sources(logs, translations).sessions
@@ -65,7 +65,7 @@ def test_translations_of_an_earlier_form_are_deleted(tmp_path: Path) -> None:
     assert not old.exists()
 
 
-def test_a_log_that_was_evicted_is_translated_again(tmp_path: Path) -> None:
+def test_evicted_log_is_translated_again(tmp_path: Path) -> None:
     make_logs(tmp_path, 1)
     archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
     (session,) = archive.sessions
@@ -81,7 +81,7 @@ def open_with_store(tmp_path: Path) -> Archive:
     return Archive(roots, translations=tmp_path / "cache", store=tmp_path / "store")
 
 
-def test_a_session_that_only_a_backup_has_is_translated(tmp_path: Path) -> None:
+def test_backup_only_session_is_translated(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1").prompt("two").answer("2")
     log.add("event_msg", type="thread_rolled_back", num_turns=1)
     path = log.prompt("three").answer("3").write(tmp_path)

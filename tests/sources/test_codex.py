@@ -1,4 +1,4 @@
-"""Codex: prompts and usage of two logs in one, and every form of branch."""
+"""Codex: two logs in one file, usage, and every form of branch."""
 
 import json
 import sqlite3
@@ -22,7 +22,7 @@ def test_text_comes_from_one_of_the_two_logs(tmp_path: Path) -> None:
     assert session.conversations.active.markdown().count("built") == 1
 
 
-def test_usage_is_counted_once_a_request(tmp_path: Path) -> None:
+def test_usage_is_counted_once_per_request(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1", 100, 40)
     log.add("event_msg", type="token_count", info=None)  # news of rate limits alone
     log.lines.append(log.lines[-2])  # the same total again
@@ -32,7 +32,7 @@ def test_usage_is_counted_once_a_request(tmp_path: Path) -> None:
     assert (tokens.input, tokens.cache_read, tokens.output) == (100, 50, 14)
 
 
-def test_a_rollback_leaves_a_branch(tmp_path: Path) -> None:
+def test_rollback_leaves_a_branch(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1").prompt("two").answer("2")
     log.add("event_msg", type="thread_rolled_back", num_turns=1)
     log.prompt("three").answer("3").write(tmp_path)
@@ -41,7 +41,7 @@ def test_a_rollback_leaves_a_branch(tmp_path: Path) -> None:
     assert branches(session) == [["two"]]
 
 
-def test_a_rollback_is_a_branch_with_nothing_after_it_too(tmp_path: Path) -> None:
+def test_rollback_without_a_new_prompt_is_a_branch(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1").prompt("two").answer("2").prompt("three")
     log.answer("3")
     log.add("event_msg", type="thread_rolled_back", num_turns=2)
@@ -55,7 +55,7 @@ def test_a_rollback_is_a_branch_with_nothing_after_it_too(tmp_path: Path) -> Non
     assert branches(session) == [["two", "three"]]
 
 
-def test_a_copying_fork_is_billed_once(tmp_path: Path) -> None:
+def test_copying_fork_is_billed_once(tmp_path: Path) -> None:
     origin = CodexLog(1).prompt("one").answer("1", 100)
     origin.write(tmp_path)
     fork = CodexLog(2, forked_from_id=origin.id)
@@ -72,7 +72,7 @@ def test_a_copying_fork_is_billed_once(tmp_path: Path) -> None:
     assert tokens.total_input == 160
 
 
-def test_a_fork_by_reference_continues_the_other_file(tmp_path: Path) -> None:
+def test_fork_by_reference_continues_the_other_file(tmp_path: Path) -> None:
     origin = CodexLog(1).prompt("one").answer("1", 100)
     end = origin.write(tmp_path).stat().st_size
     origin.prompt("elsewhere").answer("x", 50).write(tmp_path)
@@ -86,7 +86,7 @@ def test_a_fork_by_reference_continues_the_other_file(tmp_path: Path) -> None:
     assert archive.usage("agent").totals.total.tokens.total_input == 210
 
 
-def test_a_reverted_thread_keeps_what_it_left(tmp_path: Path) -> None:
+def test_reverted_thread_keeps_its_abandoned_part(tmp_path: Path) -> None:
     first = CodexLog(1).prompt("one").answer("1")
     end = first.write(tmp_path).stat().st_size
     first.prompt("two").answer("2").write(tmp_path)
@@ -101,7 +101,7 @@ def test_a_reverted_thread_keeps_what_it_left(tmp_path: Path) -> None:
     }
 
 
-def test_packed_rollouts_are_the_same_session(tmp_path: Path) -> None:
+def test_compressed_rollout_is_the_same_session(tmp_path: Path) -> None:
     path = CodexLog().prompt("one").answer("1").write(tmp_path)
     packed = path.with_name(f"{path.name}.zst")
     packed.write_bytes(zstd.compress(path.read_bytes()))
@@ -112,7 +112,7 @@ def test_packed_rollouts_are_the_same_session(tmp_path: Path) -> None:
     assert prompts(session) == ["one"]
 
 
-def test_a_sub_agent_belongs_to_its_thread(tmp_path: Path) -> None:
+def test_sub_agent_belongs_to_its_thread(tmp_path: Path) -> None:
     parent, child = CodexLog(1).prompt("ask"), CodexLog(2)
     parent.add(
         "response_item", type="function_call", name="spawn_agent", call_id="c1", arguments="{}"
@@ -189,7 +189,7 @@ def test_every_line_is_accounted_for(tmp_path: Path) -> None:
     assert len(found.broken) == 2
 
 
-def test_a_lost_line_is_told(tmp_path: Path) -> None:
+def test_missing_ordinal_is_a_finding(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1")
     log.write(tmp_path)
     archive = open_archive(tmp_path / ".codex", tmp_path / "cache")
@@ -209,7 +209,7 @@ def test_a_rollback_to_the_start(tmp_path: Path) -> None:
     assert branches(session) == [["one"]]
 
 
-def test_a_rollback_reaches_behind_a_compaction(tmp_path: Path) -> None:
+def test_rollback_to_before_a_compaction(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1").prompt("two").answer("2")
     log.add("compacted", message="so far", replacement_history=[])
     log.prompt("three").answer("3")
@@ -220,7 +220,7 @@ def test_a_rollback_reaches_behind_a_compaction(tmp_path: Path) -> None:
     assert branches(session) == [["two", "three"]]
 
 
-def test_a_prompt_with_a_picture_is_a_prompt(tmp_path: Path) -> None:
+def test_prompt_with_an_image_is_a_prompt(tmp_path: Path) -> None:
     log = CodexLog()
     content = [
         {"type": "input_text", "text": "what is this?"},
@@ -243,7 +243,7 @@ def copy_into(fork: CodexLog, origin: CodexLog, kinds: tuple[str, ...] = ()) -> 
     fork.total = origin.total
 
 
-def test_a_fork_of_a_fork_is_billed_once(tmp_path: Path) -> None:
+def test_fork_of_a_fork_is_billed_once(tmp_path: Path) -> None:
     first = CodexLog(1).prompt("one").answer("1", 100)
     second = CodexLog(2, forked_from_id=first.id)
     second.lines = second.lines[:1]
@@ -260,7 +260,7 @@ def test_a_fork_of_a_fork_is_billed_once(tmp_path: Path) -> None:
     assert prompts(archive.sessions[-1]) == ["one", "two", "three"]
 
 
-def test_a_fork_may_leave_out_what_was_only_shown(tmp_path: Path) -> None:
+def test_fork_may_omit_display_only_items(tmp_path: Path) -> None:
     origin = CodexLog(1).prompt("one")
     origin.add("event_msg", type="agent_reasoning", text="hm")
     origin.answer("1", 100).write(tmp_path)
@@ -274,7 +274,7 @@ def test_a_fork_may_leave_out_what_was_only_shown(tmp_path: Path) -> None:
     assert prompts(archive.sessions[-1]) == ["one", "one"]
 
 
-def test_a_stretch_of_another_file_may_end_at_an_ordinal(tmp_path: Path) -> None:
+def test_inherited_range_may_end_at_an_ordinal(tmp_path: Path) -> None:
     origin = CodexLog(1).prompt("one").answer("1").prompt("elsewhere").answer("x")
     origin.lines = [
         dict(line) | {"ordinal": number}
@@ -302,7 +302,7 @@ def test_paginated_threads_show_prompts_as_items(tmp_path: Path) -> None:
     assert prompts(session) == ["<b>bold</b> question"]
 
 
-def test_an_archived_copy_is_the_same_session(tmp_path: Path) -> None:
+def test_archived_copy_is_the_same_session(tmp_path: Path) -> None:
     path = CodexLog().prompt("one").answer("1").write(tmp_path)
     (tmp_path / ".codex/archived_sessions").mkdir()
     (tmp_path / ".codex/archived_sessions" / path.name).write_bytes(path.read_bytes())
@@ -320,7 +320,7 @@ def test_two_files_of_one_thread_with_other_names_are_both_read(tmp_path: Path) 
     assert sorted(prompts(session)[0] for session in found) == ["one", "two"]
 
 
-def test_a_reverted_thread_has_the_title_of_its_thread(tmp_path: Path) -> None:
+def test_reverted_thread_keeps_the_title(tmp_path: Path) -> None:
     log = CodexLog(1).prompt("one").answer("1")
     log.write(tmp_path, "_019e7583-0b33-7912-a209-4c0407cfa2ff")
     index = [{"id": log.id, "thread_name": "The shop"}]
@@ -329,7 +329,7 @@ def test_a_reverted_thread_has_the_title_of_its_thread(tmp_path: Path) -> None:
     assert session.title == "The shop"
 
 
-def test_a_name_in_the_database_is_a_title(tmp_path: Path) -> None:
+def test_name_in_the_database_is_the_title(tmp_path: Path) -> None:
     log = CodexLog(1).prompt("one").answer("1")
     log.write(tmp_path)
     with closing(sqlite3.connect(tmp_path / ".codex/state_5.sqlite")) as base:
@@ -340,7 +340,7 @@ def test_a_name_in_the_database_is_a_title(tmp_path: Path) -> None:
     assert session.title == "The shop"
 
 
-def test_a_review_is_a_sub_agent_of_its_thread(tmp_path: Path) -> None:
+def test_review_is_a_sub_agent(tmp_path: Path) -> None:
     parent = CodexLog(1).prompt("ask").answer("done")
     parent.write(tmp_path)
     child = CodexLog(2, source={"subagent": "review"}, parent_thread_id=parent.id)
@@ -350,7 +350,7 @@ def test_a_review_is_a_sub_agent_of_its_thread(tmp_path: Path) -> None:
     assert "fine" in agent.markdown()
 
 
-def test_news_of_a_sub_agent_join_it_to_its_call(tmp_path: Path) -> None:
+def test_sub_agent_events_join_it_to_its_call(tmp_path: Path) -> None:
     parent, thread = CodexLog(1).prompt("ask"), THREAD.format(2)
     call = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
     parent.add("response_item", **call)
@@ -367,7 +367,7 @@ def test_news_of_a_sub_agent_join_it_to_its_call(tmp_path: Path) -> None:
     assert agent.call == "c1"
 
 
-def test_a_compaction_shows_what_is_new_and_keeps_the_rest(tmp_path: Path) -> None:
+def test_compaction_shows_new_items_and_keeps_the_rest(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1")
     history = [
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
@@ -383,7 +383,7 @@ def test_a_compaction_shows_what_is_new_and_keeps_the_rest(tmp_path: Path) -> No
     assert archive.graph().account.rungs == {"compaction": 1}
 
 
-def test_calls_without_an_output_of_their_own_have_ended(tmp_path: Path) -> None:
+def test_calls_without_their_own_output_are_complete(tmp_path: Path) -> None:
     log = CodexLog().prompt("one")
     log.add("response_item", type="web_search_call", status="completed", action={"query": "cats"})
     log.add(
@@ -394,7 +394,7 @@ def test_calls_without_an_output_of_their_own_have_ended(tmp_path: Path) -> None
     assert [call.outcome for call in session.turns[-1].calls] == ["ok", "ok"]
 
 
-def test_totals_that_jump_without_a_request_bill_nothing(tmp_path: Path) -> None:
+def test_total_that_jumps_without_a_request_is_not_billed(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1", 100, 0)
     window = {
         "total_token_usage": {"total_tokens": 272_000},

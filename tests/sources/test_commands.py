@@ -1,4 +1,4 @@
-"""Every command on a session of every agent: it works, or says in one sentence why it cannot."""
+"""Every command on a session of every agent works, or says why not."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Copilot CLI: events and their parents, rewinds, sub-agents in line, and where tokens come from."""
+"""Copilot CLI: events and parents, rewinds, inline sub-agents, and sources of token counts."""
 
 import json
 import sqlite3
@@ -46,7 +46,7 @@ TALK = [
 ]
 
 
-def test_an_event_that_points_back_begins_a_branch(tmp_path: Path) -> None:
+def test_event_with_an_earlier_parent_begins_a_branch(tmp_path: Path) -> None:
     rewind = event(5, 4, "session.snapshot_rewind", upToEventId="e3", eventIds=["e3", "e4"])
     lines = [*TALK, rewind, event(6, 2, "user.message", content="three")]
     write_lines(tmp_path / "s/c/events.jsonl", lines)
@@ -55,7 +55,7 @@ def test_an_event_that_points_back_begins_a_branch(tmp_path: Path) -> None:
     assert branches(session) == [["two"]]
 
 
-def test_a_sub_agent_stands_in_the_same_file(tmp_path: Path) -> None:
+def test_sub_agent_is_in_the_same_file(tmp_path: Path) -> None:
     request = [{"toolCallId": "t", "name": "task", "arguments": {"prompt": "look"}}]
     lines = [
         *TALK[:2],
@@ -72,7 +72,7 @@ def test_a_sub_agent_stands_in_the_same_file(tmp_path: Path) -> None:
     assert prompts(session) == ["one"]
 
 
-def test_a_resumed_session_contains_what_was_counted_before(tmp_path: Path) -> None:
+def test_resumed_totals_include_earlier_runs(tmp_path: Path) -> None:
     lines = [*TALK, event(5, 4, "session.shutdown", **metrics(101))]
     lines += [event(6, 5, "session.resume"), event(7, 6, "session.shutdown", **metrics(151))]
     write_lines(tmp_path / "s/c/events.jsonl", lines)
@@ -80,7 +80,7 @@ def test_a_resumed_session_contains_what_was_counted_before(tmp_path: Path) -> N
     assert archive.usage("agent").totals.total.tokens.total_input == 151
 
 
-def test_the_database_has_tokens_request_by_request(tmp_path: Path) -> None:
+def test_database_has_tokens_per_request(tmp_path: Path) -> None:
     lines = [*TALK, event(5, 4, "session.shutdown", **metrics(999))]
     write_lines(tmp_path / "copilot/session-state/c/events.jsonl", lines)
     with closing(sqlite3.connect(tmp_path / "copilot/session-store.db")) as base:
@@ -113,7 +113,7 @@ def _answers(archive: Archive) -> Iterator[tuple[str | None, Tokens]]:
             yield response.id, response.tokens
 
 
-def test_titles_lie_beside_the_events_and_old_files_are_flat(tmp_path: Path) -> None:
+def test_titles_beside_events_and_old_flat_files(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "s/c/events.jsonl", TALK)
     path.with_name("workspace.yaml").write_text("id: c\nsummary: The shop\n")
     old = START | {"data": {"sessionId": "old"}}
@@ -132,7 +132,7 @@ def test_compaction(tmp_path: Path) -> None:
     assert "so far" in session.conversations.active.markdown()
 
 
-def test_a_rewind_with_nothing_after_it_is_a_branch(tmp_path: Path) -> None:
+def test_rewind_without_a_new_prompt_is_a_branch(tmp_path: Path) -> None:
     rewind = event(5, 4, "session.snapshot_rewind", upToEventId="e3", eventIds=["e3", "e4"])
     write_lines(tmp_path / "s/c/events.jsonl", [*TALK, rewind])
     (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
@@ -140,7 +140,7 @@ def test_a_rewind_with_nothing_after_it_is_a_branch(tmp_path: Path) -> None:
     assert branches(session) == [["two"]]
 
 
-def test_a_rewind_without_a_list_and_one_that_names_the_rewind(tmp_path: Path) -> None:
+def test_forms_of_rewind_events(tmp_path: Path) -> None:
     rewind = event(5, 4, "session.snapshot_rewind", upToEventId="e3", eventsRemoved=2)
     more = [event(6, 5, "user.message", content="three")]
     more += [event(7, 6, "assistant.message", messageId="m3", content="3", model="m")]
@@ -150,7 +150,7 @@ def test_a_rewind_without_a_list_and_one_that_names_the_rewind(tmp_path: Path) -
     assert branches(session) == [["two"]]
 
 
-def test_a_cleared_context_begins_anew(tmp_path: Path) -> None:
+def test_cleared_context_starts_a_new_root(tmp_path: Path) -> None:
     clear = event(5, 4, "session.context_cleared", messagesCleared=4)
     more = [event(6, 5, "user.message", content="three")]
     more += [event(7, 6, "assistant.message", messageId="m3", content="3", model="m")]
@@ -160,7 +160,7 @@ def test_a_cleared_context_begins_anew(tmp_path: Path) -> None:
     assert branches(session) == [["one", "two"]]
 
 
-def test_a_checkpoint_counts_a_run_that_never_ended(tmp_path: Path) -> None:
+def test_checkpoint_counts_an_unfinished_run(tmp_path: Path) -> None:
     usage = {"inputTokens": 40, "outputTokens": 2, "cacheReadTokens": 10}
     row = {"provider": None, "modelId": "m", "metrics": {"usage": usage}}
     for checkpoint in (
@@ -173,7 +173,7 @@ def test_a_checkpoint_counts_a_run_that_never_ended(tmp_path: Path) -> None:
         assert archive.usage("agent").totals.total.tokens.total_input == 80
 
 
-def test_requests_that_were_kept_as_events_are_not_counted_again_at_the_end(tmp_path: Path) -> None:
+def test_requests_logged_as_events_are_not_counted_again_at_shutdown(tmp_path: Path) -> None:
     used = {"model": "m", "inputTokens": 30, "outputTokens": 2}
     lines = [*TALK, event(5, 4, "assistant.usage", **used)]
     lines += [event(6, 5, "session.shutdown", **metrics(30))]
@@ -204,7 +204,7 @@ def details(sent: int, read: int, received: int) -> dict[str, Any]:
     return {name: {"tokenCount": count} for name, count in counts.items()}
 
 
-def test_what_the_client_tells_is_shown(tmp_path: Path) -> None:
+def test_client_notices_are_shown(tmp_path: Path) -> None:
     lines = [
         *TALK,
         event(5, 4, "session.handoff", summary="it was begun in the cloud"),
@@ -225,7 +225,7 @@ def test_a_session_whose_first_line_is_damaged(tmp_path: Path) -> None:
     assert prompts(session) == ["one", "two"]
 
 
-def test_an_autopilot_is_no_person(tmp_path: Path) -> None:
+def test_autopilot_prompts_are_not_typed(tmp_path: Path) -> None:
     go_on = event(5, 4, "user.message", content="go on", isAutopilotContinuation=True)
     write_lines(tmp_path / "s/c/events.jsonl", [*TALK, go_on])
     (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
@@ -244,7 +244,7 @@ def test_units_are_shown_as_units(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert json.loads(capfd.readouterr().out)["totals"]["agent_units"] == 2
 
 
-def test_many_short_requests_are_not_priced_as_a_long_one(tmp_path: Path) -> None:
+def test_many_short_requests_do_not_use_the_long_context_price(tmp_path: Path) -> None:
     end = metrics(1_000_001)
     sums = end["modelMetrics"].pop("m") | {"requests": {"count": 20}}
     end["modelMetrics"]["claude-sonnet-4.5"] = sums

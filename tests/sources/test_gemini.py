@@ -1,4 +1,4 @@
-"""Gemini CLI: the replay of messages, rewinds, checkpoints and sub-agents."""
+"""Gemini CLI: replayed messages, rewinds, checkpoints and sub-agents."""
 
 import json
 import os
@@ -22,7 +22,7 @@ TALK += [said(4, "gemini", "2", 20)]
 PLACE = "logs/tmp/p/chats/session-2026-10-01T10-00-g.jsonl"
 
 
-def test_a_message_that_is_written_again_counts_once(tmp_path: Path) -> None:
+def test_repeated_message_counts_once(tmp_path: Path) -> None:
     lines = [HEADER, TALK[0], said(2, "gemini", ""), TALK[1], TALK[1]]
     write_lines(tmp_path / PLACE, lines)
     archive = open_archive(tmp_path / "logs", tmp_path / "cache")
@@ -31,7 +31,7 @@ def test_a_message_that_is_written_again_counts_once(tmp_path: Path) -> None:
     assert prompts(archive.sessions[0]) == ["one"]
 
 
-def test_a_rewind_leaves_a_branch(tmp_path: Path) -> None:
+def test_rewind_leaves_a_branch(tmp_path: Path) -> None:
     lines = [HEADER, *TALK, {"$rewindTo": "m3"}, said(5, "user", "three"), said(6, "gemini", "3")]
     write_lines(tmp_path / PLACE, lines)
     (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
@@ -39,7 +39,7 @@ def test_a_rewind_leaves_a_branch(tmp_path: Path) -> None:
     assert branches(session) == [["two"]]
 
 
-def test_a_checkpoint_is_a_compaction(tmp_path: Path) -> None:
+def test_checkpoint_is_a_compaction(tmp_path: Path) -> None:
     new = [said(5, "user", "what happened so far"), said(6, "gemini", "yes")]
     lines = [HEADER, *TALK, {"$set": {"messages": new, "summary": "The shop"}}]
     write_lines(tmp_path / PLACE, [*lines, said(7, "user", "three"), said(8, "gemini", "3")])
@@ -49,7 +49,7 @@ def test_a_checkpoint_is_a_compaction(tmp_path: Path) -> None:
     assert session.title == "The shop"
 
 
-def test_a_document_and_its_lines_are_one_session(tmp_path: Path) -> None:
+def test_json_and_jsonl_are_one_session(tmp_path: Path) -> None:
     path = tmp_path / PLACE
     path.parent.mkdir(parents=True)
     path.with_suffix(".json").write_text(json.dumps(HEADER | {"messages": TALK[:2]}))
@@ -61,7 +61,7 @@ def test_a_document_and_its_lines_are_one_session(tmp_path: Path) -> None:
     assert prompts(session) == ["one"]
 
 
-def test_a_sub_agent_lies_in_the_folder_of_its_session(tmp_path: Path) -> None:
+def test_sub_agent_is_in_its_sessions_folder(tmp_path: Path) -> None:
     call = {"id": "c", "name": "explore", "args": {}, "status": "success", "agentId": "a"}
     write_lines(tmp_path / PLACE, [HEADER, TALK[0], TALK[1] | {"toolCalls": [call]}])
     child = HEADER | {"sessionId": "a", "kind": "subagent"}
@@ -71,21 +71,21 @@ def test_a_sub_agent_lies_in_the_folder_of_its_session(tmp_path: Path) -> None:
     assert [turn.prompt for turn in agent.turns if turn.prompt] == ["look"]
 
 
-def test_directories_come_from_the_list_of_projects(tmp_path: Path) -> None:
+def test_directories_come_from_the_project_list(tmp_path: Path) -> None:
     write_lines(tmp_path / PLACE, [HEADER, *TALK])
     (tmp_path / "logs/projects.json").write_text('{"projects": {"/home/me/shop": "p"}}')
     (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
     assert session.origin is not None and session.origin.cwd == "/home/me/shop"
 
 
-def test_a_rewind_with_nothing_after_it_is_a_branch(tmp_path: Path) -> None:
+def test_rewind_without_a_new_prompt_is_a_branch(tmp_path: Path) -> None:
     for name, left in (("m3", ["one"]), ("unknown", [])):
         write_lines(tmp_path / PLACE, [HEADER, *TALK, {"$rewindTo": name}])
         (session,) = open_archive(tmp_path / "logs", tmp_path / name).sessions
         assert prompts(session) == left
 
 
-def test_a_message_may_come_again_after_it_was_taken_back(tmp_path: Path) -> None:
+def test_message_may_return_after_a_rewind(tmp_path: Path) -> None:
     write_lines(
         tmp_path / PLACE, [HEADER, *TALK, {"$rewindTo": "m3"}, TALK[2], said(5, "gemini", "x", 5)]
     )
@@ -95,7 +95,7 @@ def test_a_message_may_come_again_after_it_was_taken_back(tmp_path: Path) -> Non
     assert archive.usage("agent").totals.total.tokens.input == 35
 
 
-def test_what_a_checkpoint_keeps_stays_in_the_context(tmp_path: Path) -> None:
+def test_checkpoint_keeps_its_messages_in_context(tmp_path: Path) -> None:
     summary = said(5, "user", "the summary")
     checkpoint = {"$set": {"messages": [summary, TALK[2], TALK[3]]}}
     write_lines(tmp_path / PLACE, [HEADER, *TALK, checkpoint, said(6, "user", "three")])
@@ -104,7 +104,7 @@ def test_what_a_checkpoint_keeps_stays_in_the_context(tmp_path: Path) -> None:
     assert kept(archive) == ["two", "2"]
 
 
-def test_an_output_that_was_shortened_is_shown_as_it_was_too(tmp_path: Path) -> None:
+def test_shortened_output_is_also_shown_in_full(tmp_path: Path) -> None:
     def call(output: str) -> dict[str, Any]:
         response = {"functionResponse": {"id": "c", "response": {"output": output}}}
         made = {"id": "c", "name": "ls", "args": {}, "status": "success", "result": [response]}
@@ -117,14 +117,14 @@ def test_an_output_that_was_shortened_is_shown_as_it_was_too(tmp_path: Path) -> 
     assert "a long output" in text and "(shortened)" in text
 
 
-def test_a_header_can_hold_messages_and_a_damaged_one_is_done_without(tmp_path: Path) -> None:
+def test_header_with_messages_and_damaged_header(tmp_path: Path) -> None:
     write_lines(tmp_path / PLACE, [HEADER | {"messages": TALK[:2]}, *TALK[2:]])
     write_lines(tmp_path / "logs/tmp/q/chats/session-2026-10-01T10-00-h.jsonl", ["{torn", *TALK])
     found = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
     assert [prompts(session) for session in found] == [["one", "two"]] * 2
 
 
-def test_lines_win_over_the_document_that_was_converted_to_them(tmp_path: Path) -> None:
+def test_jsonl_wins_over_the_converted_json(tmp_path: Path) -> None:
     path = write_lines(tmp_path / PLACE, [HEADER, *TALK])
     path.with_suffix(".json").write_text(json.dumps(HEADER | {"messages": TALK[:2]}))
     os.utime(path, (1, 1))
@@ -132,7 +132,7 @@ def test_lines_win_over_the_document_that_was_converted_to_them(tmp_path: Path) 
     assert prompts(session) == ["one", "two"]
 
 
-def test_messages_that_silently_left_are_told(tmp_path: Path) -> None:
+def test_silently_removed_messages_are_a_finding(tmp_path: Path) -> None:
     write_lines(tmp_path / PLACE, [HEADER, *TALK, {"$set": {"messages": TALK[2:]}}])
     (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
     assert "2 messages removed from the context" in shown(session)

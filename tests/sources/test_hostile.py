@@ -1,4 +1,4 @@
-"""Hostile logs of other agents: nothing but Plait's own errors, and every line accounted for."""
+"""Hostile logs of other agents: only Plait's own errors, and every line accounted for."""
 
 import json
 import random
@@ -117,7 +117,7 @@ def test_lines_with_anything_in_them(source: str, count: int, tmp_path: Path) ->
     assert len(translated) + broken == len(made)
 
 
-def test_a_file_that_is_cut_off_anywhere(tmp_path: Path) -> None:
+def test_file_truncated_anywhere(tmp_path: Path) -> None:
     log = CodexLog().prompt("one").answer("1")
     data = log.write(tmp_path / "full").read_bytes()
     for number, size in enumerate(range(1, len(data), 97)):
@@ -170,7 +170,7 @@ def test_a_database_of_another_schema(name: str, tmp_path: Path) -> None:
     read_all(open_archive(folder, tmp_path / "cache"))
 
 
-def test_a_database_that_is_locked_or_no_database(tmp_path: Path) -> None:
+def test_locked_database_or_other_file(tmp_path: Path) -> None:
     folder = tmp_path / "opencode"
     folder.mkdir()
     path = folder / "opencode.db"

@@ -1,4 +1,4 @@
-"""OpenCode: rows of a database or files, forks by copy, reverts, sub-agents and compactions."""
+"""OpenCode: database rows or files, forks by copy, reverts, sub-agents and compactions."""
 
 import json
 import sqlite3
@@ -56,7 +56,7 @@ class Store:
         return first
 
 
-def test_a_fork_by_copy_is_billed_once(tmp_path: Path) -> None:
+def test_fork_by_copy_is_billed_once(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         for session in ("ses_1", "ses_2"):
@@ -71,7 +71,7 @@ def test_a_fork_by_copy_is_billed_once(tmp_path: Path) -> None:
     assert (tokens.input, tokens.cache_read, tokens.output) == (20, 8, 6)
 
 
-def test_a_revert_is_where_the_session_stands(tmp_path: Path) -> None:
+def test_revert_is_the_resume_point(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         store.turn("ses_1", 1_790_000_000_000, "one", "1")
@@ -83,7 +83,7 @@ def test_a_revert_is_where_the_session_stands(tmp_path: Path) -> None:
     assert branches(session) == [["two"]]
 
 
-def test_a_sub_agent_belongs_to_the_call_that_sent_it(tmp_path: Path) -> None:
+def test_sub_agent_belongs_to_its_call(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         store.session("ses_1")
@@ -100,7 +100,7 @@ def test_a_sub_agent_belongs_to_the_call_that_sent_it(tmp_path: Path) -> None:
     assert [turn.prompt for turn in agent.turns if turn.prompt] == ["look"]
 
 
-def test_only_a_compaction_that_ended_counts(tmp_path: Path) -> None:
+def test_only_a_finished_compaction_counts(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         store.session("ses_1")
@@ -117,7 +117,7 @@ def test_only_a_compaction_that_ended_counts(tmp_path: Path) -> None:
     assert archive.graph().account.rungs == {"compaction": 1}
 
 
-def test_files_before_1_2_count_where_the_database_has_no_such_session(tmp_path: Path) -> None:
+def test_files_before_1_2_are_used_without_a_database_session(tmp_path: Path) -> None:
     folder = tmp_path / "opencode"
     for session in ("ses_1", "ses_2"):
         message = {"id": f"msg_{session}", "role": "user", "time": {"created": 1_790_000_000_000}}
@@ -167,7 +167,7 @@ def test_messages_of_version_2(tmp_path: Path) -> None:
     assert archive.usage("agent").totals.total.tokens.output == 3
 
 
-def test_a_revert_may_begin_within_a_message(tmp_path: Path) -> None:
+def test_revert_may_begin_within_a_message(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         store.turn("ses_1", 1_790_000_000_000, "one", "1")
@@ -180,7 +180,7 @@ def test_a_revert_may_begin_within_a_message(tmp_path: Path) -> None:
     assert prompts(session) == ["one", "kept"]
 
 
-def test_a_compaction_keeps_its_tail(tmp_path: Path) -> None:
+def test_compaction_keeps_its_tail(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         store.session("ses_1")
@@ -198,7 +198,7 @@ def test_a_compaction_keeps_its_tail(tmp_path: Path) -> None:
     assert kept(archive)[:2] == ["two", "2"]
 
 
-def test_what_a_part_says_is_shown(tmp_path: Path) -> None:
+def test_all_kinds_of_parts_are_shown(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         store.session("ses_1")
@@ -211,7 +211,7 @@ def test_what_a_part_says_is_shown(tmp_path: Path) -> None:
     assert "look into it" in shown(session) and "too busy" in shown(session)
 
 
-def test_two_agents_may_answer_in_one_millisecond(tmp_path: Path) -> None:
+def test_two_agents_answering_in_one_millisecond(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         store.session("ses_1")
@@ -225,7 +225,7 @@ def test_two_agents_may_answer_in_one_millisecond(tmp_path: Path) -> None:
     assert archive_tokens.responses == 2
 
 
-def test_a_database_in_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+def test_database_in_a_read_only_folder(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         base.execute("PRAGMA journal_mode = WAL")
@@ -240,7 +240,7 @@ def test_a_database_in_a_folder_that_cannot_be_written_to(tmp_path: Path) -> Non
     assert prompts(session) == ["one"]
 
 
-def test_a_locked_database_is_told(tmp_path: Path) -> None:
+def test_locked_database_is_reported(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         store.session("ses_1")
@@ -250,7 +250,7 @@ def test_a_locked_database_is_told(tmp_path: Path) -> None:
         assert archive.discovery.unread == (tmp_path / "opencode/opencode.db",)
 
 
-def test_the_size_of_a_session_is_its_share_of_the_database(tmp_path: Path) -> None:
+def test_session_size_is_its_share_of_the_database(tmp_path: Path) -> None:
     store = Store(tmp_path / "opencode")
     with closing(store.base) as base:
         for session, turns in (("ses_1", 1), ("ses_2", 3)):

@@ -1,4 +1,4 @@
-"""`plait cat` and the page's lines: what the agent wrote, not only what Plait reads."""
+"""`plait cat` and raw lines show what the agent wrote."""
 
 import json
 from contextlib import closing
@@ -21,9 +21,7 @@ def cat(capfd: pytest.CaptureFixture[str], root: Path, *words: str) -> list[str]
     return capfd.readouterr().out.splitlines()
 
 
-def test_cat_prints_the_lines_of_the_agent(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_cat_prints_the_agents_own_lines(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = CodexLog().prompt("one").answer("1").write(tmp_path)
     lines = path.read_text(encoding="utf-8").splitlines()
     root = tmp_path / ".codex"
@@ -35,7 +33,7 @@ def test_cat_prints_the_lines_of_the_agent(
     assert cat(capfd, root, "latest", "--uuid", prompt["uuid"]) == lines[2:3]
 
 
-def test_a_packed_log_is_printed_unpacked(tmp_path: Path) -> None:
+def test_compressed_log_is_printed_uncompressed(tmp_path: Path) -> None:
     path = CodexLog().prompt("one").answer("1").write(tmp_path)
     data = path.read_bytes()
     path.with_name(f"{path.name}.zst").write_bytes(zstd.compress(data))
@@ -47,7 +45,7 @@ def test_a_packed_log_is_printed_unpacked(tmp_path: Path) -> None:
     assert [line.offset for line in lines][:2] == [0, data.index(b"\n") + 1]
 
 
-def test_a_line_that_was_inherited_stands_in_another_file(tmp_path: Path) -> None:
+def test_inherited_line_is_read_from_its_file(tmp_path: Path) -> None:
     first = CodexLog(1).prompt("one").answer("1")
     place = first.write(tmp_path)
     base = {"thread_id": first.id, "end_byte_offset": place.stat().st_size}

@@ -1,4 +1,4 @@
-"""The page shows another agent's session: its turns, and below a line the one it was made from."""
+"""The page shows another agent's session, and the original of each line."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from tests.sources.builders import CodexLog
 from tests.web.bare import bare, status
 
 
-def test_a_line_of_the_page_shows_its_original(tmp_path: Path) -> None:
+def test_raw_line_shows_its_original(tmp_path: Path) -> None:
     log = CodexLog().prompt("what is in the shop?").answer("apples")
     log.add("event_msg", type="thread_rolled_back", num_turns=1)
     path = log.prompt("and now?").answer("pears").write(tmp_path)

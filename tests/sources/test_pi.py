@@ -1,4 +1,4 @@
-"""Pi: the tree of a file, version 1 without ids, and usage that is billed once."""
+"""Pi: the tree in a file, version 1 without ids, usage billed once."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ def entry(number: int, parent: int | None, kind: str, /, **fields: Any) -> dict[
 TALK = [prompt(1, None, "one"), answer(2, 1, "1"), prompt(3, 2, "two"), answer(4, 3, "2")]
 
 
-def test_a_tree_has_its_branches(tmp_path: Path) -> None:
+def test_tree_has_its_branches(tmp_path: Path) -> None:
     other = [entry(5, 2, "branch_summary", summary="left", fromId="00000004")]
     lines = [header("p"), *TALK, *other, prompt(6, 5, "three"), answer(7, 6, "3")]
     write_lines(tmp_path / "logs/p.jsonl", lines)
@@ -57,7 +57,7 @@ def test_version_1_has_no_ids(tmp_path: Path) -> None:
     assert prompts(session) == ["one", "two"]
 
 
-def test_a_fork_is_billed_once_and_a_usage_entry_counts(tmp_path: Path) -> None:
+def test_fork_is_billed_once_and_usage_entries_count(tmp_path: Path) -> None:
     write_lines(tmp_path / "logs/p.jsonl", [header("p"), *TALK])
     usage = {"input": 7, "output": 2, "cacheRead": 0, "cacheWrite": 0}
     more = [entry(5, 2, "usage", kind="cache_warm", model="m", usage=usage)]
@@ -81,7 +81,7 @@ def test_titles_and_compaction(tmp_path: Path) -> None:
     assert "what happened so far" in session.conversations.active.markdown()
 
 
-def test_a_branch_summary_alone_is_a_way_taken(tmp_path: Path) -> None:
+def test_branch_summary_alone_is_a_branch(tmp_path: Path) -> None:
     lines = [header("p"), *TALK, entry(5, 2, "branch_summary", summary="left", fromId="00000004")]
     write_lines(tmp_path / "logs/p.jsonl", lines)
     (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
@@ -89,7 +89,7 @@ def test_a_branch_summary_alone_is_a_way_taken(tmp_path: Path) -> None:
     assert branches(session) == [["two"]]
 
 
-def test_the_last_entry_is_where_the_session_stands(tmp_path: Path) -> None:
+def test_last_entry_is_the_resume_point(tmp_path: Path) -> None:
     lines = [header("p"), *TALK, entry(5, 2, "label", targetId="00000002", label="here")]
     write_lines(tmp_path / "logs/p.jsonl", lines)
     (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
@@ -100,7 +100,7 @@ def test_the_last_entry_is_where_the_session_stands(tmp_path: Path) -> None:
     assert prompts(session) == ["one", "two"]
 
 
-def test_a_compaction_keeps_what_it_says(tmp_path: Path) -> None:
+def test_compaction_keeps_the_named_entries(tmp_path: Path) -> None:
     system = entry(2, 1, "message", message={"role": "system", "sections": {"a": "rules"}})
     chain = [
         prompt(1, None, "one"),
@@ -116,7 +116,7 @@ def test_a_compaction_keeps_what_it_says(tmp_path: Path) -> None:
     assert kept(open_archive(tmp_path / "logs", tmp_path / "cache")) == ["1", "two", "2"]
 
 
-def test_a_compaction_of_version_1_names_a_line(tmp_path: Path) -> None:
+def test_version_1_compaction_names_a_line(tmp_path: Path) -> None:
     plain = [{key: line[key] for key in ("type", "timestamp", "message")} for line in TALK]
     packed = {"type": "compaction", "timestamp": TIME.format(9), "summary": "so far"}
     lines = [header("p"), *plain, packed | {"firstKeptEntryIndex": 3}]
@@ -124,7 +124,7 @@ def test_a_compaction_of_version_1_names_a_line(tmp_path: Path) -> None:
     assert kept(open_archive(tmp_path / "logs", tmp_path / "cache")) == ["two", "2"]
 
 
-def test_a_compaction_that_keeps_none_names_itself(tmp_path: Path) -> None:
+def test_compaction_that_keeps_nothing_names_itself(tmp_path: Path) -> None:
     packed = entry(
         5, 4, "compaction", summary="so far", firstKeptEntryId="00000005", tokensBefore=9
     )
@@ -132,7 +132,7 @@ def test_a_compaction_that_keeps_none_names_itself(tmp_path: Path) -> None:
     assert kept(open_archive(tmp_path / "logs", tmp_path / "cache")) == []
 
 
-def test_an_edit_of_the_context_leaves_what_was_said(tmp_path: Path) -> None:
+def test_context_edit_keeps_the_original(tmp_path: Path) -> None:
     lines = [header("p"), *TALK]
     lines += [entry(5, 4, "context_edit", targetId="00000002", replacement={"content": "shorter"})]
     lines += [entry(6, 5, "context_edit", targetId="00000001", replacement=None)]
@@ -143,7 +143,7 @@ def test_an_edit_of_the_context_leaves_what_was_said(tmp_path: Path) -> None:
     assert "shorter" in text and "removed from the context" in text
 
 
-def test_answers_of_a_server_that_numbers_none_are_told_apart(tmp_path: Path) -> None:
+def test_responses_without_ids_are_distinguished(tmp_path: Path) -> None:
     lines = [header("p"), *TALK]
     for line in lines[1:]:
         line["message"]["responseId"] = "chatcmpl-1"
@@ -152,7 +152,7 @@ def test_answers_of_a_server_that_numbers_none_are_told_apart(tmp_path: Path) ->
     assert archive.usage("agent").totals.total.tokens.input == 20
 
 
-def test_usage_of_an_unknown_kind_counts(tmp_path: Path) -> None:
+def test_usage_of_an_unknown_type_counts(tmp_path: Path) -> None:
     usage = {"input": 7, "output": 2, "cacheRead": 0, "cacheWrite": 0}
     lines = [header("p"), *TALK, entry(5, 4, "brand_new", usage=usage)]
     write_lines(tmp_path / "logs/p.jsonl", lines)

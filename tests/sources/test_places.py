@@ -1,4 +1,4 @@
-"""Which readers there are, and where they look."""
+"""Registered readers, and where they look."""
 
 import tomllib
 from pathlib import Path
@@ -11,17 +11,17 @@ from plait.sources.places import BUILT_IN, ROOTS, find_candidates, find_default_
 PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
-def test_the_own_readers_are_entry_points_as_any_other() -> None:
+def test_own_readers_are_entry_points() -> None:
     points = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["entry-points"]
     assert points["plait.sources"] == BUILT_IN
 
 
-def test_readers_say_what_is_known_without_loading_them() -> None:
+def test_reader_metadata_needs_no_import() -> None:
     assert {name: reader.roots for name, reader in load_sources().items()} == ROOTS
     assert all(load_source(name).name == name for name in BUILT_IN)
 
 
-def test_the_guide_states_the_versions_that_were_checked() -> None:
+def test_guide_lists_verified_versions() -> None:
     guide = (PROJECT.parent / "docs/guide/agents.md").read_text(encoding="utf-8")
     rows = [line.split("|") for line in guide.splitlines() if line.startswith("| ")]
     versions = {row[2].strip(" `"): row[4].strip() for row in rows if len(row) > 4}
@@ -29,7 +29,7 @@ def test_the_guide_states_the_versions_that_were_checked() -> None:
         assert versions[name] == reader.verified
 
 
-def test_default_folders_are_those_that_exist(tmp_path: Path) -> None:
+def test_default_folders_exist(tmp_path: Path) -> None:
     (tmp_path / ".codex").mkdir()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / ".pi/agent/sessions").mkdir(parents=True)
@@ -55,7 +55,7 @@ def test_default_folders_can_be_limited(tmp_path: Path) -> None:
     assert find_roots(PLAIT_AGENTS="codex") == [".codex"]
 
 
-def test_the_folder_that_sessions_are_written_to_comes_first_though_it_is_missing(
+def test_write_folder_comes_first_even_if_missing(
     tmp_path: Path,
 ) -> None:
     (tmp_path / ".codex").mkdir()
@@ -64,7 +64,7 @@ def test_the_folder_that_sessions_are_written_to_comes_first_though_it_is_missin
     assert [root.name for root in roots] == [".claude", ".codex"]
 
 
-def test_logs_of_claude_code_are_no_candidates(gallery: Path, tmp_path: Path) -> None:
+def test_claude_code_logs_are_not_candidates(gallery: Path, tmp_path: Path) -> None:
     assert find_candidates([make_root(gallery)], []) == []
     log = next(gallery.rglob("*.jsonl"))
     elsewhere = tmp_path / "logs" / "a.jsonl"

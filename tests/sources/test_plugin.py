@@ -1,4 +1,4 @@
-"""The reader of the guide: it is short, and it works as an installed one does."""
+"""The guide's example reader is short and works when installed."""
 
 import re
 import sys
@@ -35,12 +35,12 @@ def sparrow(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         function.cache_clear()
 
 
-def test_it_is_short() -> None:
+def test_example_reader_is_short() -> None:
     assert len(CODE.splitlines()) < 150
 
 
 @pytest.mark.usefixtures("sparrow")
-def test_it_reads_sessions_with_their_branches_and_usage(tmp_path: Path) -> None:
+def test_example_reader_reads_branches_and_usage(tmp_path: Path) -> None:
     lines: list[dict[str, object]] = [
         {
             "kind": "hatched",

@@ -1,4 +1,4 @@
-"""Qwen Code: the tree of records, rewinds and forks."""
+"""Qwen Code: the record tree, rewinds and forks."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ TALK = [
 ]
 
 
-def test_a_rewind_leaves_a_branch(tmp_path: Path) -> None:
+def test_rewind_leaves_a_branch(tmp_path: Path) -> None:
     rewind = record(5, 2, "system", "", subtype="rewind", systemPayload={})
     lines = [*TALK, rewind, record(6, 5, "user", "three"), record(7, 6, "assistant", "3")]
     write_lines(tmp_path / "logs/w.jsonl", lines)
@@ -30,7 +30,7 @@ def test_a_rewind_leaves_a_branch(tmp_path: Path) -> None:
     assert branches(session) == [["two"]]
 
 
-def test_a_fork_is_billed_once(tmp_path: Path) -> None:
+def test_fork_is_billed_once(tmp_path: Path) -> None:
     write_lines(tmp_path / "logs/w.jsonl", TALK)
     copies = [
         line | {"uuid": f"f{place}", "parentUuid": f"f{place - 1}" if place else None}
@@ -65,7 +65,7 @@ def test_titles_and_compaction(tmp_path: Path) -> None:
     assert "so far" in session.conversations.active.markdown()
 
 
-def test_a_rewind_with_nothing_after_it_is_a_branch(tmp_path: Path) -> None:
+def test_rewind_without_a_new_prompt_is_a_branch(tmp_path: Path) -> None:
     for parent, left in ((2, ["one"]), (None, [])):
         rewind = record(5, parent, "system", "", subtype="rewind", systemPayload={})
         write_lines(tmp_path / "logs/w.jsonl", [*TALK, rewind])
@@ -73,7 +73,7 @@ def test_a_rewind_with_nothing_after_it_is_a_branch(tmp_path: Path) -> None:
         assert prompts(session) == left
 
 
-def test_sub_agents_lie_in_a_folder_of_their_session(tmp_path: Path) -> None:
+def test_sub_agents_are_in_their_sessions_folder(tmp_path: Path) -> None:
     project = tmp_path / ".qwen/projects/p"
     call = {"functionCall": {"id": "c", "name": "agent", "args": {"prompt": "look"}}}
     done = {"functionResponse": {"id": "c", "response": {"output": "seen"}}}

@@ -35,7 +35,7 @@ class Case:
     parts: tuple[str, ...]
 
     def leaks(self, redacted: str) -> bool:
-        """Tells whether half of a part, or six letters of a short one, is left."""
+        """Return whether half of a part, or six letters of a short one, is left."""
         return any(_is_left(part, redacted) for part in self.parts)
 
 
@@ -54,7 +54,7 @@ class Form:
         return bool(hashlib.sha256(f"{self.family}: {self.name}".encode()).digest()[0] & 1)
 
     def case(self, seed: int) -> Case:
-        """Returns a case that chance draws from the form."""
+        """Return a case that chance draws from the form."""
         rng = Random(f"{seed} {self.family} {self.name}")
         return Case(self, *self.make(rng))
 
@@ -65,7 +65,7 @@ def _is_left(part: str, text: str) -> bool:
 
 
 def cases(half: Half = "all", seed: int = 1, each: int = 1) -> Iterator[Case]:
-    """Yields cases of one half of the forms, some of each form."""
+    """Yield cases of one half of the forms, some of each form."""
     for form in forms():
         if half == "all" or form.is_measured == (half == "measured"):
             for number in range(each):
@@ -74,7 +74,7 @@ def cases(half: Half = "all", seed: int = 1, each: int = 1) -> Iterator[Case]:
 
 @lru_cache
 def forms() -> tuple[Form, ...]:
-    """Returns all forms."""
+    """Return all forms."""
     tables = {
         "command": (*commands.TYPED, *_flags()),
         "environment": settings.ENVIRONMENT,
@@ -94,7 +94,7 @@ def forms() -> tuple[Form, ...]:
 
 
 def _flags() -> Iterator[str]:
-    """Yields a third of programs × flags × joins, spread over all."""
+    """Yield a third of programs × flags × joins, spread over all."""
     every = [
         f"{program} {flag}{join} --verbose"
         for program in commands.PROGRAMS
@@ -138,7 +138,7 @@ PLACES: dict[str, Callable[[str], str]] = {
 
 
 def _shown(family: str, name: str) -> Callable[[str], str]:
-    """Returns the place of a form: half of all stand alone."""
+    """Return the place of a form: half of all stand alone."""
     digest = hashlib.sha256(f"place {family} {name}".encode()).digest()
     places = list(PLACES.values())
     return str if digest[0] < 128 else places[digest[1] % len(places)]
@@ -214,7 +214,7 @@ def _encoded(told: str, encode: Encoding) -> Callable[[Random], tuple[str, tuple
 
 
 def _copies() -> Iterator[Form]:
-    """Yields values that one place tells and another shows in another way."""
+    """Yield values that one place tells and another shows in another way."""
     for encoding, encode in ENCODINGS.items():
         if "twice" not in encoding and "in lines" not in encoding:
             yield Form("secret", "copy", encoding, _copied(encode))

@@ -20,7 +20,7 @@ FIRMS = "northwind-labs.io brightforge.net kestrelworks.com hafenwerk.de".split(
 
 
 def secret(rng: Random, kind: int | None = None) -> str:
-    """Returns a secret of some kind: drawn by chance, or as people choose them."""
+    """Return a secret of some kind: drawn by chance, or as people choose them."""
     kind = rng.randrange(7) if kind is None else kind
     match kind:
         case 0 | 1:
@@ -43,12 +43,12 @@ def secret(rng: Random, kind: int | None = None) -> str:
 
 
 def user(rng: Random) -> str:
-    """Returns the name of somebody."""
+    """Return the name of somebody."""
     return rng.choice(NAMES) if rng.random() < 0.7 else rng.choice(LOWER) + drawn(rng, LOWER, 7)
 
 
 def host(rng: Random) -> str:
-    """Returns the name of a machine."""
+    """Return the name of a machine."""
     return (
         rng.choice(MACHINES)
         if rng.random() < 0.6
@@ -57,7 +57,7 @@ def host(rng: Random) -> str:
 
 
 def address(rng: Random) -> str:
-    """Returns an address of the internet protocol."""
+    """Return an address of the internet protocol."""
     part = rng.randrange
     match rng.randrange(6):
         case 0:
@@ -74,7 +74,7 @@ def address(rng: Random) -> str:
 
 
 def phone(rng: Random) -> str:
-    """Returns the number of a telephone."""
+    """Return the number of a telephone."""
     digits = drawn(rng, "23456789", 10)
     return rng.choice(
         (
@@ -92,12 +92,12 @@ def phone(rng: Random) -> str:
 
 
 def email(rng: Random) -> str:
-    """Returns the mail address of somebody."""
+    """Return the mail address of somebody."""
     return f"{user(rng)}@{rng.choice(FIRMS)}"
 
 
 def account(rng: Random, kind: str) -> str:
-    """Returns a number of an account: iban, card, cloud, uuid, social or plain."""
+    """Return a number of an account: iban, card, cloud, uuid, social or plain."""
     match kind:
         case "i":
             return iban(rng)
@@ -116,7 +116,7 @@ def account(rng: Random, kind: str) -> str:
 
 
 def iban(rng: Random) -> str:
-    """Returns a number of a bank account whose check digits are right."""
+    """Return a number of a bank account whose check digits are right."""
     bank = drawn(rng, DIGITS, 18)
     check = 98 - int(bank + "131400") % 97
     plain = f"DE{check:02}{bank}"
@@ -126,7 +126,7 @@ def iban(rng: Random) -> str:
 
 
 def card(rng: Random) -> str:
-    """Returns a number of a card whose check digit is right."""
+    """Return a number of a card whose check digit is right."""
     digits = "4" + drawn(rng, DIGITS, 14)
     total = 0
     for place, one in enumerate(reversed(digits)):
@@ -143,5 +143,5 @@ def card(rng: Random) -> str:
 
 
 def long_base64(rng: Random, count: int) -> str:
-    """Returns base64 of chance."""
+    """Return base64 of chance."""
     return drawn(rng, B64, count)

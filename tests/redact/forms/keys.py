@@ -70,7 +70,7 @@ KINDS: dict[str, Callable[[Random], Lines]] = {
 
 
 def body_of(lines: Lines) -> tuple[str, ...]:
-    """Returns the lines of a key that must not be left."""
+    """Return the lines of a key that must not be left."""
     first = next((n for n, line in enumerate(lines) if line.startswith("Private-Lines")), 0)
     return tuple(line.rstrip("=") for line in lines[first:] if len(line.rstrip("=")) in (30, 64))
 
@@ -162,14 +162,14 @@ ENCODED = {"base64", "base64, wrapped", "hex", "hex dump"}
 
 
 def encoded_parts(shown: str, lines: Lines, text: str) -> tuple[str, ...]:
-    """Returns what must not be left of a key that is written in another way."""
+    """Return what must not be left of a key that is written in another way."""
     if shown in ("hex dump", "base64, wrapped"):
         return tuple(row for row in text.splitlines()[8:-4])
     return (text[len(text) // 3 : len(text) // 2],)
 
 
 def single(rng: Random) -> dict[str, tuple[str, str]]:
-    """Returns keys of one line: their text and the secret in it."""
+    """Return keys of one line: their text and the secret in it."""
     age = "AGE-SECRET-KEY-1" + drawn(rng, LOWER + "0234567", 58).upper()
     guard = drawn(rng, ALNUM + "+/", 42) + "0="
     other = drawn(rng, ALNUM + "+/", 42) + "8="
