@@ -159,7 +159,7 @@ def is_spaced(value: bytes) -> bool:
     return is_odd(compact) and not any(piece.islower() and is_wordy(piece) for piece in pieces)
 
 
-def is_native(value: bytes) -> bool:
+def has_non_ascii_letters(value: bytes) -> bool:
     """Return whether a value has letters beyond ASCII together with digits or signs."""
     if not NATIVE.search(value) or b" " in value or len(value) < 8:
         return False
@@ -170,7 +170,7 @@ FILLER = re.compile("…|‹|›|→|—|–|•|│|─|“|”|「|（|，|。
 LONG, MANY_SIGNS = 20, 4
 
 
-def is_tangle(value: bytes) -> bool:
+def has_many_symbols(value: bytes) -> bool:
     """Return whether a long value has many different signs among letters and digits."""
     if len(value) < LONG or is_wordy(value) or value.count(b" ") > MANY_SIGNS or is_blank(value):
         return False
@@ -193,7 +193,7 @@ def is_secret(value: bytes, key: bytes, *, is_quoted: bool) -> bool:
         return is_password and is_words(value)
     if is_odd(value) or is_salt(value) or is_numbered_phrase(value) or is_spaced(value):
         return True
-    if is_quoted and (is_tangle(value) or is_native(value)):
+    if is_quoted and (has_many_symbols(value) or has_non_ascii_letters(value)):
         return True
     if is_placeholder(value) or is_plain_word(value) or is_reference(value):
         return False
@@ -203,7 +203,7 @@ def is_secret(value: bytes, key: bytes, *, is_quoted: bool) -> bool:
         return is_password
     if b" " in value or TECHNICAL.search(value):
         return False
-    if is_native(value) or is_invented(value):
+    if has_non_ascii_letters(value) or is_invented(value):
         return is_password
     if not is_quoted and IDENTIFIER.fullmatch(value):
         return False
@@ -229,7 +229,7 @@ def count_signs(value: bytes) -> int:
     return len({number for number in value if not chr(number).isalnum() and number != 32})
 
 
-def _enclosed(text: bytes, start: int, opening: bytes) -> TextSpan | None:
+def _find_enclosed(text: bytes, start: int, opening: bytes) -> TextSpan | None:
     """Return the range up to the sign that closes a value, in its line."""
     closing = PAIRS[opening]
     line = text.find(b"\n", start)
@@ -250,7 +250,7 @@ def _enclosed(text: bytes, start: int, opening: bytes) -> TextSpan | None:
 NAME_OF_THING = re.compile(rb"arn:[^\s\"']{3,110}\Z")
 
 
-def _labelled(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_labelled_value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the value of a label: in quotes, up to the end of the line, or in the next line."""
     if is_in_stand_in(text, match.start) or text.startswith(b"----", match.end):
         return NOTHING
@@ -264,7 +264,7 @@ def _labelled(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
     key += text[match.end : place] if not key.endswith(text[match.end : place]) else b""
     if PLURAL.search(key) or not (is_secret_key(key) or HASHED.search(key)):
         return NOTHING
-    if spans := _enclosed_value(text, place, key):
+    if spans := _match_enclosed_value(text, place, key):
         return (*spans, *continue_value(text, spans[-1].end))
     line_start = text.rfind(b"\n", 0, match.start) + 1
     forms = [TO_TAG, TO_VALUE, TO_SHELL]
@@ -279,10 +279,10 @@ def _labelled(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
             return (TextSpan(start, start + len(bare)),)
     line = TO_LINE.match(text, place)
     if line:
-        spans = _of_line(text, TextSpan(*line.span("v")), key)
+        spans = _match_rest_of_line(text, TextSpan(*line.span("v")), key)
         if spans:
             return spans
-    if below := _below(text, place, key):
+    if below := _match_next_line(text, place, key):
         return below
     word = TO_WORD.match(text, place)
     if word:
@@ -294,15 +294,17 @@ def _labelled(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
             or is_call(bare)
         )
         is_name = is_invented(bare) and key.endswith(b"community")
-        if not is_far and (is_odd(bare) or is_native(bare) or is_words(bare) or is_name):
+        if not is_far and (
+            is_odd(bare) or has_non_ascii_letters(bare) or is_words(bare) or is_name
+        ):
             return (TextSpan(word.start("v"), word.start("v") + len(bare)),)
-    return _table(text, match, value)
+    return _match_table(text, match, value)
 
 
-def _enclosed_value(text: bytes, place: int, key: bytes) -> tuple[TextSpan, ...]:
+def _match_enclosed_value(text: bytes, place: int, key: bytes) -> tuple[TextSpan, ...]:
     """Match the value in quotes or brackets after the name of a secret."""
     found = TO_QUOTE.match(text, place)
-    span = _enclosed(text, found.end(), found["open"]) if found else None
+    span = _find_enclosed(text, found.end(), found["open"]) if found else None
     if span is None:
         return NOTHING
     inner = text[slice(*span)]
@@ -318,7 +320,7 @@ CLOSED = re.compile(rb'\\*"[}\])>,"\\]*\Z')
 COMMENT = re.compile(rb"[ \t]+(?:#|//|;|--)[ \t].*\Z")
 
 
-def _of_line(text: bytes, span: TextSpan, key: bytes) -> tuple[TextSpan, ...]:
+def _match_rest_of_line(text: bytes, span: TextSpan, key: bytes) -> tuple[TextSpan, ...]:
     found = COMMENT.sub(b"", text[slice(*span)]).rstrip(b" \t,;")
     found = CLOSED.sub(b"", found) if found[:1] != b'"' else found
     if is_call(found) and not is_odd(found):
@@ -328,7 +330,7 @@ def _of_line(text: bytes, span: TextSpan, key: bytes) -> tuple[TextSpan, ...]:
     return NOTHING
 
 
-def _below(text: bytes, place: int, key: bytes) -> tuple[TextSpan, ...]:
+def _match_next_line(text: bytes, place: int, key: bytes) -> tuple[TextSpan, ...]:
     """Match the lines below a label."""
     found = TO_NEXT_LINE.match(text, place)
     if found is None:
@@ -337,7 +339,7 @@ def _below(text: bytes, place: int, key: bytes) -> tuple[TextSpan, ...]:
     bare = found["v"].rstrip(b" \t\r")
     if not is_secret(bare, key, is_quoted=bool(found["q"])) or is_call(bare):
         return NOTHING
-    if not is_open and not is_odd(bare) and not is_weak(bare) and not is_native(bare):
+    if not is_open and not is_odd(bare) and not is_weak(bare) and not has_non_ascii_letters(bare):
         return NOTHING
     start = found.start("v")
     spans = [TextSpan(start, start + len(bare))]
@@ -413,7 +415,7 @@ def iter_rows(text: bytes, place: int) -> Iterator[TextSpan]:
         place = line.end + 1
 
 
-def _table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_table(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the cells below a head that names a secret."""
     line = line_at(text, match.start)
     field = text.rfind(b'": "', line.start, match.start)
@@ -520,7 +522,7 @@ CODE = re.compile(rb"[A-Za-z0-9]{4,8}(?:[- ][A-Za-z0-9]{4,8}){0,4}")
 CODE_GAP = re.compile(rb"[ \t,;|]*(?:\r?\n)?[ \t]*(?:[-*][ ]|[0-9]{1,2}[.)][ ])?")
 
 
-def _pairs(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_login_pairs(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the passwords of pairs `name/password` after a word about logging in."""
     end = text.find(b"\n", match.end)
     end = min(end if end >= 0 else len(text), match.end + 300)
@@ -531,7 +533,9 @@ def _pairs(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
             break
         found = pair["v"].rstrip(b".!?") if not pair["q"] else pair["v"]
         is_path = b"/" in found and not is_odd(found)
-        is_worth = is_odd(found) or is_weak(found) or is_native(found) or is_spaced(found)
+        is_worth = (
+            is_odd(found) or is_weak(found) or has_non_ascii_letters(found) or is_spaced(found)
+        )
         is_worth = (
             is_worth
             or NUMBERED.fullmatch(found) is not None
@@ -546,7 +550,7 @@ def _pairs(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
 NUMBERED = re.compile(rb"[A-Za-z]{4,15}[-._]?[0-9]{3,6}[!?*]?")
 
 
-def _quoted_pair(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_quoted_pair(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the second of two quoted words, if nothing but a password looks like it."""
     found = text[slice(*value)]
     is_made = is_reference(found) or b"://" in found or b"(" in found or is_wordy(found)
@@ -554,7 +558,7 @@ def _quoted_pair(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
     return (value,) if is_mix or (is_odd(found) and count_signs(found) > 1) else NOTHING
 
 
-def _seed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_seed_words(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the words that restore a wallet, line by line."""
     found = SEED_WORDS.search(text, match.end, match.end + 260)
     if found is None or len(re.findall(rb"[a-z]+", found[0])) % 3:
@@ -569,7 +573,10 @@ def _seed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     )
 
 
-def _codes(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+CODE = re.compile(rb"[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,4}")
+
+
+def _match_code_list(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the codes after a sentence that announces them: all of them have digits."""
     start = text.find(b"\n", match.end, match.end + 80)
     colon = text.find(b":", match.end, match.end + 80)
@@ -577,9 +584,7 @@ def _codes(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
     spans: list[TextSpan] = []
     while place >= 0 and len(spans) < MOST_ROWS:
         gap = CODE_GAP.match(text, place)
-        code = re.compile(rb"[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,4}").match(
-            text, gap.end() if gap else place
-        )
+        code = CODE.match(text, gap.end() if gap else place)
         if code is None or (code[0].isalpha() and b"-" not in code[0]):
             break
         spans.append(TextSpan(*code.span()))
@@ -592,14 +597,16 @@ def _codes(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
     )
 
 
-def _likely(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_unless_placeholder(
+    text: bytes, match: TextSpan, value: TextSpan
+) -> tuple[TextSpan, ...]:
     """Match a value where only a secret can be, unless it is a placeholder or a reference."""
     found = text[slice(*value)]
     is_no = is_placeholder(found) or is_reference(found) or is_plain_word(found)
     return NOTHING if is_no and not is_odd(found) else (value,)
 
 
-def _judged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_if_secret(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match a value that looks like a secret."""
     return (value,) if is_secret(text[slice(*value)], b"password", is_quoted=True) else NOTHING
 
@@ -609,7 +616,7 @@ ENCLOSED_BEFORE = re.compile(
 )
 
 
-def _before_noun(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_before_noun(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the quoted words before `as the password`."""
     found = ENCLOSED_BEFORE.search(text, max(0, match.start - 90), match.start)
     if found is None or not is_secret(found[1], b"password", is_quoted=True):
@@ -617,12 +624,12 @@ def _before_noun(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
     return (TextSpan(*found.span(1)),)
 
 
-def _basic(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_basic_auth(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match a name and a password in base64."""
     return (value,) if is_basic(text[slice(*value)]) else NOTHING
 
 
-def _weakly(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_weak_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match a quoted value of `key`, if it can only be a secret."""
     found = text[slice(*value)]
     is_long = len(found) >= LONG and is_random(found) and found.lower() != found
@@ -634,14 +641,14 @@ def _weakly(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     return (value, *continue_value(text, value.end))
 
 
-def _snmp(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_snmp_password(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the passwords of a user of SNMP."""
     line = line_at(text, match.start)
     is_user = re.search(rb"createUser|snmp|usm", text[line.start : match.start]) is not None
     return (value,) if is_user else NOTHING
 
 
-def _digits(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_digits(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the digits of a code."""
     before = text[match.start - 1 : match.start]
     return NOTHING if before.isalnum() or before == b"_" else (value,)
@@ -653,7 +660,7 @@ ENTRY = re.compile(
 )
 
 
-def _manifest(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_manifest(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the values in the data of a secret of Kubernetes."""
     data = DATA.search(text, match.end, match.end + 600)
     place = data.end() if data else -1
@@ -668,7 +675,7 @@ def _manifest(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, 
 HEX_LINE = re.compile(rb"\r?\n[ \t]*(?P<v>[0-9a-f]{32})(?=\s)")
 
 
-def _static_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+def _match_static_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Match the lines of a key that a tunnel shares."""
     spans: list[TextSpan] = []
     place = match.end
@@ -680,150 +687,175 @@ def _static_key(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan
 
 TEXT_QUOTE = r"""["'`]"""
 SECRETS: tuple[Family, ...] = (
-    setting_secret("label-value", SECRET_WORDS, _labelled, is_many=True),
+    setting_secret("label-value", SECRET_WORDS, _match_labelled_value, is_many=True),
 )
 FORMS: tuple[Family, ...] = (
-    setting_secret("crypt", rf"(?P<v>{CRYPT})", _likely),
-    setting_secret("mysql-hash", r"\*(?P<v>[0-9A-F]{40})\b", _likely),
+    setting_secret("crypt", rf"(?P<v>{CRYPT})", _match_unless_placeholder),
+    setting_secret("mysql-hash", r"\*(?P<v>[0-9A-F]{40})\b", _match_unless_placeholder),
     setting_secret(
         "scheme",
         r"\{(?:PLAIN|CLEAR|CLEARTEXT|S?SHA[0-9]{0,3}|CRAM-MD5|BLF-CRYPT|SHA512-CRYPT|ARGON2(?:ID?)?|CRYPT|SMD5|MD5|SCRAM-SHA-256)\}(?P<v>[^\s:,;\"']{6,200})",
-        _likely,
+        _match_unless_placeholder,
     ),
-    setting_secret("acl-hash", r"[ ]on[ ](?:[^\n]{0,40}[ ])?[#>](?P<v>[0-9a-f]{64})\b", _likely),
+    setting_secret(
+        "acl-hash",
+        r"[ ]on[ ](?:[^\n]{0,40}[ ])?[#>](?P<v>[0-9a-f]{64})\b",
+        _match_unless_placeholder,
+    ),
     setting_secret(
         "auth-command",
         r"\b(?:AUTH|HELLO [23] AUTH)[ ]+(?:[a-z][a-z0-9_.-]{1,30}[ ]+)(?P<v>[^\s\"'<>$]{6,100})",
-        _judged,
+        _match_if_secret,
     ),
     setting_secret(
         "snmp",
         rf"\b(?:SHA(?:-?(?:224|256|384|512))?|MD5|AES(?:-?(?:128|192|256))?|DES)[ ]+(?P<o>{TEXT_QUOTE}?)(?P<v>(?<=[\"'])[^\"'\n]{{6,60}}|[^\s\"']{{8,60}})",
-        _snmp,
+        _match_snmp_password,
         trigger=r"\b(?:SHA(?:-?(?:224|256|384|512))?|MD5|AES(?:-?(?:128|192|256))?|DES)[ ]+[\"']?[^ \n\"']{6}",
     ),
     setting_secret(
-        "rsa-xml", r"<(?:P|Q|D|DP|DQ|InverseQ)>(?P<v>[A-Za-z0-9+/=\s]{20,2000})</", _likely
+        "rsa-xml",
+        r"<(?:P|Q|D|DP|DQ|InverseQ)>(?P<v>[A-Za-z0-9+/=\s]{20,2000})</",
+        _match_unless_placeholder,
     ),
     setting_secret(
         "wallet",
         r"(?:Wallet|privateKeyToAccount|private[_ ]?key|accounts?|fromPrivateKey|PRIVATE_KEY|privkey|deployer)[\"'`]?[ ]?(?:\(|[:=][ ]?|\[)[\[ (]{0,3}(?:[\"'`]|\$\{|0x){0,5}(?P<v>[0-9a-fA-F]{64})\b",
-        _likely,
+        _match_unless_placeholder,
     ),
     setting_secret(
-        "keystore", r"[\"']ciphertext[\"'][ ]?:[ ]?[\"'](?P<v>[0-9a-fA-F]{32,})", _likely
+        "keystore",
+        r"[\"']ciphertext[\"'][ ]?:[ ]?[\"'](?P<v>[0-9a-fA-F]{32,})",
+        _match_unless_placeholder,
     ),
-    setting_secret("extended-key", r"[xyztuv]prv(?P<v>[1-9A-HJ-NP-Za-km-z]{90,112})\b", _likely),
+    setting_secret(
+        "extended-key",
+        r"[xyztuv]prv(?P<v>[1-9A-HJ-NP-Za-km-z]{90,112})\b",
+        _match_unless_placeholder,
+    ),
     setting_secret(
         "aws-pair",
         r"AKIA[A-Z2-7]{16}[^A-Za-z0-9][^\n]{0,60}?[\s\"',:|](?P<v>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/=])",
-        _weakly,
+        _match_weak_key,
         trigger=r"AKIA[A-Z2-7]{16}[^A-Za-z0-9]",
     ),
-    setting_secret("basic-value", r"\b[bB]asic[ ]+(?P<v>[A-Za-z0-9+/]{10,}={0,2})", _basic),
+    setting_secret(
+        "basic-value", r"\b[bB]asic[ ]+(?P<v>[A-Za-z0-9+/]{10,}={0,2})", _match_basic_auth
+    ),
     setting_secret(
         "stats-auth",
         r"\b(?:stats auth|htpasswd|basic_?auth|--auth|--user|-u)[ =]+(?:[A-Za-z0-9_.-]{2,30}):(?P<v>[^\s\"'<>$]{6,60})",
-        _judged,
+        _match_if_secret,
     ),
     setting_secret(
         "login-pairs",
         rf"\b{LOGIN_WORDS}\b[^\n/]{{0,40}}/",
-        _pairs,
+        _match_login_pairs,
         is_many=True,
         trigger=rf"\b{LOGIN_WORDS}\b[^\n/]*[a-z][ ]?/",
     ),
     setting_secret(
         "quoted-pair",
         rf"[(\[{{,][ ]?{TEXT_QUOTE}[A-Za-z][A-Za-z0-9_.@-]{{1,30}}{TEXT_QUOTE},[ ]?(?P<o>{TEXT_QUOTE})(?P<v>(?:(?!(?P=o))[^\n]){{8,60}})(?P=o)[ ]?[)\]}},]",
-        _quoted_pair,
+        _match_quoted_pair,
         trigger=rf"[(\[{{,][ ]?{TEXT_QUOTE}[A-Za-z][A-Za-z0-9_.@-]+{TEXT_QUOTE},[ ]?{TEXT_QUOTE}",
     ),
-    setting_secret("seed-words", rf"\b{SEED_LABEL}", _seed, is_many=True),
-    setting_secret("code-list", rf"\b{CODE_LABEL}", _codes, is_many=True),
+    setting_secret("seed-words", rf"\b{SEED_LABEL}", _match_seed_words, is_many=True),
+    setting_secret("code-list", rf"\b{CODE_LABEL}", _match_code_list, is_many=True),
     setting_secret(
         "setup-key",
         r"(?i:key|secret|code|klucz|schl(?:ü|u)ssel|clave|cl(?:é|e))\b[^\n:]{0,40}:[ ]*(?P<v>[a-z2-7]{4}(?:[ ][a-z2-7]{4}){3,12})\b",
-        _likely,
+        _match_unless_placeholder,
     ),
-    setting_secret("pass-argument", r"\bpass:(?P<v>[^'\"\s]{6,60})", _judged),
+    setting_secret("pass-argument", r"\bpass:(?P<v>[^'\"\s]{6,60})", _match_if_secret),
     setting_secret(
         "command-phrase",
         rf"\b(?:unlock|luksOpen|luksFormat|open|import|decrypt|login)[ ]+(?P<o>{TEXT_QUOTE})(?P<v>(?:(?!(?P=o))[^\n]){{8,80}})(?P=o)",
-        _judged,
+        _match_if_secret,
         trigger=rf"\b(?:unlock|luksOpen|luksFormat|open|import|decrypt|login)[ ]+{TEXT_QUOTE}",
     ),
     setting_secret(
         "piped-phrase",
         rf"\b(?:echo|printf)(?:[ ]+-[a-zA-Z]+)*(?:[ ]+['\"]%s(?:\\n)?['\"])?[ ]+(?P<o>{TEXT_QUOTE})(?P<v>(?:(?!(?P=o))[^\n]){{6,80}})(?P=o)[ ]*\|[ ]*(?:sudo|su|cryptsetup|gpg|kinit|passwd|chpasswd|[a-z-]+[ ][^\n]{{0,80}}(?:stdin|pass|login|secret|unlock|auth))",
-        _judged,
+        _match_if_secret,
         trigger=r"\b(?:echo|printf)[ ][^\n|]+\|",
     ),
     setting_secret(
         "password-command",
         r"PASSWORD_COMMAND[\"']?[ ]?[=:][ ]?[\"']?(?:echo|printf)[ ](?:-n[ ])?[\"']?(?P<v>[^\s\"']{6,80})",
-        _judged,
+        _match_if_secret,
     ),
     setting_secret(
         "as-noun",
         rf"[ ](?:as|als|como|comme|come|jako|som)[ ](?:[a-zéèàç]+[ ]){{0,3}}(?:{SECRET_WORDS})",
-        _before_noun,
+        _match_before_noun,
         trigger=rf"[ ](?:as|als|como|comme|come|jako|som)[ ](?:[a-z]+[ ])*(?:{SECRET_WORDS})",
     ),
     setting_secret(
         "returned",
         rf"(?i:passwor[dt]|passwd|secret|token)[a-z_]*\([^\n)]{{0,40}}\)[^\n\"'`]{{0,30}}return[ ](?P<o>{TEXT_QUOTE})(?P<v>(?:(?!(?P=o))[^\n]){{6,80}})(?P=o)",
-        _judged,
+        _match_if_secret,
         trigger=r"(?i:passwor[dt]|passwd|secret|token)[a-z_]*\([^\n)]*\)[^\n\"'`]*return[ ]",
     ),
     setting_secret(
         "field-filled",
         rf"(?i:passwor[dt]|passwd|pass|secret|token|pwd)[\"'`\])]{{1,5}},[ ]*(?P<o>{TEXT_QUOTE})(?P<v>(?:(?!(?P=o))[^\n]){{6,80}})(?P=o)[ ]?[),]",
-        _judged,
+        _match_if_secret,
         trigger=rf"(?i:passwor[dt]|passwd|pass|secret|token|pwd)[\"'`\])]+,[ ]*{TEXT_QUOTE}",
     ),
     setting_secret(
         "cipher-key",
         rf"\b(?:AES\.new|Fernet|createCipheriv|createHmac|hmac\.new|SecretKeySpec|jwt\.(?:sign|encode|verify|decode)|HS256|sign)\([^\n\"'`()]{{0,40}}b?(?P<o>{TEXT_QUOTE})(?P<v>(?:(?!(?P=o))[^\n]){{8,80}})(?P=o)",
-        _judged,
+        _match_if_secret,
         trigger=rf"\b(?:AES\.new|Fernet|createCipheriv|createHmac|hmac\.new|SecretKeySpec|jwt\.(?:sign|encode|verify|decode)|sign)\([^\n\"'`()]*{TEXT_QUOTE}",
     ),
     setting_secret(
         "random-result",
         rf"\bresult[ ]+=[ ]+(?P<o>{TEXT_QUOTE})(?P<v>(?:(?!(?P=o))[^\n]){{8,80}})(?P=o)",
-        _weakly,
+        _match_weak_key,
         trigger=rf"\bresult[ ]+=[ ]+{TEXT_QUOTE}",
     ),
     setting_secret(
-        "vault-variable", r"\bvault_[a-z_]+[ ]?[:=][ ]?[\"'](?P<v>[^\"'\n]{8,80})[\"']", _judged
+        "vault-variable",
+        r"\bvault_[a-z_]+[ ]?[:=][ ]?[\"'](?P<v>[^\"'\n]{8,80})[\"']",
+        _match_if_secret,
     ),
     setting_secret(
         "weak-key",
         rf"\b(?:vault_[a-z_]+|[kK]ey|KEY|LICENSE(?:_KEY)?|license_key)[\"'`]?(?:[ ]?(?:=>|[:=])[ ]?|[ ]+)(?P<o>{TEXT_QUOTE})(?P<v>(?:(?!(?P=o))[^\n]){{8,100}})(?P=o)",
-        _weakly,
+        _match_weak_key,
         trigger=rf"\b(?:vault_[a-z_]+|[kK]ey|KEY|LICENSE(?:_KEY)?|license_key)[\"'`]?[ ]*(?:=>|[:=])?[ ]*{TEXT_QUOTE}",
     ),
     setting_secret(
         "license",
         r"(?:LICEN[CS]E|license_key|LicenseKey)[\"'`]?[ ]?[:=][ ]?(?P<v>[A-Za-z0-9_+/=-]{20,})",
-        _weakly,
+        _match_weak_key,
     ),
     setting_secret(
         "pin-digits",
         r"\b(?:PIN|[pP]in|pincode|passcode|[dD]oor code|[aA]larm code|[sS]afe code|CVV|CVC|Zugangscode|T(?:ü|u)rcode|c(?:ó|o)digo|codice|kod(?: do drzwi)?|pinkod|PIN-Code)\b[^\n0-9]{0,40}?(?:[ ](?:is|ist|est|es|è|to|jest|är)[ ]|[:=→][ ]?|->[ ]?)(?P<v>[0-9]{4,8})(?![0-9A-Za-z.:-])",
-        _digits,
+        _match_digits,
         trigger=r"\b(?:PIN|[pP]in|pincode|passcode|[dD]oor code|[aA]larm code|[sS]afe code|CVV|CVC|Zugangscode|T(?:ü|u)rcode|c(?:ó|o)digo|codice|kod|pinkod)\b[^\n0-9]*[0-9]{4}",
     ),
     setting_secret(
-        "manifest", r"(?:type:[ ]*[\"']?Opaque|kind:[ ]*[\"']?Secret)\b", _manifest, is_many=True
+        "manifest",
+        r"(?:type:[ ]*[\"']?Opaque|kind:[ ]*[\"']?Secret)\b",
+        _match_manifest,
+        is_many=True,
     ),
     setting_secret(
-        "login-blob", r"[\"']auth[\"'][ ]?:[ ]?[\"'](?P<v>[A-Za-z0-9+/]{24,}={0,2})[\"']", _weakly
+        "login-blob",
+        r"[\"']auth[\"'][ ]?:[ ]?[\"'](?P<v>[A-Za-z0-9+/]{24,}={0,2})[\"']",
+        _match_weak_key,
     ),
-    setting_secret("user-comma", r"[ ]-u[ ]+[\w.@-]{2,40},[\"']?(?P<v>[^\s\"']{6,80})", _judged),
-    setting_secret("user-slash", r"/user:[^\s]{2,60}[ ]+[\"']?(?P<v>[^\s\"'/]{6,80})", _judged),
     setting_secret(
-        "static-key", r"-----BEGIN OpenVPN Static key V1-----", _static_key, is_many=True
+        "user-comma", r"[ ]-u[ ]+[\w.@-]{2,40},[\"']?(?P<v>[^\s\"']{6,80})", _match_if_secret
+    ),
+    setting_secret(
+        "user-slash", r"/user:[^\s]{2,60}[ ]+[\"']?(?P<v>[^\s\"'/]{6,80})", _match_if_secret
+    ),
+    setting_secret(
+        "static-key", r"-----BEGIN OpenVPN Static key V1-----", _match_static_key, is_many=True
     ),
 )
 

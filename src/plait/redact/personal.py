@@ -87,7 +87,6 @@ PERSON_LABELS = (
     r"|имя|Имя|фамилия|Фамилия|ФИО|клиент|Клиент|сотрудник|Сотрудник|姓名|氏名|이름|όνομα"
 )
 PERSON_LABEL = re.compile(PERSON_LABELS.encode())
-END = r"""(?=["'`<>,;|)(\]}\t:!]|[ ]*(?:\r?\n|\Z)|[ ](?:[-–—(<|&/]|and|und|et|y|oder|from|at|aus|von|z|has|hat|is|ist)[ ]?|\.[ \r\n]|\.\Z)"""
 MONTHS = r"(?:Jan|Feb|M(?:a|ä|á)r|Apr|Ma[iyj]|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[czs]|janv|f(?:é|e)vr|mars|avr|mai|juin|juil|ao(?:û|u)t|enero|febr|marzo|abril|mayo|junio|julio|gen|mag|giu|lug|ago|set|ott|dic|stycz|lut|kwie|maj|czerw|lip|sierp|wrze|pa(?:ź|z)|list|grud)[a-zéûźäąńęśćó]{0,9}\.?"
 DATE = rf"(?:[0-9]{{1,2}}[./-][ ]?[0-9]{{1,2}}[./-][ ]?(?:19|20)?[0-9]{{2}}|(?:19|20)[0-9]{{2}}[./-][0-9]{{1,2}}[./-][0-9]{{1,2}}|(?:19|20)[0-9]{{6}}|[0-9]{{1,2}}(?:\.|st|nd|rd|th|er|º)?[ ](?:de[ ])?(?i:{MONTHS})[ ,]{{1,2}}(?:de[ ])?(?:19|20)[0-9]{{2}}|(?i:{MONTHS})[ ][0-9]{{1,2}},?[ ](?:19|20)[0-9]{{2}}|(?:19|20)[0-9]{{2}}年[0-9]{{1,2}}月[0-9]{{1,2}}日)"
 BIRTH = (
