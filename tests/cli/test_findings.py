@@ -68,13 +68,15 @@ def test_many_findings_are_sampled_by_kind(
         "    a.jsonl:3: not an object: expecting value",
         "    … 18 more",
         " 1  summaries of missing records (unresolved-summary)",
-        "    c.jsonl:1: the summary is of b9139b4a…, which is not in any log",
+        "    c.jsonl:1: the summary belongs to b9139b4a…, which is not in any log",
         "`--all` lists every finding in full",
     ]
     whole = findings(out(capfd, "doctor", logs, "--all", "--full-paths"))
     assert whole[0] == "22 findings"
     assert len(whole) == 25
-    assert f"    {tmp_path}/c.jsonl:1: the summary is of {ID}, which is not in any log" in whole
+    assert (
+        f"    {tmp_path}/c.jsonl:1: the summary belongs to {ID}, which is not in any log" in whole
+    )
 
 
 @pytest.mark.parametrize(

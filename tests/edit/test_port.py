@@ -431,12 +431,12 @@ def newer(entry: zipfile.ZipInfo, data: bytes) -> Any:
     ("change", "said"),
     [
         (other_bytes, "differs from its checksum in the manifest"),
-        (more_bytes, "differs in size from its manifest"),
+        (more_bytes, "does not have the size that the manifest gives"),
         (a_link, "is not a regular file"),
         (a_device, "is not a regular file"),
         (no_manifest, "it has no manifest"),
-        (more_than_said, "its files differ from its manifest"),
-        (less_than_said, "its files differ from its manifest"),
+        (more_than_said, "its files are not those in its manifest"),
+        (less_than_said, "its files are not those in its manifest"),
         (twice, "occurs twice"),
         (a_folder, "is not a regular file"),
         (odd_manifest, "its manifest cannot be read"),
@@ -490,7 +490,7 @@ def test_a_file_of_an_unknown_session_is_refused(target: Path, tmp_path: Path, n
 
 def test_names_that_clash_on_other_systems_are_refused(target: Path, tmp_path: Path) -> None:
     file = made(tmp_path / "s.zip", (OWN, LINE), ("project/a.txt", b""), ("project/A.txt", b""))
-    with pytest.raises(Refused, match="two of its files have the same name"):
+    with pytest.raises(Refused, match="two file names differ only in case"):
         Archive([target]).plan.port(file, NEW)
 
 

@@ -102,7 +102,7 @@ def find_stray_results(
             if wanted and above is not None:
                 continue
             code = "result-away" if homes else "orphan-result"
-            where = "is on another line" if homes else "is in no file"
+            where = "is on another branch" if homes else "is not in any file"
             sentence = f"the call {result} of this result {where}"
             strays.setdefault(drafts.lines[line].walk.session, []).append(
                 Finding(code, sentence, node.file, node.line, node.uuid)

@@ -158,7 +158,9 @@ def _find_differing_copies(
     findings: list[Finding] = []
     for (_, owner), nodes in sorted(differing.items()):
         records = "1 record has" if len(nodes) == 1 else f"{len(nodes)} records have"
-        sentence = f"{records} the same uuid as in '{files[owner].file.path}', but other content"
+        sentence = (
+            f"{records} the same uuid as in '{files[owner].file.path}', but with different content"
+        )
         findings.append(Finding("other-content", sentence, nodes[0].file, nodes[0].line))
     return findings
 

@@ -338,7 +338,7 @@ class GraphCounts(Struct, frozen=True, gc=False):
     tool_results: int = 0
     tool_results_reachable: int = 0
     tool_results_orphaned: int = 0
-    """Results whose call is in no file that was read; each is a finding."""
+    """Results whose call is not in any file that was read; each is a finding."""
     loose: int = 0
     findings: Mapping[str, int] = {}
 

@@ -147,7 +147,7 @@ def resolve_summaries(
             session = None if at is None else index.nodes[at].session
             links.append(SummaryLink(loose_line.text or "", loose_line.leaf, place, line, session))
             if at is None:
-                sentence = f"the summary is of {loose_line.leaf}, which is not in any log"
+                sentence = f"the summary belongs to {loose_line.leaf}, which is not in any log"
                 findings.append(Finding("unresolved-summary", sentence, number, loose_line.line))
     return tuple(links), findings
 

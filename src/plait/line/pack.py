@@ -178,7 +178,7 @@ class Pack:
                 raise self._refuse(f"'{entry.filename[:80]}' occurs twice")
             sizes[entry.filename] = entry.file_size
         if len(sizes) > MOST_FILES:
-            raise self._refuse(f"it has {len(sizes)} files")
+            raise self._refuse(f"it has {len(sizes)} files, more than {MOST_FILES}")
         return sizes
 
     def _read_manifest(self, pack: zipfile.ZipFile) -> Manifest:
@@ -209,15 +209,15 @@ class Pack:
             if not is_plain or not allowed(parts):
                 raise self._refuse(f"'{name[:80]}' is not the name of a session file")
         if len({name.casefold() for name in names}) < len(names):
-            raise self._refuse("two of its files have the same name")
+            raise self._refuse("two file names differ only in case")
         if {*names, MANIFEST} != {*sizes}:
-            raise self._refuse("its files differ from its manifest")
+            raise self._refuse("its files are not those in its manifest")
         for file in self.manifest.files:
             if file.size != sizes[file.name]:
-                raise self._refuse(f"'{file.name}' differs in size from its manifest")
+                raise self._refuse(f"'{file.name}' does not have the size that the manifest gives")
         total, packed = sum(file.size for file in self.manifest.files), self.path.stat().st_size
         if total > MOST_BYTES or (total > LARGE and total > MOST_TIMES * packed):
-            raise self._refuse(f"unpacked it would be {total // max(packed, 1)} times larger")
+            raise self._refuse(f"it would be {total // max(packed, 1)} times larger when unpacked")
 
     def _refuse(self, why: str) -> Refused:
         return Refused(f"refusing to open '{self.path}': {why}", "nothing was changed")
