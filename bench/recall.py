@@ -72,13 +72,12 @@ def make_recall(root: Path, folder: Path) -> Recall:
     return recall
 
 
-def calls(size: str, root: Path, folder: Path) -> None:
-    """Print how long each tool takes in a server that is warm."""
-    recall = make_recall(root, folder)
+def list_calls(recall: Recall) -> dict[str, list[dict[str, object]]]:
+    """Return the arguments with which each tool is called."""
     ids = [session.id[:8] for session in recall.archive.sessions][
         :: max(1, len(recall.archive) // 5)
     ]
-    asked = {
+    return {
         "recall": [{"query": text, "project": "*"} for text in QUESTIONS],
         "read": [{"handle": f"{name}:1", "view": "calls"} for name in ids[:5]],
         "about": [
@@ -88,8 +87,13 @@ def calls(size: str, root: Path, folder: Path) -> None:
         "cost": [{"since": ""}, {"project": "shop"}, {"since": "2026-10-01"}],
         "cost of a session": [{"session": name} for name in ids[:5]],
     }
+
+
+def calls(size: str, root: Path, folder: Path) -> None:
+    """Print how long each tool takes in a server that is warm."""
+    recall = make_recall(root, folder)
     row(f"tools at {size}, ms", "p50", "p95", "CPU p50", "CPU p95", "tokens", widths=WIDTHS)
-    for name, arguments in asked.items():
+    for name, arguments in list_calls(recall).items():
         tool = name.partition(" ")[0]
         answer_call(recall, tool, arguments[0])
         took, cpu, tokens = [], [], []
@@ -119,23 +123,31 @@ def first(size: str, root: Path) -> None:
 
 
 def memory(size: str, root: Path, folder: Path) -> None:
-    """Print the most memory of a server that has answered each question, and then sums of costs."""
-    code = (
-        "from pathlib import Path; import bench.recall as b; "
-        f"recall = b.make_recall(Path({str(root)!r}), Path({str(folder)!r})); "
-        "[b.answer_call(recall, 'recall', {'query': q, 'project': '*'}) for q in b.QUESTIONS]; "
-        "b.answer_call(recall, 'sessions', {'project': '*'}); b.answer_call(recall, 'read', {}); "
-        "b.print_memory(); b.answer_call(recall, 'cost', {}); b.print_memory()"
-    )
+    """Print the memory of one server after each tool in turn, and the most it took for it."""
+    row(f"memory at {size}, MB", "after", "at most", widths=WIDTHS)
+    code = f"import bench.recall; bench.recall.print_memory({str(root)!r}, {str(folder)!r})"
     # Not what the system says of a child: that begins with the most its parent ever had.
-    answers, cost = python(code).output.split()
-    row(f"memory at {size}, MB", answers, f"cost {cost}", widths=WIDTHS)
+    for line in python(code).output.splitlines():
+        row(*line.split("\t"), widths=WIDTHS)
+    print(flush=True)
 
 
-def print_memory() -> None:
-    """Print the most memory that this process ever took."""
+def print_memory(root: str, folder: str) -> None:
+    """Print what a server takes once it runs, and for each tool."""
+    recall = make_recall(Path(root), Path(folder))
+    _print_memory("before")
+    for name, arguments in list_calls(recall).items():
+        for given in arguments:
+            answer_call(recall, name.partition(" ")[0], given)
+        _print_memory(name)
+
+
+def _print_memory(name: str) -> None:
+    """Print the memory of this process, and the most since this was last asked."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    print(next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")))
+    kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in lines if " kB" in line}
+    print(name, kilobytes["VmRSS"] // 1024, kilobytes["VmHWM"] // 1024, sep="\t")
+    Path("/proc/self/clear_refs").write_text("5")
 
 
 if __name__ == "__main__":

@@ -24,13 +24,13 @@ from bench.peers import nobodys
 from plait import Archive
 from plait.recall.model import count_tokens
 from plait.recall.ranking import list_content_words
-from tests.recall.test_questions import ASKED, CORPUS, FRESH, GALLERY
+from tests.recall.test_questions import ASKED, CORPUS, FRESH, GALLERY, REPHRASED
 
 HOME = CACHE / "recall-peer"
 MOST_CALLS = 4
 SETS = {
     "gallery": (PROJECT / "examples" / "gallery", GALLERY),
-    "corpus": (SHARED / "corpus", CORPUS | FRESH | ASKED),
+    "corpus": (SHARED / "corpus", CORPUS | FRESH | ASKED | REPHRASED),
 }
 WIDTHS = (34, 9, 9, 9, 12, 12)
 

@@ -269,6 +269,7 @@ def _get_prompt(recall: "Recall", params: Json) -> Json:
     name, given = params.get("name"), params.get("arguments") or {}
     if name not in PROMPTS or not isinstance(given, dict):
         raise RpcError(INVALID_PARAMS, f"unknown prompt: choose from {', '.join(PROMPTS)}")
+    from plait.recall.background import release_memory
     from plait.recall.handoff import build_handoff, render_handoff
     from plait.recall.standup import list_work, render_standup
 
@@ -282,6 +283,7 @@ def _get_prompt(recall: "Recall", params: Json) -> Json:
             text = render_standup(list_work(recall, since), since, budget)
     except PlaitError as error:
         text = ". ".join((error.message, *error.hints))
+    release_memory()
     return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
 
 

@@ -227,21 +227,22 @@ def test_arguments_are_answered_usefully(recall: Recall, asked: object, words: s
 
 
 def test_a_session_costs_the_same_among_those_it_shares_with_and_among_all(recall: Recall) -> None:
-    sharing = Spending(recall.archive).sharing
-    assert sharing
+    spending, sizes = count_spending(recall.archive), set[int]()
     for session in recall.archive.sessions:
-        paths = sharing.get(session.path, {session.path})
+        paths = spending.find_related(session)
+        sizes.add(len(paths))
         related = [other for other in recall.archive.sessions if other.path in paths]
         alone = ResponsesByFile(count_responses(related), related)
         now, prices = datetime.now(UTC), recall.archive.prices
         why = explain_session(recall.archive, session, prices, now, responses=alone)
         assert why.totals == recall.archive.why(session).totals
+    assert max(sizes) > 1
 
 
 def test_spending_is_what_usage_says(recall: Recall) -> None:
     archive, since = recall.archive, datetime(2026, 10, 2, tzinfo=UTC)
     for start in (None, since):
-        groups = Spending(archive).sum(start, None, None, archive.folding.project)
+        groups = count_spending(archive).sum(start, None, None, archive.folding.project)
         usage = archive.usage("session", since=start)
         assert sum(cost for cost, _ in groups.values()) == pytest.approx(usage.totals.total.cost)
         assert sum(count for _, count in groups.values()) == usage.totals.total.tokens.total
@@ -256,7 +257,7 @@ def test_spending_follows_sessions_that_change(
     with TemporaryDirectory() as folder:
         root = Path(folder) / "logs"
         copytree(gallery, root)
-        spending = Spending(Archive([root]))
+        spending = count_spending(Archive([root]))
         for number, (first, second, way) in enumerate(changes):
             logs = sorted(root.rglob("*.jsonl"))
             log, other = logs[first % len(logs)], logs[second % len(logs)]
@@ -278,11 +279,18 @@ def test_spending_follows_sessions_that_change(
             if number % 2:
                 continue
             archive = Archive([root])
-            assert spending.update(archive)
-            assert sum_rounded(spending) == sum_rounded(Spending(archive))
-            assert {k: v for k, v in spending.sharing.items() if len(v) > 1} == {
-                k: v for k, v in Spending(archive).sharing.items() if len(v) > 1
-            }
+            spending.update(archive, archive.sessions)
+            anew = count_spending(archive)
+            assert sum_rounded(spending) == sum_rounded(anew)
+            for session in archive.sessions:
+                assert spending.find_related(session) == anew.find_related(session)
+
+
+def count_spending(archive: Archive) -> Spending:
+    """Return what all sessions of an archive spent."""
+    spending = Spending()
+    spending.update(archive, archive.sessions)
+    return spending
 
 
 def sum_rounded(spending: Spending) -> dict[SpendingGroup, tuple[float, int]]:

@@ -408,6 +408,7 @@ class Transaction:
 
 RowChange: TypeAlias = Callable[[sqlite3.Connection], None]
 DELETE_BILL = "DELETE FROM bills WHERE file = (SELECT file FROM files WHERE path = ?)"
+SELECT_BILL = "SELECT data FROM bills JOIN files USING (file) WHERE path = ?"
 INSERT_BILL = "INSERT OR REPLACE INTO bills SELECT file, sid, ? FROM files WHERE path = ?"
 UPDATE_FILE = "size = ?, changed = ?, inode = ?, offset = ?, head = ?, mark = ?, tail = ?"
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
@@ -556,10 +557,10 @@ def write_if_unchanged(folder: Path, generation: int, changes: Iterable[RowChang
         return False
 
 
-def load_bills(catalogue: Catalogue) -> dict[str, bytes]:
-    """Return the saved usage of each file, by path."""
-    rows = catalogue.connection.execute("SELECT path, data FROM bills JOIN files USING (file)")
-    return {os.fsdecode(path): data for path, data in rows}
+def load_bill(catalogue: Catalogue, path: str) -> bytes | None:
+    """Return the saved usage of a file, if any."""
+    row = catalogue.connection.execute(SELECT_BILL, (os.fsencode(path),)).fetchone()
+    return row[0] if row else None
 
 
 def save_bills(found: Mapping[str, bytes]) -> RowChange:

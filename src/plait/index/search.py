@@ -443,6 +443,13 @@ class IndexReader:
         common = max(1, all_passages // 10)
         return {word: log(1 + all_passages / (count or common)) for word, count in counts.items()}
 
+    def correct_word(self, word: str, stem: str) -> str:
+        """Return the word that is most likely meant where no word begins with the stem of one."""
+        if len(word) < MIN_MISSPELT or self.searcher.terms_with_prefix("text", stem, limit=1):
+            return word
+        similar = _find_similar_words(self.searcher, word, MISSPELT_LIKENESS)
+        return similar[0] if similar else word
+
     def match_sessions(self, text: str) -> set[str]:
         """Return the keys of the sessions with a passage that matches a query.
 
@@ -710,6 +717,8 @@ MOST_NEAR = 3
 MOST_TERMS = 3000
 LIKENESS = 0.74
 MIN_WORD_LENGTH = 4
+MIN_MISSPELT, MISSPELT_LIKENESS = 6, 0.83
+"""Length and likeness from which another word is searched instead: two swapped letters of six."""
 
 
 def _explain_no_hits(
@@ -764,13 +773,13 @@ def _suggest_queries(searcher: Searcher, text: str, unknown: Sequence[str]) -> I
         yield other
 
 
-def _find_similar_words(searcher: Searcher, word: str) -> list[str]:
+def _find_similar_words(searcher: Searcher, word: str, likeness: float = LIKENESS) -> list[str]:
     if len(word) < MIN_WORD_LENGTH:
         return []
     for start in dict.fromkeys((word[:2], word[:1])):
         terms = searcher.terms_with_prefix("text", start, limit=MOST_TERMS)
         like = [term for term, _ in terms if abs(len(term) - len(word)) <= 2]
-        found = get_close_matches(word, like, n=MOST_NEAR, cutoff=LIKENESS)
+        found = get_close_matches(word, like, n=MOST_NEAR, cutoff=likeness)
         if found:
             return found
     return []

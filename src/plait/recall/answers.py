@@ -94,7 +94,7 @@ class Recall:
     """None where questions wait for the index to be brought up to date."""
     _notes: list[str] = field(default_factory=list)
     _is_updated: bool = False
-    _spending: Spending | None = None
+    _spending: Spending = field(default_factory=Spending)
 
     # ------------------------------------------------------------------ recall
 
@@ -476,14 +476,15 @@ class Recall:
 
     def _count_spending(self) -> Spending:
         """Return what was spent: a count of everything, then of what has changed."""
-        if not self.has_index:
-            newest, older = choose_newest(self.archive)
-            if older:
-                self._notes.append(f"{format_count(older, 'older session')} not counted yet")
-            return Spending(self.archive, newest)
-        if self._spending is None or not self._spending.update(self.archive):
-            self._spending = Spending(self.archive)
-        return self._spending
+        if self.has_index:
+            self._spending.update(self.archive, self.archive.sessions)
+            return self._spending
+        newest, older = choose_newest(self.archive)
+        if older:
+            self._notes.append(f"{format_count(older, 'older session')} not counted yet")
+        spending = Spending()
+        spending.update(self.archive, newest)
+        return spending
 
     def _explain_cost(self, session: "Session") -> Answer:
         from plait.insights.why import (
@@ -496,7 +497,7 @@ class Recall:
         )
 
         # Responses that several sessions hold are billed to one of them.
-        paths = self._count_spending().sharing.get(session.path, {session.path})
+        paths = self._count_spending().find_related(session)
         related = [other for other in self.archive.sessions if other.path in paths]
         responses = ResponsesByFile(count_responses(related), related)
         now = datetime.now(UTC)

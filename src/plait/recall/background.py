@@ -1,6 +1,8 @@
 """The index of a server: built and updated beside the questions, which never wait for it long."""
 
+import ctypes
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -81,3 +83,10 @@ class BackgroundIndex:
             self.problem = ""
         except PlaitError as error:
             self.problem = error.message
+        release_memory()
+
+
+def release_memory() -> None:
+    """Give freed memory back to the system; glibc keeps it in fragments otherwise."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)

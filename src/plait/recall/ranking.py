@@ -102,6 +102,7 @@ def find_turns(
     if is_newest_first or not words or (is_query and found):
         more = 0 if exact is None or exact.is_whole else exact.total - exact.listed
         return found[:limit], max(0, len(found) - limit) + more, 1.0
+    words = [*dict.fromkeys(reader.correct_word(word, stem(word)) for word in words)]
     terms = [term for word in words for term in dict.fromkeys((word, f"{stem(word)}*"))]
     found = _choose_hits([*found, *search(" OR ".join(terms), (limit + MARGIN) * WIDTH)[1]])
     weights = reader.weigh_words(words)

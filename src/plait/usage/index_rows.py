@@ -17,7 +17,7 @@ from plait.index.catalogue import (
     RowChange,
     from_bytes,
     insert_tables,
-    load_bills,
+    load_bill,
     load_by_session,
     save_bills,
     save_meta,
@@ -262,14 +262,13 @@ class IndexedBills:
 
     def __init__(self, warm: FreshIndex) -> None:
         self._warm = warm
-        self._known = load_bills(warm.catalogue)
         self._new: dict[str, bytes] = {}
 
     def __call__(self, files: Sequence[LogFile]) -> Iterator[FileBills]:
         """Yield the usage in files."""
         for file in files:
             key = catalogue_key(file.path)
-            data = self._known.get(key)
+            data = self._new.get(key) or load_bill(self._warm.catalogue, key)
             if data is None:
                 data = self._new[key] = pack_bills(file.path, file.kind)
             found = unpack_bills(data)
