@@ -236,7 +236,7 @@ def test_cat_selects_lines(capfd: pytest.CaptureFixture[str], config: Path) -> N
         (["cat", ONE, "--line", "99"], 2, "error: no line 99 in '"),
         (["cat", ONE, "--line", "x"], 2, "error: 'x' is not a line number\nhint: use `--line 3`"),
         (["cat", ONE, "--uuid", "nope"], 2, "error: no record 'nope' in '"),
-        (["cat", TWO, "--agent", "zz"], 2, "error: no agent of this session is named 'zz'"),
+        (["cat", TWO, "--agent", "zz"], 2, "error: this session has no agent 'zz'"),
         (["log", "gone.jsonl"], 3, "error: no such file or folder: 'gone.jsonl'"),
         (["log", "/tmp"], 2, "error: '/tmp' is a folder\nhint: `plait ls --root /tmp` lists"),
         (["ls", "-home-dev"], 2, "error: no such option"),
@@ -432,11 +432,11 @@ def test_logs_outside_the_projects_folder_are_reported(
     (root / "projects" / "two.jsonl").write_text("")
     assert run(["doctor", "--root", str(root)]) == 0
     said = " ".join(capfd.readouterr().out.split())
-    assert "1 log outside its folder 'projects' not read, the first is 'old/shop/one.jsonl'" in said
+    assert "1 log outside its `projects` folder not read, for example 'old/shop/one.jsonl'" in said
     assert "nothing that was read is lost" in said
     (root / "projects" / "two.jsonl").unlink()
     for command in (["ls"], []):
         assert run([*command, "--root", str(root)]) == 0
-        assert "1 log outside the folder 'projects' not read" in capfd.readouterr().out
+        assert "1 log outside the `projects` folder not read" in capfd.readouterr().out
     assert run(["doctor", "--root", str(root / "projects")]) == 0
     assert "not read" not in capfd.readouterr().out

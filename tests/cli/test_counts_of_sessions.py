@@ -80,10 +80,10 @@ def test_every_list_counts_the_same_sessions(
 def test_tree_accounts_for_omitted_sessions(capfd: pytest.CaptureFixture[str], root: Path) -> None:
     lines = out(capfd, "tree", "--root", root).splitlines()
     assert any(line.startswith("5 of 8 sessions") for line in lines)
-    assert "1 session with only agents left" in lines
+    assert "1 session with only agent logs left" in lines
     assert "1 session with only summaries" in lines
-    assert "1 session not drawn: part of another one, or without a conversation" in lines
-    assert "1 more session inside the logs of others" in lines
+    assert "1 session not drawn: part of another session, or without a conversation" in lines
+    assert "1 more session inside other sessions' logs" in lines
 
 
 # checklist: S55
@@ -99,7 +99,7 @@ def test_transcripts_match_paths_and_the_index_lists_the_rest(
     assert told["counts"]["sessions"] == SESSIONS
     index = (where / "index.md").read_text()
     assert (
-        "3 of 8 sessions, 4 paths, 1 session with only agents left, "
+        "3 of 8 sessions, 4 paths, 1 session with only agent logs left, "
         "2 sessions included in others, 2 sessions without a conversation, "
         "1 session more in the logs of others."
     ) in index
@@ -117,7 +117,7 @@ def test_session_with_only_agents_is_not_offered_for_resume(
         assert "ACTIVE" not in text and "Path: " not in text and "--resume" not in text
     (page,) = (where / "html" / "sessions").glob("*.html")
     assert "--resume" not in page.read_text()
-    assert "only its agents are left" in out(capfd, "resume", gone, "--root", root)
+    assert "only its agents' logs are left" in out(capfd, "resume", gone, "--root", root)
 
 
 def test_session_inside_another_file_is_not_offered_for_resume(

@@ -84,7 +84,7 @@ def test_library_compares_like_the_command(gallery: Path) -> None:
         ((FORKED, "--branch", "1", "1"), "error: a branch cannot be compared with itself\n"),
         (
             (FORKED, "--branch", "1", "x"),
-            "error: no branch named 'x'\nhint: branches are 1: the",
+            "error: no branch named 'x'\nhint: the branches are 1: the",
         ),
         (
             ("2eb7e609",),

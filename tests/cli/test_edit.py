@@ -389,7 +389,7 @@ def test_fork_starts_at_any_message(desk: Desk, at: tuple[str, ...], leaf: str, 
 
 def test_session_without_branches_has_only_its_own_line(desk: Desk) -> None:
     _, err = desk.said("switch", "torn one", "--branch", "2", code=2)
-    assert err == "error: no branch named '2'\nhint: there is only the trunk\n"
+    assert err == "error: no branch named '2'\nhint: the only one is the trunk\n"
 
 
 def test_clone_may_leave_out_abandoned_branches(desk: Desk) -> None:

@@ -219,7 +219,7 @@ def test_copy_with_a_program(
     monkeypatch.setattr(desktop, "PROGRAMS", (("no-such-program",), ("tee", str(kept))))
     code, out, err = ran(capfd, SESSION, "--root", root, "--turn", "1", "--copy")
     assert (code, out) == (0, "")
-    assert "copied" in err and "by tee" in err
+    assert "copied" in err and "with tee" in err
     assert "Two ways." in kept.read_text()
 
 

@@ -96,7 +96,7 @@ def test_lines_can_be_selected(command: Command, script: Script, span: str, coun
         (("history", "nowhere.py"), "no session touched 'nowhere.py'"),
         (("history", "cart.py", "--at", "9"), "no turn 9 in this session"),
         (("history", "cart.py", "--at", "never"), "'never' is not a time"),
-        (("files", "latest", "-o", "x"), "`-o` writes files as they were after a turn"),
+        (("files", "latest", "-o", "x"), "`-o` writes the files as of a turn"),
         (("files", "latest", "--at", "7"), "no turn 7"),
     ],
 )

@@ -176,7 +176,7 @@ def test_tree_draws_sessions_branches_agents_and_compactions(
     assert out(capfd, "tree", "shop", "--root", work).rstrip() == shown("""
     /home/dev/shop
     ● 44c6406c  A search box                        3 prompts · 12 KB · 1 min · 2026-11-02 09:00
-    ├─ ○ Take LIKE                            abandoned · 1 prompt · leaves at 3e83be03 · 1.8 KB
+    ├─ ○ Take LIKE                       abandoned · 1 prompt · forks at 3e83be03 · 1.8 KB · 1 s
     ├─ ◇ Find the callers                            4 records · 3.7 KB · 3 s · 2026-11-02 09:00
     └─ ◆ compacted with /compact: 14k to 3k tokens                              2026-11-02 09:01
 
@@ -206,14 +206,14 @@ def test_tree_puts_a_session_below_its_source(
 
 def test_paths_lists_every_ending(capfd: pytest.CaptureFixture[str], work: Path) -> None:
     assert out(capfd, "paths", "--root", work).rstrip() == shown("""
-    44c6406c   1 of 2   ABANDONED  Take LIKE        6 messages · leaves at 3e83be03 · 2026-11-02
+    44c6406c   1 of 2   ABANDONED  Take LIKE         6 messages · forks at 3e83be03 · 2026-11-02
                2 of 2   ACTIVE     A search box          11 messages · 1 compaction · 2026-11-02
 
     2 paths
     """)
     assert out(capfd, "paths", "--raw", "--root", work).rstrip() == shown("""
-    44c6406c   1 of 3   ABANDONED  Take LIKE        6 messages · leaves at 3e83be03 · 2026-11-02
-               2 of 3   ABANDONED  Use FTS5 afetr…  5 messages · leaves at 3e83be03 · 2026-11-02
+    44c6406c   1 of 3   ABANDONED  Take LIKE         6 messages · forks at 3e83be03 · 2026-11-02
+               2 of 3   ABANDONED  Use FTS5 afetr…   5 messages · forks at 3e83be03 · 2026-11-02
                3 of 3   ACTIVE     Great                 11 messages · 1 compaction · 2026-11-02
 
     3 paths
@@ -317,8 +317,8 @@ def test_context_in_full_lists_what_is_not_in_the_log(
 ) -> None:
     draw(f'U1 "Plan it."\nH1< attachment {kind}\nA1< "Planned."').write(tmp_path)
     moment, worded = value(capfd, "context", "latest", "--full", "--root", tmp_path)["not_in_log"]
-    assert moment.startswith("what Claude Code adds to the next prompt")
-    assert worded == "the text Claude Code sends for 1 attachment"
+    assert moment.startswith("additions to the next prompt")
+    assert worded == "the text that Claude Code sends for 1 attachment"
     text = out(capfd, "context", "latest", "--full", "--root", tmp_path)
     assert f"not in the log: {worded}" in text
     assert "sent with text that no log contains" in text
@@ -343,7 +343,7 @@ def test_context_needs_a_session_with_its_own_log(
     code, error = fails(capfd, "context", "latest", "--root", work)
     assert (code, error.splitlines()[0]) == (
         2,
-        f"error: session '{SESSION}' has no log; only its agents are left",
+        f"error: session '{SESSION}' has no log; only its agents' logs are left",
     )
     assert "◇" in out(capfd, "log", "latest", "--root", work)
 

@@ -227,7 +227,7 @@ def test_without_a_terminal_nothing_is_written(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert plait("trace", "install") == 2
-    assert "cannot ask without a terminal" in capsys.readouterr().err
+    assert "cannot ask for confirmation without a terminal" in capsys.readouterr().err
     assert not (nobodys_home / ".claude").exists()
 
 
@@ -276,7 +276,7 @@ def test_cc_langfuse_state_is_imported(
     theirs = {"s1": {"last_line": 40, "turn_count": 9, "updated": "2025-01-15T10:00:00Z"}}
     other.write_text(json.dumps(theirs), encoding="utf-8")
     assert plait("trace", "install", "--yes") == 0
-    assert "skipping what cc-langfuse has already sent: 1 session" in capsys.readouterr().out
+    assert "skipping traces already sent by cc-langfuse: 1 session" in capsys.readouterr().out
     assert read_states(folder)["s1"].last_line == 40
     assert json.loads(other.read_text(encoding="utf-8")) == theirs
 

@@ -97,8 +97,8 @@ def test_status_names_the_automatic_backup(home: Path, capsys: pytest.CaptureFix
     capsys.readouterr()
     assert plait("status") == 0
     out = capsys.readouterr().out
-    assert "backed up automatically when a Claude Code session ends, by a hook" in out
-    assert "by a line in the crontab" in out
+    assert "backed up automatically at the end of each Claude Code session (hook)" in out
+    assert "every hour (cron job)" in out
     assert plait("status", "--json") == 0
     assert json.loads(capsys.readouterr().out)["automatic"] == ["hook", "cron"]
 
@@ -139,7 +139,7 @@ def test_without_a_terminal_nothing_is_written(
 ) -> None:
     before = picture(home)
     assert plait("--install") == 2
-    assert "cannot ask without a terminal" in capsys.readouterr().err
+    assert "cannot ask for confirmation without a terminal" in capsys.readouterr().err
     assert picture(home) == before
 
 

@@ -69,10 +69,7 @@ def test_empty_archive_has_nothing_to_rescue(
 ) -> None:
     (tmp_path / "projects").mkdir()
     assert rescue(tmp_path) == 0
-    assert (
-        capsys.readouterr().out
-        == "no other deleted session has left anything to reconstruct it from\n"
-    )
+    assert capsys.readouterr().out == "no other deleted session can be reconstructed\n"
 
 
 def test_uninformative_lines_are_reported(

@@ -55,7 +55,7 @@ def test_build_report(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert listed[-1] == "2 sessions, profile full: /lake"
     assert said(capfd, "tidy", "--lake", "lake") == (
         0,
-        ["nothing to tidy older than 24 hours"],
+        ["nothing to tidy: no unused files older than 24 hours"],
     )
 
 
@@ -136,7 +136,7 @@ def test_backup_store_can_be_a_root(home: Path, capfd: pytest.CaptureFixture[str
     code, told = said(capfd, "build", str(home / "data" / "keep"), "--to", "lake")
     assert (code, told[-1].split(",")[0]) == (0, "3 sessions built")
     code, told = said(capfd, "build", "data/keep", "data/keep/../keep", "--to", "lake")
-    assert (code, told[0]) == (2, "error: a build reads only one backup at a time")
+    assert (code, told[0]) == (2, "error: a build can read only one backup")
 
 
 @pytest.mark.parametrize(

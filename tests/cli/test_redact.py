@@ -134,7 +134,7 @@ def test_key_file_is_never_overwritten(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["x.jsonl"], 2, "session files are only changed"),
+        (["x.jsonl"], 2, "session files are changed only"),
         (["--check", "--key", "k"], 2, "`--check` changes nothing"),
         (["--restore"], 2, "no key given"),
         (["--restore", "--key", "nowhere"], 3, "cannot read the key 'nowhere'"),

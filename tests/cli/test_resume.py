@@ -92,7 +92,7 @@ def test_turn_before_a_compaction_cannot_be_resumed(
     config = drawn(tmp_path, WORK.format(cwd=tmp_path) + later)
     text = out(capfd, "resume", SESSION, "--at", 1, "--root", config)
     assert text.endswith(
-        "Turn 1 of 3 is in the log, not in the context:\n"
+        "Turn 1 of 3 is in the log, but not in the context:\n"
         "  “What would a first version look like?”\n"
         "The context starts after it, so Claude Code cannot go back there.\n"
     )
@@ -165,7 +165,7 @@ def test_unprintable_command_is_explained(
     config = drawn(tmp_path, 'file work\nU1 "Hi" {"cwd": "/home/\\u001b[31mred"}\n')
     text = out(capfd, "resume", SESSION, "--root", config)
     assert "\x1b" not in text
-    assert "warning: the command contains characters that cannot be shown: use `--run`" in text
+    assert "warning: the command contains characters that cannot be printed: use `--run`" in text
 
 
 FAKE = """#!/bin/sh
@@ -229,10 +229,10 @@ def test_run_refuses_while_another_client_runs(config: Path) -> None:
     (config / "sessions" / "1.json").write_text(json.dumps(running))
     code, text, errors = plait(config, "--run")
     assert (code, text) == (2, "")
-    assert errors.startswith("error: refusing to run: Claude Code is running this session")
+    assert errors.startswith("error: refusing to run: Claude Code is already running this session")
     code, text, errors = plait(config, "--run", "--force")
     assert (code, text.splitlines()[-1]) == (7, SESSION)
-    assert errors.startswith("warning: Claude Code is running this session")
+    assert errors.startswith("warning: Claude Code is already running this session")
 
 
 def test_run_refuses_a_session_that_cannot_resume(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_run_needs_the_client_on_the_path(config: Path, tmp_path: Path) -> None:
     code, text, errors = plait(config, "--run", path=tmp_path / "empty" / "claude")
     assert (code, text) == (2, "")
     assert errors == (
-        "error: 'claude' is not on the path\nhint: without `--run` the command is printed\n"
+        "error: 'claude' is not on the path\nhint: leave out `--run` to print the command\n"
     )
 
 

@@ -247,7 +247,7 @@ def test_show_only_failed_commands(failing: str, capsys: pytest.CaptureFixture[s
     [turn] = json.loads(capsys.readouterr().out)["turns"]
     assert turn["number"] == 2
     assert run(["show", failing, "--outcome", "launched"]) == 0
-    assert "no such call in these turns" in capsys.readouterr().out
+    assert "no matching call in these turns" in capsys.readouterr().out
     assert run(["show", failing, "--outcome", "fine"]) == 2
     capsys.readouterr()
 

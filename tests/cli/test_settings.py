@@ -72,7 +72,7 @@ def test_pagers(tmp_path: Path, env: dict[str, str], toml: str, pager: str | Non
     ("toml", "message", "hint"),
     [
         ("root = []", "unknown setting 'root'", "did you mean 'roots'?"),
-        ("zzz = 1", "unknown setting 'zzz'", "settings are roots"),
+        ("zzz = 1", "unknown setting 'zzz'", "the settings are roots"),
         (
             'roots = "x"',
             "setting 'roots' must be a list of strings in '.*config.toml', line 1",
@@ -86,10 +86,14 @@ def test_pagers(tmp_path: Path, env: dict[str, str], toml: str, pager: str | Non
         ("pager = 1", "setting 'pager' must be a string in '.*config.toml', line 1", None),
         ("= 1", "cannot read .*config.toml'.* line 1", None),
         ("# one\n\njobs = 2\ncolor = 'never'", "line 4", "did you mean 'colour'?"),
-        ('ship_profile = "full"', "cannot be a setting.* in '.*', line 1", "`plait lake ship"),
+        ('ship_profile = "full"', "cannot be a setting.* in '.*', line 1", "use `plait lake ship"),
         ('lake_options = [\n"A=1"]', "'A' is not an object store option in .*line 1", None),
-        ("jobs = 65", "'65' is not a valid number of jobs in '.*', line 1", "from 1 to 64"),
-        ('colour = "blue"', "unknown colour 'blue'", "values are auto, always, never"),
+        (
+            "jobs = 65",
+            "'65' is not a valid number of jobs in '.*', line 1",
+            "use a number from 1 to 64",
+        ),
+        ('colour = "blue"', "unknown colour 'blue'", "choose from auto, always, never"),
     ],
 )
 def test_wrong_setting_is_explained(

@@ -153,7 +153,7 @@ def test_branch_names_its_start(work: Path, capfd: pytest.CaptureFixture[str]) -
 BRANCH = """\
 Take LIKE
 44c6406c-0c3e-4e67-886a-f5022bdc707b  /home/dev/shop
-branch 32d803d3-d07, abandoned: leaves the trunk after turn 1
+branch 32d803d3-d07, abandoned: forks from the trunk after turn 1
 homemade-1 · 2026-11-02 09:00 · 1 turn · 1 s of work · 14k tokens
 
 ─── 1 ─────────────────────────────────── 2026-11-02 09:00 · 1 s · 4 out
@@ -206,7 +206,7 @@ def test_turns_can_be_selected(
         (
             ("--branch", "zz"),
             "no branch named 'zz'",
-            "branches are 1: the trunk; 2: branch ",
+            "the branches are 1: the trunk; 2: branch ",
         ),
     ],
 )

@@ -155,7 +155,7 @@ def test_damaged_file_stops_stars_but_not_lists(
     (tmp_path / "data" / "stars.json").write_text("{")
     code, _, err = told(capfd, root, "star", "Count the")
     words = " ".join(err.split())
-    assert (code, "is damaged" in words, "start without stars" in words) == (3, True, True)
+    assert (code, "is damaged" in words, "start with an empty list" in words) == (3, True, True)
     code, out, err = told(capfd, root, "ls")
     words = " ".join(err.split())
     assert (code, "Count the boats." in out, "is damaged" in words) == (0, True, True)

@@ -240,7 +240,7 @@ def test_failing_target_is_reported(work: Path, capsys: pytest.CaptureFixture[st
     [
         (["--to", "http://localhost:9"], "error: nothing selected to send"),
         (["--all"], "error: no destination"),
-        (["--all", "--to", "langfuse"], "error: no keys of a Langfuse project are set"),
+        (["--all", "--to", "langfuse"], "error: the keys of a Langfuse project are not set"),
         (["--all", "--to", "somewhere"], "error: 'somewhere' is not an address to send traces to"),
         (["--all", "--to", "a.json", "--project", "no"], "error: no session matches"),
     ],

@@ -162,7 +162,7 @@ def test_secrets_in_files_beside_the_log_are_redacted(desk: Desk) -> None:
     [
         (["--copy", "--in-place"], "use either `--copy` or `--in-place`"),
         (["--copy", "--check"], "do not change sessions"),
-        ([], "session files are only changed with `--in-place`"),
+        ([], "session files are changed only with `--in-place`"),
     ],
 )
 def test_conflicting_options_are_refused(desk: Desk, options: list[str], said: str) -> None:
@@ -214,7 +214,7 @@ def test_session_is_packed_and_unpacked_once(desk: Desk, there: Path, tmp_path: 
     assert "cd /srv/shop && " in said
     assert "everything is already here" in bring(desk, file, there)
     said = bring(desk, file, there, into="/elsewhere", code=1)
-    assert f"stays: session '{desk.session}' already exists here" in " ".join(said.split())
+    assert f"unchanged: session '{desk.session}' already exists here" in " ".join(said.split())
     here, desk.config = desk.config, there
     desk.said("undo")
     assert desk.logs() == []
@@ -250,8 +250,8 @@ def test_port_dry_run_writes_nothing(desk: Desk, there: Path, tmp_path: Path) ->
     [
         ([], "use either `-o` to pack or `--into` to unpack"),
         (["-o", "f", "--into", "d"], "use either `-o` to pack or `--into` to unpack"),
-        (["--into", "d", "--redacted"], "redaction happens when packing"),
-        (["-o", "f", "--prove"], "not when packing"),
+        (["--into", "d", "--redacted"], "sessions are redacted when they are packed"),
+        (["-o", "f", "--prove"], "only when unpacking"),
     ],
 )
 def test_conflicting_port_options_are_refused(desk: Desk, options: list[str], said: str) -> None:

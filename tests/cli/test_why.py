@@ -79,7 +79,7 @@ def test_unknown_tokens_are_reported(capfd: pytest.CaptureFixture[str], root: Pa
     assert [one["unknown"] for one in found["requests"]] == [found["requests"][0]["new"], 0]
     assert "65 of the new tokens may have been cached before" in out(capfd, root)
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
-    assert "nothing was paid for twice, as far as is known" in out(capfd, root)
+    assert "nothing was cached twice, as far as is known" in out(capfd, root)
 
 
 def test_single_turn(capfd: pytest.CaptureFixture[str], root: Path) -> None:
@@ -111,7 +111,7 @@ def test_turn_shows_the_context_at_its_end(
     assert second == {f"the words of {name}": count for name, count in expected.items()}
     assert not {*second} & {*words()}
     shown = out(capfd, tmp_path, "--turn", "1")
-    assert "in the context after turn 1, and what carrying them cost by then" in shown
+    assert "in the context after turn 1, with their cost by then" in shown
 
 
 def test_session_without_responses_says_so(

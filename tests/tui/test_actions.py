@@ -24,7 +24,7 @@ def test_unconfirmed_plan_changes_nothing(root: Path) -> None:
             await screen.wait_for("before", f"y or enter: {words}")
             await screen.press("escape")
         await screen.press("z")
-        await screen.wait_for("nothing was changed here")
+        await screen.wait_for("nothing to undo in this run")
 
     run_ui(root, scenario)
     assert read_all(root) == before

@@ -56,7 +56,7 @@ def test_responses_and_turns_have_names(
 
 
 def test_potential_savings(gallery_page: Served, capfd: pytest.CaptureFixture[str]) -> None:
-    (share,) = re.findall(r"up to (\d+)% of what was sent", printed(capfd, "waste"))
+    (share,) = re.findall(r"up to (\d+)% of the input cost", printed(capfd, "waste"))
     assert f"up to {share}%" in read_text(settled(gallery_page, "/waste?range=all"))
 
 

@@ -21,9 +21,9 @@ def account_for_lines(
         account.findings.append(Finding("unreadable", "cannot be read", path))
     for root in archive.roots:
         if stray := list_stray_logs(root):
-            files = f"{format_count(len(stray), 'log')} outside its folder 'projects'"
+            files = f"{format_count(len(stray), 'log')} outside its `projects` folder"
             first = stray[0].relative_to(root.path)
-            sentence = f"{files} not read, the first is '{first}': name its folder with --root"
+            sentence = f"{files} not read, for example '{first}': add its folder with --root"
             account.findings.append(Finding("not-read", sentence, root.path))
     for file, found in zip(watch(archive.files), archive.accounts(), strict=True):
         account.take(found, file.path)

@@ -114,9 +114,9 @@ class MainGroup(LazyGroup):
 def app(ctx: click.Context) -> None:
     """Read, search, export and edit your Claude Code sessions.
 
-    Without a command: your newest sessions and what to try next. SESSION is an id or the
-    beginning of one, a title, a file, `latest`, `latest:PROJECT`, or `.` for the newest session
-    of this directory.
+    Without a command: your newest sessions and some commands to try. SESSION is an id or its
+    beginning, a title, a file, `latest`, `latest:PROJECT`, or `.` for the newest session of this
+    directory.
     """
     if not gc.isenabled():
         # What is loaded by now lives as long as the process: exclude it from garbage collection.

@@ -14,9 +14,9 @@ from plait.errors import PlaitError, UserError
 from plait.keep.timers import Task
 
 WAYS = {
-    "hook": "when a Claude Code session ends, by a hook",
-    "systemd": "every hour, by a systemd timer",
-    "cron": "every hour, by a line in the crontab",
+    "hook": "at the end of each Claude Code session (hook)",
+    "systemd": "every hour (systemd timer)",
+    "cron": "every hour (cron job)",
 }
 SCOPES = ("user", "project", "local")
 
@@ -29,7 +29,7 @@ class InstallOptions(OptionGroup):
         choices=SCOPES,
         default="user",
         show_default=True,
-        help="For you everywhere, for everyone in this project, or only for you in this project.",
+        help="Install for you in all projects, for everyone in this project, or for you in this project.",
     )
     is_sure: bool = shared.is_sure
     is_dry: bool = shared.is_dry
@@ -110,7 +110,9 @@ def confirm_and_install(
         return False
     if not is_sure:
         if is_quiet or not sys.stdin.isatty():
-            raise UserError("cannot ask without a terminal", "add `--yes` to write this change")
-        click.confirm("Write this change?", default=True, abort=True, err=True)
+            raise UserError(
+                "cannot ask for confirmation without a terminal", "add `--yes` to apply the change"
+            )
+        click.confirm("Apply this change?", default=True, abort=True, err=True)
     plan.apply(request.settings.data / "backups")
     return True

@@ -32,12 +32,13 @@ def cat_command(
     uuid: str | None = option(
         "--uuid", metavar="U", help="Only records whose uuid starts with this."
     ),
-    pretty: bool = option("--pretty", help="Indented JSON, coloured on a terminal."),
+    pretty: bool = option("--pretty", help="Print indented JSON, in colour on a terminal."),
     agent: str | None = option(
         "--agent", section=OWN, metavar="ID", help="Print this sub-agent's log instead."
     ),
     translation: bool = option(
-        "--translation", help="For another agent's session: print the lines that Plait reads."
+        "--translation",
+        help="For sessions of another agent: print the translated lines instead of the original ones.",
     ),
 ) -> None:
     """Print the lines of SESSION, or of one of its sub-agents, as they are in its file."""
@@ -86,7 +87,7 @@ def _path_of(request: Request, session: str, agent: str | None) -> "tuple[Path, 
     if len(files) == 1:
         return files[0].path, request.archive.inventory.find_origin(files[0].path)
     known = ", ".join(file.agent or "" for file in found.agents[:5]) or "none"
-    problem = f"no agent of this session is named '{agent}'"
+    problem = f"this session has no agent '{agent}'"
     raise UserError(
         problem if not files else f"'{agent}' matches {len(files)} agents", f"choose from {known}"
     )

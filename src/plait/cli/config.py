@@ -93,7 +93,7 @@ def set_command(
 ) -> None:
     """Change a setting in `config.toml`; comments and everything else stay as they are.
 
-    A list takes several values. Without VALUE, a key or password is asked for.
+    A list takes several values. Without VALUE, you are prompted for a key or password.
     """
     setting = find_setting(key)
     if setting.kind is dict:

@@ -39,15 +39,15 @@ def diff_command(
     request: Request,
     session: str = shared.session,
     branches: tuple[str, str] | None = option(
-        "--branch", nargs=2, metavar="A B", help="Two branches: ids, beginnings of ids, or numbers."
+        "--branch", nargs=2, metavar="A B", help="Two branches, each by id, id prefix or number."
     ),
-    is_all: bool = option("--all", help="Full prompts and answers."),
+    is_all: bool = option("--all", help="Show full prompts and answers."),
     as_json: bool = shared.as_json,
 ) -> None:
     """Compare two branches of SESSION: prompts, answers, files.
 
-    Without names: the active branch and the newest of the others. What both share is shown once;
-    figures count from where they fork.
+    Without `--branch`, the active branch and the newest other branch are compared. Their common
+    part is shown once, and figures start at the fork.
     """
     archive = request.priced_archive
     meant = archive.session(session, request.settings.directory)

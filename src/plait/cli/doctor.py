@@ -54,9 +54,9 @@ def doctor_command(
 ) -> int:
     """Check that every line and record is accounted for, and list problems.
 
-    Lines are records, blank or broken; records with a uuid are in the graph, inline or folded; tool
-    results belong to calls. PATH is a file or a folder; without one, everything under the roots is
-    read. Findings describe the data and are not failures; the exit code is 1 only if something is
+    Every line must be a record, blank or broken, and every record with a uuid must be in the graph,
+    inline or folded. PATH is a file or a folder; without one, everything under the roots is read.
+    Findings describe the data and are not failures; the exit code is 1 only if something is
     unaccounted for.
     """
     for path in paths:

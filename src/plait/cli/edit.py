@@ -82,7 +82,7 @@ class CopyOptions(EditOptions):
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
         if self.is_proved and self.is_dry:
-            raise UserError("`--prove` resumes what was written; leave out `--dry-run`")
+            raise UserError("`--prove` resumes the written session; leave out `--dry-run`")
 
 
 class InPlaceOptions(CopyOptions):
@@ -92,7 +92,7 @@ class InPlaceOptions(CopyOptions):
         "--in-place", help="Change the session itself, not a copy; needs `--yes`."
     )
     is_sure: bool = option(
-        "--yes", help="With --in-place: apply the plan; otherwise it is only shown."
+        "--yes", help="With --in-place: apply the plan; without it, the plan is only shown."
     )
 
 
@@ -247,7 +247,7 @@ def print_plan(output: Output, report: EditReport) -> None:
         output.print_lines(texts)
     more = len(report.differences) - MOST_DIFFERENCES
     if more > 0:
-        output.print(f"… {format_count(more, 'more line')} with `--json`", style="dim")
+        output.print(f"… {format_count(more, 'more line')}: `--json` lists all", style="dim")
     _print_remarks(output, report)
 
 
@@ -257,7 +257,7 @@ def _print_remarks(output: Output, report: EditReport) -> None:
     notes = () if report.is_idle else report.notes
     rows = [
         *((Text("note:", style="bold"), note) for note in notes),
-        *((Text("stays:", style="bold yellow"), format_problem(x)) for x in report.unmended),
+        *((Text("unchanged:", style="bold yellow"), format_problem(x)) for x in report.unmended),
         *((Text("broken:", style="bold red"), format_problem(x)) for x in report.violations),
     ]
     if not rows:
@@ -345,7 +345,7 @@ def fork_command(
         "--at",
         required=True,
         metavar="TURN|UUID|PROMPT",
-        help="Where to continue: a turn's number, a message, or words of a prompt.",
+        help="Where to continue: a turn number, a message uuid, or text from a prompt.",
     ),
     before: bool = option("--before", help="Leave out that turn, so that you can rephrase it."),
     title: str | None = title_option,
@@ -388,7 +388,7 @@ def switch_command(
 ) -> None:
     """Make another branch of SESSION the one that Claude Code resumes.
 
-    One line that points to it is appended; nothing else changes.
+    Appends one line that points to that branch; nothing else changes.
     """
     source = request.session(session)
     run_plan(request, source, request.archive.plan.switch(source, branch), how)
@@ -508,7 +508,7 @@ def compress_command(
         "--until",
         section=OWN,
         metavar="TURN|UUID|PROMPT",
-        help="The first turn to leave unchanged: its number, a message, or words of a prompt.",
+        help="The first turn to leave unchanged: a turn number, a message uuid, or text from a prompt.",
     ),
     keep_last: int | None = option(
         "--keep-last", least=1, metavar="N", help="Leave this many turns at the end unchanged."
@@ -557,9 +557,9 @@ def move_command(
 ) -> None:
     """Move the sessions of the directory PROJECT to the directory NEWPATH.
 
-    Changes the folder of the logs, the directory on every line, agents and other files, the
-    prompt history and Claude Code's settings for the project; sub-directories too. Move the
-    project's own files yourself. Message texts stay unchanged.
+    Updates the log folder, the directory on every line, agents and other files, the prompt
+    history and Claude Code's settings for the project, sub-directories included. Message texts
+    stay unchanged. Move the project's own files yourself.
     """
     if project.startswith("."):
         project = str((request.settings.directory / project).resolve())
@@ -600,7 +600,7 @@ def port_command(
         )
     if output is not None:
         if how.is_proved:
-            raise UserError("`--prove` works when unpacking, not when packing")
+            raise UserError("`--prove` works only when unpacking")
         from plait.cli.redact import load_redactor
 
         name = request.session(name).id if name == "." else name
@@ -608,10 +608,12 @@ def port_command(
         _pack(request, request.archive.plan.pack(name, Path(output), redactor=redactor), how)
         return
     if is_redacted:
-        raise UserError("redaction happens when packing", "`plait port SESSION -o FILE --redacted`")
+        raise UserError(
+            "sessions are redacted when they are packed", "`plait port SESSION -o FILE --redacted`"
+        )
     plan = request.archive.plan.port(name, into or "")
     if how.is_proved and plan.session != plan.path.stem:
-        raise UserError("`--prove` resumes a single session")
+        raise UserError("`--prove` works only for a single session")
     run_plan(request, name, plan, how)
     if plan.unmended and not plan.steps:
         raise Refused(f"nothing was unpacked: {plan.unmended[0].sentence}")
@@ -651,14 +653,14 @@ def undo_command(
     is_listed: bool = option("--list", help="List the edits, newest first."),
     is_finished: bool = option("--finish", help="Complete an interrupted edit."),
     is_forgotten: bool = option(
-        "--forget", help="Delete the backup of edit ID for good, or of `all` edits."
+        "--forget", help="Permanently delete the backup of edit ID, or of `all` edits."
     ),
-    is_forced: bool = option("--force", help="Even if a file has changed since the edit."),
+    is_forced: bool = option("--force", help="Undo even if a file has changed since the edit."),
     as_json: bool = shared.as_json,
 ) -> None:
-    """Undo the last edit, or the edit ID: restore the bytes, times and modes from before it.
+    """Undo the last edit, or edit ID: restore the previous bytes, times and modes.
 
-    Only what the edit changed is restored. If a file has changed since, the command refuses.
+    Only what the edit changed is restored. If a file has changed since, `--force` is needed.
     """
     output, archive = request.output, request.archive
     if is_listed + is_finished + is_forgotten > 1:
@@ -668,7 +670,9 @@ def undo_command(
         return
     if is_forgotten:
         if id_ is None:
-            raise UserError("name the edit to forget", "`plait undo ID --forget`, or `all`")
+            raise UserError(
+                "name the edit whose backup to delete", "`plait undo ID --forget`, or `all`"
+            )
         journals = archive.journals
         ids = [edit.id for edit in journals.edits()] if id_ == "all" else [id_]
         forgotten = [journals.forget(name).id for name in ids]

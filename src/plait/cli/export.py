@@ -57,7 +57,7 @@ class ExportOptions(Filters):
         "--branches",
         default="all",
         show_default=True,
-        help="All paths, or only the one that Claude Code would resume.",
+        help="Export all paths, or only the one that Claude Code would resume.",
     )
     no_thinking: bool = option("--no-thinking", help="Leave out thinking.")
     no_tools: bool = option("--no-tools", help="Leave out tool calls and results.")
@@ -67,15 +67,18 @@ class ExportOptions(Filters):
         choices=tuple(EXPORTERS),
         default="md",
         show_default=True,
-        help="Markdown, HTML, plain text, JSON or the original records; or other formats: ATIF "
-        "trajectories (Harbor), Toolpath step graphs.",
+        help="Markdown, HTML, plain text, JSON, the original records, ATIF trajectories (Harbor) or "
+        "Toolpath step graphs.",
     )
-    simple: bool = option("--simple", help="One line per tool call.")
+    simple: bool = option("--simple", help="Show each tool call as one line.")
     agents: Literal["inline", "files"] = option(
-        "--agents", default="inline", show_default=True, help="Agents inline, or in separate files."
+        "--agents",
+        default="inline",
+        show_default=True,
+        help="Put agents inline, or in separate files.",
     )
-    combined: bool = option("--combined", help="One file for everything.")
-    single_file: bool = option("--single-file", help="HTML pages that need no other file.")
+    combined: bool = option("--combined", help="Write everything to one file.")
+    single_file: bool = option("--single-file", help="Write self-contained HTML pages.")
     front_matter: bool = option(
         "--front-matter", help="Start with YAML front matter, as for Obsidian."
     )
@@ -86,7 +89,7 @@ class ExportOptions(Filters):
         "--turn", "--at", metavar="N[-M]", help="Only this turn of one session, or a range."
     )
     is_copied: bool = option("--copy", help="Copy to the clipboard.")
-    force: bool = option("--force", help="Write into a folder that has other files.")
+    force: bool = option("--force", help="Write to a folder that contains other files.")
     redraw: bool = option("--redraw", help="Render everything again, even if unchanged.")
     as_json: bool = shared.as_json
 
@@ -98,8 +101,8 @@ class ExportOptions(Filters):
 def export_command(request: Request, asked: ExportOptions, redaction: shared.Redaction) -> None:
     """Export transcripts of sessions, one for each path.
 
-    Secrets, user names in paths, hosts, addresses and accounts are replaced, and a report in the
-    output folder says where.
+    Secrets, user names in paths, hosts, addresses and accounts are redacted; a report in the
+    output folder lists where.
     """
     if not asked.names and not asked.is_all and not asked.project:
         raise UserError(
@@ -115,10 +118,12 @@ def export_command(request: Request, asked: ExportOptions, redaction: shared.Red
         for name in ("combined", "turn", "is_copied"):
             if getattr(asked, name):
                 used = "--copy" if name == "is_copied" else f"--{name}"
-                hint = "`--single-file` makes HTML pages that need no other file"
-                raise UserError(f"HTML is written to a folder, not with `{used}`", hint)
+                hint = "`--single-file` writes self-contained HTML pages"
+                raise UserError(
+                    f"`{used}` does not work with HTML, which is written to a folder", hint
+                )
         if asked.output == STDOUT:
-            raise UserError("HTML is written to a folder, not to stdout", "add `-o DIR`")
+            raise UserError("HTML cannot be written to stdout", "add `-o DIR`")
     elif asked.single_file:
         raise UserError("`--single-file` needs HTML", "add `--format html`")
     sessions = require_sessions(asked.select(request, *asked.names))
@@ -174,7 +179,7 @@ def _write_folder(request: Request, plan: ExportPlan, asked: ExportOptions) -> N
     if plan.redactor:
         report = plan.redactor.report
         redacted = f"redacted: {format_counts(report.kinds)}" if report else "nothing was redacted"
-        output.note(f"{redacted}; see {path / REPORT}, also for what redaction can miss")
+        output.note(f"{redacted}; {path / REPORT} has details and what redaction can miss")
 
 
 def _with_status(output: Output, files: Iterable[File]) -> Iterator[File]:
@@ -207,7 +212,7 @@ def _write_single_file(request: Request, plan: ExportPlan, asked: ExportOptions)
         from plait.cli.desktop import copy_to_clipboard
 
         if program := copy_to_clipboard(data):
-            output.note(f"copied {format_bytes(len(data))} by {program}")
+            output.note(f"copied {format_bytes(len(data))} with {program}")
             return
         output.note("no clipboard found: printing instead")
     if asked.output in (None, STDOUT):

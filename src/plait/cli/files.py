@@ -51,7 +51,9 @@ known_as_option = option("--as", metavar="PATH", help="The file's path in the se
 def blame_command(
     request: Request,
     file: str = file_argument,
-    span: str | None = option("--lines", metavar="A-B", help="Only these lines: 12, 12-20, 12-."),
+    span: str | None = option(
+        "--lines", metavar="A-B", help="Show only these lines: 12, 12-20, 12-."
+    ),
     known_as: tuple[str, ...] = known_as_option,
     notes: bool = option("--notes", help="Show the git-ai notes that would be written."),
     is_sure: bool = option("--yes", help="With --notes: write the notes."),
@@ -60,7 +62,7 @@ def blame_command(
     """Show which session and turn wrote each line of FILE, next to the Git commit.
 
     Derived from the patches, writes, reads and backups of all sessions. `~` marks a line that is
-    unchanged although something else changed the file since; `?` marks an unknown writer.
+    unchanged although the file was later changed by something else; `?` marks an unknown writer.
     """
     directory = request.settings.directory
     if notes:
@@ -195,7 +197,7 @@ def files_command(
     output, archive, source = request.output, request.archive, request.session(session)
     if turn is None:
         if folder is not None or force:
-            raise UserError("`-o` writes files as they were after a turn", "add `--at TURN`")
+            raise UserError("`-o` writes the files as of a turn", "add `--at TURN`")
         changes = archive.session_files(source)
         if as_json:
             output.json(changes)
@@ -287,7 +289,7 @@ def history_command(
     patch: bool = option("-p", "--patch", help="Show the patch of each change."),
     as_json: bool = shared.as_json,
 ) -> None:
-    """Show every change of FILE across all sessions, or print its content at one point.
+    """Show every change of FILE across all sessions, or print its content at one point in time.
 
     If the logs do not show what the file contained, the command says why and prints nothing.
     """

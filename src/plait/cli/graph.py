@@ -97,9 +97,9 @@ def log_command(
     session: str = shared.session,
     everything: bool = option(
         "--all",
-        help="Show agents turn by turn, background requests, and sessions that share its history.",
+        help="Also show the turns of agents, background requests, and sessions with shared history.",
     ),
-    records: bool = option("--records", help="One row per record instead of per turn."),
+    records: bool = option("--records", help="Draw one row per record instead of per turn."),
     ascii_only: bool = shared.ascii_only,
     as_json: bool = shared.as_json,
 ) -> None:
@@ -398,7 +398,7 @@ def _iter_tree_figures(item: OutlineItem) -> Iterator[str]:
     elif item.records or item.kind == "trunk":
         yield format_count(item.records, "record")
     if item.attachment and item.kind in ("branch", "trunk", "foreign"):
-        yield f"leaves at {short_id(item.attachment)}"
+        yield f"forks at {short_id(item.attachment)}"
     if item.bytes:
         yield format_bytes(item.bytes)
     yield format_lapse(item.started, item.ended)
@@ -430,14 +430,14 @@ def _print_tree_totals(
     output.print(", ".join(filter(None, totals)), style="dim")
     rest = len(sessions) - len(own) - len(agents_only) - len(summaries)
     for count, words in (
-        (len(agents_only), "{} with only agents left"),
+        (len(agents_only), "{} with only agent logs left"),
         (len(summaries), "{} with only summaries"),
-        (rest, "{} not drawn: part of another one, or without a conversation"),
+        (rest, "{} not drawn: part of another session, or without a conversation"),
     ):
         if count > 0:
             output.print(words.format(format_count(count, "session")), style="dim")
     if inside:
-        words = f"{format_count(len(inside), 'more session')} inside the logs of others"
+        words = f"{format_count(len(inside), 'more session')} inside other sessions' logs"
         output.print(words, style="dim")
 
 
@@ -455,7 +455,9 @@ def paths_command(
     request: Request,
     filters: Filters,
     name: str | None = shared.name,
-    raw: bool = option("--raw", help="Every path from root to leaf, by parent links only."),
+    raw: bool = option(
+        "--raw", help="List every path from root to leaf, following only parent links."
+    ),
     as_json: bool = shared.as_json,
 ) -> None:
     """List every conversation path through sessions, from the first prompt to a leaf.
@@ -506,7 +508,7 @@ def _iter_path_lines(
         ended = local_time(graph.nodes[path.leaf].timestamp)
         parts = (
             format_count(path.messages, "message"),
-            f"leaves at {short_id(path.fork_point)}" if path.fork_point else "",
+            f"forks at {short_id(path.fork_point)}" if path.fork_point else "",
             format_count_if_any(path.compactions, "compaction"),
             f"{format_number(path.unseen)} not sent on resume" if path.unseen else "",
             format_day(ended) if ended else "",

@@ -27,8 +27,8 @@ def index_command(
 ) -> None:
     """Build or update the index that makes search instant.
 
-    It contains nothing that is not in the logs and can be deleted at any time. Only what has
-    changed since the last time is read.
+    It contains nothing that is not in the logs, and can be deleted at any time. Only changes since
+    the last update are read.
     """
     if rebuild + status + is_watching > 1 and (status or not rebuild):
         raise UserError("use only one of `--rebuild`, `--status` and `--watch`")
@@ -95,9 +95,9 @@ def _format_report(report: IndexReport) -> str:
     if report.read:
         parts.append(f"{format_count(report.read, 'session')} read, {format_bytes(report.bytes)}")
     if report.grown:
-        parts.append(f"{format_count(report.grown, 'file')} grown")
+        parts.append(f"{format_count(report.grown, 'file')} with new lines")
     if report.forgotten:
-        parts.append(f"{format_count(report.forgotten, 'session')} gone")
+        parts.append(f"{format_count(report.forgotten, 'session')} removed")
     return f"{', '.join(parts)}, {report.took_ms:.0f} ms"
 
 

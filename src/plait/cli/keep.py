@@ -384,13 +384,13 @@ def forget_command(
 def rescue_command(
     request: Request, is_dry: bool = shared.is_dry, as_json: bool = shared.as_json
 ) -> None:
-    """Reconstruct deleted sessions from what is left of them, marked as incomplete.
+    """Reconstruct deleted sessions from the traces they left, marked as incomplete.
 
     Sources are prompts in `history.jsonl`, backups in `file-history`, scripts in `session-env`,
     lists of sessions, and Git commits. The answers are lost.
     """
     output = request.output
-    with output.byte_progress("looking for remains"):
+    with output.byte_progress("searching for deleted sessions"):
         rescued = request.archive.keep.rescue(is_dry=is_dry)
     if as_json:
         output.json({"dry_run": is_dry, **rescued.to_json()})
@@ -417,12 +417,12 @@ def rescue_command(
     if rescued.unchanged:
         output.print(f"{format_count(rescued.unchanged, 'session')} reconstructed before")
     if rescued.bare:
-        output.print(f"{format_count(rescued.bare, 'session')} left nothing but an id or commands")
+        output.print(f"{format_count(rescued.bare, 'session')} left only an id or commands")
     if rescued.unread:
         output.note(f"{format_count(rescued.unread, 'line')} of `history.jsonl` cannot be read")
     sessions = format_count(count, "session")
     if not count:
-        output.print("no other deleted session has left anything to reconstruct it from")
+        output.print("no other deleted session can be reconstructed")
     elif is_dry:
         output.print(f"{sessions} can be reconstructed", style="bold")
         output.print("nothing was written; leave out `--dry-run` to reconstruct them", style="dim")
@@ -456,7 +456,7 @@ def unpack_command(
 ) -> None:
     """Merge a FILE packed on another machine into the backup.
 
-    What is already here stays as it is: doing it twice changes nothing.
+    Sessions that are already in the backup stay unchanged; running it twice has no further effect.
     """
     merged = request.archive.keep.unpack(Path(file))
     if as_json:
@@ -482,13 +482,15 @@ def restore_command(
     session: str = shared.session,
     to: str | None = option("--to", metavar="DIR", help="Restore into this folder instead."),
     overwrite: bool = option("--overwrite", help="Overwrite files that differ."),
-    touch: bool = option("--touch", help="Set its time to now, so that the cleanup skips it."),
+    touch: bool = option(
+        "--touch", help="Set its modification time to now, so that Claude Code's cleanup skips it."
+    ),
     as_json: bool = shared.as_json,
 ) -> None:
     """Restore SESSION from the backup to where it was: bytes, times and modes.
 
-    Restores everything that was backed up with it. Identical files that already exist are left
-    alone.
+    Restores everything that was backed up with it. Identical files that already exist are not
+    touched.
     """
     source, output = request.session(session), request.output
     with _progress(output, "restoring the session") as watch:
@@ -518,7 +520,7 @@ def restore_command(
         if to is None and not touch and written and now() - written >= CLEANUP:
             line = shell_command("plait", "restore", source.id[:SHORT_ID], "--touch")
             output.note(
-                "its old time was restored: Claude Code's cleanup may delete it again; "
+                "its old modification time was restored, so Claude Code's cleanup may delete it again; "
                 f"`{line}` sets it to now"
             )
     if restored.damaged:

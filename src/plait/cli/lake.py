@@ -229,7 +229,7 @@ def build_command(
         help="Where to run: processes on this machine, or a Ray cluster.",
     ),
     address: str | None = option(
-        "--address", metavar="HOST:PORT", help="The Ray cluster; default: start one."
+        "--address", metavar="HOST:PORT", help="The Ray cluster to use; default: start one."
     ),
     prune: bool = option("--prune", help="Remove sessions of this source that no longer exist."),
     as_json: bool = shared.as_json,
@@ -278,7 +278,7 @@ def _open_inputs(request: Request, places: Sequence[str]) -> tuple[Archive, list
     local = [Path(name) for name in names if name not in remote]
     stores = [path for path in local if StorePlace(path, path).exists and (path / "packs").is_dir()]
     if len(stores) > 1:
-        raise UserError("a build reads only one backup at a time", "build them one at a time")
+        raise UserError("a build can read only one backup", "build them one after another")
     roots = [path for path in local if path not in stores]
     for root in roots:
         check_log(root)
@@ -509,4 +509,6 @@ def tidy_command(
         f"{format_count(tidied.deleted, 'file')} deleted" if tidied.deleted else "",
     ]
     done = ", ".join(filter(None, parts))
-    request.output.print(done or f"nothing to tidy older than {format_count(hours, 'hour')}")
+    request.output.print(
+        done or f"nothing to tidy: no unused files older than {format_count(hours, 'hour')}"
+    )

@@ -161,9 +161,9 @@ def ls_command(
     expiring: bool = option(
         "--expiring", help="Only sessions that Claude Code's cleanup will delete within a week."
     ),
-    only_kept: bool = option("--kept", help="Only sessions left in the backup."),
+    only_kept: bool = option("--kept", help="Only sessions that exist only in the backup."),
     only_starred: bool = option("--starred", help="Only starred sessions."),
-    is_long: bool = option("--long", help="Full ids, first prompts and versions."),
+    is_long: bool = option("--long", help="Show full ids, first prompts and versions."),
     no_fold: bool = shared.no_fold,
     no_index: bool = shared.no_index,
     as_json: bool = shared.as_json,
@@ -171,7 +171,7 @@ def ls_command(
     """List projects and sessions, newest first.
 
     Marks before the title: starred (★), running now (●), about to be deleted by Claude Code's
-    cleanup (†), left only in the backup (kept).
+    cleanup (†), only in the backup (kept).
     """
     request.is_folding, time = not no_fold, now()
     names = projects + ((filters.project,) if filters.project else ())
@@ -369,5 +369,5 @@ def print_no_sessions(request: Request) -> None:
 def _note_stray_logs(request: Request) -> None:
     count = sum(len(list_stray_logs(root)) for root in request.archive.roots)
     if count:
-        logs = f"{format_count(count, 'log')} outside the folder 'projects' not read"
+        logs = f"{format_count(count, 'log')} outside the `projects` folder not read"
         request.output.print_message(f"{logs}; `plait doctor` lists them")

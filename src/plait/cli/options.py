@@ -149,7 +149,7 @@ class Request:
                 yield archive
         else:
             if sys.stderr.isatty() and sum(file.size for file in self.archive.files) > LARGE:
-                self.output.note("reading all logs; run `plait index` once to make this instant")
+                self.output.note("reading all logs; run `plait index` once to make this fast")
             yield self.archive
 
     @cached_property
@@ -334,7 +334,7 @@ def global_options(function: F) -> F:
             "roots",
             metavar="DIR",
             multiple=True,
-            help="Read logs from this config folder, projects folder or folder of logs. "
+            help="Read logs from this config folder, projects folder, folder of logs or file. "
             "Repeatable.",
         ),
         click.option(
@@ -361,7 +361,7 @@ def global_options(function: F) -> F:
             "--debug",
             "is_debugging",
             is_flag=True,
-            help="Also write this to a redacted file that you can attach to a report.",
+            help="Also write this to a redacted log file for bug reports.",
         ),
     )
     @wraps(function)

@@ -417,7 +417,7 @@ def print_state(output: Output, found: Conversations, shown: Conversation) -> No
         words = f"{kind} {name}{by}"
     else:
         words = f"{shown.kind} {name}, {'active' if shown.is_active else 'abandoned'}"
-        words += f": leaves {describe_conversation(parent)}" if parent else ""
+        words += f": forks from {describe_conversation(parent)}" if parent else ""
         for turn in parent.turns if parent else ():
             if any(isinstance(item, BranchPoint) and item.to == shown.id for item in turn.items):
                 words += f" after turn {turn.number}"

@@ -237,7 +237,7 @@ def mcp_command(
         choices=SCOPES,
         default="user",
         show_default=True,
-        help="For you everywhere, for everyone in this project, or only for you in this project.",
+        help="Install for you in all projects, for everyone in this project, or for you in this project.",
     ),
     is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation."),
     is_dry: bool = shared.is_dry,

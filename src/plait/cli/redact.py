@@ -62,7 +62,7 @@ def redact_command(
     request: Request,
     how: InPlaceOptions,
     paths: tuple[str, ...] = argument(metavar="[PATH]...", shell_complete=shared.complete_session),
-    check: bool = option("--check", help="List what is found and where; change nothing."),
+    check: bool = option("--check", help="List what would be redacted, and where; change nothing."),
     groups: tuple[Group, ...] = option("--only", help="Only this group of rules. Repeatable."),
     rules: str | None = shared.rules,
     strict: bool = shared.strict,
@@ -72,7 +72,7 @@ def redact_command(
         "--key", metavar="FILE", help="Store the replaced values in this file."
     ),
     restore: bool = option(
-        "--restore", help="Put the values in the key file back in place of the placeholders."
+        "--restore", help="Replace the placeholders with the values in the key file."
     ),
     as_copy: bool = option("--copy", help="Write a redacted copy of the session."),
     title: str | None = title_option,
@@ -111,7 +111,7 @@ def redact_command(
         return 0
     if paths and not check:
         raise UserError(
-            "session files are only changed with `--in-place`",
+            "session files are changed only with `--in-place`",
             "`plait redact --check PATH` lists what is found, `--copy` writes a redacted session",
             "`plait redact < TEXT > NEW` redacts a text file",
         )

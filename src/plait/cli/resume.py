@@ -28,7 +28,7 @@ REASONS = {
     Reason.BRIDGED: "progress message",
     Reason.OTHER_SESSION: "from another session",
     Reason.SIDECHAIN: "part of a sub-agent",
-    Reason.THINKING_ONLY: "answer with nothing but thinking",
+    Reason.THINKING_ONLY: "answer with only thinking",
     Reason.UNANSWERED: "tool call without a result",
 }
 """Reasons in plainer words than `--json` has."""
@@ -42,17 +42,19 @@ def resume_command(
         "--turn",
         "--at",
         metavar="TURN",
-        help="Go back to this turn: a number, a record id or words of its prompt.",
+        help="Go back to this turn: a number, a record id or text from its prompt.",
     ),
-    is_run: bool = option("--run", help="Start Claude Code instead of printing."),
-    restore: bool = option("--restore", help="Restore it first if it is only in the backup."),
+    is_run: bool = option("--run", help="Start Claude Code instead of printing the command."),
+    restore: bool = option(
+        "--restore", help="Restore the session first if it is only in the backup."
+    ),
     force: bool = option("--force", help="Resume even if Claude Code is running the session."),
     as_json: bool = shared.as_json,
 ) -> None:
     """Print the command that resumes SESSION in Claude Code, and any warnings.
 
-    Turns are the prompts of the active branch, counted from 1. A turn of another branch is named
-    by a record or by words of its prompt.
+    Turns are the prompts of the active branch, counted from 1. Name a turn of another branch by a
+    record id or by text from its prompt.
     """
     if is_run and as_json:
         raise UserError("use either `--run` or `--json`, not both")
@@ -111,7 +113,7 @@ def _print_resume(output: Output, resume: Resume, next_prompt: NextSent | None) 
     if resume.why_not is None:
         output.print_unwrapped(resume.line, style="bold green")
         if safe(resume.line) != resume.line:
-            warnings.append("the command contains characters that cannot be shown: use `--run`")
+            warnings.append("the command contains characters that cannot be printed: use `--run`")
     else:
         output.print(f"cannot be resumed: {resume.why_not}", style="bold red")
         if resume.is_kept:
@@ -136,7 +138,7 @@ def _print_rewind(output: Output, target: RewindTarget, session: str) -> None:
         words = ("plait", "fork", session[:SHORT_ID], "--at", target.uuid, *output.root_options)
         output.print_unwrapped(f"  {shell_command(*words)}")
     elif not target.is_in_reach:
-        output.print(f"Turn {target.turn} of {target.turns} is in the log, not in the context:")
+        output.print(f"Turn {target.turn} of {target.turns} is in the log, but not in the context:")
         output.print(f"  “{prompt}”")
         output.print("The context starts after it, so Claude Code cannot go back there.")
     else:
@@ -153,7 +155,9 @@ def context_command(
     request: Request,
     session: str = shared.session,
     as_: Literal["client", "sdk"] = option(
-        "--as", default="client", help="As Claude Code sends it, or as the Python SDK returns it."
+        "--as",
+        default="client",
+        help="Show it as Claude Code sends it, or as the Python SDK returns it.",
     ),
     full: bool = option("--full", help="Show every block: reminders, system text, signatures."),
     as_json: bool = shared.as_json,
@@ -190,13 +194,11 @@ def _list_not_in_log(context: Context) -> list[str]:
     """List what Claude Code would add that no log contains; the texts are part of the JSON."""
     additions = []
     if context.resumes:
-        additions.append(
-            "what Claude Code adds to the next prompt: environment, date, tools, instructions"
-        )
+        additions.append("additions to the next prompt: environment, date, tools, instructions")
     reworded = sum(left_out.reason is Reason.OWN_WORDS for left_out in context.left_out)
     if reworded:
         count = format_count(reworded, "attachment")
-        additions.append(f"the text Claude Code sends for {count}")
+        additions.append(f"the text that Claude Code sends for {count}")
     return additions
 
 

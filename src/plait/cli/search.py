@@ -109,9 +109,13 @@ def search_command(
     branch: str | None = option(
         "--branch", metavar="STATE", help="Only active, abandoned, agent or service branches."
     ),
-    exact: bool = option("--exact", help="Search for this exact text, with punctuation and case."),
+    exact: bool = option(
+        "--exact", help="Search for the exact text, including punctuation and case."
+    ),
     regex: bool = option("--regex", help="Search for a regular expression."),
-    context: int = option("--context", metavar="N", least=0, default=0, help="Lines of context."),
+    context: int = option(
+        "--context", metavar="N", least=0, default=0, help="Show N lines of context."
+    ),
     limit: int = option(
         "-n", "--limit", least=1, most=MOST, default=LIMIT, help="Show at most this many turns."
     ),
@@ -120,7 +124,7 @@ def search_command(
         choices=["relevance", "time"],
         help="Sort by relevance or newest first; default: relevance if there are words.",
     ),
-    each: bool = option("--each", help="Every passage, not one per turn."),
+    each: bool = option("--each", help="List every matching passage, not one per turn."),
     starred: bool = option("--starred", help="Only in starred sessions."),
     is_open: bool = option("--open", help="Show the turn of the first match."),
     as_json: bool = shared.as_json,

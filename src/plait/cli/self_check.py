@@ -141,7 +141,7 @@ def check_folder(name: str, folder: Path) -> Check:
     if free < LITTLE:
         return Check(name, "note", f"{folder}, only {format_bytes(free)} free")
     if os.name == "posix" and place == folder and folder.stat().st_mode & 0o077:
-        return Check(name, "note", f"{folder}, open to other users", f"chmod 700 '{folder}'")
+        return Check(name, "note", f"{folder}, readable by other users", f"chmod 700 '{folder}'")
     return Check(name, "ok", f"{folder}, {format_bytes(free)} free")
 
 
@@ -155,7 +155,7 @@ def check_sessions(request: Request) -> Iterator[Check]:
         closed = [file.path for file in files if not os.access(file.path, os.R_OK)]
         if closed:
             unreadable = f"{format_count(len(closed), 'log')} cannot be read"
-            yield Check("sessions", "problem", f"{logs}; {unreadable}, such as '{closed[0]}'")
+            yield Check("sessions", "problem", f"{logs}; {unreadable}, for example '{closed[0]}'")
         else:
             yield Check("sessions", "ok", logs)
         found = archive.index_status()

@@ -65,9 +65,11 @@ class ServeOptions(OptionGroup):
     )
     host: str = option("--host", default="127.0.0.1", help="The address to listen on.")
     allow_remote: bool = option("--allow-remote", help="Allow other machines to connect.")
-    names: tuple[str, ...] = option("--name", help="A host name that other machines use for it.")
+    names: tuple[str, ...] = option(
+        "--name", help="A host name under which other machines reach this server."
+    )
     is_opened: bool | None = option(
-        "--open/--no-open", default=None, help="Whether to open a browser."
+        "--open/--no-open", default=None, help="Whether to open the page in a browser."
     )
     idle: float | None = option(
         "--until-idle",
@@ -80,7 +82,7 @@ class ServeOptions(OptionGroup):
         "--lake", metavar="URL", help="Serve this lake instead of local sessions."
     )
     policy: str | None = option(
-        "--policy", metavar="FILE", help="A file that defines who may see what in the lake."
+        "--policy", metavar="FILE", help="A file that defines who may see which parts of the lake."
     )
     new_key: str | None = option(
         "--new-key", metavar="NAME", help="Create a key for a person and exit."
@@ -380,7 +382,9 @@ def _print_lake_address(
 ) -> None:
     request.output.note(f"the lake {state} at {running.address.url}", no_wrap=True)
     if asked.policy:
-        request.output.note("key      each person's own, from the policy", no_wrap=True)
+        request.output.note(
+            "key      each person has their own, listed in the policy", no_wrap=True
+        )
         request.output.note("stop with Ctrl-C", no_wrap=True)
     else:
         hint = "shown if you run this again in a terminal"

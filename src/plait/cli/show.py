@@ -63,7 +63,7 @@ def show_command(
         "--tool", metavar="NAME", help="Only calls of this tool, or several: Read,Edit."
     ),
     thinking: bool = option("--thinking", help="Also show thinking."),
-    raw: bool = option("--raw", help="The original records."),
+    raw: bool = option("--raw", help="Print the original records."),
     as_json: bool = shared.as_json,
 ) -> None:
     """Show SESSION as a conversation: prompts, answers, tool calls, agents.
@@ -140,7 +140,9 @@ def _print_page(
         print_totals(output, shown, totals)
         page.print(reading.iter_blocks(shown, turns))
         if not (turns or is_complete):
-            output.print("no such call in these turns; `--branch` shows branches and agents")
+            output.print(
+                "no matching call in these turns; `--branch` shows other branches and agents"
+            )
         elif page.before is None:
             output.print_message(
                 f"nothing to show at depth {depth}: `plait doctor` accounts for every line"

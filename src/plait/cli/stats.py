@@ -47,7 +47,7 @@ MOST_TOOLS = 12
 BAR = 8
 WEEK = 36
 CHART = "cyan"
-COPIED = "copies of other sessions, or nothing in this period"
+COPIED = "copies of other sessions, or no activity in this period"
 SILENT = "no conversation, only summaries, titles or notes by Claude Code"
 OTHER_COUNTS = (
     ("words_typed", "word typed", "words typed"),

@@ -66,7 +66,7 @@ class SendOptions(Filters):
     names: tuple[str, ...] = shared.names
     is_all: bool = option("--all", help="All sessions.")
     to: str | None = option(
-        "--to", metavar="TARGET", help="An address, `langfuse`, or a .json or .jsonl file."
+        "--to", metavar="TARGET", help="A URL, `langfuse`, or a .json or .jsonl file."
     )
     headers: tuple[str, ...] = option(
         "--header", metavar="NAME=VALUE", help="Also send this header."
@@ -82,7 +82,7 @@ class SendOptions(Filters):
         default=Content().limit,
         show_default=True,
         metavar="N",
-        help="Maximum characters of an input or output; the rest is cut.",
+        help="Maximum characters of an input or output; the rest is cut off.",
     )
     dry_run: bool = option("--dry-run", help="Show what would be sent; send nothing.")
     as_json: bool = shared.as_json
@@ -95,8 +95,8 @@ class SendOptions(Filters):
 def send_command(request: Request, asked: SendOptions, redaction: shared.Redaction) -> None:
     """Send traces of sessions to a collector, or write them to a file.
 
-    Each answered turn is a trace. Ids come from the log: sending a session again changes nothing.
-    Secrets and personal data are replaced, as in an export.
+    Each answered turn is a trace. Ids come from the log, so sending a session again creates no
+    duplicates. Secrets and personal data are redacted, as in an export.
     """
     if not (asked.names or asked.is_all or asked.project):
         raise UserError(
@@ -161,7 +161,7 @@ def send_command(request: Request, asked: SendOptions, redaction: shared.Redacti
         if kinds:
             request.output.note(f"redacted: {format_counts(kinds)}")
     if unsent and not asked.dry_run:
-        hint = "send again: ids stay the same, nothing is duplicated"
+        hint = "send again: ids stay the same, so nothing is duplicated"
         if done.refused and not done.waiting:
             hint = "the target rejects them: check its address and keys"
         count = format_count(unsent, "span")
@@ -182,7 +182,7 @@ def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -
         target = trace_target(with_fields(collector, otlp_endpoint=None))
         if target is None:
             raise ConfigError(
-                "no keys of a Langfuse project are set",
+                "the keys of a Langfuse project are not set",
                 "set `langfuse_public_key` and `langfuse_secret_key` in config.toml",
             )
     else:

@@ -77,14 +77,16 @@ class CutOptions(OptionGroup):
 
     preset: str | None = argument(type=PresetName(PRESET_NAMES))
     tools: tuple[str, ...] = option(
-        "--tool", metavar="NAME", help="Calls of this tool; or `mcp__x__*`."
+        "--tool",
+        metavar="NAME",
+        help="Calls of this tool, or of all that match, as in `mcp__x__*`.",
     )
     calls: tuple[str, ...] = option("--call", metavar="ID", help="The call with this id.")
     larger_than: int | None = option(
-        "--larger-than", type=Amount(), help="Calls with more characters: 800, 10k."
+        "--larger-than", type=Amount(), help="Calls with more characters than this: 800, 10k."
     )
     older_than: timedelta | None = option(
-        "--older-than", type=Age(), help="Only what is older: 12h, 2d."
+        "--older-than", type=Age(), help="Only calls older than this: 12h, 2d."
     )
     except_last: int | None = option(
         "--except-last", least=0, metavar="N", help="Leave the last N turns unchanged."
@@ -92,10 +94,10 @@ class CutOptions(OptionGroup):
     way: str | None = option(
         "--way",
         choices=WAYS,
-        help="Remove calls with their results, cut results short, or empty them to one line.",
+        help="Remove calls with their results, truncate results, or replace them with one line.",
     )
     keep: int | None = option(
-        "--keep", least=0, metavar="N", help="Characters to keep of a result that is cut."
+        "--keep", least=0, metavar="N", help="Characters to keep of a truncated result."
     )
 
 
@@ -115,7 +117,7 @@ def trim_command(
     how: InPlaceOptions,
     **kinds: bool,
 ) -> None:
-    """Remove what SESSION no longer needs, so that it fits and costs less.
+    """Remove what SESSION no longer needs, so that it fits into the context and costs less.
 
     Writes a new session and does not change the old one. Your prompts always stay. Without
     a preset or a selection: show what fills the context and what each preset would save.
@@ -134,9 +136,9 @@ def trim_command(
         if is_edit or any(choices[name] for name in TRIM_LIMITS):
             raise UserError(
                 "nothing selected to remove",
-                "use a preset (`plait trim SESSION standard`) or say what: "
+                "use a preset (`plait trim SESSION standard`) or select what to remove: "
                 "`--tool Bash --larger-than 10k`",
-                "`plait trim SESSION` shows what fills it and what each preset would save",
+                "`plait trim SESSION` shows what fills the context and what each preset would save",
             )
         print_context_fill(request, source, custom.values(), as_json=how.as_json)
         return
@@ -150,7 +152,7 @@ def trim_command(
         raise SessionIsLive(
             refusal.message,
             f"trim a fork instead: `{fork}`{'' if words else ' with the same options'}, exit Claude "
-            f"Code, and continue with `{resume}`, FORK being the id that the trim prints",
+            f"Code, and continue with `{resume}`, where FORK is the id that the trim prints",
             *refusal.hints,
         ) from None
 
@@ -159,7 +161,7 @@ def trim_choices(choices: dict[str, Any]) -> dict[str, Any] | None:
     """Return the arguments for `plan.trim`, or None if nothing to remove was named."""
     way, keep = choices["way"], choices["keep"]
     if keep is not None and way not in (None, "cut"):
-        raise UserError("`--keep` is the length of a cut result", "use it with `--way cut`")
+        raise UserError("`--keep` sets the length of truncated results", "use it with `--way cut`")
     given = {name: value for name, value in choices.items() if value not in (None, (), False)}
     if not given.keys() & set(TRIM_TARGETS):
         return None

@@ -172,18 +172,20 @@ def usage_command(
     timezone: str | None = shared.timezone,
     is_full: bool = option("--breakdown", "-b", help="Split by model, agents and branches."),
     statusline: bool = option(
-        "--statusline", help="Print one short line: today, this block, the rate."
+        "--statusline", help="Print one short line: today's cost, this block, the hourly rate."
     ),
     own: str | None = option(
         "--prices", metavar="FILE", help="A file with your own prices, as TOML or JSON."
     ),
-    order: Literal["asc", "desc", "cost"] | None = option("--order", help="Order of the rows."),
+    order: Literal["asc", "desc", "cost"] | None = option(
+        "--order", help="Sort rows by key, ascending or descending, or by cost."
+    ),
     limit: int | None = option(
-        "-n", "--limit", least=1, help="Only this many rows: the newest or largest."
+        "-n", "--limit", least=1, help="Show only this many rows: the newest or largest."
     ),
     by: str | None = option("--by", metavar="LIST", help="Show a cross table: project,model,week."),
     of: Literal["cost", "tokens"] = option(
-        "--of", default="cost", help="With --by: what its cells show."
+        "--of", default="cost", help="With --by: show cost or tokens."
     ),
     as_csv: bool = option("--csv", help="Print CSV."),
     no_fold: bool = shared.no_fold,
@@ -464,7 +466,7 @@ def _iter_notes(
     if not report.is_full or report.name == "blocks":
         notes += [f"{label} {format_row_cost(part).strip()}" for label, part in _iter_parts(totals)]
     if total.logged is not None:
-        notes.append(f"the log says {format_dollars(total.logged)}")
+        notes.append(f"{format_dollars(total.logged)} according to the logs")
     if total.units is not None:
         notes.append(f"{total.units:,.2f} of Copilot's AI units")
     yield "", ""

@@ -56,8 +56,8 @@ def why_command(
 ) -> None:
     """Explain what SESSION cost: what was sent, what was sent again, and why.
 
-    What a request writes to the cache is either new, or was cached before and is paid for again:
-    after a pause, in another process, with another model.
+    Tokens that a request writes to the cache are either new, or were cached before and are paid
+    for again: after a pause, in another process, with another model.
     """
     output, source = request.output, request.session(session)
     name: int | str | None = turn
@@ -101,9 +101,9 @@ def _print_why(request: Request, why: Why, *, is_all: bool, is_turn: bool) -> No
             output.print(more, style="dim")
     if why.carried:
         turn = why.requests[0].turn if is_turn else None
-        when, cost = (f" after turn {turn}", "cost by then") if turn else ("", "has cost")
+        when, cost = (f" after turn {turn}", "by then") if turn else ("", "so far")
         output.print("")
-        heading = f"the largest items in the context{when}, and what carrying them {cost}"
+        heading = f"largest items in the context{when}, with their cost {cost}"
         output.print(heading, style="bold")
         headings = ("tokens", "cost", "since", "kind", "what")
         table = output.table(*headings, right=headings[:3])
@@ -148,10 +148,12 @@ def _print_totals(request: Request, totals: WhyTotals) -> None:
         output.print(format_unknown(totals.unknown), style="yellow")
     if not totals.again:
         known = ", as far as is known" if totals.unknown else ""
-        output.print(f"nothing was paid for twice{known}")
+        output.print(f"nothing was cached twice{known}")
         return
     share = totals.again_cost_usd / totals.input_cost_usd if totals.input_cost_usd else 0.0
-    output.print(f"{format_money(totals.again_cost_usd)} paid again, {share:.0%} of what was sent:")
+    output.print(
+        f"{format_money(totals.again_cost_usd)} spent on writing the cache again, {share:.0%} of the input cost:"
+    )
     right = ("requests", "tokens", "cost")
     table = output.table("why", "requests", "tokens", "cost", "", right=right)
     for name, cause in sorted(totals.causes.items(), key=lambda pair: -pair[1].again_cost_usd):
@@ -179,8 +181,8 @@ def waste_command(
 ) -> None:
     """Find avoidable spending, by reason, most expensive first.
 
-    Each finding shows examples, advice and a range of costs, from definitely wasted to potential savings.
-    Nothing is counted twice.
+    Each finding shows examples, advice and a range of costs: from certain waste to possible
+    savings. Nothing is counted twice.
     """
     output = request.output
     start, end = filters.period()
@@ -209,7 +211,7 @@ def waste_command(
         return
     with output.paged():
         share = format_saving_share(waste.least_usd, waste.total_usd, waste.input_usd)
-        share = f", {share} of what was sent" if share else ""
+        share = f", {share} of the input cost" if share else ""
         total = f"{format_saving(waste.least_usd, waste.total_usd)} could have been saved{share}"
         output.print(f"{total} ({format_count(waste.sessions, 'session')})", style="bold")
         for finding in waste.findings:
@@ -233,7 +235,7 @@ def waste_command(
                 output.print(shorten_to_width(line, output.width))
         first = waste.findings[0].evidence[0]
         output.print("")
-        output.print("show the first of them (`--json` has the command for each):", style="dim")
+        output.print("show the first example (`--json` has the command for each):", style="dim")
         words = _why_command(request, short_id(first.session), first.response)
         output.print_unwrapped(f"  {words}")
 

@@ -129,14 +129,14 @@ def resolve_conversation(conversations: "Conversations", name: str | None) -> "C
     names = matches or every_name
     if len(names) == 1:
         only = describe_conversation(conversations.by_line[names[0]])
-        raise UserError(problem, f"there is only {only}")
+        raise UserError(problem, f"the only one is {only}")
     parts = [
         f"{every_name.index(name) + 1}: {describe_conversation(conversations.by_line[name])}"
         for name in names[:MAX_LISTED]
     ]
     more = len(names) - len(parts)
     raise UserError(
-        problem, f"branches are {'; '.join(parts)}" + (f"; {more} more" if more else "")
+        problem, f"the branches are {'; '.join(parts)}" + (f"; {more} more" if more else "")
     )
 
 

@@ -81,7 +81,7 @@ def build_resumption(
         return _build_agent_resumption(given, session, session.origin, as_)
     if session.file is None:
         raise UserError(
-            f"session '{session.id}' has no log; only its agents are left",
+            f"session '{session.id}' has no log; only its agents' logs are left",
             f"`plait ls --long` shows the folder of '{session.id[:8]}'",
         )
     found = given if isinstance(given, OpenSession) else open_own_log(session)
@@ -269,7 +269,7 @@ def plan_resume(
     if session.is_kept:
         why_not = "it is only in the backup: restore it first"
     elif session.file is None:
-        why_not = "it has no log; only its agents are left"
+        why_not = "it has no log; only its agents' logs are left"
     elif not is_uuid(session.id):
         why_not = f"'{session.id}' is not a UUID, which Claude Code requires"
     else:
@@ -329,10 +329,11 @@ def _iter_warnings(
 ) -> Iterable[ResumeWarning]:
     if is_live:
         yield ResumeWarning(
-            "live", "Claude Code is running this session: both would write to one file"
+            "live",
+            "Claude Code is already running this session; two processes would write to one log",
         )
     if directory is None:
-        yield ResumeWarning("no directory", "no record has its directory")
+        yield ResumeWarning("no directory", "no record contains its directory")
     else:
         is_there = _is_folder(directory)
         if not is_there:
@@ -348,7 +349,7 @@ def _iter_warnings(
     if last and last[0] != directory:
         yield ResumeWarning(
             "moved",
-            f"it last worked in '{last[0]}', but '{directory}' is the directory of its folder",
+            f"its last directory was '{last[0]}', but its project folder belongs to '{directory}'",
         )
     if session.path.stem != session.id:
         yield ResumeWarning(
@@ -411,7 +412,7 @@ def client_command(resume: Resume, *, force: bool = False) -> list[str]:
     words = list(resume.command)
     if shutil.which(words[0]) is None:
         raise UserError(
-            f"'{words[0]}' is not on the path", "without `--run` the command is printed"
+            f"'{words[0]}' is not on the path", "leave out `--run` to print the command"
         )
     if resume.config:
         words = ["env", f"CLAUDE_CONFIG_DIR={resume.config}", *words]

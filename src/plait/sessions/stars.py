@@ -120,11 +120,11 @@ class StarFile:
         except (ValueError, RecursionError):
             raise self._unreadable("is damaged") from None
         if not isinstance(found, dict):
-            raise self._unreadable("has no stars")
+            raise self._unreadable("is not a file of stars")
         return found
 
     def _unreadable(self, why: str) -> SourceError:
-        return SourceError(f"'{self.path}' {why}", "move it away to start without stars")
+        return SourceError(f"'{self.path}' {why}", "move it away to start with an empty list")
 
     def _update(self, change: Callable[[Table], bool]) -> bool:
         try:

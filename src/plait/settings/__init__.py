@@ -191,12 +191,12 @@ SETTINGS: dict[str, Setting] = {
     ),
 }
 VARIABLES = {
-    "$PLAIT_CONFIG": "Another `config.toml`.",
+    "$PLAIT_CONFIG": "Path of `config.toml`, if not the default one.",
     "$TRACE_TO_LANGFUSE $CC_LANGFUSE_… $CLAUDE_PROJECT_DIR": "Target of"
     " [hooks installed with `--from-environment`](trace.md#a-langfuse-project-for-each-project),"
     " and the project directory that Claude Code passes to them.",
     "$VISUAL $EDITOR": "Editor for long chat prompts and `plait config edit`; default `vi`.",
-    "$TERM": "What the terminal can show; [plait ui](ui.md#plait-ui) refuses `dumb`.",
+    "$TERM": "Terminal type; [plait ui](ui.md#plait-ui) does not start on `dumb`.",
     "$DISPLAY $BROWSER": "Whether [plait open](serve.md#plait-open) can open a browser, and which.",
     "$XDG_CONFIG_HOME": "Where systemd looks for your units, which"
     " [plait keep --install](keep.md#plait-keep) writes.",
@@ -400,7 +400,9 @@ def parse_config(path: Path, text: str) -> ConfigFile:
             from difflib import get_close_matches
 
             near = get_close_matches(key, SETTINGS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"settings are {', '.join(SETTINGS)}"
+            hint = (
+                f"did you mean '{near[0]}'?" if near else f"the settings are {', '.join(SETTINGS)}"
+            )
             raise config.error(key, f"unknown setting '{key}'", hint)
         if not _is_of(setting.kind, value):
             raise config.error(key, f"setting '{key}' must be {NAMES[setting.kind]}")
@@ -408,14 +410,16 @@ def parse_config(path: Path, text: str) -> ConfigFile:
             raise config.error(
                 key,
                 "'full' cannot be a setting: everything would be sent as it is",
-                "`plait lake ship --profile full`, each time",
+                "use `plait lake ship --profile full` each time",
             )
         if key == "jobs" and value > MOST_JOBS:
             raise config.error(
-                key, f"'{value}' is not a valid number of jobs", f"from 1 to {MOST_JOBS}"
+                key,
+                f"'{value}' is not a valid number of jobs",
+                f"use a number from 1 to {MOST_JOBS}",
             )
         if setting.choices and value not in setting.choices:
-            hint = f"values are {', '.join(setting.choices)}"
+            hint = f"choose from {', '.join(setting.choices)}"
             raise config.error(key, f"unknown {key} '{value}'", hint)
     for option in config.get("lake_options", ()):
         name, sign, _ = option.partition("=")
@@ -527,7 +531,7 @@ def check_choice(name: str, chosen: str, choices: Sequence[T]) -> T:
     for choice in choices:
         if choice == chosen:
             return choice
-    raise ConfigError(f"unknown {name} '{chosen}'", f"values are {', '.join(choices)}")
+    raise ConfigError(f"unknown {name} '{chosen}'", f"choose from {', '.join(choices)}")
 
 
 def plait_command(*, is_anywhere: bool = False) -> str:
@@ -696,7 +700,9 @@ def _read_jobs(option: int | None, env: Mapping[str, str], config: Mapping[str, 
     if value is None:
         return None
     if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(value) <= MOST_JOBS:
-        raise ConfigError(f"'{value}' is not a valid number of jobs", f"from 1 to {MOST_JOBS}")
+        raise ConfigError(
+            f"'{value}' is not a valid number of jobs", f"use a number from 1 to {MOST_JOBS}"
+        )
     return int(value)
 
 

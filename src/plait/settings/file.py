@@ -124,7 +124,9 @@ def change_config(change: Callable[[str], str]) -> None:
         parse_config(path, new)
     except (ConfigError, ValueError) as error:
         hints = error.hints if isinstance(error, ConfigError) else ()
-        raise UserError(f"not changed: {error}", *hints, "`plait config edit` opens it") from error
+        raise UserError(
+            f"not changed: {error}", *hints, "`plait config edit` opens the file"
+        ) from error
     try:
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
         replace_file(path.resolve(), new.encode(), mode=mode)

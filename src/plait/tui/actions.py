@@ -71,7 +71,7 @@ class Actions:
             self.ui.refresh(layout=True)
             self.ui.say(
                 f"back from {words[-1] if code else shlex.join(resume.command)[:40]}"
-                + (f": it exited with {code}" if code else "")
+                + (f", which exited with code {code}" if code else "")
             )
             self.ui.reload()
 
@@ -205,7 +205,7 @@ class Actions:
     def undo(self) -> None:
         """Undo the last change that was made here."""
         if not self._done:
-            self.ui.say("nothing was changed here; `plait undo --list` lists earlier edits")
+            self.ui.say("nothing to undo in this run; `plait undo --list` lists earlier edits")
             return
         what, revert = self._done[-1]
 

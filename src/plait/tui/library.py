@@ -230,7 +230,7 @@ class Library:
                     reader.catalogue.project_of = self.archive.folding.project
                     return frozenset(map(Path, reader.match_sessions(wanted.words))), {}, ""
             if "tool:" in wanted.words:
-                return frozenset(), {}, "`tool:` needs the index: run `plait index` once"
+                return frozenset(), {}, "`tool:` needs the index; run `plait index` once"
             with self.lock:
                 found = self.archive.search(wanted.words, limit=MOST_HITS)
         except PlaitError as error:
@@ -239,7 +239,11 @@ class Library:
         hits: dict[Path, Hit] = {}
         for hit in found.hits:
             hits.setdefault(keys[hit.session], hit)
-        remark = "" if found.is_whole else "first matches only; add words to narrow them down"
+        remark = (
+            ""
+            if found.is_whole
+            else "only the first matches are shown; add words to narrow them down"
+        )
         return frozenset(hits), hits, remark
 
     def locate(self, text: str, keys: Iterable[Path]) -> "dict[Path, Hit]":

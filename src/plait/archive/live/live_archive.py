@@ -220,7 +220,7 @@ class ReadingProgress(Struct, frozen=True):
         if self.problem:
             return self.problem[:1].upper() + self.problem[1:]
         if not self.total:
-            return "Looking through your sessions"
+            return "Scanning your sessions"
         so_far, all_ = format_bytes(self.done), format_bytes(self.total)
         return f"Reading {format_count(self.sessions, 'session')}: {so_far} of {all_}"
 

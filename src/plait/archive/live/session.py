@@ -196,7 +196,7 @@ def _with_agents(item: Item, agents: dict[str, tuple[str, ...]]) -> Item:
 # ---------------------------------------------------------------------- a session behind its pages
 
 
-NO_FILE = "its log is gone; only the logs of its agents are left"
+NO_FILE = "its log no longer exists; only its agents' logs are left"
 NO_CONTEXT = Context(False, NO_FILE, None, (), [], [], ())
 
 

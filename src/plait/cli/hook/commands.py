@@ -76,13 +76,13 @@ def install_command(
     ),
     is_environment: bool = option(
         OPTION,
-        help="Take the Langfuse project from each project's environment, as cc-langfuse does.",
+        help="Read the Langfuse project from each project's environment, as cc-langfuse does.",
     ),
 ) -> None:
     """Add hooks to Claude Code's settings that send traces while you work.
 
     The change is shown and confirmed first, and the old settings are backed up. Other hooks stay
-    as they are. What cc-langfuse has already sent is not sent again.
+    as they are. Traces that cc-langfuse has already sent are not sent again.
     """
     output, path = request.output, _settings_file(request, how.scope)
     plan = plan_install(
@@ -103,7 +103,7 @@ def install_command(
     count = import_states(request.settings.state / FOLDER, data) if data else 0
     if count:
         sessions = format_count(count, "session")
-        output.print(f"skipping what cc-langfuse has already sent: {sessions}")
+        output.print(f"skipping traces already sent by cc-langfuse: {sessions}")
     if is_environment:
         output.print(
             f"traces go to the target in each project's environment: {_describe_here(request)}"
@@ -132,7 +132,7 @@ def _describe_here(request: Request) -> str:
 def uninstall_command(request: Request, how: InstallOptions) -> None:
     """Remove these hooks from Claude Code's settings, and nothing else.
 
-    What is waiting to be sent stays; `plait trace flush` sends it.
+    Traces that are waiting to be sent are kept; `plait trace flush` sends them.
     """
     path = _settings_file(request, how.scope)
     plan = plan_uninstall(path)
@@ -268,7 +268,7 @@ class HookGroup(LazyGroup):
         return click.Command(
             cmd_name,
             params=[click.Option(names, is_flag=True, help=text) for names, text in options],
-            help=f"Read Claude Code's message on stdin at {EVENTS[cmd_name]}; always exits with 0.",
+            help=f"Handle Claude Code's {EVENTS[cmd_name]} event, read from stdin; always exits with 0.",
         )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -280,6 +280,6 @@ class HookGroup(LazyGroup):
 def hook_command() -> None:
     """Send traces while you work: Claude Code calls this after every turn.
 
-    Everything new and complete is sent to the target in `config.toml`. Claude Code never waits
-    for it: the hook queues a job and exits, and a background process does the work.
+    New, complete turns are sent to the target in `config.toml`. Claude Code never waits for this:
+    the hook queues a job and exits, and a background process does the work.
     """
