@@ -57,7 +57,7 @@ THEIRS = Manner(
     done=DONE,
 )
 OURS = Manner(
-    busy="Ctrl-C stops",
+    busy="Ctrl-C to stop",
     running="Bash",
     stop="C-c",
     asks="Proceed?",
@@ -288,7 +288,7 @@ def with_ours(client: Client, desk: Desk, talk: Screened) -> None:
         talk.play(Seat(screen, OURS))
         screen.wait_until_idle(OURS.busy)
         screen.type("/exit")
-        screen.wait_for("resumes it")
+        screen.wait_for("resumes this session")
     desk.hand_over()
 
 
@@ -298,7 +298,7 @@ def with_driven(client: Client, desk: Desk, talk: Screened) -> None:
         talk.play(Seat(screen, OURS))
         screen.wait_until_idle(OURS.busy)
         screen.type("/exit")
-        screen.wait_for("resumes it")
+        screen.wait_for("resumes this session")
     desk.hand_over()
 
 

@@ -49,7 +49,7 @@ def test_definition_fields(tmp_path: Path) -> None:
     assert [*kinds] == ["counter", "Explore", "general-purpose", "Plan", "quiet"]
     told = SpawnAgent(kinds).definition["description"]
     assert "- counter: Counts: lines (Read, Bash)" in told
-    assert "- quiet: q (all tools but Write)" in told
+    assert "- quiet: q (all tools except Write)" in told
 
 
 def test_nearest_definition_wins(tmp_path: Path) -> None:

@@ -183,11 +183,11 @@ def test_script_rules_come_first_and_advance() -> None:
     ("text", "complaint"),
     [
         ("", "is not a script"),
-        ("[1]", "no 'answers'"),
-        ('{"answers": 5}', "'answers' of a script must be a list"),
+        ("[1]", "neither 'answers' nor"),
+        ('{"answers": 5}', "'answers' in a script must be a list"),
         ('{"answers": ["x"]}', "needs 'text'"),
         ('{"answers": [{"txt": "x"}]}', "unknown key 'txt'"),
-        ('{"answers": [{"calls": [5]}]}', "a call in the script needs"),
+        ('{"answers": [{"calls": [5]}]}', "each call in the script needs"),
     ],
 )
 def test_an_invalid_script_is_rejected(tmp_path: Path, text: str, complaint: str) -> None:

@@ -137,9 +137,9 @@ def test_symlink_stays_a_symlink(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("{", "is not JSON"),
-        ("[]", "has no settings"),
-        ('{"permissions": 7}', "no list of allowed tools"),
-        ('{"permissions": {"allow": 7}}', "no list of allowed tools"),
+        ("[]", "is not a settings file"),
+        ('{"permissions": 7}', "is not a list"),
+        ('{"permissions": {"allow": 7}}', "is not a list"),
     ],
 )
 def test_broken_file_is_not_changed(tmp_path: Path, text: str, told: str) -> None:

@@ -140,14 +140,14 @@ def test_wrong_type_is_a_notice(tmp_path: Path) -> None:
         "`disableAllHooks`",
         "`permissions`",
     ]
-    assert found.notices[0].endswith("is ignored: it should be a list")
+    assert found.notices[0].endswith("ignored: it must be a list")
 
 
 def test_pipe_long_file_and_empty_file(tmp_path: Path) -> None:
     lay_out(tmp_path, userSettings="", localSettings=" " * 4_000_001)
     (tmp_path / "shop/.claude").mkdir(exist_ok=True)
     os.mkfifo(tmp_path / "shop/.claude/settings.json")
-    assert [notice.rpartition(" ")[2] for notice in read(tmp_path).notices] == ["file", "long"]
+    assert [notice.rpartition(" ")[2] for notice in read(tmp_path).notices] == ["file", "large"]
 
 
 def test_byte_order_mark_is_accepted(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_scripts_print_what_is_shown(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_every_method_is_documented() -> None:
-    table = TEXT[TEXT.index("| it happens that") : TEXT.index("\n\nFields that have")]
+    table = TEXT[TEXT.index("| event |") : TEXT.index("\n\nFields that have")]
     result = set(re.findall(r"`\.?([a-z_]+)[(`]", table))
     within = {
         "append_message",

@@ -373,21 +373,21 @@ def test_invalid_calls_are_refused_and_write_nothing(tmp_path: Path) -> None:
         lambda: session.rewind(None),
         session.response,
     ):
-        with pytest.raises(UserError, match=f"the response '{response.id}' has not ended"):
+        with pytest.raises(UserError, match=f"the response '{response.id}' has not ended yet"):
             verb()
     response.text("a")
     response.end()
-    with pytest.raises(UserError, match="has ended"):
+    with pytest.raises(UserError, match="has already ended"):
         response.text("b")
     before = session.path.read_bytes()
     assert before.count(b"\n") == 3
-    with pytest.raises(UserError, match="no call 'toolu_9' is waiting for a result"):
+    with pytest.raises(UserError, match="no tool call 'toolu_9' is waiting for a result"):
         session.result("toolu_9", "x")
-    with pytest.raises(UserError, match="no call 'toolu_9' is waiting for an agent"):
+    with pytest.raises(UserError, match="no tool call 'toolu_9' is waiting for an agent"):
         session.agent("toolu_9")
-    with pytest.raises(UserError, match="a boundary is written by `compact`"):
+    with pytest.raises(UserError, match="use `compact` to write a compaction boundary"):
         session.system("compact_boundary", compact_metadata={})
-    with pytest.raises(UserError, match="'turn_duration' requires 'durationMs'"):
+    with pytest.raises(UserError, match="'turn_duration' line requires 'durationMs'"):
         session.system("turn_duration")
     with pytest.raises(UserError, match="no message 'nothing' is on"):
         session.rewind("nothing")
@@ -431,7 +431,7 @@ def test_an_existing_session_is_not_created_again(tmp_path: Path) -> None:
 
 
 def test_only_two_versions_are_supported(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"cannot write lines of version '1\.0\.0'"):
+    with pytest.raises(UserError, match=r"unsupported log version '1\.0\.0'"):
         plait.SessionWriter.new(tmp_path, cwd="/tmp/app", version="1.0.0")  # type: ignore[arg-type]
 
 

@@ -64,7 +64,7 @@ class AgentKind:
         if self.tools is not None:
             return ", ".join(self.tools) or "none"
         return (
-            f"all tools but {', '.join(self.excluded_tools)}"
+            f"all tools except {', '.join(self.excluded_tools)}"
             if self.excluded_tools
             else "all tools"
         )
@@ -81,23 +81,24 @@ def _matches_tool(tool: str, names: Collection[str]) -> bool:
 
 
 REPORT_PROMPT = """\
-Only your final message is returned: include what you found or did, with file paths, what does not \
-work, and what you are not sure of. Nobody can answer questions while you work."""
+Only your final message is returned. Include what you found or did, with file paths, and mention \
+anything that does not work or that you are not sure about. Nobody can answer questions while you \
+work."""
 GENERAL_PROMPT = f"""\
 You are an agent with one task. Complete it fully, and do nothing else. Search broadly first, then \
-in detail; change only files that the task requires.
+narrow down. Change only the files that the task requires.
 
 {REPORT_PROMPT}"""
 EXPLORE_PROMPT = f"""\
-You are an agent that searches files. This is read-only: do not create, edit, move or delete files, \
-with any tool or command. Search by name and by content, try several ways and places in parallel, \
-and read the relevant parts.
+You are an agent that searches files. The task is read-only: do not create, edit, move or delete \
+files with any tool or command. Search by name and by content, run several searches in parallel, \
+and read the relevant parts of the files.
 
 {REPORT_PROMPT}"""
 PLAN_PROMPT = f"""\
-You are an agent that plans a change. This is read-only: change nothing yourself. Find out how the \
-code is structured and what can be reused; then describe the steps in order, the alternatives you \
-rejected and why, and the few files that matter most.
+You are an agent that plans a change. The task is read-only: do not change anything yourself. Find \
+out how the code is structured and what can be reused. Then describe the steps in order, the \
+alternatives you rejected and why, and the few files that matter most.
 
 {REPORT_PROMPT}"""
 WRITING_TOOLS = (*AGENT_TOOL_NAMES, "Edit", "NotebookEdit", "Write")
@@ -113,7 +114,7 @@ BUILT_IN_KINDS: Final = (
     ),
     AgentKind(
         DEFAULT_KIND,
-        "Handles a task of several steps on its own: research, open-ended searches, changes.",
+        "Handles multi-step tasks on its own: research, open-ended searches, edits.",
         GENERAL_PROMPT,
         is_built_in=True,
     ),

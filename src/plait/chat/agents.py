@@ -728,7 +728,7 @@ class AgentPool:
 
 SPAWN_DESCRIPTION = """\
 Starts an agent that handles a task on its own, in a separate conversation, and reports back. It \
-cannot see this conversation: the prompt must contain everything it needs, and what to report. \
+cannot see this conversation: the prompt must contain everything it needs and say what to report. \
 Start independent agents in one response to run them in parallel.
 
 Agent types:
@@ -765,7 +765,7 @@ class SpawnAgent(BuiltInTool):
     async def run_in_session(self, proposal: Proposal, call: str, runtime: Runtime) -> Outcome:
         """Run an agent for the task."""
         if runtime.agents is None:
-            raise ToolError("Agents can only be started within a session")
+            raise ToolError("Agents can be started only within a session")
         return await runtime.agents.spawn(proposal.arguments, call, runtime)
 
 
@@ -807,7 +807,7 @@ class SendMessage(BuiltInTool):
         pool, agent = runtime.agents, proposal.arguments["to"]
         message = proposal.arguments["message"]
         if pool is None:
-            raise ToolError("Messages can only be sent to agents within a session")
+            raise ToolError("Messages can be sent to agents only within a session")
         output: dict[str, Any]
         if (run := pool.runs.get(agent)) is None:
             output = {"success": False, "message": UNKNOWN_AGENT.format(agent)}

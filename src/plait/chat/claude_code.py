@@ -119,7 +119,7 @@ def check_claude(
         raise UserError(f"cannot run '{executable}': {error}", INSTALL_HINT) from error
     text = VERSION.search(done.stdout)
     if not text:
-        raise UserError(f"'{executable}' does not report its version", INSTALL_HINT)
+        raise UserError(f"'{executable} --version' printed no version number", INSTALL_HINT)
     version = tuple(map(int, text.groups()))
     if version < OLDEST_VERSION:
         current, wanted = (".".join(map(str, item)) for item in (version, OLDEST_VERSION))
@@ -286,7 +286,7 @@ class ClaudeProcess:
         finally:
             self._pending.pop(name, None)
         if response.get("subtype") != "success":
-            raise UserError(f"Claude Code refused: {response.get('error') or subtype}")
+            raise UserError(f"Claude Code rejected the request: {response.get('error') or subtype}")
         found = response.get("response")
         return found if isinstance(found, dict) else {}
 
@@ -328,7 +328,7 @@ class ClaudeProcess:
             try:
                 line = await stdout.readline()
             except ValueError:
-                self._stderr_lines.append("a line was too long to be read")
+                self._stderr_lines.append("a line of output was too long to read")
                 return None
             if not line:
                 return None
@@ -808,7 +808,7 @@ class ClaudeEngine:
 
     def queue(self, content: Content) -> None:
         if not self.is_busy:
-            raise UserError("no turn is running", "send it")
+            raise UserError("no turn is running", "use `send` instead")
         self._run_detached(self._send_prompt(content))
 
     def take_back(self) -> list[Content]:
@@ -862,7 +862,7 @@ class ClaudeEngine:
     async def servers(self, approve: str = "") -> list[str]:
         """Return a line for each MCP server in use; the client itself approves servers."""
         if approve:
-            raise UserError("Claude Code approves its servers itself", "run `claude`, then /mcp")
+            raise UserError("MCP servers are approved in Claude Code", "run `claude`, then /mcp")
         found = _get_blocks((await self._control("mcp_status")).get("mcpServers"))
         return [f"{item.get('name')}: {item.get('status')}" for item in found] or ["no MCP servers"]
 
@@ -934,7 +934,7 @@ class ClaudeEngine:
 
     async def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
         if request.get("subtype") != "can_use_tool":
-            raise UnsupportedRequest(f"nothing here answers '{request.get('subtype')}'")
+            raise UnsupportedRequest(f"unsupported control request '{request.get('subtype')}'")
         given, call = as_mapping(request.get("input")), str(request.get("tool_use_id"))
         proposal = build_proposal(str(request.get("tool_name")), given, self.place)
         answer = Approval(is_allowed=False)

@@ -250,7 +250,7 @@ class Client:
     def queue(self, content: Content) -> None:
         """Queue a prompt while a turn is running."""
         if not self.is_busy:
-            raise UserError("no turn is running", "send it")
+            raise UserError("no turn is running", "use `send` instead")
         self._queue.put(content)
 
     def take_back(self) -> list[Content]:

@@ -53,13 +53,14 @@ was asked, what was done, and the outcome. Then write between <summary> and </su
 
 1. What the user wants, in their own words where they matter, and every request that still applies.
 2. Decisions that were made, and why.
-3. Files that were read, changed or created: their paths, what matters in them, code that is needed.
+3. Files that were read, changed or created: their paths, the relevant parts, and any code that is
+   still needed.
 4. Errors, how they were fixed, and what the user said about them.
-5. All messages of the user that are not tool results, in short.
-6. What is still to do, what was being done last, and the next step if one was agreed on.
+5. All user messages that are not tool results, in brief.
+6. What remains to be done, what you were doing last, and the next step if one was agreed on.
 
 Be exact with names, paths, numbers and commands. Leave out what no longer matters. Do not call any
-tool: answer with the analysis and the summary only."""
+tools: answer with the analysis and the summary only."""
 FOCUS = "\n\nThe user wants the summary to focus on this:\n{}"
 USED = re.compile(r"<tools-used-before-summary>(.*?)</tools-used-before-summary>")
 SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL)

@@ -181,25 +181,25 @@ def load_hooks(settings: ClientSettings) -> HookSettings:
         for name, groups in events.items() if isinstance(events, dict) else ():
             event = next((event for event in EVENTS if event == name), None)
             if event is None:
-                notices.append(f"hooks of '{name}' in '{file.path}' are ignored: unknown event")
+                notices.append(f"hooks for '{name}' in '{file.path}' ignored: unknown event")
                 continue
             if not isinstance(groups, list):
-                text = f"`hooks.{name}` in '{file.path}' is ignored: it should be a list"
+                text = f"`hooks.{name}` in '{file.path}' ignored: it must be a list"
                 notices.append(text)
                 continue
             for group in groups:
                 inner = as_mapping(group).get("hooks")
                 matcher = as_mapping(group).get("matcher", "")
-                ignored = f"a hook of {name} in '{file.path}' is ignored"
+                ignored = f"a hook for {name} in '{file.path}' was ignored"
                 if not isinstance(inner, list) or not isinstance(matcher, str):
-                    notices.append(f"{ignored}: it should be an object")
+                    notices.append(f"{ignored}: it must be an object")
                     continue
                 for entry in map(as_mapping, inner):
                     command = entry.get("command")
                     if entry.get("type", "command") not in KNOWN_TYPES or not (
                         isinstance(command, str) and command.strip()
                     ):
-                        notices.append(f"{ignored}: only command hooks run")
+                        notices.append(f"{ignored}: only hooks of type `command` are supported")
                         continue
                     given, condition = entry.get("timeout"), entry.get("if")
                     seconds = SESSION_END_TIMEOUT if event == "SessionEnd" else DEFAULT_TIMEOUT

@@ -168,10 +168,12 @@ class InstructionReader:
             if path is None or path.suffix.lower() in NON_TEXT_SUFFIXES:
                 continue
             if instruction.kind != "User" and not path.resolve().is_relative_to(self.root):
-                text = f"'{path}' is not included in the instructions: '{instruction.path}' imports it,"
                 with suppress(OSError):
                     if path.is_file():
-                        self.notices.append(f"{text} but it is outside the project")
+                        self.notices.append(
+                            f"'{path}' is not included in the instructions: it is imported by"
+                            f" '{instruction.path}', but lies outside the project"
+                        )
                 continue
             found.append(path)
         return found

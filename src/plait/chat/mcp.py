@@ -136,8 +136,8 @@ def load_servers(
             value: str | None = environment.get(match[1], match[2])
             if value is None:
                 notices.append(
-                    f"MCP server '{name}' uses ${match[1]}, which is unset or a secret:"
-                    " list secrets to pass on in `let_through` of config.toml"
+                    f"MCP server '{name}' uses ${match[1]}, which is unset or a secret;"
+                    " to pass on a secret, list it in `let_through` in config.toml"
                 )
             return value or ""
 
@@ -246,7 +246,7 @@ class StdioServer:
                     garbage += bool(line.strip())
                     continue
                 await into.send(SessionMessage(message))
-            self.error = "it sent something that is not a message"
+            self.error = "it sent invalid messages"
 
     async def _write(self, source: Any) -> None:
         assert self.process.stdin
@@ -473,7 +473,9 @@ def check_installed() -> None:
     try:
         import mcp  # noqa: F401
     except ImportError:
-        raise MissingExtra("MCP servers need the MCP SDK", "`pip install 'plait[agent]'`") from None
+        raise MissingExtra(
+            "using MCP servers requires the MCP SDK", "`pip install 'plait[agent]'`"
+        ) from None
 
 
 MAX_RESULT_LENGTH = 100_000
@@ -580,7 +582,7 @@ class ResultConverter:
         kind = str(part.get("mimeType") or "application/octet-stream")
         data = _decode_base64(part.get(name))
         if data is None:
-            return f"Binary content ({kind}) that cannot be read"
+            return f"Binary content ({kind}) that could not be decoded"
         place = self._save_blob(data, kind)
         return f"Binary content ({kind}, {len(data)} bytes) saved to {place}"
 
@@ -592,7 +594,7 @@ class ResultConverter:
 
     def _save(self, name: str, data: bytes) -> str:
         if self.folder is None:
-            return "nowhere: this session keeps no files"
+            return "no file, because this session has no folder for results"
         OutputFolder(self.folder).write(name, data)
         return str(self.folder / name)
 

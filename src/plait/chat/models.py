@@ -154,7 +154,7 @@ class MessagesApi:
         if not key:
             raise UserError("no API key", "`plait chat --demo` works without one")
         if not all("!" <= letter <= "~" for letter in key):
-            raise UserError("the API key contains characters that cannot be sent", "copy it again")
+            raise UserError("the API key contains invalid characters", "copy it again")
         if not name.strip() or not name.isprintable():
             raise UserError(f"'{name}' is not a model name", f"for example {', '.join(ALIASES)}")
         if base_url is not None:
@@ -166,8 +166,9 @@ class MessagesApi:
                 is_valid = False
             if not is_valid:
                 raise UserError(
-                    f"'{base_url}' is not a base URL",
-                    "`--base-url`, `ANTHROPIC_BASE_URL` or `base_url` in config.toml needs http(s)://HOST",
+                    f"'{base_url}' is not a valid base URL",
+                    "set `--base-url`, `ANTHROPIC_BASE_URL` or `base_url` in config.toml to a URL such"
+                    " as https://HOST",
                 )
         self.name = name
         self._key = key
@@ -377,15 +378,15 @@ class ScriptModel:
         self._otherwise = script.get("otherwise", DEFAULT_ANSWER)
         for answer in self._iter_answers():
             if not isinstance(answer, dict):
-                raise UserError("an answer of the script needs 'text' or 'calls'")
+                raise UserError("each answer in the script needs 'text' or 'calls'")
             if unknown := sorted(answer.keys() - KEYS):
                 raise UserError(
-                    f"unknown key '{unknown[0]}' in an answer of the script",
+                    f"unknown key '{unknown[0]}' in an answer in the script",
                     f"known keys: {', '.join(sorted(KEYS))}",
                 )
             for block in (*_get_list(answer, "calls"), *_get_list(answer, "blocks")):
                 if not isinstance(block, dict):
-                    raise UserError("a call in the script needs 'name' and 'input'")
+                    raise UserError("each call in the script needs 'name' and 'input'")
 
     @classmethod
     def from_file(cls, path: Path) -> "ScriptModel":
@@ -400,7 +401,7 @@ class ScriptModel:
             hint = "a script is JSON, or TOML in a .toml file"
             raise UserError(f"'{path}' is not a script: {error}", hint) from None
         if not isinstance(script, dict):
-            raise UserError(f"'{path}' is not a script: it has no 'answers' and no 'rules'")
+            raise UserError(f"'{path}' is not a script: it has neither 'answers' nor 'rules'")
         return cls(script, name=f"script:{path.name}")
 
     def _iter_answers(self) -> Iterator[Any]:
@@ -493,7 +494,7 @@ def _make_error(answer: Mapping[str, Any]) -> ModelError | None:
 def _get_list(value: Any, name: str) -> list[Any]:
     found = value.get(name, []) if isinstance(value, dict) else None
     if not isinstance(found, list):
-        raise UserError(f"'{name}' of a script must be a list")
+        raise UserError(f"'{name}' in a script must be a list")
     return [*found]
 
 

@@ -237,7 +237,7 @@ class ResponseLog:
                     self._emit(ThinkingDelta(piece.text))
             case BlockFinished():
                 if self._response is None:
-                    raise ModelError("a block came before its answer", may_retry=True)
+                    raise ModelError("a content block arrived before its response", may_retry=True)
                 took = round((monotonic() - self._started_at.get(piece.index, monotonic())) * 1000)
                 given = piece.block.get("input")
                 if piece.block.get("type") != "tool_use" or not isinstance(given, Mapping):

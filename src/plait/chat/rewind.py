@@ -231,8 +231,8 @@ def is_backup_name(name: str) -> bool:
 Problem: TypeAlias = Literal["", "foreign", "lost", "outside", "unreadable"]
 PROBLEM_TEXTS: dict[Problem, str] = {
     "": "",
-    "foreign": "changed by something else since",
-    "lost": "its backup is missing",
+    "foreign": "modified outside this session since then",
+    "lost": "backup missing",
     "outside": "outside the workspace or behind a symlink",
     "unreadable": "not a readable file",
 }

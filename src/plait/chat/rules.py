@@ -419,13 +419,13 @@ def save_rules(project: Path, rules: Sequence[str]) -> None:
         try:
             settings = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise UserError(f"'{path}' is not JSON: {error}", "fix it first") from error
+            raise UserError(f"'{path}' is not JSON: {error}", "fix the file first") from error
         if not isinstance(settings, dict):
-            raise UserError(f"'{path}' has no settings", "it should be a JSON object")
+            raise UserError(f"'{path}' is not a settings file", "it must contain a JSON object")
         permissions = settings.get("permissions", {})
         allowed = permissions.get("allow", []) if isinstance(permissions, dict) else None
         if not isinstance(allowed, list):
-            raise UserError(f"'{path}' has no list of allowed tools", "fix it first")
+            raise UserError(f"`permissions.allow` in '{path}' is not a list", "fix the file first")
         if rule in allowed:
             continue
         if "allow" in permissions:

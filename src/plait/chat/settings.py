@@ -139,7 +139,7 @@ class ClientSettings:
                 lines.append(f"allows without asking: {', '.join(map(str, allowed))}")
             others = file.value("permissions", "additionalDirectories")
             if isinstance(others, list) and others:
-                lines.append(f"allows other directories: {', '.join(map(str, others))}")
+                lines.append(f"allows access to other directories: {', '.join(map(str, others))}")
         return tuple(lines)
 
     @property
@@ -185,7 +185,7 @@ def load_settings(
             found = file.value(*way)
             if found is not None and not isinstance(found, kind):
                 name = f"`{'.'.join(way)}` in '{file.path}'"
-                notices.append(f"{name} is ignored: it should be {TYPE_NAMES[kind]}")
+                notices.append(f"{name} ignored: it must be {TYPE_NAMES[kind]}")
     return ClientSettings(tuple(files), is_trusted, is_active, tuple(notices))
 
 
@@ -202,7 +202,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         reason = (error.strerror or str(error)).lower()
         raise _UnreadableSettings(f"settings skipped: cannot read '{path}': {reason}") from error
     if len(data) > MOST_BYTES:
-        raise _UnreadableSettings(f"settings skipped: '{path}' is too long")
+        raise _UnreadableSettings(f"settings skipped: '{path}' is too large")
     try:
         return decode_object(data) if data.strip() else {}
     except NotAnObject as error:

@@ -297,7 +297,7 @@ class SessionSkills:
         async def run(command: str, written: str) -> str:
             tool, place = runtime.tools.get("Bash"), runtime.place
             if tool is None:
-                text = COMMAND_REFUSED.format(written, "no tool can run commands")
+                text = COMMAND_REFUSED.format(written, "the Bash tool is not available")
                 raise SkillError(skill.name, arguments, text)
             try:
                 proposal = tool.propose({"command": command}, place)

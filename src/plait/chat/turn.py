@@ -696,7 +696,12 @@ class Turn:
             self._emit(Notice(f"stopped after {limits.responses} responses", is_error=True))
             return "max_turns"
         if limits.dollars is not None and self._session_meter.dollars >= limits.dollars:
-            self._emit(Notice(f"stopped at ${self._session_meter.dollars:.4f}", is_error=True))
+            self._emit(
+                Notice(
+                    f"stopped: the session has cost ${self._session_meter.dollars:.4f}",
+                    is_error=True,
+                )
+            )
             return "max_budget"
         return None
 

@@ -141,7 +141,7 @@ def build_event_fields(subtype: str, given: Fields, *, is_older: bool) -> Fields
     """Return all fields of an event; unknown subtypes have only the given ones."""
     event = EVENTS.get(subtype, Event())
     if missing := [name for name in event.needs if name not in given]:
-        raise UserError(f"a line of '{subtype}' requires '{missing[0]}'")
+        raise UserError(f"a '{subtype}' line requires '{missing[0]}'")
     fields = {**event.says, **given}
     if subtype == "stop_hook_summary":
         fields.setdefault("hookCount", len(given["hookInfos"]))
@@ -254,7 +254,7 @@ class Response:
     def add(self, block: Block, **fields: Any) -> str:
         """Add a block of any type, as the API sent it, and return its message."""
         if self._is_ended:
-            raise UserError(f"the response '{self.id}' has ended")
+            raise UserError(f"the response '{self.id}' has already ended")
         parent = self.messages[-1] if self.messages else self._transcript.tip
         entry = self._transcript.stamped(parent) | {
             "type": "assistant",
@@ -586,7 +586,7 @@ class Transcript:
         """
         source = self._state.calls.get(call)
         if source is None:
-            raise UserError(f"no call '{call}' is waiting for a result")
+            raise UserError(f"no tool call '{call}' is waiting for a result")
         if output is None and is_error and isinstance(content, str):
             output = f"Error: {content}"
         result = {"toolUseResult": output} if output is not None else {}
@@ -642,7 +642,7 @@ class Transcript:
     def system(self, subtype: str, **fields: Any) -> str:
         """Write an event of the client, by Python names of its fields."""
         if subtype == "compact_boundary":
-            raise UserError("a boundary is written by `compact`")
+            raise UserError("use `compact` to write a compaction boundary")
         return self._event(subtype, wire_fields(fields))
 
     def _event(self, subtype: str, given: Fields, kind: str | None = None, **link: Any) -> str:
@@ -734,7 +734,7 @@ class Transcript:
 
     def _needs_no_response(self) -> None:
         if self._response:
-            raise UserError(f"the response '{self._response.id}' has not ended")
+            raise UserError(f"the response '{self._response.id}' has not ended yet")
 
     def stamped(self, parent: str | None, uuid: str | None = None) -> Fields:
         """Return the first fields of every message: id, time, parent, directory."""

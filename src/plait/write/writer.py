@@ -162,7 +162,7 @@ class SessionWriter(Transcript):
         is_settled: bool = False,
     ) -> None:
         if setting.version not in VERSIONS:
-            raise UserError(f"cannot write lines of version '{setting.version}'")
+            raise UserError(f"unsupported log version '{setting.version}'")
         state = past.state if past else None
         super().__init__(path, setting, ids, state, is_settled=is_settled)
         folder = find_history_folder(path) if has_snapshots else None
@@ -242,7 +242,7 @@ class SessionWriter(Transcript):
         past = read_resumed_session(*_read_log(log))
         place = str(Path(cwd).resolve()) if cwd else past.cwd
         if place is None:
-            raise UserError(f"'{log}' has no working directory", "pass `cwd`")
+            raise UserError(f"'{log}' names no working directory", "pass `cwd`")
         branch = git_branch or read_git_branch(Path(place)) or past.git_branch or ""
         setting = MessageContext(log.stem, place, branch, past.slug or ids.name(), version)
         setting.model = model or past.model or setting.model
@@ -314,7 +314,7 @@ class SessionWriter(Transcript):
         """
         self._needs_no_response()
         if to not in self._state.positions:
-            raise UserError(f"no message '{to}' is on the active branch")
+            raise UserError(f"there is no message '{to}' on the active branch")
         self._state.tip = to
         self._state.calls.clear()
         self._is_led_elsewhere = not self.setting.is_older
@@ -336,7 +336,7 @@ class SessionWriter(Transcript):
         if preserved and self.setting.is_older:
             raise UserError(f"version '{self.setting.version}' cannot preserve messages")
         if unknown := [uuid for uuid in preserved if uuid not in self._state.positions]:
-            raise UserError(f"no message '{unknown[0]}' is on the active branch")
+            raise UserError(f"there is no message '{unknown[0]}' on the active branch")
         anchor = self.ids.uuid()
         metadata_fields = {"trigger": trigger, "preTokens": pre_tokens, **wire_fields(metadata)}
         fields: Fields = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
@@ -603,7 +603,7 @@ def start_agent_log(
 ) -> AgentWriter:
     """Begin the log of an agent in a folder, with its metadata."""
     if task.call not in sender.waiting_calls:
-        raise UserError(f"no call '{task.call}' is waiting for an agent")
+        raise UserError(f"no tool call '{task.call}' is waiting for an agent")
     agent = agent or sender.ids.agent(6 if sender.setting.is_older else 16)
     writer = AgentWriter(sender, folder / f"agent-{agent}.jsonl", agent, task)
     writer.add_metadata(**meta)

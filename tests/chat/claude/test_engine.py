@@ -201,7 +201,9 @@ def test_model_mode_and_title_changes_go_to_the_client(tmp_path: Path) -> None:
             assert await engine.rename(" Second  name ") == "Session renamed to: Second name"
             with pytest.raises(UserError, match="a title cannot be empty"):
                 await engine.rename(" ")
-            with pytest.raises(UserError, match="Claude Code refused: Cannot set permission mode"):
+            with pytest.raises(
+                UserError, match="Claude Code rejected the request: Cannot set permission mode"
+            ):
                 await engine.switch(mode="bypassPermissions")
             assert engine.mode == "acceptEdits"
         text = engine.path.read_text()
@@ -262,7 +264,7 @@ read line
 echo '{ANSWERED}'
 echo '{ASKING}'
 read line; one=$line; read line
-case "$one$line" in *"nothing here answers 'hook_callback'"*)
+case "$one$line" in *"unsupported control request 'hook_callback'"*)
     echo '{{"type":"result","result":"told"}}';;
 esac
 """

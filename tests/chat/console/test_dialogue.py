@@ -163,12 +163,12 @@ QUESTIONS = """\
     2 + a = 2
     3   y
     y  yes
-    a  yes, and allow all edits here for the rest of this session
+    a  yes, and allow all edits in this directory for the rest of this session
     e  yes, but let me edit it first
     n  no, and stop; or type what to do instead
 ○ Read  /etc/hosts  → Read this?
     y  yes
-    a  yes, and allow all reads in this folder for the rest of this session
+    a  yes, and allow all reads in this directory for the rest of this session
     n  no, and stop; or type what to do instead
 """
 

@@ -181,7 +181,7 @@ failed · 2 s
         ("done", ""),
         ("interrupted", "stopped · "),
         ("max_turns", "turn limit reached · "),
-        ("max_budget", "budget reached · "),
+        ("max_budget", "budget limit reached · "),
         ("refused", "the model declined to answer · "),
     ],
 )

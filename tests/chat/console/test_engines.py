@@ -48,7 +48,7 @@ def test_conversation_with_a_permission_question(
         "Session renamed to: my name\n",
         "3 responses",
         "unknown command '/nonsense'; /help lists the commands\n",
-        "resumes it\n",
+        "resumes this session\n",
     ):
         assert words in told
     assert (project / "new.txt").read_text() == "one\n"
@@ -77,8 +77,14 @@ def test_denial_rewind_and_branch(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--engine", "claude", "--demo"), "Claude Code uses its own models"),
-        (("--engine", "claude", "--model", "script:x"), "Claude Code uses its own models"),
+        (
+            ("--engine", "claude", "--demo"),
+            "`--engine claude` cannot run a demo, a replay or a script",
+        ),
+        (
+            ("--engine", "claude", "--model", "script:x"),
+            "`--engine claude` cannot run a demo, a replay or a script",
+        ),
         (("--engine", "claude", "--log-version", "2.1.29"), "writes the log in its own form"),
         (("--engine", "claude"), "'/nowhere/claude' is not a Claude Code executable"),
         (("--engine", "api"), "no API key"),
@@ -105,8 +111,8 @@ def test_conflicting_options(
     ("text", "told"),
     [
         ("echo '1.9.99 (Claude Code)'", "Claude Code 1.9.99 is too old"),
-        ("echo hello", "does not report its version"),
-        ("exit 3", "does not report its version"),
+        ("echo hello", "printed no version number"),
+        ("exit 3", "printed no version number"),
     ],
 )
 def test_unusable_client(

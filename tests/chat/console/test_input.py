@@ -341,7 +341,7 @@ line 2
 line 3
 line 4
 line 5
-1–5 of 20  ↑ ↓ Space scroll, ← → next, / search, q back"""
+1–5 of 20  ↑ ↓ Space scroll, ← → switch, / search, q back"""
 
 
 def test_viewer_keys(monkeypatch: pytest.MonkeyPatch) -> None:

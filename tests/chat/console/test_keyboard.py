@@ -55,5 +55,5 @@ def test_piped_answers_are_echoed(
 
     assert asyncio.run(ask()) == ["y\x1b[2J", "line\nmore", "rest", None, None]
     out = capsys.readouterr().out
-    assert out.startswith("Proceed? y\ufffd[2J\nType the new text;")
+    assert out.startswith("Proceed? y\ufffd[2J\nType the new text,")
     assert "And that? \n" in out

@@ -53,6 +53,6 @@ def test_a_session_of_another_agent_is_not_resumed(
         options += ["--root", str(tmp_path / folder)]
     assert run(["chat", "-p", "more", "--resume", "latest", *options]) == 2
     error = " ".join(capsys.readouterr().err.split())
-    assert "was written by codex: `plait chat` resumes only Claude Code sessions" in error
+    assert "was written by codex, and `plait chat` can resume only Claude Code sessions" in error
     assert "`plait handoff cx-1 " in error
     assert [path for path in snapshot(tmp_path / "claude") if path.is_file()] == []

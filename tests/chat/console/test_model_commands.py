@@ -31,7 +31,7 @@ def said(folder: Path, *commands: str, **manner: Any) -> tuple[list[list[str] | 
 def test_model_command_switches_the_model(tmp_path: Path) -> None:
     """By a short name or by its own; the log says so as the client does."""
     (first, second, third), log = said(tmp_path, "/model", "/model haiku", "/model")
-    assert first == ["model: claude-opus-5-5; `/model NAME` switches"]
+    assert first == ["model: claude-opus-5-5; `/model NAME` changes it"]
     assert second == ["Set model to claude-haiku-5-5"]
     assert third and third[0].startswith("model: claude-haiku-5-5")
     assert log.count("<local-command-stdout>Set model to claude-haiku-5-5") == 1

@@ -62,10 +62,10 @@ def test_open_shows_a_result_in_full(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = told(chat, typed, capsys, "/open\nread it\n/open\n/open 2\n")
-    assert "there is no result 1\n0 are available\n" in text
+    assert "there is no result 1\nresults are numbered from 1 (newest) to 0\n" in text
     assert "\n▌ /open\n● Read  notes.txt (3 lines)" in text
     assert "    1   one\n    2   two\n" in text
-    assert "there is no result 2\n1 are available\n" in text
+    assert "there is no result 2\nresults are numbered from 1 (newest) to 1\n" in text
 
 
 def test_graph_and_export_commands(
@@ -78,7 +78,10 @@ def test_graph_and_export_commands(
     assert "1 prompt" in text
     assert re.search(r"written to \S+/app/talk.txt \(\d+ B\)", text)
     assert "talk.txt' already exists\nchoose another file name\n" in text
-    assert "cannot export as '.doc'\nformats: .md, .markdown, .txt, .html, .json\n" in text
+    assert (
+        "cannot export to '.doc' files\nsupported formats: .md, .markdown, .txt, .html, .json\n"
+        in text
+    )
     assert "I heard you." in (project / "talk.txt").read_text()
     (whole,) = project.glob("session-*.md")
     assert "I heard you." in whole.read_text()

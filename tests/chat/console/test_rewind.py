@@ -85,9 +85,9 @@ def test_files_changed_by_others_are_kept_and_reported(
     assert chat(*EDITS, "--allowed-tools", "Bash", script=script) == 0
     told = capsys.readouterr().out
     assert "0 files · restored\n" in told
-    left = "  skipped: new.txt: deleted · +0 -1 · changed by something else since\n"
+    left = "  skipped: new.txt: deleted · +0 -1 · modified outside this session since then\n"
     assert left in told
-    assert "`/rewind … files over` restores those too, and saves a copy\n" in told
+    assert "`/rewind … files over` restores them too and saves copies first\n" in told
     assert (project / "new.txt").read_text() == "mine\n"
 
 
@@ -110,8 +110,8 @@ def test_overwrite_restores_them_and_keeps_a_copy(
     [
         ("/rewind", "there is no prompt to rewind to yet"),
         ("hello\n/rewind 7", "there is no prompt '7'"),
-        ("hello\n/rewind 1 nonsense", "'nonsense' cannot be rewound"),
-        ("hello\n/rewind 1 files please", "'files please' cannot be rewound"),
+        ("hello\n/rewind 1 nonsense", "cannot rewind 'nonsense'"),
+        ("hello\n/rewind 1 files please", "cannot rewind 'files please'"),
         ("/branch", "there is nothing to branch yet"),
         ("hello\n/branch @9", "there is no prompt '9'"),
     ],

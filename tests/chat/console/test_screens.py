@@ -74,7 +74,7 @@ It is two.
     2 - two
     2 + three
     y  yes
-    a  yes, and allow all edits here for the rest of this session
+    a  yes, and allow all edits in this directory for the rest of this session
     e  yes, but let me edit it first
     n  no, and stop; or type what to do instead
 Proceed?
@@ -96,7 +96,7 @@ It is two.
     2 - two
     2 + three
     y  yes
-    a  yes, and allow all edits here for the rest of this session
+    a  yes, and allow all edits in this directory for the rest of this session
     e  yes, but let me edit it first
     n  no, and stop; or type what to do instead
 Proceed? e
@@ -120,7 +120,7 @@ script:script.json · context 0% · /help
 """
 ENDED = """\
 ▌ /exit
-`plait chat --resume SESSION` resumes it
+`plait chat --resume SESSION` resumes this session
 ended with 0
 """
 
@@ -148,7 +148,7 @@ def test_interrupt_and_queued_input(screen: Terminal) -> None:
 
 WAITING = """\
 
-· answering N s, Ctrl-C stops
+· answering N s, Ctrl-C to stop
   queued: and then this
 > half ty
 script:script.json · /help

@@ -51,21 +51,26 @@ HOUR = {"ephemeral_1h_input_tokens": 100_000, "ephemeral_5m_input_tokens": 0}
     ("minutes", "usage", "price", "doubt"),
     [
         (0, {"input_tokens": 100}, "", ""),
-        (4, {"cache_read_input_tokens": 100_000}, "next $0.05", ""),
+        (4, {"cache_read_input_tokens": 100_000}, "next prompt $0.05", ""),
         (
             6,
             {"cache_read_input_tokens": 100_000},
-            "next $0.62, cache expired",
+            "next prompt $0.62, cache expired",
             "the cache has expired; this sends 100k tokens for $0.62",
         ),
-        (59, {"cache_creation_input_tokens": 100_000, "cache_creation": HOUR}, "next $0.05", ""),
+        (
+            59,
+            {"cache_creation_input_tokens": 100_000, "cache_creation": HOUR},
+            "next prompt $0.05",
+            "",
+        ),
         (
             61,
             {"cache_creation_input_tokens": 100_000, "cache_creation": HOUR},
-            "next $1.00, cache expired",
+            "next prompt $1.00, cache expired",
             "the cache has expired; this sends 100k tokens for $1.00",
         ),
-        (9, {"cache_read_input_tokens": 40_000}, "next $0.25, cache expired", ""),
+        (9, {"cache_read_input_tokens": 40_000}, "next prompt $0.25, cache expired", ""),
     ],
 )
 def test_next_prompt_cost(minutes: float, usage: dict[str, Any], price: str, doubt: str) -> None:
@@ -77,7 +82,7 @@ def test_cache_lifetime_follows_the_last_usage() -> None:
     found = standing(cache_creation_input_tokens=100_000, cache_creation=HOUR)
     found.record(answered(cache_read_input_tokens=100_000), held())
     found.clock = lambda: NOW + timedelta(minutes=30)
-    assert found.price() == "next $0.05"
+    assert found.price() == "next prompt $0.05"
 
 
 def test_unknown_before_the_first_answer_and_after_compaction() -> None:
@@ -103,15 +108,15 @@ def ended() -> TurnEnded:
 
 def test_status_line() -> None:
     found = standing(cache_read_input_tokens=100_000)
-    assert found.render(held()) == f"{MODEL} · next $0.05 · /help"
+    assert found.render(held()) == f"{MODEL} · next prompt $0.05 · /help"
     found.record(ended(), held(context_fill=ContextFill(50_000, 200_000, 167_000)))
     spent = Meter(Prices())
     spent.dollars = 1.5
     shown = found.render(held(mode="plan", meter=spent), "2 agents")
-    assert shown == f"{MODEL} · plan · context 25% · $1.50 · 2 agents · next $0.03 · /help"
+    assert shown == f"{MODEL} · plan · context 25% · $1.50 · 2 agents · next prompt $0.03 · /help"
 
 
 def test_engine_without_usage_shows_nothing() -> None:
     found = standing(cache_read_input_tokens=100_000)
     found.record(ended(), held())
-    assert found.render(held()) == f"{MODEL} · next $0.05 · /help"
+    assert found.render(held()) == f"{MODEL} · next prompt $0.05 · /help"

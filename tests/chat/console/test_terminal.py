@@ -196,5 +196,5 @@ def test_status_lines_show_activity() -> None:
     assert idle == "> "
     *words, state, waiting, mark = busy.split("\n")
     assert words == ["so far and on", "on"]
-    assert state == "· Bash make�]0;x� 0 s, Ctrl-C stops"
+    assert state == "· Bash make�]0;x� 0 s, Ctrl-C to stop"
     assert (waiting, mark) == ("  queued: next�", "> ")

@@ -26,7 +26,7 @@ PICTURES = Path(__file__).parent / "walk"
 IS_WRITING = os.environ.get("PICTURES") == "write"
 TODOS = [
     {"content": "Read the notes", "status": "completed", "activeForm": "Reading the notes"},
-    {"content": "Mend line two", "status": "in_progress", "activeForm": "Mending line two"},
+    {"content": "Fix line two", "status": "in_progress", "activeForm": "Fixing line two"},
     {"content": "Run the tests", "status": "pending", "activeForm": "Running the tests"},
 ]
 ANSWER = """\
@@ -233,7 +233,7 @@ def test_activity_and_queue(walk: Walk) -> None:
     walk.type("and then this", "Enter")
     walk.type("/compact", "Enter")
     walk.type("/context", "Enter")
-    walk.wait_for("compacted automatically at")
+    walk.wait_for("automatic compaction at")
     walk.type("half ty")
     walk.wait_for("> half ty")
     shown = re.sub(r"word(?:\s+w\w*)*", "WORDS", walk.shown())
@@ -246,7 +246,7 @@ def test_activity_and_queue(walk: Walk) -> None:
 
 AHEAD = """\
 That is all there is to it. WORDS
-· answering N s, Ctrl-C stops
+· answering N s, Ctrl-C to stop
   queued: and then this
   queued: /compact
 > half ty

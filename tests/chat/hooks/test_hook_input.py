@@ -204,8 +204,8 @@ def test_invalid_hooks_are_reported() -> None:
     )
     assert [one.command for one in book.hooks] == ["fine"]
     assert [one.partition(" in ")[0] for one in book.notices] == [
-        *["a hook of Stop"] * 5,
-        "hooks of 'Nothing'",
+        *["a hook for Stop"] * 5,
+        "hooks for 'Nothing'",
         "`hooks.PreToolUse`",
     ]
 

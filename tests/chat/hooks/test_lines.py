@@ -253,7 +253,7 @@ def test_hooks_do_not_get_secrets_of_the_environment(tmp_path: Path) -> None:
     hooks = {"UserPromptSubmit": f"echo [$MY_TOKEN] {secret[:8]}{secret[8:]}"}
     theatre = Theatre(tmp_path, hooks, environment=environment)
     theatre.play("hello")
-    assert theatre.attached[0]["content"] == "[] [secret of the environment]"
+    assert theatre.attached[0]["content"] == "[] [secret from the environment]"
 
 
 def test_hooks_do_not_run_for_invalid_calls(tmp_path: Path) -> None:

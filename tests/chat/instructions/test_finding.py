@@ -104,8 +104,8 @@ def test_project_cannot_import_from_outside(tmp_path: Path) -> None:
     assert names(load_instructions(grounds, reader), tmp_path) == ["project/CLAUDE.md"]
     assert len(reader.notices) == 3
     assert reader.notices[0] == (
-        f"'{tmp_path}/secret.md' is not included in the instructions: '{project}' imports it, but it"
-        " is outside the project"
+        f"'{tmp_path}/secret.md' is not included in the instructions: it is imported by"
+        f" '{project}', but lies outside the project"
     )
     write(tmp_path / "config/CLAUDE.md", f"@~/notes.md @{tmp_path}/secret.md")
     assert counted(tmp_path)[:3] == ["config/CLAUDE.md", "home/notes.md", "secret.md"]

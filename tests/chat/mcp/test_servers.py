@@ -126,7 +126,7 @@ def test_secrets_reach_neither_server_nor_log(tmp_path: Path) -> None:
     [line] = results(words)
     assert line["toolUseResult"] == [{"type": "text", "text": "hi filled-- none"}]
     told = [event.text for event in events if isinstance(event, Notice)]
-    assert len([one for one in told if "which is unset or a secret" in one]) == 2
+    assert len([one for one in told if "which is unset or a secret;" in one]) == 2
     words.ask("Go.", answers=[call("echo", x="sk-ant-1234567890")], allowed=("mcp__lab",))
     assert SECRET_PLACEHOLDER not in json.dumps(results(words)[-1])
     words.ask(
@@ -171,7 +171,7 @@ def test_dead_server_is_restarted(tmp_path: Path) -> None:
         ("dies", "it cannot work here"),
         ("hangs", "not ready after 1 seconds"),
         ("floods", "a message was too long"),
-        ("garbage", "it sent something that is not a message"),
+        ("garbage", "it sent invalid messages"),
     ],
 )
 def test_broken_server_is_left_out(tmp_path: Path, way: str, why: str) -> None:
@@ -297,9 +297,9 @@ def test_long_result_is_stored_beside_the_log(tmp_path: Path) -> None:
     fits = {"content": [{"type": "text", "text": "x" * MAX_RESULT_LENGTH}]}
     assert isinstance(made.convert("long", "name", fits).content, list)
     broken = made.convert("x", "name", {"content": [{"type": "audio", "data": "%"}]})
-    assert "cannot be read" in str(broken.content)
+    assert "could not be decoded" in str(broken.content)
     nowhere = ResultConverter("lab", None).convert("long", "name", long)
-    assert "nowhere" in str(nowhere.content)
+    assert "saved to no file" in str(nowhere.content)
 
 
 def named(folder: Path, *, is_asked: bool = False, **settings: Any) -> dict[str, Server]:

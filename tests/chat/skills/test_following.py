@@ -242,7 +242,7 @@ def test_command_without_a_shell_says_so(tmp_path: Path) -> None:
     words = Words(tmp_path)
     words.write(".claude/commands/say.md", f"{BASH}!`echo x`\n")
     [ended] = [one for one in words.ask("/say", forbidden=("Bash",)) if isinstance(one, TurnEnded)]
-    assert ended.text.endswith("no tool can run commands")
+    assert ended.text.endswith("the Bash tool is not available")
 
 
 def test_command_without_arguments_keeps_the_previous_text(tmp_path: Path) -> None:

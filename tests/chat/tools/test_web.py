@@ -190,7 +190,7 @@ def test_network_is_off_by_default(desk: Desk, url: str) -> None:
         ("WebSearch", {"query": "xx"}),
     ):
         told = desk.told(tool, **arguments)
-        assert told == "<tool_use_error>The network is off in this session.</tool_use_error>"
+        assert told == "<tool_use_error>Network access is off in this session.</tool_use_error>"
 
 
 # checklist: P117

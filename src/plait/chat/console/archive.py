@@ -193,8 +193,8 @@ class ChatArchive:
         """Return how a session is resumed; raise UserError if it cannot be."""
         if session.origin is not None:
             raise UserError(
-                f"session '{short_id(session.id)}' was written by {session.agent}: `plait"
-                " chat` resumes only Claude Code sessions",
+                f"session '{short_id(session.id)}' was written by {session.agent}, and `plait chat`"
+                " can resume only Claude Code sessions",
                 f"`{shell_command('plait', 'handoff', short_id(session.id))}` writes a brief to"
                 " continue from",
             )
@@ -259,7 +259,10 @@ class ChatArchive:
         if not file.suffix:
             file = file.with_suffix(DEFAULT_FORMAT)
         if file.suffix.casefold() not in FORMATS:
-            raise UserError(f"cannot export as '{file.suffix}'", f"formats: {', '.join(FORMATS)}")
+            raise UserError(
+                f"cannot export to '{file.suffix}' files",
+                f"supported formats: {', '.join(FORMATS)}",
+            )
         if file.exists():
             raise UserError(f"'{file}' already exists", "choose another file name")
         archive, redactor = self.archive, Redactor()
@@ -278,5 +281,5 @@ class ChatArchive:
         OutputFolder(file.parent).write(file.name, data)
         written = len(data)
         text = f"redacted: {format_counts(redactor.report.kinds)}" if redactor.report else ""
-        hint = "`plait export --no-redact` leaves out the redaction" if text else ""
+        hint = "`plait export --no-redact` exports without redaction" if text else ""
         return [f"written to {file} ({format_bytes(written)})", *filter(None, (text, hint))]

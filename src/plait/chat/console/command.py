@@ -37,14 +37,14 @@ class ChatArguments(OptionGroup):
 
     # the model
     model: str | None = option(
-        "--model", metavar="MODEL", help="Model to use; also `replay:SESSION` or `script:FILE`."
+        "--model", metavar="MODEL", help="Model name, `replay:SESSION` or `script:FILE`."
     )
     engine: Literal["api", "claude"] | None = option(
         "--engine", help="Run the session through the API or the installed Claude Code."
     )
     base_url: str | None = option("--base-url", metavar="URL", help="Base URL of the API.")
     system_prompt: str | None = option(
-        "--system-prompt", metavar="TEXT", help="System prompt to use in place of the default."
+        "--system-prompt", metavar="TEXT", help="System prompt, replacing the default."
     )
     append_system_prompt: str | None = option(
         "--append-system-prompt", metavar="TEXT", help="Text to add to the system prompt."
@@ -55,7 +55,7 @@ class ChatArguments(OptionGroup):
     max_budget_usd: float | None = option(
         "--max-budget-usd",
         type=click.FloatRange(min=0, min_open=True),
-        help="Stop when the session has cost this much.",
+        help="Stop when the cost of the session reaches this amount.",
     )
 
     # permissions
@@ -70,7 +70,7 @@ class ChatArguments(OptionGroup):
     denied: tuple[str, ...] = option(
         *("--disallowed-tools", "--disallowedTools"),
         metavar="TOOLS",
-        help="Tools that are not available.",
+        help="Tools to disable.",
     )
     others: tuple[Path, ...] = option(
         "--add-dir",
@@ -95,21 +95,21 @@ class ChatArguments(OptionGroup):
     )
     verbose: bool = option("--verbose", help="Accepted for compatibility; has no effect.")
     replays: bool = option(
-        "--replay-user-messages", help="Repeat the prompts of the input stream on the output."
+        "--replay-user-messages", help="Echo prompts from the input stream on the output."
     )
     log_version: Literal["2.1.325", "2.1.29"] | None = option(
-        "--log-version", help="Log format to write; the newest by default."
+        "--log-version", help="Log format version to write; default: the newest."
     )
     demo: bool = option(
-        "--demo", help="Try it without a key: a scripted model in a sample project."
+        "--demo", help="Try it without an API key, with a scripted model and a sample project."
     )
 
 
 @command()
 def chat_command(request: Request, options: ChatArguments, prompt: str | None = argument()) -> None:
-    """Chat with a model that can read, edit and run things here.
+    """Chat with a model that can read and edit files and run commands here.
 
-    Sessions are logged as Claude Code logs them and can be resumed in either. Without PROMPT, start an interactive session.
+    Sessions are logged in Claude Code's format and can be resumed in either program. Without PROMPT, start an interactive session.
     """
     from plait.chat.console.start import start_chat
 

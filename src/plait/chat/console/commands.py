@@ -40,7 +40,7 @@ REWIND_TARGETS: tuple[RewindTarget, ...] = ("conversation", "files", "both")
 OVERWRITE = "over"
 MAX_LISTED = 20
 MAX_WIDTH = 60
-USAGE = "`/rewind 2 both` goes back to before the second-last prompt, files included"
+USAGE = "`/rewind 2 both` rewinds the conversation and the files to before the last prompt but one"
 
 
 async def rewind(conversation: "Talk", rest: str) -> None:
@@ -64,7 +64,7 @@ async def rewind(conversation: "Talk", rest: str) -> None:
     plan = conversation.client.plan_file_rewind(point)
     what = next((target for target in REWIND_TARGETS if target in words[:1]), None)
     if words and (what is None or words[1:] not in ([], [OVERWRITE])):
-        raise UserError(f"'{' '.join(words)}' cannot be rewound", USAGE)
+        raise UserError(f"cannot rewind '{' '.join(words)}'", USAGE)
     if not words:
         await conversation.say(f"before '{_shorten(point)}':", *format_plan(plan))
         what = "conversation"
@@ -97,7 +97,7 @@ def _restore_files(plan: FileRewindPlan, *, overwrite: bool) -> list[str]:
     kept = [step for step in plan.steps if step not in done]
     lines += [f"  skipped: {_format_step(step)}" for step in kept]
     if any(step.problem == "foreign" for step in kept):
-        lines.append(f"`/rewind … files {OVERWRITE}` restores those too, and saves a copy")
+        lines.append(f"`/rewind … files {OVERWRITE}` restores them too and saves copies first")
     if overwrite and plan.conflicting_steps and plan.backup_folder:
         lines.append(f"copies of the replaced files are in {plan.backup_folder}")
     return [join_dotted(format_count(len(done), "file"), "restored"), *lines]
@@ -123,7 +123,7 @@ def format_plan(plan: FileRewindPlan | None) -> Iterator[str]:
     if plan is None:
         yield "no file backups for that prompt"
     elif not plan.steps:
-        yield "files are unchanged since then"
+        yield "no files have changed since then"
     for step in plan.steps if plan else ():
         yield f"  {_format_step(step)}"
 
@@ -223,7 +223,9 @@ async def open_collapsed(conversation: "Talk", rest: str) -> None:
     views = conversation.screen.list_collapsed()
     number = int(rest) if rest.isdecimal() else 1
     if not 0 < number <= len(views):
-        raise UserError(f"there is no result {number}", f"{len(views)} are available")
+        raise UserError(
+            f"there is no result {number}", f"results are numbered from 1 (newest) to {len(views)}"
+        )
     await conversation.keyboard.show(views[-number])
 
 
@@ -252,7 +254,7 @@ SELECTABLE_MODES: tuple[Mode, ...] = ("default", "acceptEdits", "plan", "dontAsk
 """Modes that can be selected; bypassing all permissions must be chosen at the start."""
 NO_COMMANDS: Mapping[str, str] = {}
 KEY_HELP = (
-    ("Enter", "send; Alt-Enter, Ctrl-J or \\ Enter inserts a line break"),
+    ("Enter", "send; Alt-Enter, Ctrl-J or \\+Enter inserts a line break"),
     ("Ctrl-C", "stop the turn; press twice to exit"),
     ("Tab, @", "complete commands, arguments and file names"),
     ("↑, Ctrl-R", "recall queued or earlier prompts; search them"),
@@ -347,7 +349,7 @@ async def _cost(client: Engine, rest: str) -> list[str]:
 def _format_cost(meter: Meter) -> str:
     if meter.unpriced_responses == meter.responses:
         return "price unknown" if meter.unpriced_responses else ""
-    rest = f" and {format_count(meter.unpriced_responses, 'response')} without a known price"
+    rest = f", plus {format_count(meter.unpriced_responses, 'response')} of unknown price"
     return format_money(meter.dollars) + (rest if meter.unpriced_responses else "")
 
 
@@ -357,7 +359,7 @@ async def _context(client: Engine, rest: str) -> list[str]:
         share = round(100 * fill.tokens / fill.window)
         used = f"{format_tokens(fill.tokens)} of {format_tokens(fill.window)} tokens ({share}%)"
         threshold = format_tokens(fill.compaction_threshold)
-        lines = [used, f"compacted automatically at {threshold}"]
+        lines = [used, f"automatic compaction at {threshold} tokens"]
     return _log_unless_busy(client, "context", rest, lines)
 
 
@@ -381,7 +383,7 @@ async def _exit(conversation: "Talk", rest: str) -> None:
 
 async def _model(client: Engine, rest: str) -> list[str]:
     if not rest:
-        return [f"model: {client.model}; `/model NAME` switches"]
+        return [f"model: {client.model}; `/model NAME` changes it"]
     name = resolve_alias(rest)
     await client.switch(model=name)
     return client.log_command("model", rest, [f"Set model to {name}"])
@@ -410,7 +412,8 @@ async def _mcp(client: Engine, rest: str) -> list[str]:
     verb, _, name = rest.partition(" ")
     if rest and (verb != "approve" or not name.strip()):
         raise UserError(
-            f"'/mcp {rest}' is not a valid command", "`/mcp approve NAME` starts a server"
+            f"'/mcp {rest}' is not a valid command",
+            "`/mcp approve NAME` approves a server and starts it",
         )
     lines = await client.servers(name.strip())
     return lines or ["no MCP servers configured in .mcp.json or .claude.json"]
@@ -436,7 +439,7 @@ COMMANDS = (
     Command(
         "branch",
         "[@N] [NAME]",
-        "branch into a new session, here or at an earlier prompt",
+        "continue in a new session, here or from an earlier prompt",
         run=branch,
     ),
     Command("rename", "NAME", "rename the session", run_text=_rename),
@@ -462,6 +465,6 @@ COMMANDS = (
     Command("graph", "", "show the session as a graph", run=graph, is_read_only=True),
     Command("export", "[FILE]", "export the conversation to a file", run=export),
     Command("resume", "[SESSION]", "resume another session", run=resume),
-    Command("exit", "", "exit; `plait chat --continue` resumes", run=_exit),
+    Command("exit", "", "exit; `plait chat --continue` resumes the session", run=_exit),
 )
 BY_NAME = {command.name: command for command in COMMANDS} | {"quit": COMMANDS[-1]}

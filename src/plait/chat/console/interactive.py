@@ -130,7 +130,7 @@ class StatusLine:
         if self.next_prompt is None or dollars is None or dollars < MIN_PRICE_SHOWN:
             return ""
         state = ", cache expired" if self.next_prompt.is_cold(self.clock()) else ""
-        return f"next {format_money(dollars)}{state}"
+        return f"next prompt {format_money(dollars)}{state}"
 
     def price_warning(self) -> str:
         """Return why sending needs confirmation; empty if it does not."""
@@ -175,8 +175,8 @@ QUESTIONS: dict[Effect, str] = {
 }
 SESSION_SCOPE: dict[Effect, str] = {
     "none": "this tool",
-    "read": "all reads in this folder",
-    "write": "all edits here",
+    "read": "all reads in this directory",
+    "write": "all edits in this directory",
     "execute": "this command",
     "network": "all requests to this host",
 }
@@ -424,7 +424,7 @@ class Talk:
             [own] for own in self.client.commands
         ]:
             self._queue(text)
-            await self.say(f"'{safe_line(text)}' runs when this turn ends")
+            await self.say(f"'{safe_line(text)}' will run when this turn ends")
         else:
             await self.say(f"unknown command '/{safe_line(name)}'; /help lists the commands")
         return False
@@ -583,7 +583,7 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
                 conversation.estimate_next_prompt()
             code = await conversation.run(prompt)
         name = short_id(conversation.client.session)
-        resume = f"`{shell_command('plait', 'chat', '--resume', name)}` resumes it"
+        resume = f"`{shell_command('plait', 'chat', '--resume', name)}` resumes this session"
         await screen.say(*(opener.farewell or ([resume] if conversation.has_sent else ())))
     finally:
         await conversation.client.close()

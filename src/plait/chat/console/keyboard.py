@@ -202,7 +202,7 @@ class PlainKeyboard(Keyboard):
 
     async def edit(self, text: str) -> str | None:
         """Return the lines up to a line with only a dot."""
-        sys.stdout.write(f"Type the new text; a line with only `{END_OF_TEXT}` ends it.\n")
+        sys.stdout.write(f"Type the new text, then a line with only `{END_OF_TEXT}`.\n")
         sys.stdout.flush()
         lines: list[str] = []
         while (line := await self.read_line()) is not None:

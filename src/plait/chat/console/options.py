@@ -70,7 +70,7 @@ def parse_options(given: ChatArguments, settings: ChatSettings) -> ChatOptions:
     if given.at and not (given.resume and given.is_printed):
         raise UserError("`--resume-session-at` needs `-p` and `--resume`")
     if given.demo and (is_old or given.model):
-        raise UserError("`--demo` has its own session and model")
+        raise UserError("`--demo` cannot be combined with `--resume`, `--continue` or `--model`")
     is_stream = given.input_format == "stream-json"
     if not given.is_printed and (given.output_format != "text" or is_stream):
         raise UserError("`--output-format` and `--input-format` need print mode", "add `-p`")
@@ -94,7 +94,7 @@ def parse_options(given: ChatArguments, settings: ChatSettings) -> ChatOptions:
         except ValueError:
             raise UserError(
                 f"'{given.session_id}' is not a UUID",
-                "leave `--session-id` out to get a new one",
+                "omit `--session-id` to generate one",
             ) from None
     choice = ChatOptions(
         model=resolve_alias(given.model or settings.model or DEFAULT_MODEL),
@@ -122,7 +122,10 @@ def parse_options(given: ChatArguments, settings: ChatSettings) -> ChatOptions:
     named = given.engine or (None if is_own else settings.engine)
     if named == "claude":
         if is_own:
-            raise UserError("Claude Code uses its own models", "omit `--engine claude`")
+            raise UserError(
+                "`--engine claude` cannot run a demo, a replay or a script",
+                "omit `--engine claude`",
+            )
         if given.log_version:
             raise UserError("Claude Code writes the log in its own format", "omit `--log-version`")
         return replace(choice, engine="claude")

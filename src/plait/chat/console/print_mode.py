@@ -82,7 +82,7 @@ def parse_object(line: str, number: int) -> Mapping[str, Any]:
     except msgspec.DecodeError as error:
         raise UserError(f"line {number} of the input is not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise UserError(f"line {number} of the input is not an object")
+        raise UserError(f"line {number} of the input is not a JSON object")
     return value
 
 
@@ -650,7 +650,7 @@ async def read_prompt(lines: PlainKeyboard, prompt: str | None) -> str:
         has_more = await lines.has_input_within(STDIN_TIMEOUT)
     words = "\n".join(filter(None, (prompt, await lines.read_all() if has_more else "")))
     if not words.strip():
-        raise UserError("no prompt", "give it after `-p` or on standard input")
+        raise UserError("no prompt", "pass it after `-p` or on standard input")
     return words
 
 

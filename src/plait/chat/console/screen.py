@@ -350,7 +350,7 @@ ENDINGS: dict[Ending, tuple[str, Tone]] = {
     "interrupted": ("stopped", "trouble"),
     "failed": ("failed", "trouble"),
     "max_turns": ("turn limit reached", "trouble"),
-    "max_budget": ("budget reached", "trouble"),
+    "max_budget": ("budget limit reached", "trouble"),
     "refused": ("the model declined to answer", "trouble"),
 }
 

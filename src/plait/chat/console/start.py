@@ -78,8 +78,7 @@ def load_trusted_settings(request: Request, choice: ChatOptions, directory: Path
         if left := sum(map(len, lists)):
             rules = format_count(left, "rule")
             notices.append(
-                f"{rules} in .claude/settings.json ignored: run `plait chat` there to trust the"
-                " project"
+                f"{rules} in .claude/settings.json ignored: run `plait chat` in the project to trust it"
             )
     for notice in notices:
         note(f"warning: {notice}")
@@ -192,11 +191,11 @@ def find_directory(request: Request, old: Session | None) -> Path:
     place = Path(resume.directory) if resume.directory else here
     if not place.is_dir():
         raise UserError(
-            f"'{place}' does not exist; the session ran there",
+            f"the directory of the session does not exist: '{place}'",
             f"create it, or use `plait move {place} .` to move its sessions here",
         )
     if place.resolve() != here.resolve():
-        request.output.note(f"working in {place}")
+        request.output.note(f"working directory: {place}")
     return place
 
 
@@ -324,19 +323,19 @@ if __name__ == "__main__":
 }
 EXAMPLE_PROMPT = "fix greet.py"
 GREETING = (
-    "This is a demo: the model is scripted, the project a sample.",
-    "Files and commands are real, in a temporary folder.",
+    "This is a demo with a scripted model and a sample project.",
+    "Files and commands are real, but stay in a temporary folder.",
 )
 LAST_ANSWER = """\
 `nmae` was a typo for `name`; greet.py now says hello.
 
-That was the demo. The session is logged as Claude Code would log it:
+That was the demo. The session is logged the way Claude Code would log it:
 
 - `/context` and `/cost` show its size and cost, `/rename` gives it a title
 - after you exit, `plait show` and `plait log` show it
 
 With a key in `ANTHROPIC_API_KEY`, `plait chat` does the same with a real model."""
-NO_MORE_ANSWERS = "The demo is over. `/exit` exits."
+NO_MORE_ANSWERS = "The demo is over; type `/exit` to leave."
 
 
 def make_demo_opener(request: Request, choice: ChatOptions) -> ApiOpener:

@@ -201,7 +201,7 @@ class LiveArea:
 
     def _format_state(self, width: int) -> str:
         took = int(time.monotonic() - self.started_at)
-        margin = f" {LEAVE_HINT}" if self.is_warned else f" {took} s, Ctrl-C stops"
+        margin = f" {LEAVE_HINT}" if self.is_warned else f" {took} s, Ctrl-C to stop"
         state = f"· {safe_line(self.live.doing())}"
         return f"{shorten_to_width(state, max(width - count_columns(margin), 8))}{margin}"
 
@@ -218,7 +218,7 @@ class LiveArea:
         return shorten_to_width(safe_line(words), width)
 
 
-VIEWER_KEYS = "↑ ↓ Space scroll, ← → next, / search, q back"
+VIEWER_KEYS = "↑ ↓ Space scroll, ← → switch, / search, q back"
 DRAFT_NAME = "prompt.md"
 
 
@@ -445,7 +445,11 @@ def render_body(picker: SessionPicker) -> StyleAndTextTuples:
     width, rows = body_size()
     found, chosen = picker.matching, picker.selected
     if chosen is None:
-        none = "no matching session; Ctrl-S searches messages" if picker.query else "no sessions"
+        none = (
+            "no matching sessions; press Ctrl-S to search messages"
+            if picker.query
+            else "no sessions"
+        )
         return [("", "reading …" if picker.is_reading else none)]
     most = max(rows - 2, 1)
     first = max(min(found.index(chosen) - most // 2, len(found) - most), 0)

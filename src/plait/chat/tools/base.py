@@ -11,7 +11,7 @@ Effect: TypeAlias = Literal["none", "read", "write", "execute", "network"]
 ProgressCallback: TypeAlias = Callable[[Mapping[str, Any]], None]
 """Takes the data of a progress line, such as `{"type": "bash_progress", …}`."""
 
-SECRET_PLACEHOLDER = "[secret of the environment]"
+SECRET_PLACEHOLDER = "[secret from the environment]"
 """Replaces secrets of the environment in results."""
 SideQuery: TypeAlias = Callable[
     [str, Sequence[Mapping[str, Any]]], Awaitable[Sequence[Mapping[str, Any]]]
@@ -370,4 +370,4 @@ class BuiltInTool:
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         """Execute an approved call."""
-        raise ToolError(f"{self.name} works within a session only")
+        raise ToolError(f"{self.name} works only within a session")

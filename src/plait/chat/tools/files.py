@@ -42,7 +42,7 @@ def resolve_path(text: str, place: Workplace) -> Path:
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError) as error:
-        raise ToolError(f"Cannot find {text}: {error}") from error
+        raise ToolError(f"Cannot resolve {text}: {error}") from error
 
 
 def require_inside(path: Path, text: str, place: Workplace) -> None:

@@ -124,8 +124,8 @@ def make_pdf_outcome(path: str, size: int, data: bytes) -> Outcome:
         raise ToolError(f"File is not a valid PDF (missing %PDF- header): {path}")
     if size > MAX_PDF_BYTES:
         raise ToolError(
-            f"PDF file is too large ({size / 1024**2:.1f}MB): {path}. Take out the pages that are"
-            " needed, or its text (pdftotext), with a shell command."
+            f"PDF file is too large ({size / 1024**2:.1f}MB): {path}. Extract the pages you"
+            " need, or the text (pdftotext), with a shell command."
         )
     encoded = b64encode(data).decode()
     source = {"type": "base64", "media_type": "application/pdf", "data": encoded}
@@ -270,7 +270,7 @@ class Read(BuiltInTool):
     name = "Read"
     effect = "read"
     description = (
-        "Reads a file. Lines are numbered. Images, PDFs and notebooks are shown as such. Read long"
+        "Reads a file. Lines are numbered. It can also read images, PDFs and notebooks. Read long"
         " files in parts with offset and limit."
     )
     fields = (
@@ -278,7 +278,11 @@ class Read(BuiltInTool):
         Field("offset", "integer", "Line to start from, for long files"),
         Field("limit", "integer", "Number of lines to read, for long files"),
         Field("pages", "string", 'Pages of a PDF, such as "3" or "1-5"'),
-        Field("allow_large", "boolean", "Read a file above the size limit, as far as it fits"),
+        Field(
+            "allow_large",
+            "boolean",
+            "Read a file above the size limit, as far as it fits into the context",
+        ),
     )
 
     def prepare(self, proposal: Proposal, place: Workplace) -> Proposal:
@@ -386,7 +390,7 @@ def _read_lines(arguments: Arguments, size: int, path: Path, place: Workplace) -
     if is_cut:
         text += (
             f"\n\n[The first {len(picked)} of {len(lines)} lines. Read the rest with offset and"
-            " limit, or search for what is needed.]"
+            " limit, or search for what you need.]"
         )
     return Outcome(text, {"type": "text", "file": file})
 

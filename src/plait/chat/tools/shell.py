@@ -154,7 +154,7 @@ async def start(
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
-        raise ToolError(f"Cannot keep the output of the command: {error}") from error
+        raise ToolError(f"Cannot save the output of the command: {error}") from error
     reading, writing = os.pipe()
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
@@ -213,7 +213,9 @@ def _save_output(output: Path, target: Path, secrets: tuple[str, ...]) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
     except OSError as error:
-        raise ToolError(f"The command has ended, but its output cannot be kept: {error}") from error
+        raise ToolError(
+            f"The command has ended, but its output could not be saved: {error}"
+        ) from error
 
 
 def format_preview(text: str, size: int, place: Path) -> str:

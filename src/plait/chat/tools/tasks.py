@@ -44,7 +44,11 @@ class TodoWrite(BuiltInTool):
     )
     fields = (
         Field(
-            "todos", "array", "The complete list", is_required=True, extra={"items": TODO_SCHEMA}
+            "todos",
+            "array",
+            "The complete to-do list",
+            is_required=True,
+            extra={"items": TODO_SCHEMA},
         ),
     )
 
@@ -61,8 +65,8 @@ class TodoWrite(BuiltInTool):
                 raise _make_todo_error(index, "status", f"expected one of {offered}")
             if unknown := [str(key) for key in todo if key not in (*TODO_TEXTS, "status")]:
                 raise _make_todo_error(index, unknown[0], "unrecognized key")
-        noun = "thing" if len(todos) == 1 else "things"
-        return replace(proposal, title=f"{len(todos)} {noun} to do")
+        noun = "item" if len(todos) == 1 else "items"
+        return replace(proposal, title=f"{len(todos)} to-do {noun}")
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:
         old = place.todos
@@ -95,7 +99,7 @@ def _make_todo_error(index: int, name: str | None, reason: str) -> ToolError:
 
 STRING_ITEMS = {"items": {"type": "string"}}
 ANY_OBJECT: dict[str, Any] = {"additionalProperties": {}}
-TASK_ID = Field("taskId", "string", "The number of the task", is_required=True)
+TASK_ID = Field("taskId", "string", "Number of the task", is_required=True)
 PLAIN_FIELDS = ("subject", "description", "activeForm", "owner")
 LINK_FIELDS = {"addBlocks": ("blocks", "blockedBy"), "addBlockedBy": ("blockedBy", "blocks")}
 """For each argument: the links it adds to the task, and those it adds to the other one."""
@@ -112,7 +116,7 @@ class TaskCreate(BuiltInTool):
         Field("subject", "string", "Title of the task", is_required=True),
         Field("description", "string", "What to do", is_required=True),
         Field("activeForm", "string", "Title while it is in progress"),
-        Field("metadata", "object", "Arbitrary data to store with it", extra=ANY_OBJECT),
+        Field("metadata", "object", "Arbitrary data to store with the task", extra=ANY_OBJECT),
     )
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
@@ -210,7 +214,12 @@ class TaskUpdate(BuiltInTool):
         Field("addBlocks", "array", "Tasks that this one blocks", extra=STRING_ITEMS),
         Field("addBlockedBy", "array", "Tasks that block this one", extra=STRING_ITEMS),
         Field("owner", "string", "Owner of the task"),
-        Field("metadata", "object", "Data to store with it; null removes a key", extra=ANY_OBJECT),
+        Field(
+            "metadata",
+            "object",
+            "Data to store with the task; null removes a key",
+            extra=ANY_OBJECT,
+        ),
     )
 
     async def run(self, proposal: Proposal, place: Workplace, report: ProgressCallback) -> Outcome:

@@ -198,7 +198,7 @@ REMINDER = (
     "REMINDER: You MUST include the sources above in your response to the user using markdown"
     " hyperlinks."
 )
-NETWORK_OFF = "The network is off in this session."
+NETWORK_OFF = "Network access is off in this session."
 
 
 @dataclass(frozen=True)
