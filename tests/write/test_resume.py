@@ -111,7 +111,7 @@ def test_a_resumed_session_can_be_rewound(tmp_path: Path) -> None:
         rewound(session)
     records = [record for record in read(session.path) if record.uuid]
     later = plait.SessionWriter.resume(session.path)
-    with pytest.raises(UserError, match="there is no message .* on the active branch"):
+    with pytest.raises(UserError, match=r"there is no message .* on the active branch"):
         later.rewind(records[2].uuid)  # on the branch that was left
     later.rewind(records[1].uuid)
     later.prompt("x")

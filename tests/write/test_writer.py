@@ -389,9 +389,9 @@ def test_invalid_calls_are_refused_and_write_nothing(tmp_path: Path) -> None:
         session.system("compact_boundary", compact_metadata={})
     with pytest.raises(UserError, match="'turn_duration' line requires 'durationMs'"):
         session.system("turn_duration")
-    with pytest.raises(UserError, match="no message 'nothing' is on"):
+    with pytest.raises(UserError, match="there is no message 'nothing' on"):
         session.rewind("nothing")
-    with pytest.raises(UserError, match="no message 'nothing' is on"):
+    with pytest.raises(UserError, match="there is no message 'nothing' on"):
         session.compact("x", preserved=["nothing"])
     assert session.path.read_bytes() == before
 
