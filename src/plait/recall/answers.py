@@ -45,7 +45,6 @@ from plait.search.search import place_summary, update_if_stale
 from plait.sessions.names import resolve_conversation, shorten_name
 from plait.sessions.project_folders import read_indexed_project_folders
 from plait.usage.responses import count_responses
-from plait.usage.spending import is_in_period
 from plait.view.formats import (
     format_count,
     format_day,
@@ -119,13 +118,7 @@ class Recall:
         excluded = None if include_current else self.calling_session
         name, start, end = self.find_project(project), self._parse(since), self._parse(until)
         if not self.has_index:
-
-            def is_wanted(session: "Session", hit: Hit) -> bool:
-                is_there = name in (None, self.archive.folding.project(session.project))
-                is_whenever = not (start or end)
-                return is_there and (is_whenever or is_in_period(parse_stamp(hit.time), start, end))
-
-            hits, unread = scan_newest(self.archive, query, limit, excluded, is_wanted)
+            hits, unread = scan_newest(self.archive, query, limit, excluded, name, start, end)
             if unread:
                 self._notes.append(f"{format_count(unread, 'older session')} not searched yet")
             return self._present_hits(hits, 0, query)
@@ -479,7 +472,7 @@ class Recall:
         if self.has_index:
             self._spending.update(self.archive, self.archive.sessions)
             return self._spending
-        newest, older = choose_newest(self.archive)
+        newest, older = choose_newest(self.archive.sessions)
         if older:
             self._notes.append(f"{format_count(older, 'older session')} not counted yet")
         spending = Spending()
@@ -604,7 +597,7 @@ class Recall:
             if self.archive.index and not self._is_updated:
                 self._is_updated = True
                 update_if_stale(self.archive, self.archive.index)
-        elif self.index.is_due:
+        else:
             self.archive = self.index.refresh(self.archive, self.calling_session)
 
     @contextmanager

@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
+from threading import Timer
 from typing import TYPE_CHECKING
 
 from plait.errors import PlaitError
@@ -30,7 +30,7 @@ class BackgroundIndex:
     """Receives how much of an update is done; may change while one runs."""
     problem: str = ""
     _is_there: bool = False
-    _thread: Thread | None = None
+    _thread: Timer | None = None
     _checked: float = -FRESH_SECONDS
     _stamps: dict[str, FileStamp] = field(default_factory=dict)
     """Of the files of the archive that answers."""
@@ -46,16 +46,13 @@ class BackgroundIndex:
         self._is_there = self._is_there or bool(load_stamps(self.folder))
         return self._is_there
 
-    @property
-    def is_due(self) -> bool:
-        """Return whether it is time to look at the folders again."""
-        return time.monotonic() - self._checked >= FRESH_SECONDS
-
     def refresh(self, archive: "Archive", caller: str | None) -> "Archive":
         """Return the archive as it is now, with its index updated; the old one while that lasts.
 
         A question waits a moment for the update, unless only the session that asks went on.
         """
+        if time.monotonic() - self._checked < FRESH_SECONDS:
+            return archive
         self._checked = time.monotonic()
         now = archive.reopen()
         stamps = now.inventory.stamps()
@@ -63,7 +60,10 @@ class BackgroundIndex:
         if not changed:
             return archive
         if not self.is_running and not is_fresh(self.folder, stamps):
-            self._thread = Thread(target=self._update, args=(now.reopen(),), daemon=True)
+            # The first answer comes from the logs: building would take the processors from it.
+            delay = 0.0 if self.exists else PATIENCE
+            self._thread = Timer(delay, self._update, (now.reopen(),))
+            self._thread.daemon = True
             self._thread.start()
         is_waiting = caller is None or any(caller not in path for path in changed)
         if self._thread and self.exists and is_waiting:

@@ -2,8 +2,9 @@
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ from plait.index.model import Hit, SearchResult, SearchSort
 from plait.index.query import FIELDS, Field, QueryNode
 from plait.index.search import IndexReader
 from plait.index.text_index import split_words
+from plait.record.time import parse_time
 from plait.search.search import assign_projects
+from plait.usage.spending import is_in_period
 
 if TYPE_CHECKING:
     from plait.archive import Archive
@@ -147,9 +150,9 @@ def share_words(hit: Hit, weights: Mapping[str, float]) -> float:
     return best / sum(by_stem.values())
 
 
-def choose_newest(archive: "Archive") -> tuple[list["Session"], int]:
+def choose_newest(sessions: Iterable["Session"]) -> tuple[list["Session"], int]:
     """Return the sessions that are read where there is no index, and how many are not."""
-    newest = sorted(archive.sessions, key=lambda session: -session.modified)
+    newest = sorted(sessions, key=lambda session: -session.modified)
     totals = accumulate(session.bytes for session in newest)
     fitting = sum(total <= SCAN_BYTES for total in totals)
     chosen = newest[: max(1, fitting)]
@@ -161,22 +164,28 @@ def scan_newest(
     query: str,
     limit: int,
     excluded: str | None,
-    is_wanted: Callable[["Session", Hit], bool],
+    project: str | None,
+    start: datetime | None,
+    end: datetime | None,
 ) -> tuple[list[Hit], int]:
     """Return turns from the newest logs, where there is no index yet: words alone, no fields.
 
     Returns how many sessions were not searched, too.
     """
-    chosen, unread = choose_newest(archive)
+    sessions: Iterable[Session] = archive.sessions
+    if project:
+        project_of = archive.folding.project
+        sessions = [session for session in sessions if project_of(session.project) == project]
+    chosen, unread = choose_newest(sessions)
     by_id = {session.id: session for session in chosen}
     searched = type(archive)([session.path for session in chosen], jobs=archive.jobs)
     words = sorted(list_content_words(query), key=len, reverse=True)
     hits: dict[str | None, Hit] = {}
-    end = time.monotonic() + SCAN_SECONDS
+    last = time.monotonic() + SCAN_SECONDS
     for text in dict.fromkeys((" ".join(words), " ".join(words[:2]), *words[:2])):
-        if text and len(hits) < limit and time.monotonic() < end:
+        if text and len(hits) < limit and time.monotonic() < last:
             for hit in _choose_hits(searched.search(text, limit=limit * WIDTH).hits, excluded):
-                if is_wanted(by_id[hit.session], hit):
+                if not (start or end) or is_in_period(parse_time(hit.time), start, end):
                     hits.setdefault(hit.uuid, hit)
     return [_place(archive, by_id[hit.session], hit) for hit in [*hits.values()][:limit]], unread
 
