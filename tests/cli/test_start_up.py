@@ -19,11 +19,11 @@ main()
 """
 EMPTY = {
     "--help": 125,
-    "usage": 190,
-    "ls": 190,
+    "usage": 195,
+    "ls": 195,
     "stats": 235,
     "doctor": 265,
-    "usage --json": 190,
+    "usage --json": 195,
     "ls --json": 205,
     "stats --json": 250,
     "doctor --json": 210,

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import local
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 
+from plait.lazy import LazyModule
 from plait.line import Discovery, LogFile, Root, default_jobs, make_root
 from plait.line.discovery import LOG_SUFFIX
 from plait.record import Record
@@ -55,10 +56,24 @@ if TYPE_CHECKING:  # a list needs no graph: most modules are loaded when one is 
     from plait.conversation.prices import Prices
     from plait.conversation.walk import Depth
     from plait.graph import SessionGraph
+    from plait.graph import paths as graph_paths
     from plait.graph.client import Context
     from plait.graph.paths import Path as GraphPath
     from plait.index.model import IndexReport
+    from plait.record import counts
     from plait.record.counts import LogFileCounts
+    from plait.sessions import (
+        blocks,
+        conversations,
+        fresh_index,
+        names,
+        open_session,
+        project_folders,
+        raw_lines,
+        stars,
+        watch,
+    )
+    from plait.sessions import resume as resumptions
     from plait.sessions.blocks import BlockEvent
     from plait.sessions.conversations import SessionConversations, SessionTurn
     from plait.sessions.fresh_index import FreshIndex
@@ -67,6 +82,19 @@ if TYPE_CHECKING:  # a list needs no graph: most modules are loaded when one is 
     from plait.sessions.redaction import Redaction
     from plait.sessions.resume import Resume, Resumption
     from plait.sessions.stars import Stars
+else:
+    graph_paths = LazyModule("plait.graph.paths")
+    counts = LazyModule("plait.record.counts")
+    blocks = LazyModule("plait.sessions.blocks")
+    conversations = LazyModule("plait.sessions.conversations")
+    fresh_index = LazyModule("plait.sessions.fresh_index")
+    names = LazyModule("plait.sessions.names")
+    open_session = LazyModule("plait.sessions.open_session")
+    project_folders = LazyModule("plait.sessions.project_folders")
+    raw_lines = LazyModule("plait.sessions.raw_lines")
+    resumptions = LazyModule("plait.sessions.resume")
+    stars = LazyModule("plait.sessions.stars")
+    watch = LazyModule("plait.sessions.watch")
 
 T = TypeVar("T")
 
@@ -178,16 +206,14 @@ class SessionLibrary:
     @cached_property
     def folding(self) -> "ProjectFolders":
         """The project of each folder of sessions."""
-        from plait.sessions.project_folders import read_project_folders
-
-        folders = read_project_folders(self)
+        folders = project_folders.read_project_folders(self)
         return folders if self.is_folding else folders.unfolded()
 
     def place(self, session: Session) -> "Place":
         """Return where a session was started, reading no more of its log than needed."""
-        from plait.sessions.project_folders import get_session_place
-
-        return get_session_place(session, self._facts.get(session.path) or read_beginning(session))
+        return project_folders.get_session_place(
+            session, self._facts.get(session.path) or read_beginning(session)
+        )
 
     @cached_property
     def projects(self) -> tuple[Project, ...]:
@@ -201,9 +227,7 @@ class SessionLibrary:
         path = Path(name)
         if path.suffix == LOG_SUFFIX or (os.sep in str(name) and path.exists()):
             return self.session_at(path)
-        from plait.sessions.names import resolve_session
-
-        return resolve_session(
+        return names.resolve_session(
             str(name),
             self.sessions,
             self.facts,
@@ -274,10 +298,12 @@ class SessionLibrary:
 
     def accounts(self) -> "Iterator[LogFileCounts]":
         """Yield the line counts of every file in order, with unknown types."""
-        from plait.record.counts import LogFileCounts, count_file
-
         return map_parallel(
-            self.workers, count_file, LogFileCounts, self.files, ACCOUNTS_PARALLEL_BYTES
+            self.workers,
+            counts.count_file,
+            counts.LogFileCounts,
+            self.files,
+            ACCOUNTS_PARALLEL_BYTES,
         )
 
     # ------------------------------------------------------------------ index or logs
@@ -297,19 +323,15 @@ class SessionLibrary:
         if self._held.is_held or self.index is None:
             yield self._held.index
             return
-        from plait.sessions.fresh_index import open_fresh_index
-
         self._has_asked_index = True
-        with open_fresh_index(self, self.index) as index:
+        with fresh_index.open_fresh_index(self, self.index) as index:
             yield index
 
     def answer(self, from_index: "Callable[[FreshIndex], T]", from_logs: Callable[[], T]) -> T:
         """Answer a question from a fresh index, else from the logs: the answers are the same."""
         with self.fresh_index() as index:
             if index is not None:
-                from plait.sessions.fresh_index import INDEX_ERRORS
-
-                with suppress(*INDEX_ERRORS):
+                with suppress(*fresh_index.INDEX_ERRORS):
                     return from_index(index)
             return from_logs()
 
@@ -321,12 +343,10 @@ class SessionLibrary:
 
     def open(self, session: SessionRef, *, redaction: "Redaction | None" = None) -> "OpenSession":
         """Read a session once; the last one stays open as long as its files do not change."""
-        from plait.sessions.open_session import open_session
-
         found = self.session(session)
         if redaction:
-            return open_session(found, redaction)
-        self._open = self._reuse_open(found, found.files) or open_session(found)
+            return open_session.open_session(found, redaction)
+        self._open = self._reuse_open(found, found.files) or open_session.open_session(found)
         return self._open
 
     def _reuse_open(self, session: Session, files: Sequence[LogFile]) -> "OpenSession | None":
@@ -336,32 +356,24 @@ class SessionLibrary:
 
     def graph(self, *sessions: SessionRef) -> "SessionGraph":
         """Return the graph of some sessions with their agents, or of all."""
-        from plait.sessions.open_session import build_sessions_graph
-
         if len(sessions) == 1:
             self._open = self.open(sessions[0]).with_other_summaries()
             return self._open.client_graph
-        return build_sessions_graph(self.resolve_sessions(sessions or None))
+        return open_session.build_sessions_graph(self.resolve_sessions(sessions or None))
 
     def paths(self, *sessions: SessionRef) -> "tuple[GraphPath, ...]":
         """Return every path through some sessions, from the first prompt to a leaf."""
-        from plait.graph.paths import list_paths
-
-        return list_paths(self.graph(*sessions))
+        return graph_paths.list_paths(self.graph(*sessions))
 
     def records(self, graph: "SessionGraph", uuids: Iterable[str]) -> Iterator[tuple[str, Record]]:
         """Yield the records of some nodes of a graph, in no particular order."""
-        from plait.sessions.raw_lines import read_node_records
-
-        return read_node_records(graph, uuids, self._open)
+        return raw_lines.read_node_records(graph, uuids, self._open)
 
     def conversations(self, session: SessionRef) -> "SessionConversations":
         """Return the main line, the branches and the agents of a session, turn by turn."""
-        from plait.sessions.conversations import build_session_conversations
-
         opened = self.open(session)
         if not (self._conversations and self._conversations[0] is opened):
-            self._conversations = opened, build_session_conversations(opened, self)
+            self._conversations = opened, conversations.build_session_conversations(opened, self)
         return self._conversations[1]
 
     def render_markdown(self, opened: "OpenSession", line: str, depth: "Depth") -> str:
@@ -372,9 +384,7 @@ class SessionLibrary:
         self, since: datetime | None = None, until: datetime | None = None
     ) -> "Iterator[tuple[Session, SessionTurn]]":
         """Yield every turn with its session; a copied turn comes once."""
-        from plait.sessions.conversations import iter_distinct_turns
-
-        return iter_distinct_turns(self.sessions, since, until)
+        return conversations.iter_distinct_turns(self.sessions, since, until)
 
     def find_turns_on_lines(
         self, graph: "SessionGraph", dag_lines: Iterable[str]
@@ -399,37 +409,29 @@ class SessionLibrary:
         self, session: SessionRef, as_: Literal["client", "sdk"] = "client"
     ) -> "Resumption":
         """Return what Claude will see when a session is resumed, and its size."""
-        from plait.sessions.resume import build_resumption, open_own_log
-
         found = self.session(session)
         own = (found.file,) if found.file else ()
-        self._open = self._reuse_open(found, own) or open_own_log(found)
-        return build_resumption(self._open, as_)
+        self._open = self._reuse_open(found, own) or resumptions.open_own_log(found)
+        return resumptions.build_resumption(self._open, as_)
 
     def resume(
         self, session: SessionRef, *, default: Path, turn: int | str | None = None
     ) -> "Resume":
         """Return how to resume a session in Claude Code, and how to rewind it to a turn."""
-        from plait.sessions.resume import plan_resume
-
         found = self.session(session)
-        return plan_resume(found, default=default, is_live=found.id in self.running, turn=turn)
+        return resumptions.plan_resume(
+            found, default=default, is_live=found.id in self.running, turn=turn
+        )
 
     @property
     def stars(self) -> "Stars":
         """The user's starred sessions and pinned turns."""
-        from plait.sessions.stars import Stars
-
-        return Stars(self)
+        return stars.Stars(self)
 
     def watch(self, **options: Any) -> Iterator[Session]:
         """Yield each session that is written to or started from now on."""
-        from plait.sessions.watch import watch_sessions
-
-        return watch_sessions(self, **options)
+        return watch.watch_sessions(self, **options)
 
     def follow(self, session: SessionRef, **options: Any) -> "Iterator[BlockEvent]":
         """Yield the blocks of a session, then the changes while it is written."""
-        from plait.sessions.blocks import follow_session
-
-        return follow_session(self, self.session(session), **options)
+        return blocks.follow_session(self, self.session(session), **options)
