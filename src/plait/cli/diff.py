@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from plait.archive import describe_conversation
 from plait.cli import shared
 from plait.cli.options import Request, command, option
+from plait.cli.output import make_text
 from plait.cli.text import align_cells, safe
 from plait.view.comparison import (
     Comparison,
@@ -26,7 +27,6 @@ from plait.view.text import count_columns, shorten_path, shorten_to_width
 
 if TYPE_CHECKING:
     from rich.text import Text
-
 MARKS = ("A", "B")
 STYLES = ("cyan", "magenta")
 MOST_LINES = 8
@@ -70,19 +70,17 @@ def _iter_lines(
     found: Comparison, width: int, directory: str | None, *, is_all: bool
 ) -> "Iterator[Text]":
     """Yield what the branches share, their totals, their files, their turns."""
-    from rich.text import Text
-
     sides = (found.first, found.second)
     common = [turn for turn in found.first.path.turns[: found.shared] if turn.prompt]
     words = "no common turns"
     if common:
         last = shorten_to_width(to_single_line(common[-1].prompt or ""), width - 32)
         words = f"{format_count(len(common), 'turn')} in common, up to “{safe(last)}”"
-    yield Text(words, style="dim")
-    yield Text()
+    yield make_text(words, style="dim")
+    yield make_text()
     rows = [("after the fork", MARKS), *list_comparison_rows(found)]
     yield from _iter_table([(label.lower().ljust(LABEL), cells) for label, cells in rows])
-    yield Text()
+    yield make_text()
     paths = list(dict.fromkeys(path for side in sides for path in side.files))
     if paths:
         changes = [
@@ -98,7 +96,7 @@ def _iter_lines(
         labels = ["files changed", *(shorten_path(name, room) for name in names)]
         yield from _iter_table(list(zip(labels, (MARKS, *changes), strict=True)))
     else:
-        yield Text("no files changed", style="dim")
+        yield make_text("no files changed", style="dim")
     for pair in zip_longest(*map(found.own_turns, sides)):
         for mark, style, turn in zip(MARKS, STYLES, pair, strict=True):
             if turn is None:
@@ -107,23 +105,23 @@ def _iter_lines(
                 format_count_if_any(len(turn.calls), "call"),
                 format_duration(turn.working_ms),
             )
-            yield Text()
-            heading = Text(f"{mark} turn {turn.number}", style=style)
+            yield make_text()
+            heading = make_text(f"{mark} turn {turn.number}", style=style)
             yield heading.append(f"  {join_dotted(*figures)}".rstrip(), "dim")
             if turn.prompt:
                 yield from _iter_words(f"{mark} ▌ ", style, turn.prompt, "bold", width, is_all)
             for answer in list_answers(turn):
-                yield Text(mark, style=style)
+                yield make_text(mark, style=style)
                 yield from _iter_words(f"{mark}   ", style, answer, "", width, is_all)
 
 
 def _iter_table(rows: Sequence[tuple[str, Sequence[str]]]) -> "Iterator[Text]":
     """Yield a heading and rows; equal figures are dim."""
-    from rich.text import Text
-
     aligned = align_cells([(label, *cells) for label, cells in rows], right=(1, 2))
     for place, ((label, *cells), (_, figures)) in enumerate(zip(aligned, rows, strict=True)):
-        text = Text(label, style="bold" if place == 0 else "" if len({*figures}) > 1 else "dim")
+        text = make_text(
+            label, style="bold" if place == 0 else "" if len({*figures}) > 1 else "dim"
+        )
         for cell, style in zip(cells, STYLES, strict=True):
             text.append("  ").append(cell, style=style)
         text.rstrip()
@@ -133,8 +131,6 @@ def _iter_table(rows: Sequence[tuple[str, Sequence[str]]]) -> "Iterator[Text]":
 def _iter_words(
     bar: str, style: str, text: str, voice: str, width: int, is_all: bool
 ) -> "Iterator[Text]":
-    from rich.text import Text
-
     lines = [
         part
         for line in safe(text.strip()).split("\n")
@@ -142,9 +138,9 @@ def _iter_words(
     ]
     shown = lines if is_all or len(lines) <= MOST_LINES + 1 else lines[:MOST_LINES]
     for line in shown:
-        shown_line = Text(bar, style=style).append(line.rstrip(), style=voice)
+        shown_line = make_text(bar, style=style).append(line.rstrip(), style=voice)
         shown_line.rstrip()
         yield shown_line
     if len(shown) < len(lines):
         rest = f"… {format_count(len(lines) - len(shown), 'more line')}, `--all` shows them"
-        yield Text(bar, style=style).append(rest, style="dim")
+        yield make_text(bar, style=style).append(rest, style="dim")

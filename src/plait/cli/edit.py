@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from plait.cli import shared
 from plait.cli.options import OWN, OptionGroup, Request, argument, command, option
-from plait.cli.output import Output
+from plait.cli.output import Output, make_text
 from plait.cli.text import format_number, now, safe, safe_line, shell_command, short_id
 from plait.edit.plan import Plan
 from plait.edit.report import (
@@ -205,8 +205,6 @@ def _apply_plan(request: Request, plan: Plan, how: EditOptions) -> Outcome:
 
 def print_plan(output: Output, report: EditReport) -> None:
     """Print what a plan would change, or what it changed."""
-    from rich.text import Text
-
     if report.is_idle:
         words = IDLE.get(report.operation, "nothing to do")
         if report.operation == "port" and not report.unmended:
@@ -216,9 +214,13 @@ def print_plan(output: Output, report: EditReport) -> None:
         _print_remarks(output, report)
         return
     output.print_grid(
-        [("", Text("before", style="dim"), Text("after", style="dim"))]
+        [("", make_text("before", style="dim"), make_text("after", style="dim"))]
         + [
-            (Text(name, style="dim"), before, Text(after, "bold" if before != after else ""))
+            (
+                make_text(name, style="dim"),
+                before,
+                make_text(after, "bold" if before != after else ""),
+            )
             for name, before, after in list_size_rows(report)
         ],
         right=(1, 2),
@@ -230,7 +232,10 @@ def print_plan(output: Output, report: EditReport) -> None:
     output.print("")
     fates = list_fate_rows(report)
     output.print_grid(
-        [(count, Text(fate, style=FATES.get(fate, "")), reason) for count, fate, reason in fates],
+        [
+            (count, make_text(fate, style=FATES.get(fate, "")), reason)
+            for count, fate, reason in fates
+        ],
         right=(0,),
     )
     if report.differences:
@@ -238,12 +243,12 @@ def print_plan(output: Output, report: EditReport) -> None:
     for line in report.differences[:MOST_DIFFERENCES]:
         place = f"line {line.line}" if line.line else "new line"
         heading = shorten_to_width(f"{place}: {safe_line(line.reason)}", output.width)
-        texts = [Text(heading, style="dim")]
+        texts = [make_text(heading, style="dim")]
         before, after = cut_to_difference(line.before, line.after, output.width - 4)
         if before is not None:
-            texts.append(Text(f"  - {safe_line(before)}", style="red"))
+            texts.append(make_text(f"  - {safe_line(before)}", style="red"))
         if after is not None:
-            texts.append(Text(f"  + {safe_line(after)}", style="green"))
+            texts.append(make_text(f"  + {safe_line(after)}", style="green"))
         output.print_lines(texts)
     more = len(report.differences) - MOST_DIFFERENCES
     if more > 0:
@@ -252,13 +257,14 @@ def print_plan(output: Output, report: EditReport) -> None:
 
 
 def _print_remarks(output: Output, report: EditReport) -> None:
-    from rich.text import Text
-
     notes = () if report.is_idle else report.notes
     rows = [
-        *((Text("note:", style="bold"), note) for note in notes),
-        *((Text("unchanged:", style="bold yellow"), format_problem(x)) for x in report.unmended),
-        *((Text("broken:", style="bold red"), format_problem(x)) for x in report.violations),
+        *((make_text("note:", style="bold"), note) for note in notes),
+        *(
+            (make_text("unchanged:", style="bold yellow"), format_problem(x))
+            for x in report.unmended
+        ),
+        *((make_text("broken:", style="bold red"), format_problem(x)) for x in report.violations),
     ]
     if not rows:
         return
@@ -698,8 +704,6 @@ def undo_command(
 
 
 def _list_edits(request: Request, *, as_json: bool) -> None:
-    from rich.text import Text
-
     output = request.output
     entries = [build_edit_row(edit) for edit in request.archive.edits()]
     if as_json:
@@ -712,12 +716,12 @@ def _list_edits(request: Request, *, as_json: bool) -> None:
     with output.paged():
         for entry in entries:
             when = parse_time(entry.when)
-            text = Text(f"{entry.id:<{width}}  ", style="bold" if entry.can_undo else "dim")
+            text = make_text(f"{entry.id:<{width}}  ", style="bold" if entry.can_undo else "dim")
             text.append(f"{format_entry(entry):<{OPERATION_WIDTH}}", style="not bold")
             text.append(f"  {short_id(entry.session)}  ", style="not bold dim")
             text.append(format_age(when, time) if when else "", style="not bold dim")
             if text.cell_len > output.width:
-                text = Text(shorten_to_width(text.plain, output.width))
+                text = make_text(shorten_to_width(text.plain, output.width))
             output.print_lines([text])
         output.print("")
         output.print(format_count(len(entries), "edit"), style="dim")

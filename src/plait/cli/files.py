@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
 from plait.archive import Blame, BlamedLine, FileHistory, NotePlan, write_notes
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
-from plait.cli.output import write_bytes
+from plait.cli.output import make_text, write_bytes
 from plait.cli.selection import parse_range
 from plait.cli.text import (
     GAP,
@@ -35,6 +36,9 @@ from plait.record.time_words import parse_time_option
 from plait.view.formats import format_count
 from plait.view.summaries import format_prompt, to_single_line
 from plait.view.text import shorten_path, shorten_to_width
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 WIDE = 110
 """Width from which commits are shown beside lines."""
@@ -87,8 +91,6 @@ def blame_command(
 
 
 def _print_blame(request: Request, blame: Blame, lines: "tuple[BlamedLine, ...]") -> None:
-    from rich.text import Text
-
     output = request.output
     counts = ", ".join(f"{count} {name}" for name, count in blame.counts.items() if count)
     output.print(safe_line(blame.path), style="bold")
@@ -101,8 +103,8 @@ def _print_blame(request: Request, blame: Blame, lines: "tuple[BlamedLine, ...]"
     output.print("")
     digits = len(str(lines[-1].line)) if lines else 1
 
-    def format_line(line: BlamedLine, is_first: bool) -> Text:
-        text = Text(no_wrap=True)
+    def format_line(line: BlamedLine, is_first: bool) -> "Text":
+        text = make_text(no_wrap=True)
         writer, time = (_writer_name(line), format_stamp(line.time)) if is_first else ("", "")
         text.append(f"{writer:<{WRITER_WIDTH}} ", style="cyan" if line.session else "dim")
         text.append(f"{time:<{TIME_WIDTH}} ", style="dim")
@@ -266,11 +268,9 @@ def net_lines(changes: Sequence[NetChange], width: int | None) -> Iterator[str]:
 
 
 def _print_patch(request: Request, path: str, hunks: Iterable[Hunk], *, is_new: bool) -> None:
-    from rich.text import Text
-
     styles = {"+": "green", "-": "red", "@": "cyan"}
     request.output.print_lines(
-        Text(safe_line(line) if "\t" not in line else line, style=styles.get(line[:1], ""))
+        make_text(safe_line(line) if "\t" not in line else line, style=styles.get(line[:1], ""))
         for line in format_unified_diff(safe_line(path), hunks, is_new=is_new)
     )
 

@@ -18,7 +18,7 @@ from plait.archive import (
 )
 from plait.cli import shared
 from plait.cli.options import Request, command, option
-from plait.cli.output import Output, format_json, write_bytes
+from plait.cli.output import Output, format_json, make_text, write_bytes
 from plait.cli.selection import Filters, require_sessions
 from plait.cli.text import (
     SHORT_ID,
@@ -65,7 +65,6 @@ from plait.view.text import count_columns, shorten_to_width
 
 if TYPE_CHECKING:
     from rich.text import Text
-
 WIDEST_GRAPH = 24
 AGENT = "agent"
 """The kind of a row that represents all records of an agent."""
@@ -235,12 +234,10 @@ class LogPrinter:
 
     def format_line(self, line: GraphLine, width: int) -> "Text":
         """Return one line: the graph, the time, the title, the figures."""
-        from rich.text import Text
-
         row, room = line.row, self.output.width
         style = next((style for mark, style in MARK_STYLES if mark in row.marks), "bold green")
         drawn = line.text if len(line.text) <= width else "…" + line.text[1 - width :]
-        text = Text().append(drawn.ljust(width), style="dim")
+        text = make_text().append(drawn.ljust(width), style="dim")
         if line.node is not None:
             at = line.node - (len(line.text) - len(drawn))
             text.stylize(f"not dim {style}", at, at + 1)
@@ -349,18 +346,16 @@ def _iter_tree_lines(
 
     Compactions are described by id; marks stand before sessions that only the backup has.
     """
-    from rich.text import Text
-
     project = None
     for prefix, item in draw_tree(items):
         if item.depth == 0 and item.project != project:
             if project is not None:
-                yield Text()
+                yield make_text()
             heading = directories.get(item.project) or item.project or "(no project)"
-            yield Text(safe_line(heading), style="bold")
+            yield make_text(safe_line(heading), style="bold")
             project = item.project
         sign, style = NODES[item.kind]
-        text = Text(prefix, style="dim")
+        text = make_text(prefix, style="dim")
         text.append(f"{sign} ", style=f"not dim {style}")
         name, title = item.agent or "", item.title or "(no title)"
         if item.kind in SESSIONS:
@@ -491,8 +486,6 @@ def paths_command(
 def _iter_path_lines(
     graph: SessionGraph, paths: Sequence[Path], width: int, marks: Mapping[str, str]
 ) -> Iterator["Text"]:
-    from rich.text import Text
-
     session = None
     for path in paths:
         title = path.label or "(no title)"
@@ -501,7 +494,7 @@ def _iter_path_lines(
         title = format_marked_title(marks.get(path.session, ""), to_single_line(title))
         name = short_id(path.session) if path.session != session else ""
         session = path.session
-        text = Text(f"{safe(name):<{SHORT_ID}}  ", style="dim")
+        text = make_text(f"{safe(name):<{SHORT_ID}}  ", style="dim")
         text.append(f"{path.path:>2} of {path.of:<2}  ", style="not dim")
         is_active = path.status == "ACTIVE"
         text.append(f"{path.status:<9}", style="not dim bold green" if is_active else "")

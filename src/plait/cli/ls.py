@@ -12,7 +12,7 @@ from plait.archive import Archive, Facts
 from plait.archive.listing import Figures, read_figures
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
-from plait.cli.output import Output
+from plait.cli.output import Output, make_text
 from plait.cli.selection import Filters
 from plait.cli.text import (
     GAP,
@@ -42,7 +42,6 @@ from plait.view.text import count_columns, shorten_to_width
 if TYPE_CHECKING:
     from rich.text import Text
 
-
 SOON = timedelta(days=7)
 INDENT = "  "
 DISPENSABLE = {"size": 32, "agents": 28, "entries": 24, "turns": 12, "ended": 12, "cost ": 8}
@@ -65,8 +64,6 @@ def print_sessions(
     starred: Container[str] = (),
 ) -> None:
     """Print sessions in aligned columns, each group below its heading."""
-    from rich.text import Text
-
     from plait.usage.formats import format_row_cost
 
     rows = [row for _, members in groups for row in members]
@@ -95,14 +92,14 @@ def print_sessions(
     room = title_width()
     headings = GAP.join(name.rjust(width) for name, width in widths.items())
     line = f"{indent}session {GAP}{'title'[:room].ljust(room)}{GAP}{headings}"
-    output.print_lines([Text(line.rstrip(), style="dim")])
+    output.print_lines([make_text(line.rstrip(), style="dim")])
     place = 0
     for heading, members in groups:
         if heading:
             output.print_unwrapped(safe_line(heading), style="bold")
         for row in members:
             name = safe_line(row.session)[:SHORT_ID]
-            text = Text(f"{indent}{name}{' ' * (SHORT_ID - count_columns(name))}{GAP}")
+            text = make_text(f"{indent}{name}{' ' * (SHORT_ID - count_columns(name))}{GAP}")
             title = _format_title(row, room, time, is_starred=row.session in starred)
             text.append_text(title).append(" " * max(room - title.cell_len, 0))
             for column, width in widths.items():
@@ -120,18 +117,16 @@ def print_sessions(
                 f"version {', '.join(row.versions)}" if row.versions else "",
             )
             for detail in filter(None, details) if is_long else ():
-                wrapped = Text(safe_line(detail), style="dim").wrap(
+                wrapped = make_text(safe_line(detail), style="dim").wrap(
                     output.console, max(output.width - margin, SHORT_ID)
                 )
                 for part in wrapped:
                     part.rstrip()
-                    output.print_lines([Text(" " * margin).append_text(part)])
+                    output.print_lines([make_text(" " * margin).append_text(part)])
 
 
 def _format_title(row: Facts, room: int, time: datetime, *, is_starred: bool) -> "Text":
-    from rich.text import Text
-
-    cell = Text()
+    cell = make_text()
     if is_starred:
         cell.append("★ ", style="yellow")
     if row.is_live:

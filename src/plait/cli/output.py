@@ -18,7 +18,7 @@ from plait.view.formats import format_count
 from plait.view.text import UNSAFE, count_columns, shorten_to_width
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, OverflowMethod, RenderableType
     from rich.progress import Progress
     from rich.table import Table
     from rich.text import Text
@@ -280,6 +280,19 @@ class Output:
                 bars[0].update(bars[0].task_ids[0], completed=done, total=total)
 
             yield report
+
+
+def make_text(
+    words: str = "",
+    style: str = "",
+    *,
+    no_wrap: bool | None = None,
+    overflow: "OverflowMethod | None" = None,
+) -> "Text":
+    """Return styled text. Rich is loaded by the first call: JSON output never needs it."""
+    from rich.text import Text
+
+    return Text(words, style, no_wrap=no_wrap, overflow=overflow)
 
 
 def select_fields(value: object, *names: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from plait.cli.edit import (
     title_option,
 )
 from plait.cli.options import Request, argument, command, option
-from plait.cli.output import Output, select_fields, write_bytes
+from plait.cli.output import Output, make_text, select_fields, write_bytes
 from plait.cli.selection import find_sessions
 from plait.cli.text import SHORT_ID, format_number
 from plait.edit.plan import Plan
@@ -225,8 +225,6 @@ def _print_report(
     *,
     show_all: bool,
 ) -> None:
-    from rich.text import Text
-
     size = format_bytes(sum(source.size for source in sources))
     output.print(f"{format_count(len(sources), 'file')}, {size}", style="bold")
     found = _sort_found(report)
@@ -234,7 +232,7 @@ def _print_report(
         output.print("")
         table = output.table("placeholder", "times", "where", right=("times",), wide="where")
         for entry in found:
-            name = Text(entry.stand_in, style="bold red" if entry.kind == "secret" else "")
+            name = make_text(entry.stand_in, style="bold red" if entry.kind == "secret" else "")
             if entry.hint:
                 name.append(f"  {entry.hint}…", style="dim")
             listed = [_format_place(entry.places[0])]
@@ -244,7 +242,7 @@ def _print_report(
             rest = entry.count - (len(entry.places) if show_all else 1)
             more = f"and {format_number(rest)} more" if rest else ""
             where = ("\n" if show_all else " ").join(filter(None, [*listed, more]))
-            table.add_row(name, format_number(entry.count), Text(where, style="dim"))
+            table.add_row(name, format_number(entry.count), make_text(where, style="dim"))
         output.print(table)
     output.print("")
     parts = []

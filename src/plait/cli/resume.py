@@ -11,7 +11,7 @@ import click
 from plait.archive import Resume, Resumption, RewindTarget
 from plait.cli import shared
 from plait.cli.options import Request, command, option
-from plait.cli.output import Output, select_fields
+from plait.cli.output import Output, make_text, select_fields
 from plait.cli.text import SHORT_ID, format_number, now, safe, shell_command
 from plait.errors import UserError
 from plait.graph.client.entries import Context, Reason
@@ -104,8 +104,6 @@ def resume_command(
 
 
 def _print_resume(output: Output, resume: Resume, next_prompt: NextSent | None) -> None:
-    from rich.text import Text
-
     if next_prompt:
         _print_next_prompt(output, next_prompt, "dim")
         output.print("")
@@ -122,7 +120,7 @@ def _print_resume(output: Output, resume: Resume, next_prompt: NextSent | None) 
     if warnings:
         output.print("")
         output.print_grid(
-            [(Text("warning:", style="bold yellow"), sentence) for sentence in warnings], gap=1
+            [(make_text("warning:", style="bold yellow"), sentence) for sentence in warnings], gap=1
         )
     if resume.back:
         _print_rewind(output, resume.back, resume.session)
@@ -205,15 +203,13 @@ def _list_not_in_log(context: Context) -> list[str]:
 def _print_context(
     output: Output, resumption: Resumption, next_prompt: NextSent | None, *, full: bool
 ) -> None:
-    from rich.text import Text
-
     context = resumption.context
     if not context.resumes:
         output.print(f"cannot be resumed: {context.why_not}", style="bold red")
     messages = context.request if full else context.messages
     width = len(str(len(messages)))
     for place, (role, blocks) in enumerate(messages, 1):
-        text = Text(f"{place:>{width}}  ", style="dim")
+        text = make_text(f"{place:>{width}}  ", style="dim")
         text.append(f"{role:<9}  ", style=f"not dim {ROLE_STYLES.get(role, '')}")
         kinds = shorten_to_width(safe(format_block_kinds(blocks)), output.width // 3)
         room = output.width - text.cell_len - count_columns(kinds) - 2

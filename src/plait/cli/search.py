@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from msgspec import structs, to_builtins
 
 from plait.cli import shared
 from plait.cli.options import GroupedHelp, Request, argument, command, option
+from plait.cli.output import make_text
 from plait.cli.selection import Filters
 from plait.cli.stars import starred_filter
 from plait.cli.text import (
@@ -33,6 +34,9 @@ from plait.view.formats import (
     format_minute,
 )
 from plait.view.text import count_columns, shorten_to_width
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 LIMIT = 10
 MARKED = "bold red"
@@ -199,8 +203,6 @@ def _open_command(request: Request, hit: Hit) -> str:
 
 def _print_found(request: Request, found: SearchResult, query: str) -> None:
     """Print the matches by session, or that there are none and what to try."""
-    from rich.text import Text
-
     output = request.output
     if not found.hits:
         where = f" in {format_count(found.sessions, 'session')}" if found.sessions else ""
@@ -227,7 +229,7 @@ def _print_found(request: Request, found: SearchResult, query: str) -> None:
             details = f"  {short_id(hit.session)}{SEPARATOR}{safe(project)}{kept}"
             title = safe(" ".join((hit.title or "(no title)").split()))
             room = max(output.width - count_columns(details), output.width // 2)
-            line = Text(shorten_to_width(title, room), style="bold")
+            line = make_text(shorten_to_width(title, room), style="bold")
             line.append(details, style="dim not bold")
             line.truncate(output.width, overflow="ellipsis")
             output.print_lines([line])
@@ -258,15 +260,13 @@ def _print_found(request: Request, found: SearchResult, query: str) -> None:
 
 def _print_hit(request: Request, hit: Hit) -> None:
     """Print the location of a match, the command that opens it, and its text."""
-    from rich.text import Text
-
     output, width = request.output, request.output.width
     command = _open_command(request, hit)
     time = local_time(hit.time)
     age = format_age(time, now()) if time else ""
     if time and age == format_day(time):
         age = format_minute(time)
-    heading = Text(INDENT).append(hit.kind, style=STYLES.get(hit.kind, "cyan"))
+    heading = make_text(INDENT).append(hit.kind, style=STYLES.get(hit.kind, "cyan"))
     if hit.outcome:
         heading.append(f"{SEPARATOR}{hit.outcome}", style=OUTCOMES[hit.outcome])
     for part in (
@@ -283,23 +283,23 @@ def _print_hit(request: Request, hit: Hit) -> None:
         lines = [heading.append(" " * room + command, style="dim italic")]
     else:
         heading.truncate(width, overflow="ellipsis")
-        lines = [heading, Text(f"{INDENT}{command}", style="dim italic", overflow="fold")]
+        lines = [heading, make_text(f"{INDENT}{command}", style="dim italic", overflow="fold")]
 
-    def iter_context(context: tuple[str, ...]) -> Iterator[Text]:
+    def iter_context(context: tuple[str, ...]) -> "Iterator[Text]":
         for line in context:
             words = shorten_to_width(safe(line.expandtabs(4).rstrip()), max(width - 5, 10))
-            yield Text(f"{INDENT * 2}{words}".rstrip(), style="dim")
+            yield make_text(f"{INDENT * 2}{words}".rstrip(), style="dim")
 
     room = max(width - len(INDENT) * 2, 10)
-    text = Text(safe(hit.snippet) or "(the log has changed since)", overflow="fold")
+    text = make_text(safe(hit.snippet) or "(the log has changed since)", overflow="fold")
     for start, end in hit.marks:
         text.stylize(MARKED, start, end)
     words = [*text.wrap(output.console, room)]
     if hit.result:
-        words += Text(safe(hit.result), style=OUTCOMES["failed"]).wrap(output.console, room)
+        words += make_text(safe(hit.result), style=OUTCOMES["failed"]).wrap(output.console, room)
     for line in words:
         line.rstrip()
-    indented = [Text(INDENT * 2).append_text(line) for line in words]
+    indented = [make_text(INDENT * 2).append_text(line) for line in words]
     output.print_lines([*lines, *iter_context(hit.before), *indented, *iter_context(hit.after)])
 
 

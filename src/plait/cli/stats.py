@@ -10,7 +10,7 @@ import msgspec
 from plait.cli import shared
 from plait.cli.ls import print_no_sessions
 from plait.cli.options import Request, command
-from plait.cli.output import Output
+from plait.cli.output import Output, make_text
 from plait.cli.selection import Filters
 from plait.cli.text import format_number, safe, short_id
 from plait.conversation.session_counts import ArchiveFigures
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
-
 
 TWO_COLUMNS = 110
 WIDEST = 150
@@ -368,9 +367,7 @@ class StatsPage:
 
     def text(self, words: str, style: str) -> "Text":
         """Return a text in a style, on one line."""
-        from rich.text import Text
-
-        return Text(words, style=style, no_wrap=style == CHART)
+        return make_text(words, style=style, no_wrap=style == CHART)
 
     def shorten(self, words: str, room: int) -> str:
         """Return a text of the log, made safe and short."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,7 @@ from plait.archive import PresetEffect, Session, list_preset_effects, weigh_cont
 from plait.cli import shared
 from plait.cli.edit import InPlaceOptions, run_plan
 from plait.cli.options import OptionGroup, Request, argument, command, option
-from plait.cli.output import select_fields
+from plait.cli.output import make_text, select_fields
 from plait.cli.text import format_number, safe_line, shell_command, short_id
 from plait.edit.cuts import PRESET_NAMES, TRIM_KINDS, TRIM_LIMITS, TRIM_TARGETS, WAYS, CustomPreset
 from plait.edit.report import UNKNOWN, format_saved_share
@@ -21,6 +21,9 @@ from plait.record.time_words import UNITS
 from plait.view.context import FillItem
 from plait.view.formats import format_count, format_money_column, format_tokens
 from plait.view.text import count_columns, shorten_to_width
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 AMOUNT = re.compile(r"(\d{1,9})([km]?)", re.IGNORECASE)
 FACTORS = {"": 1, "k": 1000, "m": 1_000_000}
@@ -174,8 +177,6 @@ def print_context_fill(
     request: Request, session: Session, custom: Iterable[CustomPreset] = (), *, as_json: bool
 ) -> None:
     """Print what fills the context of a session, and what each preset would save."""
-    from rich.text import Text
-
     output, archive = request.output, request.priced_archive
     weighed = weigh_context(archive.open(session), session.id, request.prices)
     effects = list(list_preset_effects(archive, session, custom))
@@ -202,10 +203,10 @@ def print_context_fill(
             for fill in weighed.fills:
                 count = format_number(fill.count)
                 line = f"{format_tokens(fill.tokens):>6}  {count:>{width}}  {LABELS[fill.kind]}"
-                output.print_lines([Text(line)])
+                output.print_lines([make_text(line)])
                 items = fill.largest[:MOST_ITEMS] if fill.kind in ITEMISED else ()
                 lines = (_format_item(item, width + 8, output.width) for item in items)
-                output.print_lines(Text(line, style="dim") for line in lines if line)
+                output.print_lines(make_text(line, style="dim") for line in lines if line)
             output.print("")
         else:
             output.print(weighed.why_not or "nothing is sent")
@@ -235,8 +236,6 @@ def clip_item(words: str, room: int) -> str:
 
 
 def _print_presets(request: Request, session: Session, effects: Sequence[PresetEffect]) -> None:
-    from rich.text import Text
-
     output = request.output
     if not effects or all(effect.after == effect.before for effect in effects):
         output.print("no preset would change anything")
@@ -248,8 +247,8 @@ def _print_presets(request: Request, session: Session, effects: Sequence[PresetE
         for name in ("warm", "cold")
     )
     headings = ("", "tokens", "cache warm", "cache cold", "saved", "break-even after")
-    rows: list[tuple[str | Text, ...]] = [tuple(Text(name, style="dim") for name in headings)]
-    rows.append((Text("now", style="dim"), tokens[0], warm[0], cold[0], "", ""))
+    rows: list[tuple[str | Text, ...]] = [tuple(make_text(name, style="dim") for name in headings)]
+    rows.append((make_text("now", style="dim"), tokens[0], warm[0], cold[0], "", ""))
     for place, effect in enumerate(effects, 1):
         share = format_saved_share(effect.before, effect.after) if effect.before.tokens else UNKNOWN
         turns = effect.break_even_turns

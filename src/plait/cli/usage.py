@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 from plait.archive import CountedResponses, assign_projects, format_marked_title, gc_paused
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
+from plait.cli.output import make_text
 from plait.cli.selection import Filters
 from plait.cli.text import (
     GAP,
@@ -523,8 +524,6 @@ def _print_table(
     report: Report, rows: Sequence[Line], totals: Sequence[Line], *, first: bool
 ) -> None:
     """Print lines below headings; the widest text column gets the remaining space."""
-    from rich.text import Text
-
     headings, room, lines = HEADINGS[report.name], report.request.output.width, [*rows, *totals]
     full_texts = [line.texts for line in lines if len(line.texts) == len(headings)]
     text_widths = [
@@ -556,14 +555,14 @@ def _print_table(
         if len(line.texts) < len(headings):  # a name alone takes the space of all texts
             widths = [sum(text_widths) + len(GAP) * (len(headings) - 1)]
         words = map(fit_to_width, map(safe_line, line.texts), widths)
-        text = Text(GAP.join(words), style=line.style, no_wrap=True)
+        text = make_text(GAP.join(words), style=line.style, no_wrap=True)
         text.append("".join(GAP + figure for figure in row[:-1]))
         colour = "yellow" if "*" in row[-1] else "green"
         text.append(GAP + row[-1], None if "dim" in line.style else colour)
         text.rstrip()
         drawn.append(text)
     head, *drawn = drawn
-    rule = Text("─" * min(max(line.cell_len for line in drawn), room), style="dim")
+    rule = make_text("─" * min(max(line.cell_len for line in drawn), room), style="dim")
     body, sums = drawn[: len(rows)], drawn[len(rows) :]
     parts = [*sums, rule, *body] if first else [*body, rule, *sums]
     report.request.output.print_lines([head, *parts])
@@ -654,8 +653,6 @@ def _print_cross(
 
     Those are the oldest periods, else those with the lowest cost.
     """
-    from rich.text import Text
-
     room, (*down, across) = report.request.output.width, table.dimensions
     is_time, keys = across in TIMES, table.names(across)
     keys = keys[::-1] if is_time else keys
@@ -699,8 +696,8 @@ def _print_cross(
     labels = [shorten_to_width(label, width) for label in (heading, *(x.texts[0] for x in lines))]
     cells = align_cells(zip(labels, *drawn, strict=True), range(1, len(drawn) + 1))
     head, *texts = [
-        Text(GAP.join(row).rstrip(), style=style, no_wrap=True)
+        make_text(GAP.join(row).rstrip(), style=style, no_wrap=True)
         for row, style in zip(cells, ("dim", *(line.style for line in lines)), strict=True)
     ]
-    rule = Text("─" * min(count_columns(GAP.join(cells[0])), room), style="dim")
+    rule = make_text("─" * min(count_columns(GAP.join(cells[0])), room), style="dim")
     report.request.output.print_lines([head, *texts[:-1], rule, texts[-1]])
