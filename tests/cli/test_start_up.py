@@ -21,7 +21,7 @@ EMPTY = {
     "--help": 125,
     "usage": 195,
     "ls": 195,
-    "stats": 235,
+    "stats": 240,
     "doctor": 265,
     "usage --json": 195,
     "ls --json": 205,

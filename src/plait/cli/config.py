@@ -3,12 +3,14 @@
 from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
 
-from plait.cli.app import LazyGroup
+from plait.cli.app import LazyGroup, app
 from plait.cli.options import Request, argument, combine_options, command, global_options
 from plait.cli.output import select_fields, write_bytes
 from plait.cli.registry import subcommands
 from plait.errors import UserError
+from plait.line import default_jobs
 from plait.settings import (
     NAMES,
     SETTINGS,
@@ -59,8 +61,6 @@ def config_command(ctx: click.Context, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    from plait.line import default_jobs
-
     request: Request = ctx.obj
     settings = request.settings
     shown = {
@@ -146,10 +146,6 @@ def completion_command(shell: str) -> None:
 
     For example: plait completion bash >> ~/.bashrc
     """
-    from click.shell_completion import get_completion_class
-
-    from plait.cli.app import app
-
     kind = get_completion_class(shell)
     assert kind is not None  # the choices are the shells that click knows
     script = kind(app, {}, "plait", "_PLAIT_COMPLETE").source()

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import plait
+
 EVENTS = {
     "open": "open",
     "os.mkdir": "make folder",
@@ -96,8 +98,6 @@ def _decode(value: object) -> str:
 
 def describe_versions() -> list[str]:
     """Return the versions that a report has to name."""
-    import plait
-
     return [
         f"plait {plait.__version__}",
         f"python {platform.python_version()} {platform.python_implementation()}",

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from plait.archive import watch_changes
 from plait.cli import shared
 from plait.cli.options import Request, command, option
 from plait.cli.output import write_bytes
@@ -61,8 +62,6 @@ def index_command(
     _print_report(report, as_json=as_json)
     if not is_watching:
         return
-    from plait.archive import watch_changes
-
     places = [root.logs for root in request.archive.roots]
     if not as_json:
         output.note(f"watching {', '.join(map(str, places))}: stop with Ctrl-C")

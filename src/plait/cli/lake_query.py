@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from plait.cli import shared
 from plait.cli.lake import lake_option, open_lake
@@ -15,16 +15,13 @@ from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.cli.output import Output, format_json, select_fields, write_bytes
 from plait.cli.text import format_number, now, safe_line
 from plait.errors import SourceError, UserError
+from plait.lake.query import QueryResult, open_query_engine
 from plait.lake.saved_queries import FILE_NAME, SavedQuery, find_saved_query, load_saved_queries
 from plait.lake.values import format_csv, plain_value
 from plait.record.time_words import parse_time_option
 from plait.settings import config_file
 from plait.view.summaries import to_single_line
 from plait.view.text import shorten_to_width
-
-if TYPE_CHECKING:
-    from plait.lake.query import QueryResult
-
 
 FORMATS = ("table", "csv", "parquet", "json")
 MOST_SHOWN = 1000
@@ -178,8 +175,6 @@ def sql_command(
     and text and raw if the lake has texts. A query can only read these tables: no files, no
     URLs, no changes. DuckDB runs it; times are in UTC.
     """
-    from plait.lake.query import open_query_engine
-
     asked = sys.stdin.read() if sql == STDIN else sql
     how.write(request, open_query_engine(open_lake(request, url)).stream(asked))
 
@@ -197,8 +192,6 @@ def ask_command(
 
     Your own queries are in `questions.toml` next to config.toml.
     """
-    from plait.lake.query import open_query_engine
-
     known = load_saved_queries(config_file().with_name(FILE_NAME))
     if name is None:
         _list_queries(request.output, known, as_json=how.as_json or how.format_ == "json")

@@ -28,6 +28,8 @@ from plait.cli.text import (
 from plait.line import list_stray_logs
 from plait.record.time import parse_time
 from plait.sessions.names import is_in_period, is_in_project
+from plait.usage.formats import format_row_cost
+from plait.usage.spending import SpendingSum
 from plait.view.formats import (
     format_age,
     format_bytes,
@@ -64,8 +66,6 @@ def print_sessions(
     starred: Container[str] = (),
 ) -> None:
     """Print sessions in aligned columns, each group below its heading."""
-    from plait.usage.formats import format_row_cost
-
     rows = [row for _, members in groups for row in members]
     known = [figures.get(row.path, Figures()) for row in rows]
     ended = [parse_time(row.ended) for row in rows]
@@ -251,9 +251,6 @@ def _print_rows(
             output.print("no sessions")
         _note_stray_logs(request)
         return
-
-    from plait.usage.formats import format_row_cost
-    from plait.usage.spending import SpendingSum
 
     folding = archive.folding
     by_project: dict[str, list[Facts]] = {}

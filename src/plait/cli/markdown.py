@@ -7,6 +7,7 @@ from typing import ClassVar
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pygments import token as kind  # type: ignore[import-untyped]
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import (
     BlockQuote,
@@ -105,8 +106,6 @@ class PlainTable(TableElement):
     """A table without a frame, as wide as its content."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich import box
-
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, border_style="dim", show_edge=False)
         for cell in self.header.row.cells if self.header and self.header.row else ():
             heading = cell.content.copy()

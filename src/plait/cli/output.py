@@ -1,6 +1,7 @@
 """Everything a command writes: lines, tables, JSON, notes, progress bars, through the pager."""
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -228,7 +229,6 @@ class Output:
         if data.count(b"\n") < self.console.height:
             _write(data)
             return
-        import shlex
         import subprocess
 
         try:

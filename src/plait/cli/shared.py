@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plait.cli.options import AGENTS, OptionGroup, Request, argument, option
-from plait.errors import UserError
+from plait.cli.text import safe_line
+from plait.errors import PlaitError, UserError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -22,9 +23,6 @@ def complete_session(
 ) -> "list[CompletionItem]":
     """Offer the newest sessions whose id begins with what was typed, or whose title has it."""
     from click.shell_completion import CompletionItem as Item
-
-    from plait.cli.text import safe_line
-    from plait.errors import PlaitError
 
     given = {**(ctx.parent.params if ctx.parent else {}), **ctx.params}
     roots, word = tuple(given.get("roots") or ()), incomplete.casefold()

@@ -9,12 +9,12 @@ from plait.cli import shared
 from plait.cli.options import Request, command, option
 from plait.cli.text import now, safe, shell_command, short_id
 from plait.errors import UserError
+from plait.index.query import Or, filter_by_sessions
 from plait.view.formats import format_count
 from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
     from plait.archive import PinnedTurn, Session
-    from plait.index.query import Or
 
 
 @command(examples="plait star 3f2a\nplait star 3f2a --turn 12\nplait star --turns")
@@ -73,8 +73,6 @@ def starred_filter(request: Request) -> "Or":
     """Return the search filter for starred sessions; fail if there are none."""
     if not request.starred:
         raise UserError("no session is starred", "`plait star SESSION` stars one")
-    from plait.index.query import filter_by_sessions
-
     here = [session.id for session in request.archive.stars.sessions]
     if not here:
         raise UserError("no starred session is under these roots", "`plait star` lists them")

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from plait.conversation.costs import CostFigures, SessionCosts
 from plait.conversation.model import Conversation, Conversations, Turn
+from plait.conversation.session_counts import Ownership
+from plait.sessions.families import sort_by_start
 from plait.sessions.model import Session
 from plait.sessions.open_session import OpenSession
 
 if TYPE_CHECKING:  # reading turns alone loads neither prices nor files
     from plait.conversation.changes import Touch
-    from plait.conversation.costs import CostFigures, SessionCosts
     from plait.conversation.walk import Depth
     from plait.sessions.library import SessionLibrary
 
@@ -109,8 +111,6 @@ def build_session_conversations(
 
     @cache
     def costs() -> "SessionCosts":
-        from plait.conversation.costs import SessionCosts
-
         return SessionCosts(conversations, library.prices)
 
     def fields(value: Struct) -> dict[str, Any]:
@@ -133,9 +133,6 @@ def iter_distinct_turns(
 
     A turn that several sessions hold belongs to the one that started first.
     """
-    from plait.conversation.session_counts import Ownership
-    from plait.sessions.families import sort_by_start
-
     ownership = Ownership(since, until)
     for session in sort_by_start(sessions):
         conversations = session.conversations

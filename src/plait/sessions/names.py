@@ -16,6 +16,7 @@ from plait.record.prompts import collapse_whitespace
 from plait.record.time import parse_time
 from plait.sessions.discovery import LIST_SESSIONS, check_log
 from plait.sessions.model import Facts, Session
+from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
     from plait.conversation.model import Conversation, Conversations, Turn
@@ -166,7 +167,6 @@ def describe_conversation(conversation: "Conversation") -> str:
     if conversation.kind == "trunk":
         return "the trunk"
     from plait.view.summaries import format_prompt
-    from plait.view.text import shorten_to_width
 
     label = format_prompt(conversation.label or conversation.title or "")
     words = shorten_to_width(collapse_whitespace(label), 32)

@@ -16,20 +16,21 @@ from msgspec.structs import replace as replace_field
 from plait.errors import SourceError
 from plait.graph.build import Builder, build
 from plait.graph.facts import FileFacts, Source, make_source
+from plait.graph.layout import RowShape, iter_rows
 from plait.graph.leaf import find_leaf
 from plait.graph.model import OtherSummary, Place, SessionGraph
 from plait.graph.tree import label_lines
 from plait.line import FileStamp, LogFile, iter_lines, read_file_stamp, read_slice
 from plait.record import Record
+from plait.record.billing import SentLine, decode_sent_lines
 from plait.record.codec import encode
 from plait.record.reader import Broken, Recovered, parse_entry, parse_record
 from plait.sessions.model import Session
+from plait.sessions.other_summaries import find_other_summaries
 
 if TYPE_CHECKING:  # a graph or a context needs no conversations: their modules load on demand
     from plait.conversation.build import RecordAt
     from plait.conversation.model import Conversation, Conversations, Turn
-    from plait.graph.layout import RowShape
-    from plait.record.billing import SentLine
     from plait.sessions.redaction import Redaction
     from plait.sessions.resume import Resumption
 
@@ -139,8 +140,6 @@ class OpenSession:
 
     def sent_lines(self, path: Path | str) -> "Iterator[tuple[int, SentLine]]":
         """Yield what the lines of one file say about requests, as read."""
-        from plait.record.billing import decode_sent_lines
-
         found = [(record.offset, record.line, record.raw) for record in self.records_of(path)]
         found += [(o.offset, o.line, o.data) for o in self.recovered_of(path) if o.is_whole]
         return decode_sent_lines((line, data) for _, line, data in sorted(found))
@@ -332,8 +331,6 @@ class OpenSession:
 
     def with_other_summaries(self) -> "OpenSession":
         """Return the same session, also labelled by summaries in other files of its folder."""
-        from plait.sessions.other_summaries import find_other_summaries
-
         assert self.redaction is None, "labels are added before redaction"
         others = find_other_summaries(self.sessions)
         return self if others == self.other_summaries else self._rebuild(None, others)
@@ -420,8 +417,6 @@ def build_sessions_graph(sessions: Iterable[Session]) -> SessionGraph:
     chosen = tuple(sessions)
     if len(chosen) == 1:
         return open_session(chosen[0]).with_other_summaries().client_graph
-    from plait.sessions.other_summaries import find_other_summaries
-
     graph = build(file for session in chosen for file in session.files)
     others = find_other_summaries(chosen)
     return label_lines(graph, others) if others else graph
@@ -429,8 +424,6 @@ def build_sessions_graph(sessions: Iterable[Session]) -> SessionGraph:
 
 def list_graph_rows(graph: SessionGraph, session: str) -> "list[RowShape]":
     """Return the rows of one session of a graph."""
-    from plait.graph.layout import iter_rows
-
     known = graph.sessions[session]
     tops = [known.trunk] if known.trunk else []
     tops += [

@@ -22,14 +22,17 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import MsgspecError
+from msgspec.structs import replace
+
 from plait.line import make_project_slug
 from plait.line.discovery import is_foreign_path
 from plait.line.git import GitFiles
+from plait.sessions.facts import Beginning, LogFacts
 
 if TYPE_CHECKING:
     from plait.conversation.usage import BilledResponse
     from plait.index.catalogue import Catalogue
-    from plait.sessions.facts import Beginning
     from plait.sessions.library import SessionLibrary
     from plait.sessions.model import Facts, Session
 
@@ -111,10 +114,7 @@ def read_indexed_project_folders(
     """Return the projects of the sessions in an index, from what it stores about them."""
     if not archive.is_folding or "folding" in vars(archive):
         return archive.folding
-    from msgspec import MsgspecError
-
     from plait.index.catalogue import from_bytes
-    from plait.sessions.facts import LogFacts
 
     is_kept = archive.inventory.is_kept if archive.store else lambda _: False
     places: dict[Place, None] = {}
@@ -147,8 +147,6 @@ def assign_projects(
     projects = folding.projects
     if not projects:
         return responses
-    from msgspec.structs import replace
-
     return [
         replace(response, project=name) if (name := projects.get(response.project)) else response
         for response in responses

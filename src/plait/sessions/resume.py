@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 
 from plait.errors import UserError
+from plait.graph.client import Context, Reason, find_last_answer, list_contributions
+from plait.graph.client import build_context as client_context
+from plait.graph.client.context import align_reasons
+from plait.graph.client.entries import Block, LeftOut
 from plait.graph.model import PREVIEW
 from plait.line import iter_lines, make_project_slug
 from plait.line.files import fetch_missing
@@ -24,13 +28,12 @@ from plait.record.prompts import collapse_whitespace
 from plait.record.reader import read_if_exists
 from plait.sessions.discovery import is_uuid
 from plait.sessions.model import Session, SessionRef
+from plait.sessions.names import NUMBER, resolve_turn
 from plait.sessions.open_session import OpenSession, open_session
+from plait.sources.base import SourceLog, load_source
 
 if TYPE_CHECKING:
     from plait.conversation.next_prompt import NextPrompt
-    from plait.graph.client import Context
-    from plait.graph.client.entries import Block
-    from plait.sources.base import SourceLog
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,6 @@ class Resumption:
     @cached_property
     def contributions(self) -> "list[tuple[Record, list[Block]]]":
         """The records that are sent, each with the part that is sent."""
-        from plait.graph.client import list_contributions
-
         if self.sent is not None:
             return [*self.sent]
         return list_contributions(self.records, self.size)
@@ -74,8 +75,6 @@ def build_resumption(
     given: Session | OpenSession, as_: Literal["client", "sdk"] = "client"
 ) -> Resumption:
     """Return what the client sends when it resumes a session, or what the SDK returns."""
-    from plait.graph.client.context import align_reasons
-
     session = given.session if isinstance(given, OpenSession) else given
     if session.origin is not None:
         return _build_agent_resumption(given, session, session.origin, as_)
@@ -103,10 +102,6 @@ def _build_agent_resumption(
     as_: Literal["client", "sdk"],
 ) -> Resumption:
     """Return what another agent sends when it resumes a session, by its own rule."""
-    from plait.graph.client.context import align_reasons, find_last_answer
-    from plait.graph.client.entries import Context, LeftOut, Reason
-    from plait.sources.base import load_source
-
     if not Path(origin.path).exists():
         fetch_missing(Path(origin.path))
     hint = f"`plait show {session.id[:8]}` shows the conversation"
@@ -156,9 +151,6 @@ def resume_records(
     records: Sequence[Record], size: int, as_: Literal["client", "sdk"] = "client"
 ) -> Resumption:
     """Return what is sent for a file with these records and this size."""
-    from plait.graph.client import build_context as client_context
-    from plait.graph.client import find_last_answer
-
     seen = client_context(records, size=size, as_=as_)
     answer = find_last_answer(records, seen.chain)
     usage = answer.message.usage if answer and answer.message else None
@@ -289,8 +281,6 @@ def plan_resume(
 
 
 def _plan_agent_resume(session: str, origin: "SourceLog") -> Resume:
-    from plait.sources.base import load_source
-
     command = tuple(load_source(origin.source).resume_command(origin))
     return Resume(session, None, origin.cwd, None, agent_command=command)
 
@@ -369,9 +359,6 @@ def _is_folder(directory: str) -> bool:
 
 
 def _plan_rewind(session: Session, context: "Context", name: int | str) -> RewindTarget:
-    from plait.graph.client import Reason
-    from plait.sessions.names import NUMBER, resolve_turn
-
     found = open_session(session)
     turns = [turn for turn in found.turns if turn.opener]
     if NUMBER.fullmatch(str(name)) and not 1 <= int(name) <= len(turns):

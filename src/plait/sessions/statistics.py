@@ -17,13 +17,15 @@ from plait.conversation.session_counts import (
     SessionShare,
     hash_text,
 )
+from plait.conversation.statistics import SessionCounter, Statistics, settle_counts
+from plait.conversation.statistics import compute_share as compute_conversation_share
 from plait.record.time import format_timestamp
 from plait.sessions.families import sort_by_start
 from plait.sessions.model import Session
+from plait.sessions.open_session import open_session
 from plait.sessions.worker_pool import SINGLE_PROCESS, WorkerPool, is_worth_workers, map_parallel
 
 if TYPE_CHECKING:  # the index is only opened if there is one
-    from plait.conversation.statistics import Statistics
     from plait.index.catalogue import RowChange
     from plait.sessions.fresh_index import FreshIndex
 
@@ -56,9 +58,6 @@ def compute_statistics(
 
     Days and hours are those of the time zone, by default this machine's.
     """
-    from plait.conversation.statistics import SessionCounter, Statistics
-    from plait.sessions.open_session import open_session
-
     ordered, tally = sort_by_start(sessions), Statistics(zone, since, until)
     tracked = watch(ordered) if watch else ordered
     if not is_worth_workers(pool, ordered, COUNT_PARALLEL_BYTES):
@@ -82,8 +81,6 @@ def count_in_order(
     ordered: Sequence[Session], tally: "Statistics", tracked: Iterable[Session] | None = None
 ) -> SessionStatistics:
     """Count sessions in order, reading one at a time."""
-    from plait.sessions.open_session import open_session
-
     for session in ordered if tracked is None else tracked:
         opened = open_session(session)
         tally.add(opened.conversations, opened.copied)
@@ -92,11 +89,8 @@ def count_in_order(
 
 def compute_share(session: Session, since: datetime | None, until: datetime | None) -> SessionShare:
     """Return what a session adds if no other shares records with it."""
-    from plait.conversation.statistics import compute_share
-    from plait.sessions.open_session import open_session
-
     opened = open_session(session)
-    return compute_share(opened.conversations, opened.copied, since, until)
+    return compute_conversation_share(opened.conversations, opened.copied, since, until)
 
 
 def read_indexed_statistics(
@@ -123,8 +117,6 @@ def read_indexed_statistics(
     for session in ordered:
         sid = index.session_number(session)
         if sid in unusable:
-            from plait.sessions.open_session import open_session
-
             opened = open_session(session)
             tally.add(opened.conversations, opened.copied)
         else:
@@ -170,7 +162,6 @@ class IndexedCounts:
 
     def counts(self) -> dict[int, SessionCounts]:
         """Return what each session adds, by its number."""
-        from plait.conversation.statistics import settle_counts
         from plait.index.catalogue import (
             from_bytes,
             load_family_results,
@@ -207,9 +198,6 @@ class IndexedCounts:
 
     def _count_family(self, sessions: Sequence[Session]) -> dict[int, SessionCounts]:
         """Count the members of a family; what an earlier one contains counts only there."""
-        from plait.conversation.statistics import SessionCounter
-        from plait.sessions.open_session import open_session
-
         counter = SessionCounter()
         counts: dict[int, SessionCounts] = {}
         for session in self.watch(self.sort_sessions(sessions)):

@@ -32,6 +32,10 @@ from plait.index.catalogue import (
 from plait.sessions.families import find_sharing_pairs, group_by_pairs, read_start
 from plait.sessions.fresh_index import FreshIndex
 from plait.sessions.model import Session
+from plait.sessions.open_session import build_sessions_graph
+from plait.sessions.other_summaries import find_other_summaries
+from plait.sessions.raw_lines import read_node_records
+from plait.view.summaries import summarize_record
 
 TreeDetail: TypeAlias = Literal["all", "agents", "few"]
 """Everything; without the client's background agents; agents only counted."""
@@ -86,8 +90,6 @@ class SessionTree(Struct, frozen=True):
 
 def read_tree(sessions: Sequence[Session], way: TreeDetail) -> SessionTree:
     """Return the trees of some sessions, read from their logs."""
-    from plait.sessions.open_session import build_sessions_graph
-
     return join_trees([build_family_tree(build_sessions_graph(sessions))], way)
 
 
@@ -108,9 +110,6 @@ def join_trees(families: Iterable[FamilyTree], way: TreeDetail) -> SessionTree:
 
 def build_family_tree(graph: SessionGraph) -> FamilyTree:
     """Return the trees of a graph at each level of detail, with a summary of each compaction."""
-    from plait.sessions.raw_lines import read_node_records
-    from plait.view.summaries import summarize_record
-
     # Summaries without a parent have no time: they are sorted by file and line.
     files_with_nodes = {node.file for node in graph.nodes.values()}
     lone_ranks: list[Rank] = sorted(
@@ -176,9 +175,6 @@ def read_indexed_tree(
     index: FreshIndex, sessions: Sequence[Session], way: TreeDetail, watch: SessionTracker
 ) -> SessionTree:
     """Return the trees of some sessions; what the index lacks is read and saved."""
-    from plait.sessions.open_session import build_sessions_graph
-    from plait.sessions.other_summaries import find_other_summaries
-
     if find_other_summaries(sessions):  # the index's saved trees do not include them
         return read_tree(sessions, way)
     if len(sessions) > 1:

@@ -5,11 +5,13 @@ An option beats the environment, the environment beats the file, the file beats 
 are read; the guide and the template of `plait config edit` are made from both.
 """
 
+import hashlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from plait.errors import ConfigError
@@ -300,8 +302,6 @@ class Settings:
     @property
     def index(self) -> Path:
         """The folder of the index of these roots: each set of roots has its own."""
-        import hashlib
-
         names = "\0".join(sorted(os.path.realpath(root) for root in self.roots))
         return self.cache / "index" / hashlib.sha256(names.encode()).hexdigest()[:16]
 
@@ -539,7 +539,6 @@ def plait_command(*, is_anywhere: bool = False) -> str:
 
     That is its name if it is on the path, else the path of the file.
     """
-    from shlex import quote
     from shutil import which
 
     script, on_path = Path(sys.executable).with_name("plait"), which("plait")

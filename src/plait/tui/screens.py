@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -153,8 +154,6 @@ class ChoiceDialog(Dialog):
 
     def compose_body(self) -> ComposeResult:
         """Show the options."""
-        from rich.text import Text
-
         yield OptionList(
             *(Option(Text(f"{name:<10}  {words}"), id=name) for name, words in self.options)
         )
