@@ -2,7 +2,7 @@
 
 import pytest
 
-from plait.cli.text import format_lapse, join_fitting, local_time
+from plait.terminal.text import format_lapse, join_fitting, local_time
 from plait.view.formats import format_tokens
 
 START = "2026-11-02T09:00:00.000Z"

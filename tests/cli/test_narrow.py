@@ -4,8 +4,8 @@ import pytest
 
 from plait.cli.app import run
 from plait.cli.files import net_lines
-from plait.cli.text import fit_to_width
 from plait.files.events import NetChange
+from plait.terminal.text import fit_to_width
 
 REPORTS = ("daily", "weekly", "monthly", "session", "project", "model", "blocks")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from plait.cli.markdown import Prose, Themed, render_markdown
+from plait.terminal.markdown import Prose, Themed, render_markdown
 
 PIECES = [
     *"word other x1 # > - + * ** _ ~~a~~ | |-|-| < <b> & \\ ` [ ! : 1. 7) --- ===".split(),

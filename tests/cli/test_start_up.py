@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.output import Output
 from plait.cli.registry import COMMANDS
-from plait.cli.text import safe
 from plait.settings import load_settings
+from plait.terminal.output import Output
+from plait.terminal.text import safe
 
 LOADED = """
 import atexit, sys
@@ -47,7 +47,7 @@ HELP = {
     **dict.fromkeys(READING.split(), 240),
     **dict.fromkeys(TELLING.split(), 260),
     "export": 310,
-    "redact": 280,
+    "redact": 285,
     "trace": 280,
     "trim": 330,
     "open": 690,

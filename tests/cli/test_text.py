@@ -4,9 +4,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from plait.cli.text import format_number, safe
 from plait.errors import UserError
 from plait.record.time_words import parse_time_option
+from plait.terminal.text import format_number, safe
 from plait.view.formats import format_age, format_bytes, format_count, format_days_until
 from plait.view.text import count_columns, shorten_to_width
 

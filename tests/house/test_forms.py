@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from plait.view import formats
 
 SOURCE = Path(formats.__file__).parents[1]
-FACES = ("cli", "view", "web")
+FACES = ("cli", "terminal", "view", "web")
 OWN = SOURCE / "view" / "formats.py"
 SCRIPTS = SOURCE / "view" / "page" / "assets" / "script"
 MODULES = [path for face in FACES for path in sorted((SOURCE / face).rglob("*.py")) if path != OWN]

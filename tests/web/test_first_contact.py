@@ -20,12 +20,12 @@ from plait.archive import Archive
 from plait.archive.live import LiveArchive, ReadingProgress
 from plait.cli.options import Request as CommandRequest
 from plait.cli.serve import report_reading
-from plait.cli.text import expand_commands, shell_command
 from plait.errors import UserError
 from plait.index.catalogue import lock_index
 from plait.indexing import update_index
 from plait.sessions.fresh_index import read_unchanged_facts
 from plait.settings import load_settings, plait_command
+from plait.terminal.text import expand_commands, shell_command
 from plait.web.address import open_listener
 from plait.web.address import read_server_file as told_of
 from plait.web.events import MOST_WAITING, Event, Hub

@@ -150,7 +150,7 @@ def run(arguments: list[str]) -> int:
         _silence_stdout()
         return 0
     except (PlaitError, click.ClickException, OSError) as error:
-        from plait.cli.output import print_error
+        from plait.terminal.output import print_error
 
         if isinstance(error, click.ClickException):
             error = convert_usage_error(error)

@@ -8,10 +8,10 @@ import click
 from plait.automation import InstallPlan, plan_installation, plan_removal
 from plait.cli import shared
 from plait.cli.options import OptionGroup, Request, option
-from plait.cli.output import write_bytes
-from plait.cli.text import safe
 from plait.errors import PlaitError, UserError
 from plait.keep.timers import Task
+from plait.terminal.output import write_bytes
+from plait.terminal.text import safe
 
 WAYS = {
     "hook": "at the end of each Claude Code session (hook)",

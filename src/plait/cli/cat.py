@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from plait.archive import check_file, check_log
 from plait.cli import shared
 from plait.cli.options import OWN, Request, command, option
-from plait.cli.output import format_json, write_bytes
 from plait.cli.selection import parse_range
-from plait.cli.text import safe
 from plait.errors import UserError
 from plait.line import Line, iter_lines
 from plait.line.discovery import LOG_SUFFIX
 from plait.record import Record, parse_entry
+from plait.terminal.output import format_json, write_bytes
+from plait.terminal.text import safe
 
 if TYPE_CHECKING:
     from plait.sources.base import SourceLog

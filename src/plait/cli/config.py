@@ -7,7 +7,6 @@ from click.shell_completion import get_completion_class
 
 from plait.cli.app import LazyGroup, app
 from plait.cli.options import Request, argument, combine_options, command, global_options
-from plait.cli.output import select_fields, write_bytes
 from plait.cli.registry import subcommands
 from plait.errors import UserError
 from plait.line import default_jobs
@@ -29,6 +28,7 @@ from plait.settings.file import (
     unset_key,
     write_template,
 )
+from plait.terminal.output import select_fields, write_bytes
 
 WHERE = {
     "bash": "~/.bashrc",

@@ -51,7 +51,7 @@ class Recorder:
         if len(self.lines) < MOST:
             self.lines.append(line)
         if self.is_printing and sys.stderr is not None:
-            from plait.cli.text import safe
+            from plait.terminal.text import safe
 
             print(safe(line), file=sys.stderr)
 

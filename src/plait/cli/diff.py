@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from plait.archive import describe_conversation
 from plait.cli import shared
 from plait.cli.options import Request, command, option
-from plait.cli.output import make_text
-from plait.cli.text import align_cells, safe
+from plait.terminal.output import make_text
+from plait.terminal.text import align_cells, safe
 from plait.view.comparison import (
     Comparison,
     comparison_to_json,

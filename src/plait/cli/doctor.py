@@ -18,11 +18,11 @@ from plait.archive.accounting import (
 )
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
-from plait.cli.output import Output, select_fields
-from plait.cli.text import SHORT_ID, format_counts, format_number, safe_line
 from plait.graph import SessionGraph
 from plait.line import Finding
 from plait.record.counts import LogCounts, count_content
+from plait.terminal.output import Output, select_fields
+from plait.terminal.text import SHORT_ID, format_counts, format_number, safe_line
 from plait.view.findings import KINDS, common_folder, format_finding
 from plait.view.formats import format_bytes, format_count, sort_by_count
 from plait.view.text import shorten_to_width

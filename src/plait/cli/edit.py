@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from plait.cli import shared
 from plait.cli.options import OWN, OptionGroup, Request, argument, command, option
-from plait.cli.output import Output, make_text
-from plait.cli.text import format_number, now, safe, safe_line, shell_command, short_id
 from plait.edit.plan import Plan
 from plait.edit.report import (
     EditReport,
@@ -34,6 +32,8 @@ from plait.errors import PlaitError, Refused, UserError
 from plait.line.discovery import find_config_folder
 from plait.record.time import parse_time
 from plait.settings import claude_folder_setting, expand_user
+from plait.terminal.output import Output, make_text
+from plait.terminal.text import format_number, now, safe, safe_line, shell_command, short_id
 from plait.view.formats import format_age, format_bytes, format_count
 from plait.view.text import shorten_to_width
 

@@ -21,13 +21,13 @@ from plait.archive import (
 )
 from plait.cli import shared
 from plait.cli.options import Request, command, option
-from plait.cli.output import Output, escape_json, write_bytes
 from plait.cli.selection import Filters, require_sessions, select_turns
-from plait.cli.text import format_counts
 from plait.conversation.walk import Depth
 from plait.errors import UserError
 from plait.export.folder import ExportFolder, load_export_key
 from plait.line import read_file_stamp
+from plait.terminal.output import Output, escape_json, write_bytes
+from plait.terminal.text import format_counts
 from plait.view.formats import format_bytes, format_count
 from plait.view.passages import RenderOptions
 from plait.view.transcript.json_form import encode_transcript

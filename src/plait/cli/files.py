@@ -10,18 +10,7 @@ from msgspec.structs import asdict
 from plait.archive import Blame, BlamedLine, FileHistory, NotePlan, write_notes
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
-from plait.cli.output import make_text, write_bytes
 from plait.cli.selection import parse_range
-from plait.cli.text import (
-    GAP,
-    SHORT_ID,
-    align_cells,
-    format_stamp,
-    now,
-    safe_line,
-    shell_command,
-    short_id,
-)
 from plait.conversation.patches import Hunk, diff_texts, format_unified_diff
 from plait.errors import UserError
 from plait.files.blame import (
@@ -33,6 +22,17 @@ from plait.files.blame import (
 from plait.files.events import FileEvent, NetChange, event_to_json
 from plait.record.time import format_timestamp
 from plait.record.time_words import parse_time_option
+from plait.terminal.output import make_text, write_bytes
+from plait.terminal.text import (
+    GAP,
+    SHORT_ID,
+    align_cells,
+    format_stamp,
+    now,
+    safe_line,
+    shell_command,
+    short_id,
+)
 from plait.view.formats import format_count
 from plait.view.summaries import format_prompt, to_single_line
 from plait.view.text import shorten_path, shorten_to_width

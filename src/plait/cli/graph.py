@@ -18,20 +18,7 @@ from plait.archive import (
 )
 from plait.cli import shared
 from plait.cli.options import Request, command, option
-from plait.cli.output import Output, format_json, make_text, write_bytes
 from plait.cli.selection import Filters, require_sessions
-from plait.cli.text import (
-    SHORT_ID,
-    format_lapse,
-    format_number,
-    format_stamp,
-    join_fitting,
-    local_time,
-    safe,
-    safe_line,
-    shell_command,
-    short_id,
-)
 from plait.graph.layout import OutlineItem, RowShape, iter_rows
 from plait.graph.model import SessionGraph
 from plait.graph.paths import (
@@ -44,6 +31,19 @@ from plait.graph.paths import (
 )
 from plait.graph.tree import find_roots
 from plait.record.time import compute_elapsed_ms
+from plait.terminal.output import Output, format_json, make_text, write_bytes
+from plait.terminal.text import (
+    SHORT_ID,
+    format_lapse,
+    format_number,
+    format_stamp,
+    join_fitting,
+    local_time,
+    safe,
+    safe_line,
+    shell_command,
+    short_id,
+)
 from plait.view.formats import (
     format_bytes,
     format_clock,

@@ -9,10 +9,10 @@ import msgspec
 from plait.archive import watch_changes
 from plait.cli import shared
 from plait.cli.options import Request, command, option
-from plait.cli.output import write_bytes
 from plait.errors import PlaitError, UserError
 from plait.index.freshness import is_fresh_for_roots
 from plait.index.model import IndexReport, elapsed_ms
+from plait.terminal.output import write_bytes
 from plait.view.formats import format_bytes, format_count
 
 

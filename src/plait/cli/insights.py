@@ -7,7 +7,6 @@ import msgspec
 from plait.cli import shared
 from plait.cli.options import Request, command
 from plait.cli.selection import Filters
-from plait.cli.text import GAP, SHORT_ID, align_cells, now, safe_line, short_id
 from plait.insights.report import (
     HABIT_WORDS,
     MEASURE_NAMES,
@@ -23,6 +22,7 @@ from plait.insights.report import (
     group_by_session,
 )
 from plait.record.time_words import parse_zone
+from plait.terminal.text import GAP, SHORT_ID, align_cells, now, safe_line, short_id
 from plait.view.charts import draw_columns
 from plait.view.text import shorten_to_width
 

@@ -20,16 +20,16 @@ from plait.cli import shared
 from plait.cli.app import load_command
 from plait.cli.automation import WAYS, change_automation
 from plait.cli.options import GroupedHelp, Request, argument, command, option
-from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
 from plait.cli.selection import require_sessions, sessions_in_project
-from plait.cli.text import SHORT_ID, format_number, now, safe_line, shell_command
 from plait.errors import SourceError, UserError
 from plait.keep.backups import KeepStatus
 from plait.keep.timers import BACKUP_TASK
 from plait.record.time import parse_time
 from plait.store import KeepPlan, KeptSession, Merged
 from plait.store.model import Report, Unread
+from plait.terminal.output import Output, select_fields
+from plait.terminal.text import SHORT_ID, format_number, now, safe_line, shell_command
 from plait.view.formats import format_bytes, format_count, format_day
 from plait.view.text import shorten_to_width
 

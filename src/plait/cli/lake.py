@@ -16,15 +16,15 @@ from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.automation import change_automation
 from plait.cli.options import OptionGroup, Request, argument, command, option
-from plait.cli.output import Output, select_fields
 from plait.cli.registry import subcommands
-from plait.cli.text import format_number, safe_line
 from plait.errors import MissingExtra, UserError
 from plait.keep.timers import SHIP_TASK
 from plait.lake.identity import load_pseudonym_key, load_source_name
 from plait.lake.schema import PROFILES, TABLES, Labels, Profile
 from plait.redact import add_own_names
 from plait.settings import home_folder
+from plait.terminal.output import Output, select_fields
+from plait.terminal.text import format_number, safe_line
 from plait.view.formats import format_bytes, format_count
 
 if TYPE_CHECKING:

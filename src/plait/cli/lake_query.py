@@ -12,14 +12,14 @@ from typing import IO, Any
 from plait.cli import shared
 from plait.cli.lake import lake_option, open_lake
 from plait.cli.options import OptionGroup, Request, argument, command, option
-from plait.cli.output import Output, format_json, select_fields, write_bytes
-from plait.cli.text import format_number, now, safe_line
 from plait.errors import SourceError, UserError
 from plait.lake.query import QueryResult, open_query_engine
 from plait.lake.saved_queries import FILE_NAME, SavedQuery, find_saved_query, load_saved_queries
 from plait.lake.values import format_csv, plain_value
 from plait.record.time_words import parse_time_option
 from plait.settings import config_file
+from plait.terminal.output import Output, format_json, select_fields, write_bytes
+from plait.terminal.text import format_number, now, safe_line
 from plait.view.summaries import to_single_line
 from plait.view.text import shorten_to_width
 

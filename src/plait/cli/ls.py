@@ -12,9 +12,12 @@ from plait.archive import Archive, Facts
 from plait.archive.listing import Figures, read_figures
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
-from plait.cli.output import Output, make_text
 from plait.cli.selection import Filters
-from plait.cli.text import (
+from plait.line import list_stray_logs
+from plait.record.time import parse_time
+from plait.sessions.names import is_in_period, is_in_project
+from plait.terminal.output import Output, make_text
+from plait.terminal.text import (
     GAP,
     PROGRAM,
     SEPARATOR,
@@ -25,9 +28,6 @@ from plait.cli.text import (
     safe_line,
     shell_command,
 )
-from plait.line import list_stray_logs
-from plait.record.time import parse_time
-from plait.sessions.names import is_in_period, is_in_project
 from plait.usage.formats import format_row_cost
 from plait.usage.spending import SpendingSum
 from plait.view.formats import (

@@ -18,9 +18,9 @@ from plait.errors import SourceError
 
 if TYPE_CHECKING:
     from plait.archive import Archive, Session, StorePlace
-    from plait.cli.output import Output
     from plait.conversation.prices import Prices
     from plait.settings import Settings
+    from plait.terminal.output import Output
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,7 +70,7 @@ class Request:
     @cached_property
     def output(self) -> "Output":
         """Where results, notes and progress are written."""
-        from plait.cli.output import Output
+        from plait.terminal.output import Output
 
         return Output(self.settings, self.root_options)
 

@@ -15,12 +15,12 @@ from plait.automation import InstallPlan, explicit_roots, program_arguments
 from plait.cli import shared
 from plait.cli.automation import confirm_and_install
 from plait.cli.options import OptionGroup, Request, argument, command, option
-from plait.cli.output import write_bytes
-from plait.cli.text import now, shell_command
 from plait.errors import UserError
 from plait.recall.model import Answer, render
 from plait.record.time_words import parse_time_option
 from plait.settings import calling_session, claude_config_folder
+from plait.terminal.output import write_bytes
+from plait.terminal.text import now, shell_command
 
 if TYPE_CHECKING:
     from plait.recall.answers import Recall

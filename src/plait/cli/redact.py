@@ -18,9 +18,7 @@ from plait.cli.edit import (
     title_option,
 )
 from plait.cli.options import Request, argument, command, option
-from plait.cli.output import Output, make_text, select_fields, write_bytes
 from plait.cli.selection import find_sessions
-from plait.cli.text import SHORT_ID, format_number
 from plait.edit.plan import Plan
 from plait.errors import ConfigError, UserError
 from plait.line.discovery import LOG_SUFFIX
@@ -41,6 +39,8 @@ from plait.redact import (
 from plait.redact.model import NOUNS
 from plait.redact.stand_ins import read_key, write_key
 from plait.settings import home_folder
+from plait.terminal.output import Output, make_text, select_fields, write_bytes
+from plait.terminal.text import SHORT_ID, format_number
 from plait.view.formats import format_bytes, format_count
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import click
 from plait.archive import Resume, Resumption, RewindTarget
 from plait.cli import shared
 from plait.cli.options import Request, command, option
-from plait.cli.output import Output, make_text, select_fields
-from plait.cli.text import SHORT_ID, format_number, now, safe, shell_command
 from plait.errors import UserError
 from plait.graph.client.entries import Context, Reason
 from plait.sessions.resume import client_command
 from plait.settings import claude_folder_setting, expand_user
+from plait.terminal.output import Output, make_text, select_fields
+from plait.terminal.text import SHORT_ID, format_number, now, safe, shell_command
 from plait.view.context import NextSent, describe_next_prompt
 from plait.view.formats import format_count, format_tokens
 from plait.view.summaries import format_block_kinds, summarize_blocks

@@ -10,10 +10,13 @@ from msgspec import structs, to_builtins
 
 from plait.cli import shared
 from plait.cli.options import GroupedHelp, Request, argument, command, option
-from plait.cli.output import make_text
 from plait.cli.selection import Filters
 from plait.cli.stars import starred_filter
-from plait.cli.text import (
+from plait.errors import UserError
+from plait.index.model import Hit, SearchResult, SearchSort
+from plait.index.query import Field
+from plait.terminal.output import make_text
+from plait.terminal.text import (
     SEPARATOR,
     format_number,
     join_fitting,
@@ -23,9 +26,6 @@ from plait.cli.text import (
     shell_command,
     short_id,
 )
-from plait.errors import UserError
-from plait.index.model import Hit, SearchResult, SearchSort
-from plait.index.query import Field
 from plait.view.formats import (
     format_age,
     format_count,

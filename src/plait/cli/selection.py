@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from plait.archive import Session, matches_project
 from plait.cli import shared
 from plait.cli.options import OptionGroup, Request, option
-from plait.cli.text import now
 from plait.errors import NoSuchSession, UserError
 from plait.record.time_words import parse_time_option
 from plait.sessions.names import is_in_period, is_in_project
+from plait.terminal.text import now
 
 if TYPE_CHECKING:
     from plait.conversation.model import Conversation, Turn

@@ -15,9 +15,9 @@ import plait
 from plait.cli import shared
 from plait.cli.debug import describe_versions
 from plait.cli.options import Request, command
-from plait.cli.output import format_json, write_bytes
 from plait.errors import PlaitError
 from plait.settings import config_file, home_folder
+from plait.terminal.output import format_json, write_bytes
 from plait.view.formats import format_bytes, format_count
 
 State = Literal["ok", "note", "problem"]

@@ -22,8 +22,6 @@ from plait.cli import shared
 from plait.cli.desktop import open_in_browser
 from plait.cli.lake import open_lake
 from plait.cli.options import OptionGroup, Request, argument, command, option
-from plait.cli.output import write_bytes
-from plait.cli.text import shell_command
 from plait.errors import SourceError, UserError
 from plait.redact import add_own_names
 from plait.settings import (
@@ -34,6 +32,8 @@ from plait.settings import (
     home_folder,
     plait_command,
 )
+from plait.terminal.output import write_bytes
+from plait.terminal.text import shell_command
 from plait.web.address import (
     PORT,
     RunningServer,

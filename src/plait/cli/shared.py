@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plait.cli.options import AGENTS, OptionGroup, Request, argument, option
-from plait.cli.text import safe_line
 from plait.errors import PlaitError, UserError
+from plait.terminal.text import safe_line
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -7,9 +7,7 @@ from plait.archive import Session, resolve_conversation, shorten_name
 from plait.cli import shared
 from plait.cli.cat import print_line
 from plait.cli.options import Request, command, option
-from plait.cli.output import Output
 from plait.cli.selection import select_turns
-from plait.cli.text import safe
 from plait.conversation.costs import (
     CostFigures,
     SessionCosts,
@@ -28,6 +26,8 @@ from plait.conversation.model import (
 from plait.conversation.results import find_output_file, read_persisted_output
 from plait.conversation.walk import Depth, filter_turns_by_call
 from plait.line import iter_lines
+from plait.terminal.output import Output
+from plait.terminal.text import safe
 from plait.view.formats import format_count, format_money, format_tokens
 from plait.view.terminal import TerminalRenderer
 
@@ -115,7 +115,7 @@ def _print_page(
     is_complete: bool,
 ) -> None:
     """Print turns of a conversation; if it is complete, also what belongs to no turn."""
-    from plait.cli.passages import PassagePrinter, print_heading, print_totals
+    from plait.terminal.passages import PassagePrinter, print_heading, print_totals
 
     output, facts = request.output, request.archive.facts(source)
     found = request.archive.open(source).conversations

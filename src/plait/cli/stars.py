@@ -7,9 +7,9 @@ from msgspec import to_builtins
 
 from plait.cli import shared
 from plait.cli.options import Request, command, option
-from plait.cli.text import now, safe, shell_command, short_id
 from plait.errors import UserError
 from plait.index.query import Or, filter_by_sessions
+from plait.terminal.text import now, safe, shell_command, short_id
 from plait.view.formats import format_count
 from plait.view.text import shorten_to_width
 

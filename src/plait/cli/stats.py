@@ -10,13 +10,13 @@ import msgspec
 from plait.cli import shared
 from plait.cli.ls import print_no_sessions
 from plait.cli.options import Request, command
-from plait.cli.output import Output, make_text
 from plait.cli.selection import Filters
-from plait.cli.text import format_number, safe, short_id
 from plait.conversation.session_counts import ArchiveFigures
 from plait.conversation.statistics import SERVICE
 from plait.record.time import parse_time
 from plait.record.time_words import parse_zone
+from plait.terminal.output import Output, make_text
+from plait.terminal.text import format_number, safe, short_id
 from plait.view.charts import draw_axis, draw_bar, draw_columns, group_counts, justify_ends
 from plait.view.formats import (
     format_count,

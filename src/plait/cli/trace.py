@@ -19,13 +19,13 @@ from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.hook.event import FOLDER
 from plait.cli.options import Request, command, option
-from plait.cli.output import write_bytes
 from plait.cli.registry import subcommands
 from plait.cli.selection import Filters, require_sessions
-from plait.cli.text import SHORT_ID, format_counts, format_number, now
 from plait.errors import ConfigError, SourceError, UserError
 from plait.record.time import parse_time
 from plait.settings import Collector, trace_target
+from plait.terminal.output import write_bytes
+from plait.terminal.text import SHORT_ID, format_counts, format_number, now
 from plait.trace.delivery import (
     DeliveryResult,
     Spool,

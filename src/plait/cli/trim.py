@@ -11,13 +11,13 @@ from plait.archive import PresetEffect, Session, list_preset_effects, weigh_cont
 from plait.cli import shared
 from plait.cli.edit import InPlaceOptions, run_plan
 from plait.cli.options import OptionGroup, Request, argument, command, option
-from plait.cli.output import make_text, select_fields
-from plait.cli.text import format_number, safe_line, shell_command, short_id
 from plait.edit.cuts import PRESET_NAMES, TRIM_KINDS, TRIM_LIMITS, TRIM_TARGETS, WAYS, CustomPreset
 from plait.edit.report import UNKNOWN, format_saved_share
 from plait.edit.trim import find_preset, parse_custom_presets
 from plait.errors import SessionIsLive, UserError
 from plait.record.time_words import UNITS
+from plait.terminal.output import make_text, select_fields
+from plait.terminal.text import format_number, safe_line, shell_command, short_id
 from plait.view.context import FillItem
 from plait.view.formats import format_count, format_money_column, format_tokens
 from plait.view.text import count_columns, shorten_to_width

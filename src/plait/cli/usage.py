@@ -9,9 +9,14 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 from plait.archive import CountedResponses, assign_projects, format_marked_title, gc_paused
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
-from plait.cli.output import make_text
 from plait.cli.selection import Filters
-from plait.cli.text import (
+from plait.conversation.prices import Prices
+from plait.conversation.usage import DECIMALS, BilledResponse
+from plait.errors import UserError
+from plait.record.time_words import parse_zone
+from plait.settings import load_prices
+from plait.terminal.output import make_text
+from plait.terminal.text import (
     GAP,
     SEPARATOR,
     align_cells,
@@ -21,11 +26,6 @@ from plait.cli.text import (
     safe_line,
     short_id,
 )
-from plait.conversation.prices import Prices
-from plait.conversation.usage import DECIMALS, BilledResponse
-from plait.errors import UserError
-from plait.record.time_words import parse_zone
-from plait.settings import load_prices
 from plait.usage.formats import (
     UNLOGGED_LABEL,
     block_to_json,

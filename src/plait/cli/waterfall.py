@@ -7,8 +7,8 @@ from rich.text import Text
 from plait.cli import shared
 from plait.cli.options import Request, command, option
 from plait.cli.selection import parse_range
-from plait.cli.text import safe
 from plait.errors import UserError
+from plait.terminal.text import safe
 from plait.trace.model import Content
 from plait.trace.spans import (
     WaterfallRow,

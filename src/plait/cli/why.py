@@ -9,7 +9,6 @@ from plait.archive import Why, WhyTotals, gc_paused
 from plait.cli import shared
 from plait.cli.options import Request, command, option
 from plait.cli.selection import Filters
-from plait.cli.text import SEPARATOR, format_number, safe_line, shell_command, short_id
 from plait.errors import UserError
 from plait.insights.why import (
     CAUSE_NAMES,
@@ -23,6 +22,7 @@ from plait.insights.why import (
     format_unknown,
     round_floats,
 )
+from plait.terminal.text import SEPARATOR, format_number, safe_line, shell_command, short_id
 from plait.view.formats import (
     CACHE_READ,
     INPUT,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from plait.archive import build_plan_report
 from plait.cli.edit import print_plan
-from plait.cli.text import SHORT_ID, safe
 from plait.edit.cuts import PRESET_NAMES
 from plait.edit.report import format_done, format_violations
 from plait.edit.trim import find_preset, parse_custom_presets
 from plait.errors import PlaitError, Refused, UserError
 from plait.sessions.resume import client_command
 from plait.settings import claude_folder_setting, expand_user
+from plait.terminal.text import SHORT_ID, safe
 from plait.tui.library import Row
 from plait.tui.rendering import run_command, with_output
 from plait.tui.screens import ChoiceDialog, QuestionDialog, TextDialog

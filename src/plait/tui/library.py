@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from plait.archive import Archive, Facts, Session
 from plait.cli.options import Request
-from plait.cli.text import safe_line
 from plait.errors import PlaitError, UserError
 from plait.sessions.names import is_in_project
+from plait.terminal.text import safe_line
 from plait.tui.rendering import ScreenOutput
 
 if TYPE_CHECKING:

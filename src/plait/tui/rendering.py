@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from plait.archive import Facts, Session, describe_conversation
 from plait.cli.options import Request
-from plait.cli.output import Output
-from plait.cli.text import safe, safe_line
 from plait.settings import Settings
+from plait.terminal.output import Output
+from plait.terminal.text import safe, safe_line
 from plait.view.text import shorten_to_width
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ScreenOutput(Output):
     @cached_property
     def console(self) -> "Console":
         """A console that writes into memory."""
-        from plait.cli.console import SafeConsole
+        from plait.terminal.console import SafeConsole
 
         return SafeConsole(
             file=self.written,
@@ -167,8 +167,8 @@ def render_conversation(
     unfolded: frozenset[int] = frozenset(),
 ) -> RenderedConversation:
     """Render a branch of a session as `plait show` does; unfolded turns show everything."""
-    from plait.cli.passages import PassagePrinter, print_state, print_totals
     from plait.conversation.costs import SessionCosts
+    from plait.terminal.passages import PassagePrinter, print_state, print_totals
     from plait.view.terminal import TerminalRenderer
 
     own, output = with_output(request, width)
@@ -211,8 +211,8 @@ def _sum_with_agents(found: "Conversations", shown: "Conversation", prices: "Pri
 
 def render_preview(request: Request, session: Session, width: int) -> list[str]:
     """Render the prompts of a session and its last answer."""
-    from plait.cli.passages import PassagePrinter, print_state, print_totals
     from plait.conversation.costs import SessionCosts
+    from plait.terminal.passages import PassagePrinter, print_state, print_totals
     from plait.view.terminal import TerminalRenderer
 
     own, output = with_output(request, width)

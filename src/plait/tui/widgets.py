@@ -20,8 +20,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input
 
-from plait.cli.text import SHORT_ID, format_number, safe_line
 from plait.record.time import parse_time
+from plait.terminal.text import SHORT_ID, format_number, safe_line
 from plait.tui.keys import TERMINAL_KEYS
 from plait.tui.library import Row, Selection, iter_groups
 from plait.view.formats import format_age, format_money, format_short_age

@@ -14,8 +14,8 @@ from plait.chat.console.keyboard import FullView, Keyboard
 from plait.chat.console.screen import EventRenderer, Screen
 from plait.chat.tools import Workplace, toolbox
 from plait.chat.tools.base import Proposal
-from plait.cli.output import Output
 from plait.settings import load_settings
+from plait.terminal.output import Output
 
 BASH = Proposal("Bash", {"command": "make\nmake test"}, "execute", "make\nmake test")
 READ = Proposal("Read", {"file_path": "/etc/hosts"}, "read", "/etc/hosts")

@@ -24,8 +24,8 @@ from plait.chat.events import (
     TurnEnded,
 )
 from plait.chat.tools.base import Outcome, Proposal
-from plait.cli.output import Output
 from plait.settings import load_settings
+from plait.terminal.output import Output
 
 HERE = "/home/me/app"
 

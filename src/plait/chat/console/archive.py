@@ -7,12 +7,12 @@ from pathlib import Path
 
 from plait.archive import Archive, Facts, Resume, Session
 from plait.cli.options import Request
-from plait.cli.text import format_counts, now, safe_line, shell_command, short_id
 from plait.conversation.next_prompt import NextPrompt
 from plait.errors import SourceError, UserError
 from plait.line import make_project_slug
 from plait.line.output import OutputFolder
 from plait.record.time import parse_time
+from plait.terminal.text import format_counts, now, safe_line, shell_command, short_id
 from plait.view.formats import format_age, format_bytes, format_count
 from plait.view.terminal import AnyBlock
 from plait.view.text import count_columns, shorten_to_width

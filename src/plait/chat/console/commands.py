@@ -17,8 +17,8 @@ from plait.chat.rewind import (
     find_rewind_point,
 )
 from plait.chat.usage import Meter
-from plait.cli.text import safe_line, short_id
 from plait.errors import UserError
+from plait.terminal.text import safe_line, short_id
 from plait.view.formats import (
     CACHE_READ,
     CACHE_WRITE,

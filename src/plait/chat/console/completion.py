@@ -19,9 +19,9 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
 
 from plait.chat.console.keyboard import Suggestion, SuggestionSource
-from plait.cli.text import safe_line
 from plait.errors import SourceError
 from plait.line.output import OWNER_FILE, OWNER_FOLDER, OutputFolder
+from plait.terminal.text import safe_line
 
 MENTION = re.compile(r'(?:^|\s)@(?:"([^"\n]*)|([^\s"]*))$')
 """A mentioned file; a name with spaces is in quotes."""

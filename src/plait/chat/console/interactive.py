@@ -38,8 +38,6 @@ from plait.chat.rules import suggest_rules
 from plait.chat.runtime import cancel_and_wait
 from plait.chat.streaming import ModelError
 from plait.chat.tools.base import Arguments, Effect, Proposal
-from plait.cli.output import Output
-from plait.cli.text import safe, safe_line, shell_command, short_id
 from plait.conversation.next_prompt import HOUR, MINUTES, NextPrompt
 from plait.conversation.patches import Patch, diff_texts
 from plait.conversation.prices import Prices
@@ -48,6 +46,8 @@ from plait.errors import PlaitError, UserError
 from plait.record.billing import Figures
 from plait.record.codec import convert_leniently
 from plait.settings import Settings, home_folder
+from plait.terminal.output import Output
+from plait.terminal.text import safe, safe_line, shell_command, short_id
 from plait.view.calls import CallLine, format_tool_name, relative_path, take_first_line
 from plait.view.formats import format_model, format_money, format_tokens, join_dotted
 from plait.view.terminal import (

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from plait.chat.console.archive import Row, SessionPicker
-from plait.cli.text import safe_line
+from plait.terminal.text import safe_line
 
 TERMINATION_SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)

@@ -52,10 +52,10 @@ from plait.chat.streaming import (
 from plait.chat.streaming import Request as ModelRequest
 from plait.chat.tools.base import Proposal
 from plait.chat.usage import Meter, format_usage_lines
-from plait.cli.output import escape_json, write_bytes
-from plait.cli.text import safe
 from plait.errors import UserError
 from plait.record.codec import as_mapping, get_text
+from plait.terminal.output import escape_json, write_bytes
+from plait.terminal.text import safe
 from plait.write.lines import Content
 from plait.write.transcript import SYNTHETIC
 

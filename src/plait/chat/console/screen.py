@@ -29,13 +29,13 @@ from plait.chat.events import (
     TurnEnded,
 )
 from plait.chat.usage import count_tokens
-from plait.cli.output import Output
-from plait.cli.passages import WIDEST_PAGE, PassagePrinter
 from plait.conversation.model import ToolCall
 from plait.conversation.results import parse_result
 from plait.conversation.usage import SYNTHETIC
 from plait.record import parse_record
 from plait.record.message import ToolResult
+from plait.terminal.output import Output
+from plait.terminal.passages import WIDEST_PAGE, PassagePrinter
 from plait.view.calls import CallLine, CallView, format_call_line, list_todo_items
 from plait.view.formats import (
     format_count,

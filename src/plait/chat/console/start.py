@@ -37,13 +37,13 @@ from plait.chat.rules import load_permission_rules
 from plait.chat.settings import ClientSettings, TrustStore, load_settings
 from plait.chat.streaming import Model
 from plait.cli.options import Request
-from plait.cli.output import escape_json, write_bytes
-from plait.cli.text import safe, safe_line
 from plait.errors import UserError
 from plait.line import make_root
 from plait.settings import Settings, claude_config_folder, home_folder
 from plait.sources.cache import find_logs
 from plait.sources.places import FOLDERS, ROOTS, find_candidates, find_default_roots
+from plait.terminal.output import escape_json, write_bytes
+from plait.terminal.text import safe, safe_line
 from plait.view.formats import format_count
 
 MAX_SHOWN = 20

@@ -54,8 +54,8 @@ from plait.chat.console.keyboard import (
     LiveState,
     replace_surrogates,
 )
-from plait.cli.text import safe, safe_line
 from plait.errors import PlaitError
+from plait.terminal.text import safe, safe_line
 from plait.view.formats import format_count
 from plait.view.text import count_columns, shorten_to_width, strip_except_colours, strip_sequences
 

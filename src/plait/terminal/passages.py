@@ -13,10 +13,17 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from plait.archive import Facts, Session, describe_conversation, shorten_name
-from plait.cli.output import Output
-from plait.cli.text import format_stamp, join_fitting, local_time, safe, shell_command, short_id
 from plait.conversation.costs import Totals
 from plait.conversation.model import BranchPoint, Conversation, Conversations, Outcome
+from plait.terminal.output import Output
+from plait.terminal.text import (
+    format_stamp,
+    join_fitting,
+    local_time,
+    safe,
+    shell_command,
+    short_id,
+)
 from plait.view.calls import CallLine
 from plait.view.formats import (
     format_bytes,
@@ -188,7 +195,7 @@ class PassagePrinter:
         else:
             body: RenderableType = Text(text, style=style)
             if words.is_markdown:
-                from plait.cli.markdown import Themed, render_markdown
+                from plait.terminal.markdown import Themed, render_markdown
 
                 body = Themed(render_markdown(text))
             first = Text.assemble((self.rails, "dim"), (bar, bar_style))

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from plait.cli.text import expand_commands, safe, safe_line
 from plait.errors import PlaitError
 from plait.settings import Settings, pipe_width
+from plait.terminal.text import expand_commands, safe, safe_line
 from plait.view.formats import format_count
 from plait.view.text import UNSAFE, count_columns, shorten_to_width
 
@@ -47,7 +47,7 @@ class Output:
         return self._console(sys.stderr)
 
     def _console(self, stream: Any) -> "Console":
-        from plait.cli.console import SafeConsole
+        from plait.terminal.console import SafeConsole
 
         colour = self.settings.colour
         return SafeConsole(

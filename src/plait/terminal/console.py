@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from plait.cli.text import safe
+from plait.terminal.text import safe
 from plait.view.text import UNSAFE
 
 
