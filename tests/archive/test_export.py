@@ -527,7 +527,7 @@ def test_index_lists_files_without_a_conversation(tmp_path: Path) -> None:
     lone.write_text('{"type":"summary","summary":"About a box","leafUuid":"gone"}\n')
     index = exported(tmp_path)["index.md"]
     assert index.endswith(
-        "## Without a conversation\n\n- summaries only: About a box (summaries)\n"
+        "## Sessions without a conversation\n\n- summaries only: About a box (summaries)\n"
     )
     assert json.loads(exported(tmp_path)["manifest.json"])["copies"] == []
 

@@ -123,7 +123,7 @@ def test_keys_move_between_prompts(session: Opened) -> None:
 def test_keys_open_help_find_and_all_calls(session: Opened) -> None:
     page = session(RICH)
     page.keyboard.press("?")
-    expect(page.locator("dialog")).to_contain_text("previous, next branch")
+    expect(page.locator("dialog")).to_contain_text("previous / next branch")
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_have_count(0)
     page.keyboard.press("/")

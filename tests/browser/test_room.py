@@ -97,7 +97,7 @@ def test_session_is_trimmed_in_place_and_the_view_updates(desk: EditDesk, reader
     before = desk.files
     page = context_of(desk, reader)
     page.get_by_role("checkbox", name="Trim: Thinking").check()
-    page.get_by_role("checkbox", name="Change this session instead of making a copy").check()
+    page.get_by_role("checkbox", name="Change this session instead of creating a copy").check()
     page.get_by_role("button", name="Trim selected").click()
     box(page).get_by_role("button", name="Trim", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")

@@ -100,8 +100,8 @@ def test_transcripts_match_paths_and_the_index_lists_the_rest(
     index = (where / "index.md").read_text()
     assert (
         "3 of 8 sessions, 4 paths, 1 session with only agent logs left, "
-        "2 sessions included in others, 2 sessions without a conversation, "
-        "1 session more in the logs of others."
+        "2 sessions included in other transcripts, 2 sessions without a conversation, "
+        "1 session more inside other logs."
     ) in index
 
 
@@ -113,7 +113,9 @@ def test_session_with_only_agents_is_not_offered_for_resume(
         out(capfd, "export", gone, "--root", root, "-o", where / form, "--format", form)
     for file in (where / "md" / f"transcript_{gone}.md", where / "txt" / f"transcript_{gone}.txt"):
         text = file.read_text()
-        assert "Only its agents are left: it has no conversation and cannot be resumed" in text
+        assert (
+            "Only the agents of this session are left: there is no conversation to resume" in text
+        )
         assert "ACTIVE" not in text and "Path: " not in text and "--resume" not in text
     (page,) = (where / "html" / "sessions").glob("*.html")
     assert "--resume" not in page.read_text()

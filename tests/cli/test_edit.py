@@ -270,7 +270,7 @@ def test_titles_cannot_control_the_terminal_or_the_shell(desk: Desk) -> None:
 def test_prove_resumes_with_a_client(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     out, _ = desk.said("clone", desk.work.session, "--prove")
-    assert out.endswith("  proof   no proof: 'claude' is not installed here\n")
+    assert out.endswith("  proof   no proof: 'claude' is not installed\n")
     told = desk.told("clone", desk.work.session, "--prove")
     assert told["proof"]["state"] == "not installed"
     monkeypatch.setenv("PLAIT_CLAUDE", "/bin/false")

@@ -185,10 +185,10 @@ def test_losses_of_foreign_formats_are_listed(
     for format_, name in (("atif", "ATIF"), ("toolpath", "Toolpath")):
         for where in ("-", tmp_path / format_):
             _, out, err = ran(capfd, SESSION, "--root", root, "-f", format_, "-o", where)
-            assert f"not in {name}: 1 note of Claude Code" in err.replace("\n", " ")
+            assert f"not in {name}: 1 note by Claude Code" in err.replace("\n", " ")
             assert "not held by" not in out
     again = ran(capfd, SESSION, "--root", root, "-f", "atif", "-o", tmp_path / "atif")[2]
-    assert "not in ATIF: 1 note of Claude Code" in again.replace("\n", " ")
+    assert "not in ATIF: 1 note by Claude Code" in again.replace("\n", " ")
     assert "not held by" not in ran(capfd, SESSION, "--root", root, "-o", "-")[2]
     assert json.loads(ran(capfd, SESSION, "--root", root, "--turn", "2", "-f", "atif")[1])["steps"]
 

@@ -268,7 +268,7 @@ def test_context_shows_what_claude_will_see(capfd: pytest.CaptureFixture[str], w
     2  assistant  Thanks.                                                                   text
 
     2 messages, from 4 records, 14k tokens after the last answer
-    the next prompt sends 14k tokens: $0.0029 from a warm cache, $0.07 cold
+    the next prompt sends 14k tokens: $0.0029 if still cached, $0.07 if not
     cache expired at 2026-11-02 09:06
 
     left out: 12 records

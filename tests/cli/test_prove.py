@@ -64,7 +64,7 @@ def test_matching_request_proves_the_edit(session: Session, tmp_path: Path) -> N
     )
     assert proof.is_good
     assert format_proof(proof) == (
-        "fake-cli/9.9 resumes it and sends the 4 messages that `plait context` shows"
+        "fake-cli/9.9 resumes it and sends the same 4 messages as `plait context` shows"
     )
 
 
@@ -86,7 +86,7 @@ def test_first_difference_is_shown(
 ) -> None:
     proof = prove_session(session, fake(tmp_path, more))
     assert (proof.is_equal, proof.is_good, proof.difference) == (False, False, difference)
-    assert format_proof(proof).endswith(f"what `plait context` shows: {difference}")
+    assert format_proof(proof).endswith(f"`plait context` shows: {difference}")
 
 
 def test_refusal_of_the_client_is_quoted(session: Session, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_missing_client_is_reported(
     monkeypatch.setenv("PATH", str(tmp_path))
     proof = prove_session(session, named)
     assert (proof.state, proof.is_good) == ("not installed", True)
-    assert format_proof(proof) == "no proof: 'claude' is not installed here"
+    assert format_proof(proof) == "no proof: 'claude' is not installed"
 
 
 def test_unstartable_client_is_reported(session: Session, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_resume_prints_the_command_on_one_line(
     lines = out(capfd, "resume", "search box", "--root", config).splitlines()
     assert lines[0] == "A search box"
     assert lines[-4:] == [
-        "the next prompt sends 14k tokens: $0.0029 from a warm cache, $0.07 cold",
+        "the next prompt sends 14k tokens: $0.0029 if still cached, $0.07 if not",
         "cache expired at 2026-11-02 09:05",
         "",
         f"cd {shop} && CLAUDE_CONFIG_DIR={config} claude --resume {SESSION}",

@@ -475,7 +475,7 @@ def test_very_long_lines_are_cut_with_their_size(
     printed = out(capfd, "latest", "--root", tmp_path, "--colour", colour)
     words = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", printed)
     said = " ".join(re.sub("[│▌]", "", words).split())
-    assert said.count("… 100 KB more in this line, `--depth all` shows it") == 2
+    assert said.count("… 100 KB more on this line, `--depth all` shows it") == 2
     assert "more lines" in said
     if colour == "always":
         wide = [line for line in words.splitlines() if len(line) > 40]
@@ -484,7 +484,7 @@ def test_very_long_lines_are_cut_with_their_size(
         assert max(map(len, words.splitlines())) < 1200
     whole = out(capfd, "latest", "--root", tmp_path, "--colour", colour, "--depth", "all")
     assert re.sub(r"[^long]", "", whole).count("long" * 25_000) >= 1
-    assert "more in this line" not in whole
+    assert "more on this line" not in whole
 
 
 @pytest.mark.parametrize("depth", ["prompts", "answers", "agents", "tools", "all"])

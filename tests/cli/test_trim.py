@@ -132,7 +132,7 @@ def test_calls_of_a_tool_are_removed_in_a_new_session(desk: Desk) -> None:
 def test_saving_is_shown_in_tokens_and_percent(desk: Desk) -> None:
     out, _ = desk.said("trim", "latest", "--tool", "Bash", "--dry-run")
     assert "fewer tokens per request" in out
-    assert "the prompt cache expires" in out
+    assert "the prompt cache is lost" in out
     assert "nothing was changed; leave out `--dry-run` to apply the plan" in out
 
 
@@ -209,7 +209,7 @@ def test_next_prompt_is_priced_with_own_prices(
     usual = desk.said(command, "latest")
     monkeypatch.setenv("PLAIT_PRICES", str(path))
     told = desk.said(command, "latest")
-    assert any("from a warm cache" in one for one in usual)
+    assert any("if still cached" in one for one in usual)
     assert told != usual
 
 
@@ -291,7 +291,7 @@ def test_long_path_keeps_its_end(words: str, room: int, shown: str) -> None:
 
 def test_reason_for_nothing_to_compress_is_shown(desk: Desk) -> None:
     out, _ = desk.said("compress", "latest", "--keep-last", "99")
-    assert "nothing to compress: there are no turns before the ones left unchanged" in out
+    assert "nothing to compress: there are no older turns" in out
 
 
 @pytest.fixture

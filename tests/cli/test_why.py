@@ -77,7 +77,7 @@ def test_unknown_tokens_are_reported(capfd: pytest.CaptureFixture[str], root: Pa
     path.write_text("".join(path.read_text().splitlines(keepends=True)[2:6]))
     found = told(capfd, root)
     assert [one["unknown"] for one in found["requests"]] == [found["requests"][0]["new"], 0]
-    assert "65 of the new tokens may have been cached before" in out(capfd, root)
+    assert "65 of the new tokens may already have been cached" in out(capfd, root)
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
     assert "nothing was cached twice, as far as is known" in out(capfd, root)
 
@@ -159,7 +159,7 @@ def test_waste_ranks_avoidable_spending(capfd: pytest.CaptureFixture[str], root:
     assert "Resent after the cache had expired, 1 ×" in found
     assert "resume before the cache expires" in found
     assert "Small questions sent to an expensive model, 3 ×" in found
-    assert "ask small questions of a small model" in found
+    assert "use a smaller model for small questions" in found
     assert f"{SESSION[:8]}  2026-11-02 " in found
     value = json.loads(wasted(capfd, root, "--json"))
     assert [one["kind"] for one in value["findings"]] == ["oversized", "pause", "model"]

@@ -103,7 +103,7 @@ def test_calls_can_be_left_out_entirely(tmp_path: Path) -> None:
 def test_a_single_turn_is_not_compressed(tmp_path: Path) -> None:
     plan = compressed(tmp_path, *three_turns()[:4], keep_last=1)
     assert plan.steps == ()
-    assert plan.notes == ("nothing to compress: there are no turns before the ones left unchanged",)
+    assert plan.notes == ("nothing to compress: there are no older turns",)
 
 
 def test_the_turns_to_keep_must_be_given(tmp_path: Path) -> None:

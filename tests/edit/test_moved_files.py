@@ -86,7 +86,7 @@ def test_a_moved_file_that_was_deleted_is_reported(config: Path) -> None:
 def test_a_file_at_the_old_name_is_set_aside_only_by_force(config: Path) -> None:
     edit = one_moved(config).apply()
     put(old(config), b"theirs")
-    with pytest.raises(Refused, match="its old name is taken"):
+    with pytest.raises(Refused, match="a file with its old name exists"):
         Archive([config]).undo()
     assert old(config).read_bytes() == b"theirs"
     Archive([config]).undo(force=True)

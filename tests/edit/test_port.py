@@ -233,7 +233,7 @@ def other(log: Path) -> None:
     ("change", "said"),
     [
         (grown, "already exists here, with newer messages"),
-        (shortened, "already exists here, and continues in the file"),
+        (shortened, "already exists here, but the package has newer messages"),
         (other, "already exists here and differs"),
     ],
 )

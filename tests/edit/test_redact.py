@@ -193,7 +193,7 @@ def test_a_session_without_secrets_is_unchanged(tmp_path: Path) -> None:
     config = rested(root_with(tmp_path, user(A, cwd=CWD), answer(B, A, cwd=CWD)))
     plan = planned(config, in_place=True)
     assert plan.steps == ()
-    assert "nothing to redact was found" in plan.notes
+    assert "nothing found to redact" in plan.notes
 
 
 @WAYS
@@ -241,7 +241,7 @@ def test_binary_files_are_kept_and_reported(tmp_path: Path) -> None:
     rested(config)
     plan = done(config, in_place=True)
     assert KEY.encode() in picture.read_bytes()
-    assert any("not text: 1 file" in note for note in plan.notes)
+    assert any("not checked: 1 binary file" in note for note in plan.notes)
 
 
 def test_redacted_file_backups_are_noted(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_losses_are_described() -> None:
             RESULTS,
             (result("a", 300), RESULTS[1], result("c", 3)),
             [
-                "Claude will know the results of 2 calls only in part: "
+                "Claude will know only part of the results of 2 calls: "
                 "Bash make check (about 900 tokens) and Odd (about 9 tokens)"
             ],
         ),
@@ -73,7 +73,7 @@ def test_losses_are_described() -> None:
             (THOUGHT, PICTURE, PICTURE, NOTE, WORDS),
             (WORDS,),
             [
-                "Claude will no longer see 1 thought, 2 images or documents and "
+                "Claude will no longer see 1 thinking block, 2 images or documents and "
                 "1 note from Claude Code"
             ],
         ),

@@ -110,7 +110,7 @@ def check_figures(plan: Plan, before: SentLog, after: SentLog, preset: Preset) -
     new = sum(one.weight for one in after.chain if one.record.uuid not in sent_before)
     assert after.weight - new + after.trimmed == whole
     is_short = after.weight > (share + SLACK) * whole
-    assert any("aims to leave" in note for note in plan.notes) == is_short
+    assert any("aims to keep" in note for note in plan.notes) == is_short
     if plan.before.tokens is not None:
         assert plan.after.tokens is not None
         assert plan.after.tokens <= plan.before.tokens
@@ -187,7 +187,7 @@ PICTURES = {
     """,
     "extreme": """
         3 dropped: thinking
-        3 rewritten: the record it named was removed: it now names the nearest one before it
+        3 rewritten: pointed to a removed record: now points to the nearest earlier one
         1 rewritten: outdated read of a file
         2 rewritten: result of Bash
         1 rewritten: result of Edit
@@ -212,7 +212,7 @@ def test_a_preset_leaves_its_share(preset: Preset, share: float, tmp_path: Path)
     before, after = sent(found.before), sent(found.after)
     assert after.weight <= share * before.weight
     assert after.weight > (share - 0.25) * before.weight
-    assert not any("aims to leave" in note for note in found.plan.notes)
+    assert not any("aims to keep" in note for note in found.plan.notes)
 
 
 def test_preset_that_falls_short_says_so(tmp_path: Path) -> None:
@@ -220,9 +220,9 @@ def test_preset_that_falls_short_says_so(tmp_path: Path) -> None:
         tmp_path, 'U1 "what a person says stays"\nA1< "what Claude says too"', preset="light"
     )
     assert not found.plan.steps
-    [note] = [note for note in found.plan.notes if "aims to leave" in note]
+    [note] = [note for note in found.plan.notes if "aims to keep" in note]
     assert note == (
-        "'light' aims to leave 85% of the message tokens; 100% remain, because "
+        "'light' aims to keep 85% of the message tokens; 100% remain, because "
         "prompts, answers and the newest turns are kept"
     )
 

@@ -190,7 +190,7 @@ def test_a_line_that_came_back_is_known_by_an_earlier_commit(home: Scripted) -> 
     file.write_text(merged, encoding="utf-8")
     found = blame(home, file)
     assert told(home, found, script) == ["unknown", "1:1 likely", "unknown"]
-    assert found.lines[2].why == "removed and added again, which no log explains"
+    assert found.lines[2].why == "removed and added again for a reason that no log shows"
     home.commit("with it")
     assert told(home, blame(home, file), script) == ["unknown", "1:1 likely", "unknown"]
 

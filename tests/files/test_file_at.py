@@ -69,7 +69,7 @@ def test_first_read_counts_from_session_start(home: Scripted) -> None:
     script.read(file)
     found = held(home, file, within)
     assert (str(found.text), found.certainty) == (joined(ONE), "likely")
-    assert held(home, file, early).why == "no session saw the file that early"
+    assert held(home, file, early).why == "no session read or changed the file that early"
     assert held(home, file, early).text is None
 
 

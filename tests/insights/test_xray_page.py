@@ -27,8 +27,8 @@ def test_each_request_is_a_linked_column() -> None:
     assert re.findall(r'href="([^"]*)"', drawn) == ["/s/s1#u1", "/s/s1#u2", "/s/s1#u3"]
     assert drawn.count('class="bad"') == 1
     assert "over 3 requests, up to 1.3k tokens, 1 compaction" in drawn
-    assert "Red marks: 1 request paid again for 1.0k or more tokens" in drawn
-    assert "had been in the cache, 5.0k in total (pause)." in drawn
+    assert "Red marks: 1 request with 1.0k or more tokens paid again" in drawn
+    assert "paid again after a cache miss, 5.0k in total (pause)." in drawn
     assert "5.0k paid again: pause" in drawn
     assert "after a compaction" in drawn
 

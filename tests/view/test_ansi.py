@@ -87,7 +87,7 @@ def test_carriage_return_hides_text_only_in_terminal_output() -> None:
 
 def test_very_long_line_shows_the_size_of_the_rest() -> None:
     assert cut_line("a" * 500) == ("a" * 500, "")
-    assert cut_line("a" * 500 + "ö" * 1_450_000) == ("a" * 500, "2.9 MB more in this line")
+    assert cut_line("a" * 500 + "ö" * 1_450_000) == ("a" * 500, "2.9 MB more on this line")
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_dollars_are_shown_on_request() -> None:
             "trim",
             40_000,
             0.0,
-            "60k fewer tokens per request, 60%; saves at once: the cache has expired",
+            "60k fewer tokens per request, 60%; saves from the first request: the cache has expired",
         ),
         (
             "fork",

@@ -137,7 +137,7 @@ def test_rows_work_by_keyboard(at: Served, reader: Reader) -> None:
     expect(page.locator("tr.part")).to_have_count(0)
     page.keyboard.press("?")
     expect(page.locator("dialog.keys")).to_contain_text("show or hide branches and agents")
-    expect(page.locator("dialog.keys")).not_to_contain_text("next, previous prompt")
+    expect(page.locator("dialog.keys")).not_to_contain_text("next / previous prompt")
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
     expect(page).to_have_title(re.compile("Two ways to the harbour"))

@@ -58,7 +58,7 @@ def test_unknown_targets_are_refused(desk: EditDesk, tmp_path: Path) -> None:
     assert desk.send(STAR, {"session": "nobody"}, **MEANT)[0] == 404
     assert desk.send(PIN, {"session": "nobody", "uuid": "x"}, **MEANT)[0] == 404
     status, told = desk.send(PIN, {"session": desk.name, "uuid": "nothing"}, **MEANT)
-    assert (status, told["error"]) == (400, "no turn starts with 'nothing'")
+    assert (status, told["error"]) == (400, "no turn starts with the message 'nothing'")
     assert not (tmp_path / "stars.json").exists()
 
 

@@ -97,9 +97,9 @@ def test_each_response_shows_its_cause(at: Served) -> None:
 
 def test_copied_response_says_where_it_is_counted(at: Served) -> None:
     pages = [settled(at, f"/s/{name}/usage") for name in (EARLY, COPY)]
-    copies = ["4 responses are also in other sessions and counted there" in one for one in pages]
+    copies = ["4 responses also occur in other sessions and are counted there" in one for one in pages]
     assert sorted(copies) == [False, True]
-    assert "Nothing was paid again" in pages[copies.index(True)]
+    assert "No cache misses" in pages[copies.index(True)]
     assert "pause of 10 min" in pages[copies.index(False)]
 
 
@@ -110,19 +110,17 @@ def test_causes_appear_only_after_counting() -> None:
     assert "Nothing" not in drawn
 
 
-@pytest.mark.parametrize(
-    ("again", "words"), [(0, "again, as far as is known."), (9, "9 of the new")]
-)
+@pytest.mark.parametrize(("again", "words"), [(0, "misses found."), (9, "9 of the new")])
 def test_unknown_causes_are_reported(again: int, words: str) -> None:
     causes: dict[MissCause, CauseSum] = {"pause": CauseSum(1, again)} if again else {}
     totals = WhyTotals(requests=2, new=99, again=again, unknown=9, causes=causes)
     drawn = render_paid_again(SessionHeader(name="s", title="s"), PaidRequests(totals=totals), 2)
-    assert "<p>9 of the new tokens may have been cached before:" in drawn
+    assert "<p>9 of the new tokens may already have been cached:" in drawn
     assert words in drawn
     known = render_paid_again(
         SessionHeader(name="s", title="s"), PaidRequests(totals=WhyTotals()), 0
     )
-    assert "<p>Nothing was paid again.</p>" in known
+    assert "<p>No cache misses.</p>" in known
 
 
 def test_home_shows_potential_savings_of_this_week(at: Served, root: Path, tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def test_export_is_redacted_by_default(at: Served, reader: Reader) -> None:
     page.keyboard.press("x")
     page.get_by_role("radio", name="Markdown").check()
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Download, redacted").click()
+        page.get_by_role("button", name="Download redacted").click()
     text = Path(waiting.value.path()).read_text()
     assert "The mole it is." in text
     assert "/home/dev" not in text

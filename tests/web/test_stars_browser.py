@@ -137,7 +137,7 @@ def test_pin_of_a_missing_turn_says_so(
     at.library.refresh()
     page = reader(at, "/")
     rows = page.locator("section.pinned li")
-    expect(rows.nth(0)).to_contain_text("Its session is not under these roots")
+    expect(rows.nth(0)).to_contain_text("Session not in the served folders")
     expect(rows.nth(1)).to_contain_text("Gone: the turn is no longer in its session")
     expect(rows.locator(".naming a")).to_have_count(0)
     rows.nth(0).get_by_role("button").click()

@@ -140,11 +140,13 @@ class Archive(SessionLibrary):
 
     def render_markdown(self, opened: "OpenSession", line: str, depth: "Depth") -> str:
         """Return a conversation as a transcript, from the session's first turn to its end."""
-        family = transcripts.Family(opened, str, transcripts.Names())
-        name = family.targets.get(line)
-        if name is None:  # a session without a message
+        # kept with the session: the next conversation needs the same names and paths
+        family: transcripts.Family = vars(opened).setdefault(
+            "family", transcripts.Family(opened, str, transcripts.Names())
+        )
+        transcript = family.find_transcript(line)
+        if transcript is None:  # a session without a message
             return ""
-        transcript = family.find_transcript(name)
         return markdown.join_blocks(
             markdown.iter_markdown(transcript, passages.RenderOptions(depth=depth))
         )

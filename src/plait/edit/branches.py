@@ -94,7 +94,7 @@ def select_branch_at(
     if is_before:
         way = walk_up(loaded, number)
         if len(way) < 2:
-            raise UserError("nothing comes before it; start a new session instead")
+            raise UserError("it is the first message; start a new session instead")
         return _collect_branch(log, loaded, way[-2])
     return _collect_branch(log, loaded, _end_of_response(loaded, number))
 
@@ -360,8 +360,8 @@ def plan_fork(
     notes: list[str] = []
     if branch.gap:
         notes.append(
-            f"Claude Code will send only what follows line {branch.gap} of the source: the parent "
-            f"of that line is missing (`plait repair {plan.source.id[:8]}` finds one)"
+            f"Claude Code will send only what follows line {branch.gap} of the source, because the "
+            f"parent of that line is missing (`plait repair {plan.source.id[:8]}` can fix it)"
         )
     is_before_compaction = any(
         is_boundary(record) and record.line not in branch.lines for record in log.records
@@ -424,9 +424,9 @@ def plan_branch_copy(
 
 
 GRAFTED = "from the other session"
-NO_BACKUPS = "files cannot be restored to that point: their backups are not copied"
+NO_BACKUPS = "files cannot be rewound to that point: their backups are not copied"
 BACKUPS = frozenset({"file-history-snapshot", "file-history-delta"})
-ABANDONED = "it has the same answers on an abandoned branch"
+ABANDONED = "the session has the same answers on an abandoned branch"
 
 
 @dataclass(frozen=True, slots=True)

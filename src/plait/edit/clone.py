@@ -215,10 +215,10 @@ class IdMap:
 
 
 NEW_IDS = "new ids"
-NO_IDS = "it does not mention this session"
+NO_IDS = "session id not mentioned"
 COPIED_AS_IS = "not a record: copied unchanged"
 BLANK, BROKEN = "blank", "no record can be recovered from it"
-CLIENT_READING = "what Claude Code reads from a broken line"
+CLIENT_READING = "the part of a broken line that Claude Code can read"
 SPLIT = "records from a broken line, each on its own line"
 
 Choice: TypeAlias = Callable[[Record], str | None]
@@ -374,7 +374,7 @@ def select_lines(numbers: Container[int], why: str) -> Choice:
     return choice
 
 
-TITLE = "its title"
+TITLE = "the title"
 BOUNDARY = b"compact_boundary"
 
 
@@ -407,7 +407,7 @@ def redirect_copy(plan: Plan, file: Path) -> Plan:
             steps.append(replace(step, path=file))
         elif isinstance(step, Write) and folder in step.path.parents:
             steps.append(replace(step, path=new_folder / step.path.relative_to(folder)))
-    note = f"`claude --resume` finds it only as '{plan.path}'"
+    note = f"`claude --resume` finds the session only at '{plan.path}'"
     return replace(plan, path=file, steps=tuple(steps), notes=(*plan.notes, note))
 
 

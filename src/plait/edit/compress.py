@@ -349,9 +349,9 @@ GONE = "answers, calls and results of older turns: replaced by a summary"
 WITH_ANSWER = "progress, notices and agents of a removed answer"
 SUMMED = "the summary of a turn's answers"
 OPENED = "the compaction and its message"
-LINKED = "it follows the summary of what it followed"
-MOVED = "it comes after the new compaction"
-WORDS = "a user message without the result that was removed"
+LINKED = "now follows the summary of the removed messages"
+MOVED = "moved behind the new compaction"
+WORDS = "a user message without its removed tool result"
 RELEASED = "messages that an earlier compaction preserved now follow the new one"
 SUMMARY = "a note that says what was compressed"
 TITLE_WINDOW = 65_536
@@ -584,14 +584,18 @@ def _add_summary_line(draft: Draft, order: CompressedOrder, text: CompactionText
             draft.drop(line, STRAY)
 
 
-UNTOUCHED = "newer turns, and what is never sent"
+UNTOUCHED = "newer turns and records that are never sent"
 NOTHING = "nothing to compress"
 NOT_RESUMED = f"{NOTHING}: nothing in this session can be resumed"
+ATTACHED = (
+    "file, skill or note attached to a prompt",
+    "files, skills and notes attached to prompts",
+)
 ONLY_CALLS = "(Only tool calls, no text.)"
 CALLED = "Tool calls of this turn, without their results:"
-SPENT = "the prompt cache expires: the next prompt writes the remaining context to it again"
+SPENT = "the prompt cache is lost: the next prompt writes the remaining context to it again"
 UNCOUNTED = "the cost of the removed answers is no longer counted"
-NO_HELP = "no gain: the summaries would be about as long as these turns"
+NO_HELP = "no savings: the summaries would be about as long as these turns"
 
 
 def plan_compress(
@@ -649,7 +653,7 @@ def plan_compress(
     )
     if order is None:
         if not band.turns:
-            why = f"{NOTHING}: there are no turns before the ones left unchanged"
+            why = f"{NOTHING}: there are no older turns"
         else:
             why = f"{NOTHING}: the older turns are already compressed, or have only prompts"
         return plan_nothing("compress", subject, stamp, before, untouched=NOTHING, why=why)
@@ -679,8 +683,8 @@ def plan_compress(
         notes.append(f"Claude will no longer know the results of {format_count(made, 'tool call')}")
     messages = [item for item in items if isinstance(item, UserMessage)]
     if files := sum(message.kind in ("document", "skill", "ide") for message in messages):
-        words = "files, skills and notes attached to prompts"
-        notes.append(f"Claude will no longer see {words}: {files}")
+        words = format_count(files, *ATTACHED)
+        notes.append(f"Claude will no longer see {words}")
     notes += [] if is_smaller else [NO_HELP]
     notes.append(SPENT)
     if plan.is_in_place:

@@ -603,8 +603,8 @@ def remove_mentions(record: Record, calls: Set[str]) -> bytes | None:
     return record.raw
 
 
-USAGE_MOVED = "takes over the usage of its response from a removed line"
-END_MOVED = "takes over the stop reason of its response from a removed line"
+USAGE_MOVED = "now has the usage figures of a removed line of its response"
+END_MOVED = "now has the stop reason of a removed line of its response"
 
 
 def keep_response_ends(draft: Draft) -> None:
@@ -793,8 +793,8 @@ def _may_change(record: Record, cut: Cut, place: int, pairs: CallPairs) -> bool:
     return record.is_meta or is_machine_text(text)
 
 
-WITH_CALL = "removed together with its call"
-UNLISTED = "lists calls without the removed ones"
+WITH_CALL = "removed with its call"
+UNLISTED = "no longer lists the removed calls"
 REMOVED = "[{kind} removed]"
 """Replacement for a prompt that was only an image."""
 VIEW = "toolUseResult"

@@ -471,7 +471,7 @@ def plan_nothing(
     )
 
 
-NOTED = "notes how many tokens were removed"
+NOTED = "records how many tokens were removed"
 
 
 def weigh_chain(records: Iterable[Record], size: int) -> dict[int, int]:

@@ -661,7 +661,7 @@ class JournalEntry:
                     return (
                         None
                         if there.inode == moved.inode
-                        else "cannot be moved back: its old name is taken"
+                        else "cannot be moved back: a file with its old name exists"
                     )
                 return None if moved.is_same_as(step.before) else "has changed since the edit"
 

@@ -29,9 +29,9 @@ from plait.record import Record
 from plait.record.codec import as_mapping
 from plait.record.types import FileHistoryDelta, FileHistorySnapshot
 
-MOVED = "the record it named was removed: it now names the nearest one before it"
-UNLISTED = "removed messages are dropped from the list of preserved messages"
-NOWHERE = "everything it names was removed"
+MOVED = "pointed to a removed record: now points to the nearest earlier one"
+UNLISTED = "the list of preserved messages no longer contains the removed ones"
+NOWHERE = "pointed only to removed records"
 BACKUPS = (FileHistorySnapshot, FileHistoryDelta)
 
 
@@ -210,8 +210,8 @@ def list_ancestors(
     return list(found)
 
 
-POINTED = "where the session continues: its last record is removed, and another branch ends later"
-ON_THE_WAY = "attached to the message sent before it, so that both are sent"
+POINTED = "where the session continues: its last record was removed, and another branch ends later"
+ON_THE_WAY = "attached to the previous message, so that both are sent"
 ROUNDS = 3
 
 

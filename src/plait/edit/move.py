@@ -224,7 +224,7 @@ def strip_separator(path: str) -> str:
 
 
 INDEX = "sessions-index.json"
-DIRECTORY, OTHERWISE = "its directory", "it does not mention the directory"
+DIRECTORY, OTHERWISE = "the directory", "directory not mentioned"
 MOST_NAMED = 3
 
 
@@ -307,10 +307,10 @@ def plan_move(
     if within:
         listed = ", ".join(f"'{item.old}'" for item in within[:MOST_NAMED])
         others = f" and {len(within) - MOST_NAMED} more" if len(within) > MOST_NAMED else ""
-        session_notes.append(f"also moves the directories in it: {listed}{others}")
-    session_notes.append("the directory itself is not moved: move the files on disk yourself")
+        session_notes.append(f"also moves its subdirectories: {listed}{others}")
+    session_notes.append("only the sessions are moved: move the directory itself yourself")
     if not with_texts:
-        session_notes.append("messages keep the old paths: `--texts` rewrites them too")
+        session_notes.append("paths in messages are unchanged: `--texts` rewrites them too")
     if any(folder.target != folder.folder and (folder.target / INDEX).exists() for folder in found):
         session_notes.append(
             f"the '{INDEX}' in the new folder is kept: Claude Code continues with it"

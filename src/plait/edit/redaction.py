@@ -67,7 +67,7 @@ TRACKED = "trackedFileBackups"
 OF_PLACES = frozenset({"worktree-state", "file-history-snapshot", "file-history-delta"})
 """Lines that have such fields besides their own directory."""
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})
-THOUGHT = "a thinking block was left out: it contained sensitive text and is signed"
+THOUGHT = "a signed thinking block with sensitive text was removed"
 OF_ANSWERS = frozenset({"message", "requestId", "apiError", "error", "isApiErrorMessage"})
 SECRET = "‹secret "
 DIRECTORY, NOWHERE = b'"cwd":', b'"cwd":""'
@@ -263,8 +263,8 @@ REDACTED = "contained sensitive text"
 NOTHING = "nothing to redact"
 STAYS = "the working directory is kept, so that Claude Code can find and resume the session"
 KEPT = (
-    "the journal keeps the original: `plait undo ID --forget` deletes it for good",
-    "the search index forgets the original text at its next update",
+    "the journal keeps the original: `plait undo ID --forget` deletes it permanently",
+    "the search index drops the original text at its next update",
 )
 LEAD, BACKUPS = 24, "file-history"
 NOUNS = {
@@ -379,7 +379,7 @@ def plan_redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
     if earlier:
         count = format_count(earlier, "earlier edit")
         notes.append(
-            f"the journal also keeps parts of it from {count}: `plait undo --list` lists them"
+            f"the journal also keeps parts of the original from {count}: see `plait undo --list`"
         )
     if files := len(steps) - bool(changed):
         notes.insert(0, f"also changes {format_count(files, 'file')} next to its log")
@@ -491,20 +491,22 @@ def _build_notes(cleaner: SessionRedactor, side_files: Iterable[SideFile]) -> li
     words = [
         format_count(count, *NOUNS.get(kind, (kind, f"{kind}s"))) for kind, count in found.items()
     ]
-    notes = [f"redacted: {', '.join(words)}" if words else "nothing to redact was found", STAYS]
+    notes = [f"redacted: {', '.join(words)}" if words else "nothing found to redact", STAYS]
     if any(
         BACKUPS in side_file.source.parts
         and (cleaner.redact_file(side_file.source) != read_small(side_file.source))
         for side_file in side_files
     ):
-        notes.append("file backups are redacted too: rewinding files would write the placeholders")
+        notes.append(
+            "file backups are redacted too: rewinding files would restore the placeholders"
+        )
     if cleaner.thoughts:
-        notes.append("thinking blocks with sensitive text are left out, because they are signed")
+        notes.append("thinking blocks with sensitive text are removed, because they are signed")
     binary = [
         side_file.source
         for side_file in side_files
         if not side_file.is_log and not is_text(read_small(side_file.source) or b"")
     ]
     if binary:
-        notes.append(f"not checked, because they are not text: {format_count(len(binary), 'file')}")
+        notes.append(f"not checked: {format_count(len(binary), 'binary file')}")
     return notes

@@ -23,7 +23,7 @@ MOST_ROUNDS = 10
 def plan_rename(subject: Subject, title: str) -> Plan:
     """Return the plan that gives a session a title."""
     plan = plan_line(
-        subject, "rename", new.make_title_line(subject.id, check_title(title)), "its title"
+        subject, "rename", new.make_title_line(subject.id, check_title(title)), "the title"
     )
     side_title = subject.log.folder / TITLE_FILE
     was, data = read_file_stamp(side_title), read_small(side_title)
@@ -63,7 +63,7 @@ def plan_tag(subject: Subject, word: str | None) -> Plan:
     kept = kept.strip()
     if not kept:
         raise UserError("the tag is empty", "leave it out to remove the tag")
-    return plan_line(subject, "tag", new.make_tag_line(subject.id, kept), "its tag")
+    return plan_line(subject, "tag", new.make_tag_line(subject.id, kept), "the tag")
 
 
 def plan_line(subject: Subject, operation: Operation, line: bytes, why: str) -> Plan:

@@ -189,7 +189,7 @@ def format_saving(report: EditReport) -> str | None:
     if report.break_even_turns is None:
         pays = ""
     elif report.break_even_turns <= 0:
-        pays = "saves at once: the cache has expired"
+        pays = "saves from the first request: the cache has expired"
     else:
         count = (
             f"{report.break_even_turns:.1f}"
@@ -443,7 +443,7 @@ class Outcome:
         if not self.report.violations:
             return None
         reasons = format_violations(self.report)
-        hint = f"`plait repair {self.report.source[:8]} --check` shows what was wrong before"
+        hint = f"`plait repair {self.report.source[:8]} --check` shows the earlier problems"
         return Refused(f"refusing to {self.report.operation}: {reasons}", hint)
 
     def to_json(self) -> dict[str, Any]:
@@ -459,7 +459,7 @@ class Outcome:
 def format_proof(proof: "Proof") -> str:
     """Describe in one sentence how a client resumed a session."""
     if proof.state == "not installed":
-        reason = f"cannot be started: {proof.output}" if proof.output else "is not installed here"
+        reason = f"cannot be started: {proof.output}" if proof.output else "is not installed"
         return f"no proof: 'claude' {reason}"
     client = UNSAFE.sub("\ufffd", (proof.client or "claude").partition(" ")[0])
     if proof.state == "not resumed":
@@ -467,8 +467,10 @@ def format_proof(proof: "Proof") -> str:
         message = UNSAFE.sub("\ufffd", proof.output or "no message")
         return f"{client} does not resume it{agreed}: {message}"
     if proof.is_equal is None:
-        return f"{client} resumes it, and asks for a summary first: it is too long to continue"
+        return (
+            f"{client} resumes it but asks to compact it first, because it is too long to continue"
+        )
     sent = format_count(proof.messages, "message")
     if proof.is_equal:
-        return f"{client} resumes it and sends the {sent} that `plait context` shows"
-    return f"{client} resumes it, but not with what `plait context` shows: {proof.difference}"
+        return f"{client} resumes it and sends the same {sent} as `plait context` shows"
+    return f"{client} resumes it, but sends something else than `plait context` shows: {proof.difference}"

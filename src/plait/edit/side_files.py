@@ -18,6 +18,7 @@ from plait.line.discovery import AGENT_PREFIX, LOG_SUFFIX, SUBAGENTS
 from plait.record import Record
 from plait.record.reader import read_if_exists
 from plait.record.side_files import read_agent_meta
+from plait.view.formats import format_count
 
 OUTPUTS = "tool-results"
 JSON = ".json"
@@ -136,7 +137,11 @@ def plan_delete(subject: Subject) -> Plan:
     ]
     side_files = [(path, was) for path, was in found if was is not None]
     gone = ((subject.log.path, stamp), *side_files)
-    notes = (f"also removes {len(side_files)} files next to its log",) if side_files else ()
+    notes = (
+        (f"also removes {format_count(len(side_files), 'file')} next to its log",)
+        if side_files
+        else ()
+    )
     return Plan(
         operation="delete",
         source=subject,

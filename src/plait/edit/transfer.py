@@ -133,20 +133,24 @@ def plan_pack(path: Path, load: PackSource, redactor: "Redactor | None" = None) 
     changed = 0
     notes: list[str] = []
     if cleaner is None:
-        notes.append("nothing is redacted: anyone who has the file can read everything")
+        notes.append("not redacted: anyone who has the file can read everything in it")
     else:
         for subject in load.subjects:
             lines = iter_lines(subject.log.path)
             changed += sum(cleaner.redact_line(line) != line.data for line in lines)
         values = cleaner.redactor.report.found.values()
         secrets = sum(value.kind == "secret" for value in values)
-        notes.append(f"redacted: {format_count(len(values), 'value')}, {secrets} of them secret")
+        notes.append(
+            f"redacted: {format_count(len(values), 'value')}, including {format_count(secrets, 'secret')}"
+        )
         others = [path for name, path in files.items() if not _is_log(name)]
         binary = [path for path in others if not is_text(read_small(path) or b"")]
         if binary:
             notes.append(f"not checked: {format_count(len(binary), 'binary file')}")
     if odd:
-        notes.append(f"left out, because some systems do not allow such names: {len(odd)} files")
+        notes.append(
+            f"left out: {format_count(len(odd), 'file')} with names that some systems do not allow"
+        )
 
     def redact(text: str | None) -> str | None:
         return cleaner.redactor.text(text) if cleaner and text else text
@@ -230,7 +234,7 @@ MEMORY = "memory"
 Relation: TypeAlias = Literal["equal", "shorter", "longer", "other"]
 """How an existing session relates to the incoming one."""
 RELATION_WORDS: dict[Relation, str] = {
-    "shorter": "already exists here, and continues in the file: delete it here first to unpack it",
+    "shorter": "already exists here, but the package has newer messages: delete it here first to unpack it",
     "longer": "already exists here, with newer messages",
     "other": "already exists here and differs",
 }
@@ -265,7 +269,7 @@ def plan_unpack(file: Path, config: Path, directory: str, known: Mapping[str, Pa
     new = sum(isinstance(step, Write) for step in steps)
     notes.append(f"{format_count(new, 'new file')}, {found.equal:,} already here")
     if any(MEMORY in step.path.parts for step in steps):
-        notes.append("includes Claude's memory of the project: read it before you continue")
+        notes.append("includes Claude's memory of the project: review it before you continue")
     if about.get("redacted"):
         notes.append("sensitive data was removed before packing")
     return Plan(

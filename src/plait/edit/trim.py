@@ -770,7 +770,7 @@ NAMED = 2
 LONGEST = 48
 """Characters of what a call was about."""
 NOUNS = {
-    "thoughts": ("thought", "thoughts"),
+    "thoughts": ("thinking block", "thinking blocks"),
     "pictures": ("image or document", "images or documents"),
     "notes": ("note from Claude Code", "notes from Claude Code"),
 }
@@ -800,7 +800,7 @@ def describe_losses(before: Context, after: Context) -> Iterator[str]:
     if gone:
         yield f"Claude will no longer know {_format_result_count(gone)}: {_format_largest(gone, was.calls)}"
     if less:
-        yield f"Claude will know {_format_result_count(less)} only in part: {_format_largest(less, was.calls)}"
+        yield f"Claude will know only part of {_format_result_count(less)}: {_format_largest(less, was.calls)}"
     parts = [
         f"{count} {NOUNS[kind][count != 1]}"
         for kind in NOUNS
@@ -861,9 +861,11 @@ def _format_list(parts: Iterable[str]) -> str:
 
 NOTHING = "nothing to trim"
 UNTOUCHED = "not selected"
-CACHE = "the prompt cache expires: what remains is written to it again"
-SPARED = "prompts stay, and signed blocks are not shortened"
-USAGE = "`usage` shows what was sent then; it no longer matches the contents"
+CACHE = "the prompt cache is lost: the next prompt writes the remaining context to it again"
+SPARED = "prompts are kept, and signed blocks cannot be shortened"
+USAGE = (
+    "the usage figures in the log are from the original requests and no longer match the contents"
+)
 
 
 SelectCuts = Callable[[Sequence[Record], int], Iterable[Cut]]
@@ -899,7 +901,7 @@ def plan_trim(
         return plan
     name = preset.name if isinstance(preset, CustomPreset) else preset
     note = (
-        f"'{name}' aims to leave {rule.share:.0%} of the message tokens; "
+        f"'{name}' aims to keep {rule.share:.0%} of the message tokens; "
         f"{log.weight / total:.0%} remain, because prompts, answers and the newest turns are kept"
     )
     return replace(plan, notes=(*plan.notes, note))
@@ -927,7 +929,7 @@ def plan_cuts(
     # Raise if the client resumes the session but would not resume the result.
     why_not = find_refusal(draft.records, draft.size) if sent.resumes else None
     if why_not:
-        raise UserError(f"refusing to trim: Claude Code could not resume what is left ({why_not})")
+        raise UserError(f"refusing to trim: Claude Code could not resume the result ({why_not})")
     note_removed_tokens(draft, weights)
     plan = plan_draft(
         "trim",
@@ -943,7 +945,7 @@ def plan_cuts(
     )
     left = build_context(draft.records, size=draft.size)
     count = len(gone.spared)
-    spared = f"{count:,} {'cut is' if count == 1 else 'cuts are'} not made: {SPARED}"
+    spared = f"{count:,} {'cut was' if count == 1 else 'cuts were'} skipped: {SPARED}"
     plan = replace(
         plan,
         notes=(*describe_losses(sent, left), CACHE, USAGE, *([spared] if gone.spared else ())),

@@ -323,7 +323,7 @@ LEFT_OUT_WORDS: dict[str, tuple[str, str | None]] = {
     "answered": ("result", None),
     "shown": ("block of another kind", "blocks of another kind"),
     "compacted": ("compaction", None),
-    "noted": ("note of Claude Code", "notes of Claude Code"),
+    "noted": ("note by Claude Code", "notes by Claude Code"),
     AGAIN: ("block that was written twice", "blocks that were written twice"),
     FOLDED: ("item outside the reading order", "items outside the reading order"),
     "wordless": ("thinking block without text", "thinking blocks without text"),

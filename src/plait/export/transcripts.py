@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import PurePath
 from typing import TypeAlias
 
@@ -263,12 +264,15 @@ class Family:
         for number, path in self.chosen_paths:
             yield self.transcript(number, path)
 
-    def find_transcript(self, name: str) -> Transcript:
-        """Return the transcript of a name, without making the others."""
+    def find_transcript(self, line: str) -> Transcript | None:
+        """Return the transcript that contains the end of a conversation, without making the others."""
+        if line in self.agents:
+            return self.agent_transcript(line)
+        name = self.targets.get(line)
         for number, path in self.chosen_paths:
             if self.transcript_names[number] == name:
                 return self.transcript(number, path)
-        return next(found for found in self.agent_transcripts() if found.name == name)
+        return None
 
     def transcript(self, number: int, path: Path) -> Transcript:
         """Return one path as a transcript."""
@@ -287,24 +291,28 @@ class Family:
 
     def agent_transcripts(self) -> Iterator[Transcript]:
         """Yield the agents as transcripts of their own."""
-        for name in self.agents:
-            agent = self.by_line[name]
-            yield Transcript(
-                name=self.targets[name],
-                heading=Heading(
-                    session=agent.session,
-                    started=agent.started,
-                    ended=agent.ended,
-                    turns=len(agent.turns),
-                    totals=sum_conversations([agent], self.pricing),
-                    directory=self.places[agent.session].directory,
-                ),
-                conversation=agent,
-                by_line=self.by_line,
-                names=self.targets,
-                path_lines=frozenset({name}),
-                agent=name,
-            )
+        return map(self.agent_transcript, self.agents)
+
+    def agent_transcript(self, name: str) -> Transcript:
+        """Return one agent as a transcript."""
+        agent = self.by_line[name]
+        heading = Heading(
+            session=agent.session,
+            started=agent.started,
+            ended=agent.ended,
+            turns=len(agent.turns),
+            totals=sum_conversations([agent], self.pricing),
+            directory=self.places[agent.session].directory,
+        )
+        return Transcript(
+            name=self.targets[name],
+            heading=heading,
+            conversation=agent,
+            by_line=self.by_line,
+            names=self.targets,
+            path_lines=frozenset({name}),
+            agent=name,
+        )
 
     def _name(self, path: Path) -> str:
         number = f"_path{path.path}" if path.of > 1 else ""
@@ -396,14 +404,17 @@ def render_session_markdown(opened: OpenSession, line: str, prices: Pricing) -> 
     """Return a path through a session as an export of it alone would have it, not redacted."""
     is_main = line == opened.conversations.main
     family = Family(opened, str, Names(), prices, is_active_only=is_main)
-    name = family.targets.get(line)
-    own = next((transcript for transcript in _transcripts(family) if transcript.name == name), None)
+    own = family.find_transcript(line)
     return join_blocks(iter_markdown(own, RenderOptions(), set())) if own else None
 
 
 def render_turn_markdown(opened: OpenSession, uuid: str) -> str | None:
     """Return the turn of a record as an export of this turn alone would have it."""
-    for transcript in _transcripts(Family(opened, str, Names())):
+    family = Family(opened, str, Names())
+    main = family.targets.get(opened.conversations.main)
+    # the active branch first, agents last
+    transcripts = sorted(family.transcripts(), key=lambda transcript: transcript.name != main)
+    for transcript in chain(transcripts, family.agent_transcripts()):
         conversation = transcript.conversation
         turns = tuple(
             turn for turn in conversation.turns if turn.opener and turn.opener.uuid == uuid
@@ -412,16 +423,6 @@ def render_turn_markdown(opened: OpenSession, uuid: str) -> str | None:
             part = replace(transcript, conversation=replace(conversation, turns=turns), unnamed=())
             return join_blocks(iter_turns_markdown(part, RenderOptions()))
     return None
-
-
-def _transcripts(family: Family) -> list[Transcript]:
-    """Return all transcripts: the line that continues first, agents last."""
-    found = list(family.transcripts())
-    main = family.targets.get(family.opened.conversations.main)
-    return [
-        *sorted(found, key=lambda transcript: transcript.name != main),
-        *family.agent_transcripts(),
-    ]
 
 
 def read_full_output(opened: OpenSession, call: str) -> str | None:

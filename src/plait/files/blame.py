@@ -49,9 +49,9 @@ REASONS: Mapping[WhyUnknown, str] = {
     "": "",
     "before": "written before the first known session",
     "between": "written by hand or by a command between sessions",
-    "several": "written more than once: either may be the author",
-    "moved": "moved by a turn: that turn or the first author may count",
-    "again": "removed and added again, which no log explains",
+    "several": "written more than once: any of these turns may be the author",
+    "moved": "moved by a turn: the author is that turn or the first one that wrote it",
+    "again": "removed and added again for a reason that no log shows",
     "earlier": "committed to Git before it was written",
     "unread": "the content is not in any log",
 }

@@ -549,7 +549,7 @@ def find_file_at(story: FileStory, moment: str, begun: str = "") -> FileAt:
         text = story.text_of(first) if first and first.is_foreign else None
         is_known = text is not None and text.is_whole
         if first is None or not is_known or (first.is_there and begun > moment):
-            return FileAt(path=story.path, why="no session saw the file that early")
+            return FileAt(path=story.path, why="no session read or changed the file that early")
         return FileAt(
             path=story.path,
             text=text if first.is_there else None,

@@ -518,12 +518,12 @@ HABIT_WORDS: dict[HabitKind, HabitWords] = {
     "pause": HabitWords(
         "You resume after the cache has expired",
         "5 times or more",
-        "continue sooner, or trim the session before you resume it",
+        "continue before the cache expires, or trim the session before you resume it",
     ),
     "retry": HabitWords(
         "Failed calls are retried unchanged",
         "5 times or more",
-        "say what to try instead",
+        "tell Claude what to try instead",
     ),
     "reread": HabitWords(
         "Files are re-read while still in context",
@@ -538,17 +538,17 @@ HABIT_WORDS: dict[HabitKind, HabitWords] = {
     "oversized": HabitWords(
         "Small questions are sent to an expensive model",
         "5 times or more",
-        "ask a small model, in a separate session",
+        "use a smaller model in a separate session",
     ),
     "rejects": HabitWords(
         "You often reject {subject}",
         "5 calls or more, and 10% of all",
-        "say in CLAUDE.md or in a permission rule what you do not want",
+        "state in CLAUDE.md or in a permission rule what Claude should not do",
     ),
     "fails": HabitWords(
         "{subject} often fails",
         "10 calls or more, and 20% of all",
-        "look for what the failures have in common; a line in CLAUDE.md often helps",
+        "find out what the failures have in common; a line in CLAUDE.md often helps",
     ),
     "interrupts": HabitWords(
         "You often interrupt Claude",
@@ -573,7 +573,7 @@ HABIT_WORDS: dict[HabitKind, HabitWords] = {
     "dear model": HabitWords(
         "{subject} takes a larger share of cost than of responses",
         "30% of the cost or more, and twice its share of responses",
-        "ask simpler questions of another model",
+        "use another model for simpler questions",
     ),
     "compacts": HabitWords(
         "Sessions are compacted repeatedly",

@@ -76,11 +76,11 @@ WASTE_TITLES: dict[WasteKind, str] = {
     "model": "Resent to another model",
     "changed": "Resent after settings changed",
     "rewind": "Resent after a rewind",
-    "unexplained": "Resent for no logged reason",
+    "unexplained": "Resent for an unknown reason",
     "reread": "Files re-read while still in context",
     "giant": "Large outputs kept in context",
     "unused": "Large outputs never used again",
-    "startup": "Agents whose first request cost more than their answers",
+    "startup": "Agents that cost more to start than to answer",
     "retry": "Failed calls retried unchanged",
     "abandoned": "Answers on abandoned branches",
     "oversized": "Small questions sent to an expensive model",
@@ -88,18 +88,18 @@ WASTE_TITLES: dict[WasteKind, str] = {
 
 WASTE_TIPS: dict[WasteKind, str] = {
     "pause": "resume before the cache expires, or trim the session before you resume it",
-    "process": "stay in one process: resuming and forking send most of the context anew",
+    "process": "stay in one process: resuming and forking resend most of the context",
     "model": "change the model at the start of a task, or in a fork",
     "changed": "change versions, tools and instructions between sessions, not within one",
-    "rewind": "rewind within minutes: the cache forgets messages that nothing continues",
+    "rewind": "rewind within minutes: the cache drops messages that no request continues",
     "unexplained": "nothing in the log explains it",
     "reread": "ask only for what has changed, or trim stale reads",
-    "giant": "read a part, or filter in the command; `plait trim` cuts what is there",
+    "giant": "read only a part or filter in the command; `plait trim` shortens existing outputs",
     "unused": "search before reading a whole file",
-    "startup": "every agent reads its instructions first: use agents for larger tasks",
-    "retry": "say what to try instead",
+    "startup": "every agent starts by reading its instructions: use agents for larger tasks",
+    "retry": "tell Claude what to try instead",
     "abandoned": "fork or rewind earlier",
-    "oversized": "ask small questions of a small model, in a separate session",
+    "oversized": "use a smaller model for small questions, in a separate session",
 }
 
 
@@ -565,8 +565,8 @@ def format_cause(cause: MissCause, gap_seconds: float | None) -> str:
 def format_unknown(tokens: int) -> str:
     """Return how many new tokens may have been cached before."""
     return (
-        f"{format_tokens(tokens)} of the new tokens may have been cached before: "
-        "the request they follow is not in the log"
+        f"{format_tokens(tokens)} of the new tokens may already have been cached: "
+        "the request before them is not in the log"
     )
 
 

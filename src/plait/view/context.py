@@ -317,7 +317,7 @@ class NextSent(Struct, frozen=True):
         warm, cold = self.cost_usd.warm, self.cost_usd.cold
         if warm is None or cold is None:
             return sent
-        return f"{sent}: {format_money(warm)} from a warm cache, {format_money(cold)} cold"
+        return f"{sent}: {format_money(warm)} if still cached, {format_money(cold)} if not"
 
     def is_warm(self, now: datetime) -> bool:
         """Return whether the cache still holds it."""

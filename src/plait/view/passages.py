@@ -252,6 +252,8 @@ DETACHED_RESULTS: dict[ResultOrigin, str] = {
 """Notes about results shown apart from their calls."""
 
 
+SOURCE_NOTE = "source-note"
+"""The kind of a line of another agent's log that is no message."""
 CONTEXT_LABELS: dict[UserMessageKind, str] = {
     "command": "message sent while it ran",
     "teammate": "summary",
@@ -347,7 +349,9 @@ def format_note(note: ClientNote, times: int = 1) -> str:
         figures = (
             f"{name} {value}" for name, value in body.items() if isinstance(value, int | float)
         )
-        words = note.text or find_first_text(body) or ", ".join(figures)
+        words = note.text
+        if note.kind != SOURCE_NOTE:
+            words = words or find_first_text(body) or ", ".join(figures)
     words = to_single_line(words)
     if note.kind == "gone":
         return words
@@ -374,13 +378,24 @@ def _format_api_error(value: object, times: int) -> str:
 
 
 def format_note_kind(note: ClientNote) -> str:
-    """Return what kind of note it is."""
+    """Return what kind of note it is; of a line from another agent's log, the agent's own kind."""
+    if note.kind == SOURCE_NOTE:
+        return get_note_name(note).replace("_", " ")
     return " ".join(filter(None, (note.kind, note.subtype)))
+
+
+def get_note_name(note: ClientNote) -> str:
+    """Return the most specific name of a note's kind."""
+    if note.kind == SOURCE_NOTE and isinstance(note.value, Mapping):
+        return str(note.value.get("kind") or note.kind)
+    return note.subtype or note.kind
 
 
 def get_note_body(note: ClientNote) -> Mapping[str, object]:
     """Return a note's content without its kind."""
     value = note.value if isinstance(note.value, Mapping) else {"value": note.value}
+    if note.kind == SOURCE_NOTE and isinstance(record := value.get("record"), Mapping):
+        return record
     inner = value.get("attachment" if note.kind == "attachment" else "data")
     body = inner if isinstance(inner, Mapping) else value
     return {name: field for name, field in body.items() if name not in ("type", "subtype")}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from plait.graph.layout import Mark, RowShape
+from plait.graph.model import PREVIEW
 from plait.record import Attachment, Record, System, Thinking, ToolResult, ToolUse
 from plait.record.prompts import is_human_prompt
 from plait.view.formats import format_thousands
@@ -19,6 +20,8 @@ NOTICE = re.compile(r"<summary>([^<]*)")
 TEAMMATE = re.compile(r"<teammate-message[^>]*teammate_id=\"([^\"]*)\"[^>]*>\s*([^<]*)")
 TAG = re.compile(r"</?[a-z][\w-]*(?:\s[^<>]*)?>?")
 LENGTH = 300
+LABEL_LENGTH = PREVIEW - 1
+"""Longer labels may have been cut in the middle of a word."""
 MARK_NOTES: dict[Mark, str] = {
     "leaf": "resumes here",
     "rewind": "after a rewind",

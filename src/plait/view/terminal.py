@@ -80,10 +80,12 @@ from plait.view.passages import (
     get_note_body,
     sort_agents_by_time,
 )
-from plait.view.summaries import to_single_line
+from plait.view.summaries import LABEL_LENGTH, to_single_line
 from plait.view.text import (
     apply_carriage_returns,
     normalize_newlines,
+    shorten,
+    split_plans,
     strip_escapes,
     strip_except_colours,
     strip_sequences,
@@ -276,7 +278,7 @@ def cut_line(line: str) -> tuple[str, str]:
     if len(line) <= LONGEST_LINE:
         return line, ""
     size = len(line[LONGEST_LINE:].encode("utf-8", "replace"))
-    return line[:LONGEST_LINE], f"{format_bytes(size)} more in this line"
+    return line[:LONGEST_LINE], f"{format_bytes(size)} more on this line"
 
 
 class ShownText:
@@ -574,7 +576,7 @@ class CallRenderer:
         """Return the line that starts one of several agents."""
         agent = self.by_line[name]
         figures = ", ".join(_iter_agent_figures(self.spending.for_agent(name)))
-        words = take_first_line(agent.label or agent.title or name)
+        words = take_first_line(shorten(agent.label or agent.title or name, LABEL_LENGTH))
         return CallLine(level=1, tool="agent", subject=words, result=figures)
 
     def iter_late_result(self, answer: LateResult, call: ToolCall | None) -> Iterator[AnyBlock]:
@@ -742,12 +744,13 @@ class TerminalRenderer:
                         )
                     case AssistantText():
                         voice = SPEAKERS[find_speaker(passage.conversation, item)]
-                        yield SpeechBlock(
-                            voice=voice,
-                            text=strip_escapes(item.text).strip("\n"),
-                            note="repeated in full below" if item.is_intermediate else None,
-                            is_markdown=voice == "answer",
-                        )
+                        for is_plan, text in split_plans(strip_escapes(item.text)):
+                            yield SpeechBlock(
+                                voice="plan" if is_plan else voice,
+                                text=text.strip("\n"),
+                                note="repeated in full below" if item.is_intermediate else None,
+                                is_markdown=is_plan or voice == "answer",
+                            )
                     case FoldedItems():
                         yield _create_fold_remark(item)
                     case CompactionItem():
@@ -763,7 +766,7 @@ class TerminalRenderer:
                             details.append(f"{remaining} tokens left")
                         if item.preserved:
                             details.append(
-                                f"{format_count(len(item.preserved), 'record')} kept verbatim"
+                                f"{format_count(len(item.preserved), 'record')} kept unchanged"
                             )
                         if duration := format_duration(item.duration_ms):
                             details.append(f"took {duration}")
@@ -869,7 +872,7 @@ class TerminalRenderer:
                 text, hidden, size = "\n".join(fold.first), fold.hidden, fold.size
         notes: list[str] = []
         if entry.kind == "queued":
-            notes.append("typed while the model worked")
+            notes.append("typed while Claude was working")
             if entry.is_only_queued:
                 notes.append("only in the queue")
         if entry.enclosures and not self._is_full:

@@ -128,6 +128,32 @@ def shorten(text: str, most: int = 160) -> str:
     return cut.rstrip(" ,;:") + " …"
 
 
+PROPOSED_PLAN = re.compile(
+    r"^[ \t]*<proposed_plan>[ \t]*\n(.*?)(?:^[ \t]*</proposed_plan>[ \t]*\n?|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+"""A plan in an answer, as Codex marks it."""
+
+
+def split_plans(text: str) -> list[tuple[bool, str]]:
+    """Return the parts of an answer, each with whether it is a plan between the tags of Codex."""
+    pieces = PROPOSED_PLAN.split(text)
+    parts = [(index % 2 == 1, piece) for index, piece in enumerate(pieces)]
+    return [(is_plan, piece) for is_plan, piece in parts if piece.strip()] or [(False, text)]
+
+
+def quote_plans(text: str) -> str:
+    """Return an answer as Markdown with its plans as quotations under a heading."""
+    if "<proposed_plan>" not in text:
+        return text
+
+    def quote(match: re.Match[str]) -> str:
+        lines = ["**Proposed plan**", "", *match[1].strip("\n").split("\n")]
+        return "\n".join(f"> {line}".rstrip() for line in lines) + "\n"
+
+    return PROPOSED_PLAN.sub(quote, text)
+
+
 MARKDOWN_MARK = re.compile(
     r"(?<!\S)#{1,6} +(?=\S|$)"  # a heading
     r"|(?<![/*\w])\*\*(?=[^\s/*]|$)|(?<=[^\s/*])\*\*(?![/*\w])|^\*\*(?![/*])"  # bold words

@@ -92,7 +92,7 @@ def open_listener(host: str, port: int) -> socket.socket:
                 "`--port 0` uses a free port",
             ) from error
         return listener
-    raise UserError(f"cannot listen on '{host}': all ports are taken")
+    raise UserError(f"cannot listen on '{host}': all ports are in use")
 
 
 @contextmanager

@@ -187,7 +187,7 @@ async def read_small_form(request: Request) -> dict[str, str]:
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
     except ValueError:
-        raise HTTPException(400, f"a form has at most {MOST_FIELDS} fields") from None
+        raise HTTPException(400, f"too many form fields; the limit is {MOST_FIELDS}") from None
     return {name: values[0] for name, values in fields.items()}
 
 

@@ -130,7 +130,7 @@ def parse_moment(text: str) -> datetime | None:
     """Parse a day or a time of a URL."""
     time = parse_time(text) or parse_time(f"{text}T00:00:00Z")
     if time is None:
-        raise UserError("this is not a time", "use a day such as 2026-11-15")
+        raise UserError("not a valid date or time", "use a day such as 2026-11-15")
     return time.astimezone(UTC)
 
 

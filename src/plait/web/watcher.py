@@ -231,8 +231,8 @@ class Watcher:
         missing = self.library.missing_roots
         if missing and not problem:
             paths = ", ".join(f"'{path}'" for path in missing)
-            verb, subject = ("do", "they do") if len(missing) > 1 else ("does", "it does")
-            problem = f"{paths} {verb} not exist; sessions appear as soon as {subject}"
+            verb, subject = ("do", "they are") if len(missing) > 1 else ("does", "it is")
+            problem = f"{paths} {verb} not exist; sessions appear once {subject} created"
         reading = self.library.reading
         previous = reading.progress
         reading.end(problem)

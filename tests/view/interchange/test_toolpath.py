@@ -218,7 +218,7 @@ def test_response_is_one_step_with_calls_usage_and_files(tmp_path: Path) -> None
     assert file["raw"].startswith("--- /dev/null\n+++ b/home/dev/shop/a.py\n")
     assert path["meta"]["files_changed"] == ["a.py", "file:///etc/b%20c"]
     assert told["meta"]["left_out"] == {"noted": 1}
-    assert told["meta"]["description"].endswith("only counted: 1 note of Claude Code.")
+    assert told["meta"]["description"].endswith("only counted: 1 note by Claude Code.")
     assert first["meta"]["turn"] == 1
 
 

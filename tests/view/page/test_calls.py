@@ -306,7 +306,7 @@ def test_late_result_is_separate() -> None:
     assert render_detached_result(answered, SETTING) == (
         '<details class="call ok apart" id="u3" data-l="0.9" data-out="0.9" data-call="c1" open>'
         '<summary class="line">'
-        '<i class="i i-shell"></i><b>Bash</b> <span class="res">arrived later</span></summary>'
+        '<i class="i i-shell"></i><b>Bash</b> <span class="res">arrived late</span></summary>'
         '<div class="body"><pre class="out">late</pre></div></details>'
     )
 

@@ -327,7 +327,7 @@ DETACHED_RESULTS = {
 def render_detached_result(late: LateResult, options: PageOptions) -> str:
     """Render a result that arrived after the model had continued."""
     result = late.result
-    note = DETACHED_RESULTS.get(late.origin, "arrived later")
+    note = DETACHED_RESULTS.get(late.origin, "arrived late")
     body = render_output(result.text, late, f"result/{late.call}", options.output)
     body += "".join(
         render_enclosure(enclosure, render_place(late, f"enclosed/{late.call}/{attributes}"))

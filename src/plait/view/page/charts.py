@@ -200,12 +200,10 @@ def render_folded_table(
     if not rest:
         return html
     hidden_count = len(rows) - len(first) - len(rest)
-    words = f"{len(rest)} more" + (
-        f", and {hidden_count} that are not shown" if hidden_count else ""
-    )
+    words = f"{len(rest)} more" + (f", {hidden_count} not shown" if hidden_count else "")
     rest_html = render_scroll_area(render_table(names, rest, css_class), f"More {name.lower()}s")
     if hidden_count and all_rows:
-        rest_html += f'<p class="onward">{all_rows.render_link("All of them")}</p>'
+        rest_html += f'<p class="onward">{all_rows.render_link("Show all")}</p>'
     return f'{html}<details class="behind"><summary>{words}</summary>{rest_html}</details>'
 
 

@@ -332,7 +332,7 @@ def _render_backlink(conversation: Conversation, options: PageOptions) -> str:
         else ""
     )
     href = f"{page or ''}#{conversation.attachment or f'line-{conversation.parent}'}"
-    label = f"{icon('fork')}<span>{state}: show where it starts</span>"
+    label = f"{icon('fork')}<span>{state}: show where it forks</span>"
     return f'<a class="from" href="{esc(href)}">{label}</a>'
 
 

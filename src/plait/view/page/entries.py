@@ -32,7 +32,9 @@ from plait.view.page.blocks import (
 )
 from plait.view.page.call_entries import is_picture, render_enclosure, render_remaining_values
 from plait.view.page.markup import esc, icon
-from plait.view.text import shorten
+from plait.view.passages import get_note_name
+from plait.view.summaries import LABEL_LENGTH
+from plait.view.text import quote_plans, shorten
 
 VOICES: dict[UserMessageKind, str] = {
     "queued": "sent while Claude was working",
@@ -59,7 +61,7 @@ QUIET: frozenset[UserMessageKind] = frozenset({"reminder", "meta", "empty", "ide
 CallAt: TypeAlias = Callable[[str], str | None]
 """Returns the record of a call by its id; None if it is in no conversation."""
 Quiet: TypeAlias = ClientNote | AssistantThinking | UserMessage
-INNER = ("attachment", "data")
+INNER = ("attachment", "data", "payload")
 DULL = frozenset("type messageId leafUuid toolUseID parentToolUseID level timestamp key".split())
 FOLDS = {
     "retracted": "retracted before an answer",
@@ -192,7 +194,7 @@ def render_answer(
         html = f"{icon('warn')}<span>{esc(text)}</span>"
         return f'<div class="event bad"{render_anchor(answer)}>{html}</div>{more_button}'
     tag = '<span class="tag">by Claude Code</span>' if is_synthetic else ""
-    return f'<div class="say prose"{render_anchor(answer)}>{tag}{render_prose(text)}{more_button}</div>'
+    return f'<div class="say prose"{render_anchor(answer)}>{tag}{render_prose(quote_plans(text))}{more_button}</div>'
 
 
 def render_thinking(thinking: AssistantThinking, options: PageOptions) -> str:
@@ -239,7 +241,7 @@ def render_compaction(point: CompactionItem) -> str:
 
 def render_branch(branch: BranchPoint, options: PageOptions) -> str:
     """Render the place where another conversation starts."""
-    label = esc(shorten(branch.label or "", 200))
+    label = esc(shorten(branch.label or "", LABEL_LENGTH))
     state = "continues" if branch.is_active else "abandoned"
     conversation = options.conversations.get(branch.to)
     turns = (
@@ -303,7 +305,7 @@ def render_notes(items: Sequence[Quiet], options: PageOptions | None = None) -> 
                 counts[ASIDES[item.kind]] += 1
                 html += render_user_entry(item, options)
             case ClientNote():
-                counts[(item.subtype or item.kind).replace("_", " ")] += 1
+                counts[get_note_name(item).replace("_", " ")] += 1
                 html += render_note(item, is_full=options.depth == "all")
     kinds_text = ", ".join(_format_times(kind, count) for kind, count in counts.most_common(4))
     rest = f" and {len(counts) - 4} more kinds" if len(counts) > 4 else ""
@@ -321,6 +323,8 @@ def _format_times(kind: str, count: int) -> str:
 def format_note_values(value: object) -> str:
     """Format the plain values of a note that has no text of its own."""
     fields = value if isinstance(value, Mapping) else {}
+    if isinstance(record := fields.get("record"), Mapping):  # a line of another agent's log
+        fields = record
     nested = next((value for value in map(fields.get, INNER) if isinstance(value, Mapping)), fields)
     parts = [
         f"{name}: {value}"
@@ -335,7 +339,7 @@ def format_note_values(value: object) -> str:
 
 def render_note(note: ClientNote, *, is_full: bool = False) -> str:
     """Render one note on one line, with all or the beginning of its text."""
-    name = note.subtype or note.kind
+    name = get_note_name(note)
     text_start, hidden = cut_text(note.text.strip(), OUTPUT)
     is_long = "\n" in text_start or hidden
     text = render_output(note.text, note, "content", OUTPUT, "out words") if is_long else ""

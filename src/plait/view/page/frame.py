@@ -125,8 +125,8 @@ def render_framed_page(
 
 
 _PALETTE = (
-    '<button type="button" class="opener" data-open="palette" aria-label="Go to or search '
-    'anything" aria-keyshortcuts="Control+K" title="Go to or search anything">'
+    '<button type="button" class="opener" data-open="palette" aria-label="Go to a page '
+    'or search" aria-keyshortcuts="Control+K" title="Go to a page or search">'
     "<kbd>Ctrl K</kbd></button>"
 )
 _KEYS = (
@@ -187,8 +187,8 @@ def render_sign_in_page(reason: str, command: str = "plait open", to: str | None
     key_help = "<p>Ask the person who started Plait for your key.</p>"
     if command:
         key_help = (
-            "<p>The key was printed in the terminal that started Plait. This command opens the page without "
-            f'one:</p><p><button class="resume" data-copy="{esc(command)}" title="Copy">'
+            "<p>Plait printed the key in the terminal where it was started. This command opens the page without "
+            f'a key:</p><p><button class="resume" data-copy="{esc(command)}" title="Copy">'
             f"{icon('copy')}<code>{esc(command)}</code></button></p>"
         )
     return _render_sign_in_frame(

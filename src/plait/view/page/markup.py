@@ -210,8 +210,8 @@ def render_hidden_input(name: str, value: str, default: str = "") -> str:
 
 
 MARK_TITLES = {
-    "kept": "Deleted at its source; Plait has a backup",
-    "incomplete": "Recovered in part",
+    "kept": "The original is gone; this is Plait’s backup",
+    "incomplete": "Partly recovered",
 }
 """Tooltips of session marks; any other mark is the name of an agent."""
 

@@ -207,7 +207,7 @@ def render_site_page(entries: Sequence[SiteEntry], title: str, sessions: Sequenc
         f"{format_tokens(sum(item.tokens.total for item in totals))} tokens",
         format_money(sum(costs)) if costs else "",
     )
-    no_match = "No session has these words in its title or its prompts."
+    no_match = "No session has these words in its title or prompts."
     return (
         f'<main class="site"><div class="lead"><h1>{esc(title)}</h1>'
         '<input type="search" id="find" placeholder="Search titles and prompts" '

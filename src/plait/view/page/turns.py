@@ -39,7 +39,8 @@ from plait.view.page.blocks import PageOptions, render_details
 from plait.view.page.call_entries import is_open_call, render_call, render_detached_result
 from plait.view.page.markup import esc, icon
 from plait.view.passages import ItemPassage, find_speaker, format_unsent
-from plait.view.text import strip_markdown_marks
+from plait.view.summaries import LABEL_LENGTH
+from plait.view.text import shorten, strip_markdown_marks
 
 GROUPED = 4
 """Consecutive calls from which they are grouped."""
@@ -240,7 +241,7 @@ def render_agent_box(conversation: Conversation, options: PageOptions, body: str
     """Render an agent, folded: its task and its usage."""
     cost = options.agents.get(conversation.id)
     totals = format_agent_usage(cost) if cost else ""
-    title = " ".join((conversation.label or conversation.title or "agent").split())[:200]
-    title = strip_markdown_marks(title)
+    label = conversation.label or conversation.title or "agent"
+    title = strip_markdown_marks(shorten(label, LABEL_LENGTH))
     line = f'{icon("agent")}<b>{esc(title)}</b><span class="res by-agents">{esc(totals)}</span>'
     return render_details("agent", f' id="line-{esc(conversation.id)}"', line, body)

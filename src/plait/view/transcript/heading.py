@@ -63,9 +63,9 @@ class Coverage(NamedTuple):
         """Return how many sessions are exported, and what happened to the others."""
         others = (
             (self.alone, "with only agents left"),
-            (self.carried, "included in others"),
+            (self.carried, "included in other transcripts"),
             (self.silent, "without a conversation"),
-            (self.inside, "more in the logs of others"),
+            (self.inside, "more inside other logs"),
         )
         covered = format_count_of(self.exported, self.sessions, "session")
         return [
@@ -140,7 +140,7 @@ def iter_passages(transcript: Transcript, stream: PassageStream) -> Iterator[Any
 
 
 COMPACTED = "{0}Contains Compact Operation(s){0} - Full conversation including compacted segments"
-AGENTS_ONLY = "Only its agents are left: it has no conversation and cannot be resumed"
+AGENTS_ONLY = "Only the agents of this session are left: there is no conversation to resume"
 TITLE_LENGTH = 80
 TITLE = "Title"
 LinkTo: TypeAlias = Callable[[str, str | None], str]
@@ -258,7 +258,7 @@ def _render_backlink(transcript: Transcript, link_to: LinkTo) -> str:
     if name and name != transcript.name:
         link = f"[{escape_phrase(name)}]({link_to(name, conversation.attachment)})"
     if parent.session == conversation.session:
-        return f"leaves {link or 'the other path'} at {message}"
+        return f"forks from {link or 'the other path'} at {message}"
     session = f"session {escape_phrase(parent.session)}"
     return f"continues from {message} in {session}" + (f": {link}" if link else "")
 
@@ -412,7 +412,7 @@ def render_index(
         blocks.append(f"## {escape_phrase(project) or '(no project)'}")
         blocks.append("\n".join(_iter_rows(group)))
     if silent:
-        blocks.append("## Without a conversation")
+        blocks.append("## Sessions without a conversation")
         blocks.append(
             "\n".join(
                 f"- {escape_phrase(shorten_clean(session, TITLE_LENGTH * 2))}" for session in silent

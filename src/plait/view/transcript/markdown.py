@@ -58,7 +58,7 @@ from plait.view.passages import (
     format_unsent,
     get_context_label,
 )
-from plait.view.text import clean_text, format_log_time, shorten_clean
+from plait.view.text import clean_text, format_log_time, quote_plans, shorten_clean
 from plait.view.transcript.heading import (
     Transcript,
     create_stream,
@@ -105,7 +105,7 @@ def render_answer(conversation: Conversation, answer: AssistantText) -> str:
         return f"**API error:** {escape_phrase(answer.text)}"
     if speaker == "client":
         return f"*{escape_phrase(answer.text)}*" if answer.text.strip() else ""
-    return sanitize_markdown(answer.text)
+    return sanitize_markdown(quote_plans(answer.text))
 
 
 def render_thinking(thinking: AssistantThinking) -> str:
@@ -169,7 +169,7 @@ def render_late_result(
 ) -> str:
     """Render a result that arrived after the model had continued."""
     name = format_tool_name(answer.name or "a call")
-    note = "arrived here" if answer.origin == "own" else DETACHED_RESULTS[answer.origin]
+    note = "arrived late" if answer.origin == "own" else DETACHED_RESULTS[answer.origin]
     if is_simple:
         return f"* **{escape_phrase(name)}** → {note}, {answer.result.outcome}"
     summary = f"<b>Result of {escape_html_line(name)}</b> ({note})"
@@ -407,10 +407,8 @@ class MarkdownWriter:
         parent = self.by_line[branch.to].parent or ""
         name = self.transcript.names.get(parent)
         if name is None or name == self.transcript.name:
-            return "↳ this path continues in another session"
-        return (
-            f"↳ this path leaves {self._render_link(name, self.by_line[branch.to].attachment)} here"
-        )
+            return "↳ the path continues in another session"
+        return f"↳ forks from {self._render_link(name, self.by_line[branch.to].attachment)} here"
 
     def _render_agent_reference(self, agent: Conversation, name: str | None) -> str:
         label = escape_phrase(format_agent(agent))

@@ -48,7 +48,7 @@ from plait.view.passages import (
     format_turn_title,
     format_unsent,
 )
-from plait.view.text import clean_text, format_log_time, shorten_clean
+from plait.view.text import clean_text, format_log_time, quote_plans, shorten_clean
 from plait.view.transcript.heading import (
     Transcript,
     create_stream,
@@ -107,7 +107,7 @@ class PlainWriter:
                         yield from self._iter_call(call, has_result=passage.has_result)
                     case LateResult() as answer:
                         note = (
-                            "arrived here"
+                            "arrived late"
                             if answer.origin == "own"
                             else DETACHED_RESULTS[answer.origin]
                         )
@@ -124,7 +124,8 @@ class PlainWriter:
                     case AssistantText(text=text) as answer:
                         if text.strip():
                             yield from self._iter_speech(
-                                VOICES[find_speaker(passage.conversation, answer)], text
+                                VOICES[find_speaker(passage.conversation, answer)],
+                                quote_plans(text),
                             )
                     case AssistantThinking(text=text) as thinking:
                         unknown = "encrypted" if thinking.is_encrypted else "not recorded"

@@ -122,7 +122,7 @@ def pin(library: LiveArchive, asked: ToPin) -> NowPinned:
     conversations = library.open_session(asked.session).conversations_if_any
     turn = PinnedTurn.from_pin(Pin(session, asked.uuid, ""), conversations)
     if turn.why_gone:
-        raise UserError(f"no turn starts with '{asked.uuid[:80]}'")
+        raise UserError(f"no turn starts with the message '{asked.uuid[:80]}'")
     file.pin(session, turn.uuid, turn.turn, turn.words)
     return NowPinned(session, turn.uuid, on=True, turn=turn.turn, words=turn.words)
 

@@ -292,7 +292,12 @@ Words: TypeAlias = Annotated[str, Meta(max_length=500)]
 Name: TypeAlias = Annotated[str, Meta(max_length=200)]
 Number: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 Day: TypeAlias = Annotated[
-    str, Meta(max_length=40, pattern=r"^\d{4}-\d\d-\d\d", description="A day or a time, ISO 8601.")
+    str,
+    Meta(
+        max_length=40,
+        pattern=r"^\d{4}-\d\d-\d\d",
+        description="A date or a time in ISO 8601 format.",
+    ),
 ]
 
 

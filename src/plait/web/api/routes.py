@@ -133,7 +133,7 @@ def _create_write_endpoint(entry: WriteEntry) -> Callable[[Request], Awaitable[R
 
 def _create_field_error(asked: type[Struct], message: str, prefix: str = "") -> UserError:
     fields = ", ".join(asked.__struct_fields__) or "nothing"
-    return UserError(f"{prefix}{message[:1].lower()}{message[1:]}", f"fields are {fields}")
+    return UserError(f"{prefix}{message[:1].lower()}{message[1:]}", f"the fields are {fields}")
 
 
 BASE = "/api/v1"
@@ -179,25 +179,33 @@ TABLE: tuple[Entry, ...] = (
     Entry("/projects", "All projects", sessions.projects),
     Entry("/search", "Turns that match a query", sessions.search),
     Entry("/usage", "Tokens and cost, by day, session, model and more", sessions.usage_of_all),
-    Entry("/stats", "Statistics of all sessions", sessions.stats),
+    Entry("/stats", "Statistics across all sessions", sessions.stats),
     Entry("/doctor", "Line counts and findings of all sessions", sessions.doctor),
     Entry("/edits", "Edits, newest first", edits.edits),
-    Entry("/keep", "What is backed up, and when Claude Code will delete the rest", backups.status),
+    Entry(
+        "/keep",
+        "The state of the backup, and when Claude Code will delete the other sessions",
+        backups.status,
+    ),
     Entry("/marks", "Stars and pins, newest first", marks.marks),
-    Entry(SESSION_PATH, "A session: its conversations, files and totals", sessions.session),
+    Entry(SESSION_PATH, "The conversations, files and totals of a session", sessions.session),
     Entry(
         f"{SESSION_PATH}/conversation", "Turns of a conversation", sessions.conversation, model.Talk
     ),
     Entry(f"{SESSION_PATH}/tree", "A session as a graph", sessions.tree),
-    Entry(f"{SESSION_PATH}/paths", "The paths through a session", sessions.paths),
-    Entry(f"{SESSION_PATH}/context", "What Claude will see when it is resumed", sessions.context),
+    Entry(f"{SESSION_PATH}/paths", "The conversation paths of a session", sessions.paths),
+    Entry(
+        f"{SESSION_PATH}/context",
+        "The context that Claude gets when the session is resumed",
+        sessions.context,
+    ),
     Entry(f"{SESSION_PATH}/timeline", "The timeline of a conversation", sessions.timeline),
-    Entry(f"{SESSION_PATH}/files", "File changes", sessions.files),
+    Entry(f"{SESSION_PATH}/files", "Files that a session changed or read", sessions.files),
     Entry(f"{SESSION_PATH}/usage", "Tokens and cost of a session", sessions.usage),
-    Entry(f"{SESSION_PATH}/raw", "Lines of its log files, unchanged", sessions.raw),
+    Entry(f"{SESSION_PATH}/raw", "Unchanged lines from the log files of a session", sessions.raw),
     Entry(f"{SESSION_PATH}/findings", "Line counts and findings of a session", sessions.findings),
     Entry(f"{SESSION_PATH}/check", "Structural problems of a session", edits.check),
-    Entry(f"{SESSION_PATH}/presets", "What each trim preset would leave", edits.presets),
+    Entry(f"{SESSION_PATH}/presets", "The effect of each trim preset on a session", edits.presets),
 )
 REF = "#/components/schemas/{name}"
 PUBLISHED = {
@@ -225,9 +233,9 @@ PUBLISHED = {
 TROUBLES = {
     "400": "Invalid request",
     "401": "Missing cookie or key",
-    "403": "Sent by another site",
+    "403": "Request from another site",
     "404": "Not found",
-    "409": "Refused as unsafe",
+    "409": "Refused because it would be unsafe",
     "503": "A file could not be read",
 }
 
@@ -246,7 +254,7 @@ def document() -> dict[str, Any]:
         "name": "name",
         "in": "path",
         "required": True,
-        "description": "The name of a session, as in the list",
+        "description": "A session name, as in the list of sessions",
         "schema": {"type": "string", "minLength": 1, "maxLength": 200},
     }
     paths: dict[str, Any] = {
@@ -264,14 +272,14 @@ def document() -> dict[str, Any]:
         for entry, schema in zip(TABLE, schemas, strict=False)
     }
     stream = {
-        "description": "Events as they happen",
+        "description": "Live events",
         "content": {"text/event-stream": {"schema": event}},
     }
     session = {"name": "session", "in": "query", "schema": {"type": "string"}}
     paths[f"{BASE}/events"] = {
         "get": {
             "operationId": "all_events",
-            "summary": "What changes, as server-sent events",
+            "summary": "Changes as server-sent events",
             "parameters": [session],
             "responses": {"200": stream, **errors},
         }
@@ -306,8 +314,8 @@ def document() -> dict[str, Any]:
         "info": {
             "title": "Plait",
             "version": version("plait"),
-            "description": "Claude Code sessions in the served folders. Only POST requests change "
-            "anything.",
+            "description": "Claude Code sessions in the served folders. Only POST requests make "
+            "changes.",
         },
         "security": [{"key": []}, {"cookie": []}],
         "paths": paths,

@@ -56,7 +56,7 @@ MAX_TITLE = 100
 NAMES = {
     "responses": "Responses",
     "begun": "Turns started",
-    "beyond": "Counted by Claude Code but not in the logs",
+    "beyond": "Counted by Claude Code, but missing from the logs",
     "sessions": "Sessions",
     "turns": "Turns",
     "prompts": "Prompts",
@@ -96,7 +96,7 @@ PARTS = {
     "removed": "Lines removed",
     "cost": "Potential savings",
     "least": "Definitely wasted",
-    "sent": "Cost of input",
+    "sent": "Input cost",
     "night": "Prompts at night",
     "weekend": "Prompts on weekends",
 }

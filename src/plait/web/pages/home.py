@@ -381,7 +381,7 @@ def _render_bookmarks(home: Home) -> str:
                 render_age(pin.at, home.now),
                 ""
                 if pin.name
-                else '<span class="why-gone">Its session is not under these roots</span>',
+                else '<span class="why-gone">Session not in the served folders</span>',
             ]
             pins.append(
                 f'<li data-pinned="{esc(pin.uuid)}"><div class="naming">{link}'
@@ -465,8 +465,7 @@ def _render_backups(home: Home) -> str:
             return ""
         gone = ""
         if backups.gone:
-            verb = "is" if backups.gone == 1 else "are"
-            gone = f" {backups.gone} of them {verb} deleted at the source."
+            gone = f" Plait has the only copy of {backups.gone}."
         size = f"{format_bytes(backups.bytes)}, {format_bytes(backups.stored_bytes)} on disk"
         return (
             f'<section class="going"><h2>Backed up <small>{backups.kept}</small></h2>'

@@ -106,15 +106,15 @@ def render_body(session: LiveSession) -> str:
         '<label class="all"><input type="checkbox" name="branches" value="all" checked>'
         "<b>All branches</b> <span>including abandoned ones</span></label>"
         '<label class="all"><input type="checkbox" name="strict" value="yes">'
-        "<b>Strict</b> <span>also replace what only looks like a secret</span></label></div>"
+        "<b>Strict</b> <span>also replace anything that looks like a secret</span></label></div>"
         "<p>Secrets, user names in paths, hosts, addresses and accounts are replaced by "
-        "placeholders before the file is made. Afterwards you see what was replaced.</p>"
+        "placeholders before the file is created. Plait then lists what it replaced.</p>"
         f"<details><summary>What redaction can miss</summary><ul>{limits}</ul></details>"
         '<p class="status-text" role="status"></p><div class="buttons">'
-        f'<button class="main" name="redact" value="yes">{icon("share")}Download, redacted'
+        f'<button class="main" name="redact" value="yes">{icon("share")}Download redacted'
         "</button>"
         '<button name="redact" value="no" data-sure="Click again to download without redaction">'
-        "Without redaction …</button>"
+        "Download without redaction …</button>"
         '<button type="button" data-do="close">Close</button></div></form></dialog>'
     )
     return f"{rest}{share_dialog}"

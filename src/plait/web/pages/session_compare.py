@@ -70,7 +70,7 @@ class ComparedPage:
             html = f"<ul>{items}</ul>" if files else "none"
             if len(files) > FEW_FILES:
                 both = len(files.keys() & other.keys())
-                note = f", {both} of them on both sides" if both else ""
+                note = f", {both} of them in both branches" if both else ""
                 summary = f"{format_count(len(files), 'file')}{note}"
                 html = f"<details><summary>{summary}</summary>{html}</details>"
             cells.append(f"<td>{html}</td>")
@@ -85,7 +85,7 @@ class ComparedPage:
         common = self.comparison.first.path.turns[: self.comparison.shared]
         turns = [turn for turn in common if turn.opener]
         if not turns:
-            return '<p class="blank">They have no turns in common.</p>'
+            return '<p class="blank">These branches have no turns in common.</p>'
         rows = "".join(
             f'<li value="{turn.number}">'
             f'<a href="{esc(session_url(name))}#{esc(_get_uuid(turn))}">'

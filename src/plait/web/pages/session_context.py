@@ -63,8 +63,8 @@ def render_xray(head: SessionHeader, columns: Sequence[XrayColumn]) -> str:
         tokens = sum(column.parts.again for column in marked)
         causes = ", ".join(dict.fromkeys(CAUSES[column.cause] for column in marked if column.cause))
         text = (
-            f"Red marks: {format_count(len(marked), 'request')} paid again for "
-            f"{format_tokens(LEAST_AGAIN)} or more tokens that had been in the cache, "
+            f"Red marks: {format_count(len(marked), 'request')} with "
+            f"{format_tokens(LEAST_AGAIN)} or more tokens paid again after a cache miss, "
             f"{format_tokens(tokens)} in total ({causes})."
         )
         explanation = f'<p class="dim">{esc(text)}</p>'
@@ -124,18 +124,18 @@ TICKED = ("results", "reports", "calls")
 RECENT = 3
 """Turns at the end that are not compressed by default."""
 TRIM_SELECTION = (
-    '<div class="by-hand"><label>Results <select name="way">'
-    '<option value="empty">become one line</option>'
-    '<option value="cut">are cut short</option>'
-    '<option value="remove">are removed with their calls</option></select></label>'
-    '<label>Leave the last <input type="number" name="except_last" value="0" min="0" '
+    '<div class="by-hand"><label>Tool results: <select name="way">'
+    '<option value="empty">replace each with one line</option>'
+    '<option value="cut">shorten</option>'
+    '<option value="remove">remove with their calls</option></select></label>'
+    '<label>Keep the last <input type="number" name="except_last" value="0" min="0" '
     'max="9999"> turns unchanged</label>'
     '<button type="button" data-edit="trim">Trim selected</button>'
     '<span class="ticked" role="status"></span></div>'
 )
 BY_CHARACTERS = (
-    "Estimated from message lengths, like the bar above. The chart of requests divides counted "
-    "tokens, so its shares differ."
+    "Estimated from message lengths, like the bar above. The chart by request uses reported "
+    "token counts, so its shares differ."
 )
 
 
@@ -155,20 +155,20 @@ def render_fills(head: SessionHeader, context: Weighed) -> str:
     if context.turns >= 2:
         until = max(context.turns - RECENT + 1, 2)
         compress = (
-            '<div class="by-hand"><label>Everything before turn '
+            '<div class="by-hand"><label>Compress all turns before turn '
             f'<input type="number" name="until" value="{until}" min="2" max="{context.turns}">'
             '</label><button type="button" data-edit="compress">Compress</button>'
-            f'<span class="dim">of {context.turns} turns: your prompts stay, answers become short, '
-            "tool calls become one line each</span></div>"
+            f'<span class="dim">of {context.turns}. Your prompts are kept, answers are summarised and '
+            "each tool call becomes one line.</span></div>"
         )
     make_room = (
         '<section class="edits making-room" aria-labelledby="making-room">'
-        '<h3 id="making-room">Make room</h3>'
-        '<p class="hint">You see what would change before anything does, and it can be undone. '
-        "Your prompts always stay.</p>"
+        '<h3 id="making-room">Free up space</h3>'
+        '<p class="hint">You can review the changes before you apply them, and undo them later. '
+        "Your prompts are always kept.</p>"
         f"{presets}{TRIM_SELECTION}{compress}"
         '<label class="whole"><input type="checkbox" name="in_place">'
-        "<span>Change this session instead of making a copy</span></label></section>"
+        "<span>Change this session instead of creating a copy</span></label></section>"
     )
     return (
         f'<form class="room" data-session="{esc(head.name)}" data-title="{esc(head.title)}">'
@@ -251,13 +251,13 @@ REASONS = {
     "empty": "They are empty.",
     "no message": "They contain no message.",
     "attachment without text": "Claude Code sends no text for them.",
-    "replaced by a later line": "The same record occurs again later.",
-    "sidechain": "They belong to an agent.",
+    "replaced by a later line": "The same records occur again later.",
+    "sidechain": "They belong to agents.",
     "system entry": "Claude Code's own notes are not sent.",
-    "thinking-only": "An answer with only thinking is dropped.",
-    "unanswered call dropped": "The call has no result.",
-    "unknown type": "Claude Code does not know the type.",
-    "line that Claude Code cannot read": "Its line starts with a byte order mark.",
+    "thinking-only": "Answers that contain only thinking are not sent.",
+    "unanswered call dropped": "These calls have no result.",
+    "unknown type": "Claude Code does not know their type.",
+    "line that Claude Code cannot read": "Their lines start with a byte order mark.",
 }
 
 
@@ -276,8 +276,8 @@ def render_context_body(
     parts = [(kind, name, fills[kind]) for kind, name in XRAY_KINDS.items() if fills.get(kind)]
     used = max(tokens or 0, estimated)
     measured = f"{format_tokens(tokens)} tokens after the last answer" if tokens else ""
-    estimate = f"{format_tokens(estimated)} tokens of messages, estimated"
-    share = f"{100 * used / window:.0f}% of a window of {format_tokens(window)}"
+    estimate = f"{format_tokens(estimated)} tokens of messages (estimate)"
+    share = f"{100 * used / window:.0f}% of the {format_tokens(window)} window"
     bar = render_stacked_bar((name, count / window) for name, _, count in parts)
     legend = render_legend((name, summary, format_tokens(count)) for name, summary, count in parts)
     next_prompt = context.next_prompt.sentence if context.next_prompt else ""
@@ -291,7 +291,7 @@ def render_context_body(
     left_out = ""
     if context.left_out:
         total = sum(group.count for group in context.left_out)
-        left_out = f"<h3>Left out: {format_count(total, 'record')}</h3>"
+        left_out = f"<h3>Not sent: {format_count(total, 'record')}</h3>"
     for group in context.left_out:
         items = "".join(
             f'<li><a href="{esc(head.record_url(uuid))}">line {line}</a></li>'

@@ -40,7 +40,7 @@ def serve_changes(request: Request) -> Response:
     elif (number := read_number(request, "turn")) is not None:
         turn = next((turn for turn in changed.turns if turn.number == number), None)
         if turn is None:
-            raise HTTPException(404, "no file was touched here")
+            raise HTTPException(404, "no files were touched here")
         body = render_touches(header, turn.touches, has_path=True)
     else:
         body = render_full_patch(_find_touch(request, changed))
@@ -51,7 +51,7 @@ def _find_file(changed: ChangedFiles, number: int) -> ChangedFile:
     for file in changed.files:
         if file.number == number:
             return file
-    raise HTTPException(404, "no file was touched here")
+    raise HTTPException(404, "no files were touched here")
 
 
 def _find_touch(request: Request, changed: ChangedFiles) -> SessionTouch:

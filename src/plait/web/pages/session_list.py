@@ -48,6 +48,7 @@ from plait.view.page.session_rows import (
     render_title_link,
 )
 from plait.view.page.slices import parse_day
+from plait.view.summaries import LABEL_LENGTH
 from plait.view.text import shorten, strip_markdown_marks
 from plait.web.responses import get_library, html_response, is_fragment, page_or_fragment
 
@@ -181,7 +182,9 @@ def serve_branches(request: Request) -> Response:
     for line, uuid in get_library(request).snapshot.list_lines(name):
         if line.kind == "service" or line.state == "active":
             continue
-        label = shorten(line.label or "", 160) or line.id.rpartition("#")[2].rpartition("@")[2]
+        label = (
+            shorten(line.label or "", LABEL_LENGTH) or line.id.rpartition("#")[2].rpartition("@")[2]
+        )
         state = "abandoned" if line.state == "abandoned" else ""
         note = join_dotted(BRANCH_KINDS.get(line.kind, ""), state)
         anchor = quote_url(uuid) if uuid else f"line-{quote_url(line.id, safe='@#~')}"
@@ -196,7 +199,7 @@ def serve_branches(request: Request) -> Response:
     if not rows:
         rows = [
             f'<tr class="part"><td colspan="{len(COLUMNS)}">'
-            "Its branches are not indexed yet.</td></tr>"
+            "The branches of this session are not indexed yet.</td></tr>"
         ]
     return html_response(request, "".join(rows))
 
@@ -434,7 +437,7 @@ def render_session_results(page: SessionListPage) -> str:
         format_log_sizes(
             sum(session.bytes for session in found), sum(session.all_bytes for session in found)
         ),
-        f"{format_count(page.unread, 'more session')} still to be read …" if page.unread else "",
+        f"reading {format_count(page.unread, 'more session')} …" if page.unread else "",
         "counting tokens and cost …" if page.is_counting and not is_counted else "",
     )
     show_all = '<a href="/sessions">Show all</a>' if filter_.is_narrowed else ""
@@ -573,7 +576,7 @@ def render_no_sessions(searched: Sequence[str]) -> str:
     folders = "".join(f"<li><code>{break_path(folder)}</code></li>" for folder in searched)
     return (
         '<div class="empty" role="status"><p>No sessions yet.</p><p>Plait looked in</p>'
-        f"<ul>{folders}</ul><p>Claude Code writes its sessions there. To look elsewhere, start "
-        "Plait with <code>--root FOLDER</code>; to look around first, <code>plait serve --demo</code> "
-        "shows example sessions. This page updates itself when the first session is written.</p></div>"
+        f"<ul>{folders}</ul><p>Claude Code stores its sessions there. To use another folder, start "
+        "Plait with <code>--root FOLDER</code>; to try Plait first, <code>plait serve --demo</code> "
+        "shows example sessions. This page updates automatically when you start a session.</p></div>"
     )

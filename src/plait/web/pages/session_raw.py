@@ -89,7 +89,7 @@ def _render_chooser(
     names = []
     for index, file in enumerate(session.session.files):
         is_own = file.kind == "session"
-        name = "the session" if is_own else f"{file.kind} {file.agent or file.run or ''}".strip()
+        name = "session" if is_own else f"{file.kind} {file.agent or file.run or ''}".strip()
         names.append((str(index), f"{name}: {file.path.name} ({format_bytes(file.size)})"))
     survey, url = session.survey(number), esc(session.header.tab_url("raw"))
     kinds = render_options(
@@ -121,11 +121,11 @@ def serve_line(request: Request) -> Response:
         return tagged_response(request, data, "text/plain; charset=utf-8")
     original = _find_original(session, file, line.text)
     header, uuid = session.header, line.uuid
-    link = f'<a href="{esc(header.record_url(uuid))}">in the conversation</a>' if uuid else ""
+    link = f'<a href="{esc(header.record_url(uuid))}">show in conversation</a>' if uuid else ""
     raw = f"{header.tab_url('raw')}/{file}/{number}?raw=1"
     facts = (
         f"<span>byte {line.offset}, {line.length} bytes</span>{render_time(line.time)}{link}"
-        f'<button type="button" data-copy-from="{esc(raw)}">{icon("copy")}Copy the line</button>'
+        f'<button type="button" data-copy-from="{esc(raw)}">{icon("copy")}Copy line</button>'
     )
     body = _render_pretty(line.text, facts)
     if original:
@@ -140,7 +140,7 @@ def _render_pretty(text: str, facts: str) -> str:
         with suppress(ValueError, RecursionError):
             text = json.dumps(json.loads(text), ensure_ascii=False, indent=2)
     if len(text) > MOST_PRETTY:
-        facts += "<span>truncated: the original file has all of it</span>"
+        facts += "<span>truncated here; the original file has the full line</span>"
     return (
         f'<div class="line-facts">{facts}</div>'
         f'<pre class="out json" tabindex="0">{esc(text[:MOST_PRETTY])}</pre>'

@@ -27,6 +27,7 @@ from plait.view.page.entries import render_time
 from plait.view.page.frame import SessionHeader, paginate, render_choice
 from plait.view.page.markup import attribute, esc, icon, quote_url, tool_icon
 from plait.view.page.session_rows import join_facts
+from plait.view.summaries import LABEL_LENGTH
 from plait.view.text import shorten
 from plait.view.timeline import Bar, Lane, Timeline, TurnBar, build_waterfall
 from plait.web.responses import SessionRequest, read_number, tab_response
@@ -188,7 +189,7 @@ def _render_strip(head: SessionHeader, timeline: Timeline) -> str:
         shapes.append(_render_link(_build_url(head, lane.line), rect, tooltip))
     note = ""
     if hidden := len(timeline.lanes) - len(shown):
-        note = f'<p class="hint">{format_count(hidden, "agent")} more ran in parallel.</p>'
+        note = f'<p class="hint">{format_count(hidden, "more agent")} ran in parallel.</p>'
     lanes = max((min(lane.lane, MOST_LANES) for lane in timeline.lanes), default=0)
     size = "small" if lanes < 3 else "large" if lanes > 6 else "middle"
     return (
@@ -276,7 +277,7 @@ def _render_lane(head: SessionHeader, lane: Lane, longest: float, cost: AgentCos
     )
     return _render_row(
         _build_url(head, lane.line),
-        f"{icon('agent')}<span>{esc(shorten(lane.words, 120))}</span>",
+        f"{icon('agent')}<span>{esc(shorten(lane.words, LABEL_LENGTH))}</span>",
         render_stacked_bar([(kind, length / longest)]),
         _format_time(length),
         join_facts(facts),
@@ -300,7 +301,7 @@ def _iter_bar_rows(
     sign = icon("plait") if bar.kind == "model" else tool_icon(bar.name)
     tokens = f"{format_tokens(bar.output_tokens)} out" if bar.output_tokens else ""
     lead_ms = bar.start - bar.asked if bar.asked is not None else 0
-    lead = f"first block after {_format_time(lead_ms)}" if lead_ms else ""
+    lead = f"first output after {_format_time(lead_ms)}" if lead_ms else ""
     label = bar.words or join_dotted(tokens, lead)
     duration = _format_time(bar.length) if bar.length else ""
     rect = f'<rect class="{kind}" {_format_position(bar.start, bar.end, scale)} height="8"/>'
@@ -340,7 +341,7 @@ def _render_agent_lane(
     failed = f" {WARNING.format('failed')}" if lane.is_failed else ""
     return _render_row(
         _build_url(head, lane.line),
-        f"{icon('agent')}<em>agent</em><span>{esc(shorten(lane.words, 120))}</span>",
+        f"{icon('agent')}<em>agent</em><span>{esc(shorten(lane.words, LABEL_LENGTH))}</span>",
         render_drawing("".join(shapes), width=WIDE),
         f"{_format_time(lane.end - lane.start)}{failed}",
         format_agent_usage(cost, has_time=False) if cost else format_count(lane.calls, "call"),
@@ -356,7 +357,7 @@ def serve_timeline(request: Request) -> Response:
     timeline, number = opened.timeline(line.id), read_number(request, "turn")
     if number is None:
         branches = {**opened.branch_names}
-        branches.setdefault(line.id, "this agent")
+        branches.setdefault(line.id, "This agent")
         body = render_timeline_body(header, timeline, list(branches.items()), opened.agents)
         return tab_response(request, session, "timeline", body)
     turn = next((turn for turn in timeline.turns if turn.number == number), None)
@@ -387,7 +388,7 @@ def serve_timeline(request: Request) -> Response:
     ruler = f'<div class="ruler" aria-hidden="true"><div>{marks}</div></div>'
     numbers = [turn_bar.number for turn_bar in timeline.turns]
     index = numbers.index(turn.number)
-    neighbours = [("Before", index - 1), ("After", index + 1)]
+    neighbours = [("Previous", index - 1), ("Next", index + 1)]
     links = "".join(
         f'<a href="{esc(_build_url(header, timeline.line, numbers[neighbour]))}">{label}: '
         f"turn {numbers[neighbour]}</a>"

@@ -46,6 +46,7 @@ from plait.view.page.entries import render_time
 from plait.view.page.frame import SessionHeader, paginate, render_choice
 from plait.view.page.markup import esc, quote_url
 from plait.view.page.slices import render_uncounted
+from plait.view.summaries import LABEL_LENGTH
 from plait.view.text import shorten, strip_markdown_marks
 from plait.web.responses import SessionRequest, read_number, tab_response
 
@@ -81,7 +82,7 @@ def _render_agents_table(head: SessionHeader, agents: Sequence[AgentCost]) -> st
             f"{esc(agent.type)}{note}",
             f'<a href="{timeline_url}">timeline</a>',
         )
-        task = strip_markdown_marks(shorten(agent.prompt))
+        task = strip_markdown_marks(shorten(agent.prompt, LABEL_LENGTH))
         title = f'<th scope="row"><a href="{url}">{esc(task)}</a></th>'
         rows.append(f"<tr>{title}{figures}{details}</tr>")
     foot = ""
@@ -111,7 +112,7 @@ def _render_agent_figures(agent: AgentCost, duration: str) -> str:
 
 
 CAUSE_HEADS = ("why", "paid again", "of input", "requests", "tokens")
-JUMP_HEADS = ("turn", "when", "cost", "why", "sent", "again")
+JUMP_HEADS = ("turn", "when", "cost", "why", "sent", "paid again")
 
 
 class PaidRequests(NamedTuple):
@@ -137,16 +138,18 @@ def render_paid_again(head: SessionHeader, paid: PaidRequests, responses: int) -
     totals = paid.totals
     if totals is None:
         content = render_uncounted(is_counting=paid.is_counting)
-        return f'<section class="paid-again"><h3>Paid again</h3>{content}</section>'
+        return f'<section class="paid-again"><h3>Cache misses</h3>{content}</section>'
     counting = ' data-counting="1"' if paid.is_counting else ""
     elsewhere, count = "", responses - totals.requests
     if count > 0 and not paid.is_counting:
         clause = (
-            "is also in another session and" if count == 1 else "are also in other sessions and"
+            "also occurs in another session and is"
+            if count == 1
+            else "also occur in other sessions and are"
         )
         elsewhere = f"<p>{format_count(count, 'response')} {clause} counted there.</p>"
     return (
-        f'<section class="paid-again"{counting}><h3>Paid again</h3>'
+        f'<section class="paid-again"{counting}><h3>Cache misses</h3>'
         f"{_render_causes(totals)}{elsewhere}</section>{_render_jumps(head, paid)}"
     )
 
@@ -154,8 +157,8 @@ def render_paid_again(head: SessionHeader, paid: PaidRequests, responses: int) -
 def _render_causes(totals: WhyTotals) -> str:
     unknown = f"<p>{format_unknown(totals.unknown)}.</p>" if totals.unknown else ""
     if not totals.again:
-        suffix = ", as far as is known" if unknown else ""
-        return f"<p>Nothing was paid again{suffix}.</p>{unknown}"
+        suffix = " found" if unknown else ""
+        return f"<p>No cache misses{suffix}.</p>{unknown}"
     input_cost = totals.input_cost_usd
     share = (
         f", {format_share(totals.again_cost_usd, input_cost)} of input cost" if input_cost else ""
@@ -172,10 +175,8 @@ def _render_causes(totals: WhyTotals) -> str:
         for name, cause in causes
     )
     table = render_table(CAUSE_HEADS, rows, "figures-table causes")
-    summary = f"{format_money(totals.again_cost_usd)} for input that had been cached before{share}."
-    return (
-        f"<p>{summary}</p>{unknown}{render_scroll_area(table, 'Why something was paid for again')}"
-    )
+    summary = f"{format_money(totals.again_cost_usd)} paid again for input that had already been cached{share}."
+    return f"<p>{summary}</p>{unknown}{render_scroll_area(table, 'Causes of cache misses')}"
 
 
 def _render_jumps(head: SessionHeader, paid: PaidRequests) -> str:
@@ -198,10 +199,9 @@ def _render_jumps(head: SessionHeader, paid: PaidRequests) -> str:
     table = render_table(JUMP_HEADS, rows, "figures-table jumps")
     rest, note = len(paid.requests) - len(jumps), ""
     if rest:
-        note = f"<p>{format_count(rest, 'other request')} in the list of responses below.</p>"
+        note = f"<p>{format_count(rest, 'other request')} listed under Responses below.</p>"
     return (
-        f"<section><h3>Jumps in cost</h3>{render_scroll_area(table, 'Jumps in cost')}"
-        f"{note}</section>"
+        f"<section><h3>Cost spikes</h3>{render_scroll_area(table, 'Cost spikes')}{note}</section>"
     )
 
 
@@ -299,7 +299,7 @@ def _render_totals(cost: SessionCost) -> str:
     )
     output_note = "by the model"
     if partial:
-        output_note = f"at least: {format_count(partial, 'response')} logged while unfinished"
+        output_note = f"at least: {format_count(partial, 'response')} logged before the end"
     price_note = f"{total.unpriced} without a price" if total.unpriced else "at list prices"
     responses = format_count(total.responses, "response")
     figures = (

@@ -50,7 +50,9 @@ def _export(request: Request, form: dict[str, str]) -> Response:
         raise UserError(f"unknown format '{format_[:20]}'", f"use one of {', '.join(FORMATS)}")
     is_redacted = form.get("redact", "yes") != "no"
     if not is_redacted and form.get("sure") != "yes":
-        raise UserError("this would export without redaction", "add `sure=yes` if that is intended")
+        raise UserError(
+            "this would export the session without redaction", "add `sure=yes` if that is intended"
+        )
     library = get_library(request)
     session = library.snapshot.session(request.path_params["name"])
     rules = library.rules() if library.rules else Rules()

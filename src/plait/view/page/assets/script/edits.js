@@ -97,13 +97,13 @@ function openMenu(name, title) {
 function choicesFor(name) {
   const isOther =
     main && main.dataset.session === name && main.dataset.shown && main.dataset.shown !== main.dataset.main;
-  const way = [["switch", "makes the shown branch the one that Claude Code resumes"]];
+  const way = [["switch", "makes Claude Code resume the branch shown here"]];
   return [
-    ["rename", "changes its title"],
+    ["rename", "changes the title"],
     ["tag", "adds or removes a tag"],
-    ["clone", "copies it under a new id"],
+    ["clone", "creates a copy with a new id"],
     ...(isOther ? way : []),
-    ["delete", "deletes it; you can undo this"],
+    ["delete", "deletes the session (can be undone)"],
   ];
 }
 
@@ -118,7 +118,7 @@ function choiceButton(box, name, asks, words, called) {
 function roomLink(name) {
   const link = made("a", "choice");
   link.href = `/s/${encodeURIComponent(name)}/context`;
-  link.append(made("b", "", "Trim"), made("span", "", "shows what fills the context; trim or compress it there"));
+  link.append(made("b", "", "Trim"), made("span", "", "shows what fills the context, to trim or compress it"));
   return link;
 }
 

@@ -63,12 +63,12 @@ function focusOn(field) {
 }
 
 function nameKeys() {
-  frameKeys.push(["Ctrl K", "go to or search anything"]);
+  frameKeys.push(["Ctrl K", "go to a page or search"]);
   if (side) frameKeys.push(["s", "show or hide the session list"]);
   if (main) frameKeys.push(["E", "edit this session"]);
-  if (!main) frameKeys.push(["/", "search, or filter"]);
+  if (!main) frameKeys.push(["/", "search or filter"]);
   if (one(".rows, .recent, [data-results]"))
-    frameKeys.push(["j / k", "next, previous row"], ["Enter", "open it"]);
+    frameKeys.push(["j / k", "next / previous row"], ["Enter", "open the row"]);
   if (one(".rows")) frameKeys.push(["→ / ←", "show or hide branches and agents"]);
 }
 

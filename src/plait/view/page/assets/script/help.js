@@ -5,24 +5,24 @@ import { made, openBox } from "./dom.js";
 export const frameKeys = [];
 
 const readingKeys = [
-  ["j / k", "next, previous prompt"],
-  ["[ / ]", "previous, next branch"],
+  ["j / k", "next / previous prompt"],
+  ["[ / ]", "previous / next branch"],
   ["/", "find"],
-  ["n / N", "next, previous match"],
+  ["n / N", "next / previous match"],
   ["f", "filter by kind and outcome"],
   ["e", "expand or collapse everything in this turn"],
-  ["o", "prompts"],
-  ["g", "graph"],
+  ["o", "show or hide prompts"],
+  ["g", "show or hide the graph"],
 ];
 const servedKeys = [
   ["c", "compare two branches"],
   ["x", "export and share"],
-  ["y / Y", "copy this turn, the session, as Markdown"],
+  ["y / Y", "copy this turn / the session as Markdown"],
   ["G", "jump to the end and follow new messages"],
 ];
 const everywhere = [
-  ["t", "light or dark"],
-  ["?", "this help"],
+  ["t", "switch between light and dark"],
+  ["?", "show this help"],
 ];
 
 export function keysOfReading(isServed) {

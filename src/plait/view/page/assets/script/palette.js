@@ -16,7 +16,7 @@ export function openPalette() {
   const field = paletteField();
   const list = paletteList();
   palette = made("dialog", "palette");
-  palette.setAttribute("aria-label", "Go to or search anything");
+  palette.setAttribute("aria-label", "Go to a page or search");
   palette.append(field, list, hints());
   document.body.append(palette);
   watchField(field, list);
@@ -35,7 +35,7 @@ export function openPalette() {
 function paletteField() {
   const field = made("input");
   field.type = "text";
-  field.placeholder = "Go to a session, or search anything";
+  field.placeholder = "Go to a session, or search everything";
   field.spellcheck = false;
   field.autocomplete = "off";
   field.setAttribute("role", "combobox");

@@ -55,7 +55,7 @@ function fatesList(fates) {
 
 function differencesBox(differences) {
   const box = made("details", "lines-differ");
-  box.append(made("summary", "", differences.length === 1 ? "One line" : `${differences.length} of the lines`));
+  box.append(made("summary", "", differences.length === 1 ? "Show the changed line" : `Show ${differences.length} of the changed lines`));
   for (const found of differences) {
     box.append(made("p", "", `${found.line ? `Line ${found.line}` : "New line"}: ${found.reason}`));
     if (found.before !== null) box.append(made("pre", "was", found.before));
