@@ -47,7 +47,7 @@ def test_session_is_renamed_and_undone_by_keyboard(desk: EditDesk, reader: Reade
     expect(page.get_by_label("Title")).to_be_focused()
     page.keyboard.type("<b>By the mole</b>")
     page.keyboard.press("Enter")
-    expect(box(page)).to_contain_text("1 added its title")
+    expect(box(page)).to_contain_text("1 added the title")
     expect(box(page)).to_contain_text("tokens sent on resume")
     assert desk.files == before
     expect(page.get_by_role("button", name="Rename", exact=True)).to_be_focused()

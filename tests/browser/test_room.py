@@ -144,7 +144,7 @@ def test_edit_menu_links_to_the_context_tab(desk: EditDesk, reader: Reader) -> N
     page = reader(desk.at, f"/s/{desk.name}")
     page.keyboard.press("E")
     box(page).get_by_role("link", name=re.compile("^Trim")).click()
-    expect(page.get_by_role("heading", name="Make room")).to_be_visible()
+    expect(page.get_by_role("heading", name="Free up space")).to_be_visible()
 
 
 def test_read_only_server_offers_no_edits(tmp_path: Path, reader: Reader) -> None:
@@ -153,7 +153,7 @@ def test_read_only_server_offers_no_edits(tmp_path: Path, reader: Reader) -> Non
         kind(page, "Tool results").locator("summary").click()
         expect(kind(page, "Tool results").locator(".items")).to_be_visible()
         expect(page.get_by_role("checkbox")).to_have_count(0)
-        expect(page.get_by_role("heading", name="Make room")).to_have_count(0)
+        expect(page.get_by_role("heading", name="Free up space")).to_have_count(0)
         expect(page.get_by_role("button", name=re.compile("^(Trim|Compress|Heavy)"))).to_have_count(
             0
         )

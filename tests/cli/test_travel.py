@@ -73,7 +73,7 @@ def test_project_is_moved(desk: Desk) -> None:
 def test_move_dry_run_changes_nothing(desk: Desk) -> None:
     said = desk.said("move", "shop", "/srv/shop", "--dry-run")
     assert said.startswith("/home/dev/shop\n")
-    assert "its directory" in said
+    assert "the directory" in said
     assert "leave out `--dry-run` to apply the plan" in said
     assert [path.parent.name for path in desk.logs()] == ["-home-dev-shop"]
 

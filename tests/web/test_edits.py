@@ -24,7 +24,7 @@ def test_plan_is_shown_applied_and_undone(desk: EditDesk) -> None:
     planned = desk.planned(operation="rename", title="To the harbour")
     assert planned["report"]["applied"] is False
     assert planned["sizes"][0][0] == "lines"
-    assert ["1", "added", "its title"] in planned["fates"]
+    assert ["1", "added", "the title"] in planned["fates"]
     assert desk.files == before
     status, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
     assert (status, done["report"]["applied"], done["name"]) == (200, True, desk.name)

@@ -199,7 +199,7 @@ def test_missing_root_is_reported_once(tmp_path: Path) -> None:
         library.refresh()
         watcher.update_index()
     assert [told.problem for told in heard.told if told] == [
-        f"'{root}' does not exist; sessions appear as soon as it does"
+        f"'{root}' does not exist; sessions appear once it is created"
     ]
     walk(root, *WALKS[0])
     library.refresh()

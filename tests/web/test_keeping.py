@@ -80,8 +80,7 @@ def test_home_names_the_next_expiry_if_not_soon() -> None:
 def test_home_says_everything_is_backed_up() -> None:
     told = home(figures(kept=4, gone=1), [listed("first", 2)])
     assert (
-        "All sessions are backed up: 2.0 MB, 100 KB on disk. Plait has the only copy of 1."
-        in told
+        "All sessions are backed up: 2.0 MB, 100 KB on disk. Plait has the only copy of 1." in told
     )
     assert "first" not in told
     assert 'data-edit="keep"' not in told

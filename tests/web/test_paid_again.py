@@ -68,7 +68,10 @@ def test_session_usage_shows_the_same_causes_as_the_command(
     page = settled(at, f"/s/{LATE}/usage")
     totals = told(root, tmp_path, "why", LATE)["totals"]
     assert set(totals["causes"]) == {"pause", "model"}
-    assert f"{format_money(totals['again_cost_usd'])} for input that had been cached" in page
+    assert (
+        f"{format_money(totals['again_cost_usd'])} paid again for input that had already been cached"
+        in page
+    )
     for cause, one in totals["causes"].items():
         figures = (one["requests"], format_tokens(one["again"]))
         cells = "".join(f"<td>{figure}</td>" for figure in figures)
@@ -84,7 +87,7 @@ def test_each_cost_jump_links_to_its_record(at: Served, root: Path) -> None:
     assert shown and len(jumps) > 1
     assert re.findall(r'href="([^"]*)"', shown[0]) == [f"/s/{LATE}#{one.uuid}" for one in jumps]
     assert "pause of 10 min" in shown[0]
-    assert f"{4 - len(jumps)} other requests in the list" in page
+    assert f"{4 - len(jumps)} other requests listed under" in page
 
 
 def test_each_response_shows_its_cause(at: Served) -> None:
@@ -97,7 +100,9 @@ def test_each_response_shows_its_cause(at: Served) -> None:
 
 def test_copied_response_says_where_it_is_counted(at: Served) -> None:
     pages = [settled(at, f"/s/{name}/usage") for name in (EARLY, COPY)]
-    copies = ["4 responses also occur in other sessions and are counted there" in one for one in pages]
+    copies = [
+        "4 responses also occur in other sessions and are counted there" in one for one in pages
+    ]
     assert sorted(copies) == [False, True]
     assert "No cache misses" in pages[copies.index(True)]
     assert "pause of 10 min" in pages[copies.index(False)]

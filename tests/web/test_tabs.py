@@ -52,7 +52,7 @@ def test_every_session_has_every_tab(at: Served, tab: str) -> None:
 def test_context_tab_shows_what_fills_the_window(at: Served, gallery: Path) -> None:
     name = Archive([gallery / "compaction"]).sessions[0].id
     page = page_of(at, f"/s/{name}/context")
-    assert "of a window of 200k" in page
+    assert "of the 200k window" in page
     assert "before compaction" in page
     assert "A summary replaced them." in page
     message = page_of(at, f"/s/{name}/context/1")
@@ -212,7 +212,7 @@ def test_single_line_response_shows_no_duration(at: Served) -> None:
     )
     page = at.ask(f"/s/{rewind}/timeline?turn=1")[2].decode()
     falls = re.findall(r'class="fall model".*?</li>', page, re.DOTALL)
-    leads = [re.findall(r"first block after ([^<,]+)<", one) for one in falls]
+    leads = [re.findall(r"first output after ([^<,]+)<", one) for one in falls]
     assert leads == [["3.6 s"], ["6.6 s"]]
     assert ["0 ms" in one for one in falls] == [False, False]
     assert re.search(r'class="took">6.8 s<', falls[0])
