@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from tests.edit.copies import SESSION, answer, carried_out, context_of, root_with, user, write
+from tests.edit.copies import SESSION, answer, apply_steps, context_of, root_with, user, write
 
 NAME = "aaaaaaaa-0b3c-4b69-9a51-0d5a3c1e7b11"
 A, B, C, D, E = (f"{number:08x}-1111-4222-8333-444444444444" for number in range(10, 15))
@@ -33,7 +33,7 @@ def test_turns_belong_to_the_session_of_the_file_name(root: Path) -> None:
 def test_fork_finds_its_turns(root: Path) -> None:
     plan = Archive([root]).plan.fork(NAME, 1)
     assert plan.check() == ()
-    assert len(context_of(carried_out(plan)).chain) == 2
+    assert len(context_of(apply_steps(plan)).chain) == 2
 
 
 def test_agents_belong_to_it(root: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page
 
-from tests.browser.sessions import drawn, hostile
+from tests.browser.sessions import drawn_sessions, hostile
 
 PATIENCE = 20_000
 """Milliseconds; a page on a disk answers in a few, a busy machine may take long."""
@@ -17,14 +17,14 @@ PATIENCE = 20_000
 Opened = Callable[..., Page]
 
 
-def written(roots: list[Path], out: Path, *options: str) -> Path:
+def export_pages(roots: list[Path], out: Path, *options: str) -> Path:
     """Export all sessions of some archives as pages into a folder, by the command."""
     named = [part for root in roots for part in ("--root", str(root))]
-    asked = [*named, "--all", "--format", "html", "--no-redact", "-o", str(out), *options]
+    requested = [*named, "--all", "--format", "html", "--no-redact", "-o", str(out), *options]
     home = {"HOME": str(out.parent), "XDG_CACHE_HOME": str(out.parent)}
     home |= {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     subprocess.run(
-        [sys.executable, "-m", "plait", "export", *asked],
+        [sys.executable, "-m", "plait", "export", *requested],
         check=True,
         capture_output=True,
         env=home,
@@ -37,7 +37,7 @@ def written(roots: list[Path], out: Path, *options: str) -> Path:
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an archive of sessions that were drawn for these tests."""
     root = tmp_path_factory.mktemp("logs")
-    for drawing in drawn().values():
+    for drawing in drawn_sessions().values():
         drawing.write(root)
     hostile(root)
     return root
@@ -46,13 +46,13 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def site(logs: Path, gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the site of the gallery and of the drawn sessions."""
-    return written([gallery, logs], tmp_path_factory.mktemp("site") / "out")
+    return export_pages([gallery, logs], tmp_path_factory.mktemp("site") / "out")
 
 
 @pytest.fixture(scope="session")
 def single(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a site each of whose pages is one file; pages lie alone in their folders."""
-    return written([logs], tmp_path_factory.mktemp("single") / "out", "--single-file")
+    return export_pages([logs], tmp_path_factory.mktemp("single") / "out", "--single-file")
 
 
 @pytest.fixture
@@ -62,18 +62,18 @@ def context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
     def make(width: int = 1400, height: int = 900, **options: object) -> BrowserContext:
         settings: dict[str, object] = {"timezone_id": "UTC", "locale": "en-GB", **options}
-        one = browser.new_context(
+        first = browser.new_context(
             viewport={"width": width, "height": height},
             reduced_motion="reduce",
             **settings,  # type: ignore[arg-type]
         )
-        one.set_default_timeout(PATIENCE)
-        made.append(one)
-        return one
+        first.set_default_timeout(PATIENCE)
+        made.append(first)
+        return first
 
     yield make
-    for one in made:
-        one.close()
+    for first in made:
+        first.close()
 
 
 @pytest.fixture

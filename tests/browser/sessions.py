@@ -36,12 +36,12 @@ last-prompt leaf A8
 
 
 @cache
-def drawn() -> dict[str, Drawing]:
+def drawn_sessions() -> dict[str, Drawing]:
     """Return the drawn sessions by their names."""
-    return {"ways": draw(ways()), "late": draw(late()), "crew": draw(crew())}
+    return {"ways": draw(branching_session()), "late": draw(late()), "crew": draw(crew())}
 
 
-def ways() -> str:
+def branching_session() -> str:
     """Return a session with a branch, a branch of that branch, and long outputs."""
     steps = "\n".join(
         f"  | step {n}" + (" by the puffin" if n == 333 else "") for n in range(1, 401)
@@ -109,7 +109,7 @@ def hostile(root: Path) -> str:
     session = "0badc0de-0000-4000-8000-000000000bad"
     folder = root / "projects" / "-home-dev-evil"
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(one).encode() for one in hostile_records(session)]
+    lines = [json.dumps(record).encode() for record in hostile_records(session)]
     lines[1] = lines[1].replace(b"@@broken@@", b"\xff\xfe broken \xc3\x28")
     lines.append(b'{"type":"user","message":{"content":"<script>window.pwned=1</script>')
     (folder / f"{session}.jsonl").write_bytes(b"\n".join(lines) + b"\n")

@@ -9,26 +9,26 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 from tests.web.edit_desk import EditDesk, edit_desk, rest
 from tests.web.reading_page import Reader, reader
 
 __all__ = ["reader"]
-WAYS = drawn()["ways"]
+WAYS = drawn_sessions()["ways"]
 TITLE = "Two ways to the harbour"
 
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
     """Serve sessions, and tells what changes in them."""
-    with edit_desk(tmp_path, is_live=True) as one:
-        yield one
+    with edit_desk(tmp_path, is_live=True) as workspace:
+        yield workspace
 
 
 def faults(page: Page) -> list[tuple[str, str]]:
     """Return what is wrong with a page for those who cannot see or point."""
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "best-practice"]})
-    return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
+    return [(item["id"], item["nodes"][0]["html"][:200]) for item in found.response["violations"]]
 
 
 def box(page: Page) -> Locator:
@@ -119,8 +119,8 @@ def test_shown_branch_becomes_active(desk: EditDesk, reader: Reader) -> None:
 def test_fork_from_an_answer_of_an_abandoned_branch(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = reader(desk.at, f"/s/{desk.name}#{WAYS.uuid_of('A2')}")
-    said = page.locator(f'[id="{WAYS.uuid_of("A3")}"]')
-    said.get_by_role("button", name="Fork from here").click()
+    html = page.locator(f'[id="{WAYS.uuid_of("A3")}"]')
+    html.get_by_role("button", name="Fork from here").click()
     expect(box(page)).to_contain_text("not on this branch")
     page.get_by_role("button", name="Fork", exact=True).click()
     page.get_by_role("link", name="Open", exact=True).click()
@@ -221,13 +221,13 @@ def test_cross_site_page_changes_nothing(desk: EditDesk, browser: Browser) -> No
 
 
 def test_read_only_server_offers_no_edits(tmp_path: Path, reader: Reader) -> None:
-    with edit_desk(tmp_path, is_read_only=True) as desk:
-        page = reader(desk.at, f"/s/{desk.name}")
+    with edit_desk(tmp_path, is_read_only=True) as workspace:
+        page = reader(workspace.at, f"/s/{workspace.name}")
         expect(page.locator(".top .actions")).to_be_visible()
         expect(page.locator(".edits:visible")).to_have_count(0)
         page.keyboard.press("E")
         expect(page.locator("dialog[open]")).to_have_count(0)
-        page.goto(desk.at.address + "/sessions")
+        page.goto(workspace.at.address + "/sessions")
         expect(page.locator("tr[data-name]").first).to_be_visible()
         expect(page.locator(".edits:visible")).to_have_count(0)
 

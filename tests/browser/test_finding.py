@@ -5,12 +5,12 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opened
-from tests.browser.sessions import LATE_TURNS, drawn
+from tests.browser.sessions import LATE_TURNS, drawn_sessions
 
-WAYS, LATE = drawn()["ways"], drawn()["late"]
+WAYS, LATE = drawn_sessions()["ways"], drawn_sessions()["late"]
 
 
-def found(page: Page, words: str) -> None:
+def find_text(page: Page, words: str) -> None:
     """Type words into the find box and wait for the first place."""
     page.locator("#find").fill(words)
     expect(page.locator(".found")).to_contain_text("of")
@@ -18,13 +18,13 @@ def found(page: Page, words: str) -> None:
 
 def test_text_in_a_closed_call_is_found_and_shown(session: Opened) -> None:
     page = session(WAYS.session)
-    found(page, "mole is flat")
+    find_text(page, "mole is flat")
     expect(page.locator("details.think[open]", has_text="The mole is flat.")).to_be_in_viewport()
 
 
 def test_cut_text_is_found_in_another_branch(session: Opened) -> None:
     page = session(WAYS.session)
-    found(page, "PUFFIN")
+    find_text(page, "PUFFIN")
     expect(page.locator(".found")).to_have_text("1 of 1")
     expect(page.locator("pre.out", has_text="step 333 by the puffin")).to_be_visible()
     expect(page.locator(f'[id="{WAYS.uuid_of("U2")}"]')).to_be_visible()
@@ -33,7 +33,7 @@ def test_cut_text_is_found_in_another_branch(session: Opened) -> None:
 
 def test_n_moves_to_the_next_hit_and_wraps(session: Opened) -> None:
     page = session(WAYS.session)
-    found(page, "harbour")
+    find_text(page, "harbour")
     total = int((page.locator(".found").inner_text()).split()[-1])
     assert total >= 1
     page.locator("#find").press("Escape")
@@ -46,7 +46,7 @@ def test_n_moves_to_the_next_hit_and_wraps(session: Opened) -> None:
 
 def test_lazily_fetched_text_is_found(session: Opened) -> None:
     page = session(LATE.session)
-    found(page, f"Answer number {LATE_TURNS}.")
+    find_text(page, f"Answer number {LATE_TURNS}.")
     expect(page.locator(f'[id="{LATE.uuid_of(f"A{LATE_TURNS}")}"]')).to_be_in_viewport()
 
 
@@ -55,7 +55,7 @@ def test_hits_in_filtered_kinds_are_shown(session: Opened) -> None:
     page.keyboard.press("f")
     page.get_by_label("Thinking").uncheck()
     page.keyboard.press("Escape")
-    found(page, "mole is flat")
+    find_text(page, "mole is flat")
     expect(page.locator("details.think", has_text="The mole is flat.")).to_be_visible()
 
 

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opened
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 
-WAYS = drawn()["ways"]
+WAYS = drawn_sessions()["ways"]
 RICH = "5f9c417d"
 DEAD = """() => Array.from(document.querySelectorAll(".rail a, .outline a"))
     .map(link => link.getAttribute("href").slice(1))

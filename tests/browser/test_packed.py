@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from plait.view.page.raw_lines import make_lines_script, make_part_script, pack_lines
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 from tests.view.page.packed import packed_in
 
-WAYS, LATE = drawn()["ways"], drawn()["late"]
+WAYS, LATE = drawn_sessions()["ways"], drawn_sessions()["late"]
 
 
 class Server(SimpleHTTPRequestHandler):
@@ -58,7 +58,7 @@ def test_lines_and_parts_from_a_server(
 
 
 def test_every_byte_can_be_packed() -> None:
-    line = bytes(one for one in range(256) if one != 10) * 3
+    line = bytes(item for item in range(256) if item != 10) * 3
     (piece,) = pack_lines(3, [(7, line), (8, b'\\"\r')])
     ((kind, numbers, text),) = packed_in(make_lines_script(piece))
     assert (kind, numbers, text) == ("lines", [3, 7, 8], b'7\t%s\n8\t\\"\r' % line)

@@ -6,9 +6,9 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opened
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 
-WAYS = drawn()["ways"]
+WAYS = drawn_sessions()["ways"]
 RICH = "5f9c417d"
 HERE = ".rail .node.here"
 
@@ -37,11 +37,11 @@ def test_graph_row_links_to_its_place(session: Opened) -> None:
 
 
 def test_graph_and_outline_follow_scrolling(session: Opened) -> None:
-    page = session(drawn()["late"].session)
+    page = session(drawn_sessions()["late"].session)
     expect(page.locator(".outline a.here")).to_contain_text("Tide number 1?")
     page.evaluate("document.querySelectorAll('.turn')[9].scrollIntoView({block: 'start'})")
     expect(page.locator(".outline a.here")).to_contain_text("Tide number 9?")
-    uuid = drawn()["late"].uuid_of("U9")
+    uuid = drawn_sessions()["late"].uuid_of("U9")
     expect(page.locator(f'.rail a[href="#{uuid}"]')).to_have_attribute("aria-current", "true")
     expect(page.locator(".outline a.here")).to_be_in_viewport()
 
@@ -84,7 +84,7 @@ def test_raw_line_is_one_click_away(session: Opened) -> None:
         entry = page.locator(f'[id="{WAYS.uuid_of(name)}"]').first
         entry.get_by_role("button", name="Raw JSON").click()
         raw = entry.locator("pre.rawjson").inner_text()
-        record = next(one for one in WAYS.records if one.get("uuid") == WAYS.uuid_of(name))
+        record = next(item for item in WAYS.records if item.get("uuid") == WAYS.uuid_of(name))
         assert json.loads(raw) == record
         entry.get_by_role("button", name="Raw JSON").click()
         expect(entry.locator("pre.rawjson")).to_have_count(0)
@@ -112,7 +112,7 @@ def test_kinds_are_filtered(session: Opened) -> None:
 
 
 def test_keys_move_between_prompts(session: Opened) -> None:
-    page = session(drawn()["late"].session)
+    page = session(drawn_sessions()["late"].session)
     for _ in range(3):
         page.keyboard.press("j")
     expect(page.locator(".outline a.here")).to_contain_text("Tide number 3?")

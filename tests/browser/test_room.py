@@ -8,20 +8,20 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 from tests.browser.test_edits import box
 from tests.web.edit_desk import EditDesk, edit_desk
 from tests.web.reading_page import Reader, reader
 
 __all__ = ["reader"]
-WAYS = drawn()["ways"]
+WAYS = drawn_sessions()["ways"]
 
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
     """Serve sessions that may be changed."""
-    with edit_desk(tmp_path) as one:
-        yield one
+    with edit_desk(tmp_path) as workspace:
+        yield workspace
 
 
 def context_of(desk: EditDesk, reader: Reader, width: int = 1440, **options: object) -> Page:
@@ -39,7 +39,7 @@ def kind(page: Page, name: str) -> Locator:
 def faults(page: Page) -> list[tuple[str, str]]:
     """Return what is wrong with a page for those who cannot see or point."""
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa"]})
-    return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
+    return [(item["id"], item["nodes"][0]["html"][:200]) for item in found.response["violations"]]
 
 
 def open_result(page: Page) -> None:
@@ -81,7 +81,7 @@ def test_selected_items_are_trimmed_in_a_copy_and_undone(desk: EditDesk, reader:
     page.locator("select[name=way]").select_option("remove")
     button.click()
     expect(box(page)).to_contain_text("fewer tokens per request", ignore_case=True)
-    expect(box(page)).to_contain_text("The prompt cache expires")
+    expect(box(page)).to_contain_text("The prompt cache is lost")
     assert desk.files == before
     box(page).get_by_role("button", name="Trim", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")
@@ -125,7 +125,7 @@ def test_preset_shows_savings_and_plan(desk: EditDesk, reader: Reader) -> None:
 def test_older_turns_are_compressed_and_undone(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = context_of(desk, reader)
-    page.get_by_label("Everything before turn").fill("3")
+    page.get_by_label("Compress all turns before turn").fill("3")
     page.get_by_role("button", name="Compress").click()
     expect(page.get_by_role("dialog", name="Compress this session")).to_contain_text(
         "sent on resume"
@@ -148,8 +148,8 @@ def test_edit_menu_links_to_the_context_tab(desk: EditDesk, reader: Reader) -> N
 
 
 def test_read_only_server_offers_no_edits(tmp_path: Path, reader: Reader) -> None:
-    with edit_desk(tmp_path, is_read_only=True) as desk:
-        page = context_of(desk, reader)
+    with edit_desk(tmp_path, is_read_only=True) as workspace:
+        page = context_of(workspace, reader)
         kind(page, "Tool results").locator("summary").click()
         expect(kind(page, "Tool results").locator(".items")).to_be_visible()
         expect(page.get_by_role("checkbox")).to_have_count(0)
@@ -163,8 +163,8 @@ def test_read_only_server_offers_no_edits(tmp_path: Path, reader: Reader) -> Non
 @pytest.mark.parametrize("width", [390, 1440])
 def test_accessible_at_every_width(desk: EditDesk, reader: Reader, width: int, scheme: str) -> None:
     page = context_of(desk, reader, width, color_scheme=scheme)
-    for one in page.locator(".kind summary").all():
-        one.click()
+    for item in page.locator(".kind summary").all():
+        item.click()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert faults(page) == []
     page.get_by_role("button", name=re.compile("^Heavy")).click()

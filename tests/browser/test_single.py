@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opened
-from tests.browser.sessions import LATE_TURNS, drawn
+from tests.browser.sessions import LATE_TURNS, drawn_sessions
 
-WAYS, LATE = drawn()["ways"], drawn()["late"]
+WAYS, LATE = drawn_sessions()["ways"], drawn_sessions()["late"]
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opened
-from tests.browser.sessions import LATE_TURNS, drawn
+from tests.browser.sessions import LATE_TURNS, drawn_sessions
 
-WAYS, LATE, CREW = drawn()["ways"], drawn()["late"], drawn()["crew"]
+WAYS, LATE, CREW = drawn_sessions()["ways"], drawn_sessions()["late"], drawn_sessions()["crew"]
 
 
 def prompts(page: Page) -> list[str]:
@@ -25,7 +25,7 @@ def test_active_branch_is_shown_first(session: Opened) -> None:
     page = session(WAYS.session)
     assert prompts(page) == ACTIVE
     assert page.locator(".outline li").all_inner_texts() == [
-        f"{n} {one}" for n, one in enumerate(ACTIVE, 1)
+        f"{n} {item}" for n, item in enumerate(ACTIVE, 1)
     ]
 
 
@@ -33,7 +33,7 @@ def test_select_shows_another_branch_from_its_root(session: Opened) -> None:
     page = session(WAYS.session)
     options = page.locator(".ways option").all_inner_texts()
     assert options[0] == "active"
-    wanted = next(one for one in options if "lower path" in one or "upper path" in one)
+    wanted = next(option for option in options if "lower path" in option or "upper path" in option)
     page.locator(".ways").select_option(label=wanted)
     shown = prompts(page)
     assert shown[:2] == LIGHTHOUSE

@@ -7,7 +7,7 @@ import pytest
 
 from plait import Archive
 from plait.record import Record, read
-from tests.edit.copies import SESSION, carried_out, root_with
+from tests.edit.copies import SESSION, apply_steps, root_with
 
 PROMPT, ANSWER, RESULT = (f"{number:08x}-aaaa-4bbb-8ccc-dddddddddddd" for number in (1, 2, 3))
 FOLDER = f"/home/dev/.claude/projects/-home-dev-shop/{SESSION}/tool-results/x.txt"
@@ -41,7 +41,7 @@ LINES = (
 def session(tmp_path: Path) -> str:
     """Return the id of the clone."""
     root = root_with(tmp_path, *LINES)
-    return carried_out(Archive([root]).plan.clone(SESSION)).stem
+    return apply_steps(Archive([root]).plan.clone(SESSION)).stem
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def clone(session: str, tmp_path: Path) -> dict[str, Record]:
     ids=["clone", "fork", "rename"],
 )
 def test_signed_thinking_is_unchanged(verb: Any, tmp_path: Path) -> None:
-    path = carried_out(verb(Archive([root_with(tmp_path, *LINES)]).plan))
+    path = apply_steps(verb(Archive([root_with(tmp_path, *LINES)]).plan))
     [answer] = [record for record in read(path) if record.type == "assistant"]
     assert answer.fields["message"]["content"] == [THOUGHT, CALL]
 

@@ -104,7 +104,7 @@ def copied(root: Path, folder: Path) -> Path:
     return folder
 
 
-def carried_out(plan: Plan) -> Path:
+def apply_steps(plan: Plan) -> Path:
     """Do what a plan says, without a journal, and return the file of the session."""
     for step in plan.steps:
         match step:
@@ -128,10 +128,10 @@ def editable(root: Path) -> list[Session]:
 
 def context_of(path: Path) -> Context:
     """Return what the client sends of a file."""
-    return build_context(seen_by_client(path), size=path.stat().st_size)
+    return build_context(client_view(path), size=path.stat().st_size)
 
 
-def seen_by_client(path: Path) -> list[Record]:
+def client_view(path: Path) -> list[Record]:
     """Return the records that the client reads, those that broken lines begin with among them."""
     return list(iter_client_records(iter_lines(path)))
 
@@ -141,9 +141,9 @@ def without_ids(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, str):
         return names.get(value) or in_own_folder(value, names)
     if isinstance(value, list):
-        return [without_ids(one, names) for one in value]
+        return [without_ids(item, names) for item in value]
     if isinstance(value, dict):
-        return {key: without_ids(one, names) for key, one in value.items()}
+        return {key: without_ids(item, names) for key, item in value.items()}
     return value
 
 
@@ -156,7 +156,7 @@ def names_in(before: list[Record], after: list[Record]) -> dict[str, str]:
 def plain_records(records: list[Record], names: dict[str, str]) -> Iterator[Any]:
     """Yield records as they are but for ids, and for what says where they are from."""
     for record in records:
-        fields = {key: one for key, one in record.fields.items() if key != "forkedFrom"}
+        fields = {key: item for key, item in record.fields.items() if key != "forkedFrom"}
         if isinstance(fields.get("sessionId"), str):
             fields["sessionId"] = "its session"
         yield without_ids(fields, names)

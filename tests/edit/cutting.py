@@ -28,11 +28,11 @@ from tests.edit.plans import (
     added,
     config_at,
     log_of,
-    moved,
+    move_step,
     plan_of,
     put,
     removed,
-    written,
+    write_step,
 )
 
 NEW = "9c44e1aa-0000-4000-8000-000000000003"
@@ -60,13 +60,13 @@ def plan_in(config: Path, size: int = 1) -> Plan:
     backup = config / "file-history" / SESSION / "0123456789abcdef@v1"
     return plan_of(
         config,
-        written(log, lambda: [REPLACED] * size),
-        written(new, lambda: [REPLACED] * size),
+        write_step(log, lambda: [REPLACED] * size),
+        write_step(new, lambda: [REPLACED] * size),
         Write(new.with_suffix("") / "tool-results" / "toolu_1.txt", CopyOf(output)),
         added(log_of(config, OTHER), ADDED * size),
         removed(folder / "subagents" / "agent-a1.jsonl"),
         removed(backup),
-        moved(output, config / "projects" / "-elsewhere" / "tool-results" / "toolu_1.txt"),
+        move_step(output, config / "projects" / "-elsewhere" / "tool-results" / "toolu_1.txt"),
     )
 
 
@@ -82,7 +82,7 @@ def main(what: str, folder: str, *numbers: str) -> None:
             if what == "undo-each":
                 edit()
                 edit = Archive([config]).undo
-            if in_child(partial(cut_off, edit, number)) != CUT:
+            if in_child(partial(die_at_change, edit, number)) != CUT:
                 break
 
 
@@ -98,7 +98,7 @@ def in_child(act: Callable[[], Any]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def cut_off(edit: Callable[[], Any], at: int) -> None:
+def die_at_change(edit: Callable[[], Any], at: int) -> None:
     """Edit, and dies right before the so manieth change of a file."""
     left = iter(range(1, at))
 
@@ -132,9 +132,9 @@ def large_plan_in(config: Path) -> Plan:
     """Return a plan whose every part takes a while: drafts, new names, files that go."""
     plan = plan_in(config, SIZE)
     old = [output_in(config, OTHER, number) for number in range(MANY)]
-    moves = [moved(path, output_in(config, MOVED, at)) for at, path in enumerate(old)]
+    moves = [move_step(path, output_in(config, MOVED, at)) for at, path in enumerate(old)]
     outputs = [output_in(config, SESSION, number) for number in range(MANY)]
-    copies = [written(output_in(config, NEW, number), COPIED) for number in range(MANY)]
+    copies = [write_step(output_in(config, NEW, number), COPIED) for number in range(MANY)]
     return replace(plan, steps=(*plan.steps, *copies, *map(removed, outputs), *moves))
 
 

@@ -27,19 +27,21 @@ class Mended:
     @property
     def changes(self) -> list[tuple[str, int]]:
         """What became of lines, those left out that stayed as they are."""
-        return [(one.fate, one.lines) for one in self.plan.changes if one.fate != "kept"]
+        return [
+            (change.fate, change.lines) for change in self.plan.changes if change.fate != "kept"
+        ]
 
     @property
     def picture(self) -> str:
         """The links after the repair, in letters: `A B<A`, `+` for a record that was made."""
         names = {uuid: name for name, uuid in self.drawing.uuids.items()}
-        told = []
+        result = []
         for record in records_of(self.after):
             if record.uuid:
                 name = names.get(record.uuid, "+")
                 parent = record.parent_uuid
-                told.append(f"{name}<{names.get(parent, '?')}" if parent else name)
-        return " ".join(told)
+                result.append(f"{name}<{names.get(parent, '?')}" if parent else name)
+        return " ".join(result)
 
     @property
     def chain(self) -> str:
@@ -53,7 +55,7 @@ class Mended:
         return texts_of(context_of(self.after))
 
 
-def mended(folder: Path, text: str, *, tweak: Any = None) -> Mended:
+def repair_drawing(folder: Path, text: str, *, tweak: Any = None) -> Mended:
     """Return what a repair in place makes of a drawn session, whose bytes may be tweaked."""
     drawing = draw(text)
     (path, *_) = drawing.write(folder)
@@ -66,7 +68,7 @@ def mended(folder: Path, text: str, *, tweak: Any = None) -> Mended:
 
 def result_of(plan: Plan) -> bytes:
     """Return the bytes of the log that a plan leaves."""
-    (step,) = (one for one in plan.steps if one.path == plan.path)
+    (step,) = (item for item in plan.steps if item.path == plan.path)
     assert isinstance(step, Write)
     return b"".join(step.content())
 
@@ -84,9 +86,9 @@ def context_of(data: bytes) -> Context:
 
 def texts_of(found: Context) -> list[str]:
     """Return the words of what is sent, results among them."""
-    told: list[str] = []
+    result: list[str] = []
     for _, blocks in found.messages:
         for block in blocks:
             words = block.get("text", block.get("content"))
-            told.append(words.strip() if isinstance(words, str) else json.dumps(block))
-    return told
+            result.append(words.strip() if isinstance(words, str) else json.dumps(block))
+    return result

@@ -53,7 +53,7 @@ def plan_of(config: Path, *steps: Step, session: str = SESSION, reads: bool = Tr
     return Plan("repair", subject, session, path, steps, NOTHING, NOTHING, read=read)
 
 
-def written(path: Path, data: bytes | Content, mode: int | None = None) -> Write:
+def write_step(path: Path, data: bytes | Content, mode: int | None = None) -> Write:
     """Return the step that writes a file, a new one or in the place of one."""
     content = (lambda: [data]) if isinstance(data, bytes) else data
     return Write(path, content, read_file_stamp(path), mode)
@@ -69,7 +69,7 @@ def removed(path: Path) -> Remove:
     return Remove(path, stamped(path))
 
 
-def moved(path: Path, target: Path) -> Move:
+def move_step(path: Path, target: Path) -> Move:
     """Return the step that gives a file another name."""
     return Move(path, target, stamped(path))
 

@@ -27,7 +27,7 @@ from tests.edit.plans import (
     removed,
     stamped,
     tree,
-    written,
+    write_step,
 )
 
 NEW = "9c44e1aa-0000-4000-8000-000000000003"
@@ -72,16 +72,18 @@ def check_nothing_happened(config: Path, before: object) -> None:
 
 
 def copy_of_much(config: Path) -> Plan:
-    return plan_of(config, written(log_of(config, NEW), lambda: LARGE))
+    return plan_of(config, write_step(log_of(config, NEW), lambda: LARGE))
 
 
 def much_in_place(config: Path) -> Plan:
-    return plan_of(config, written(log_of(config), lambda: LARGE), removed(log_of(config, OTHER)))
+    return plan_of(
+        config, write_step(log_of(config), lambda: LARGE), removed(log_of(config, OTHER))
+    )
 
 
 def much_added(config: Path) -> Plan:
-    one = log_of(config).with_suffix("") / "tool-results" / "toolu_1.txt"
-    return plan_of(config, removed(one), added(log_of(config), b"".join(LARGE[:60])))
+    first = log_of(config).with_suffix("") / "tool-results" / "toolu_1.txt"
+    return plan_of(config, removed(first), added(log_of(config), b"".join(LARGE[:60])))
 
 
 @pytest.mark.parametrize("planned", [copy_of_much, much_in_place, much_added])
@@ -153,7 +155,7 @@ def test_a_read_only_root_is_reported(disk: Path, has_journal: bool) -> None:
     if has_journal:
         plan_of(config, added(log_of(config), b"more\n")).apply()
         Archive([config]).undo()
-    before, plan = tree(config), plan_of(config, written(log_of(config), b"new\n"))
+    before, plan = tree(config), plan_of(config, write_step(log_of(config), b"new\n"))
     with read_only(config):
         with pytest.raises(SourceError, match=r"cannot write '.*': read-only file system"):
             plan.apply()
@@ -164,7 +166,7 @@ def test_a_read_only_root_is_reported(disk: Path, has_journal: bool) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write in spite of the mode")
 def test_a_read_only_folder_is_reported(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
-    before, plan = tree(config), plan_of(config, written(log_of(config), b"new\n"))
+    before, plan = tree(config), plan_of(config, write_step(log_of(config), b"new\n"))
     log_of(config).parent.chmod(0o500)
     with pytest.raises(SourceError, match=r"cannot write '.*': permission denied"):
         plan.apply()
@@ -179,7 +181,7 @@ def test_projects_may_be_on_another_disk(tmp_path: Path) -> None:
         config_at(config)
         before, log = tree(config), log_of(config)
         agent = log.with_suffix("") / "subagents" / "agent-a1.jsonl"
-        edit = plan_of(config, written(log, b"new\n"), removed(agent)).apply()
+        edit = plan_of(config, write_step(log, b"new\n"), removed(agent)).apply()
         assert log.read_bytes() == b"new\n"
         assert not agent.parent.exists()
         Archive([config]).undo(edit.id)
@@ -233,19 +235,19 @@ def racer(config: Path, line: str, go: Path) -> "subprocess.Popen[str]":
 @pytest.mark.parametrize("turn", range(3))
 def test_of_two_edits_of_one_session_only_one_succeeds(tmp_path: Path, turn: int) -> None:
     config, go = config_at(tmp_path / "config"), tmp_path / "go"
-    before, whole = tree(config), log_of(config).read_bytes()
+    before, full = tree(config), log_of(config).read_bytes()
     lines = [f'{{"by":{number}}}\n' for number in range(3)]
     racers = [racer(config, line, go) for line in lines]
-    for one in racers:
-        assert one.stdout
-        assert one.stdout.readline() == "ready\n"
+    for item in racers:
+        assert item.stdout
+        assert item.stdout.readline() == "ready\n"
     go.touch()
-    said = [one.communicate(timeout=60)[0].strip() for one in racers]
-    assert sorted(word for word in said if word == "won") == ["won"]
-    winner = said.index("won")
-    refused = [word for word in said if word != "won"]
-    assert all("has changed since the plan was made" in word for word in refused), said
-    assert log_of(config).read_bytes() == whole + lines[winner].encode()
+    output = [item.communicate(timeout=60)[0].strip() for item in racers]
+    assert sorted(word for word in output if word == "won") == ["won"]
+    winner = output.index("won")
+    refused = [word for word in output if word != "won"]
+    assert all("has changed since the plan was made" in word for word in refused), output
+    assert log_of(config).read_bytes() == full + lines[winner].encode()
     Archive([config]).undo()
     assert tree(config) == before
 
@@ -352,8 +354,8 @@ def interrupted(config: Path, kind: str, event: str, ending: str, times: int = 1
 def test_lines_written_during_a_failed_edit_are_not_lost(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     before = tree(config)
-    said = interrupted(config, "write and make", "os.link", f"{NEW}.jsonl")
-    assert "has changed since the edit began" in said
+    output = interrupted(config, "write and make", "os.link", f"{NEW}.jsonl")
+    assert "has changed since the edit began" in output
     assert log_of(config, NEW).read_bytes() == b"mine\n"
     log_of(config, NEW).unlink()
     assert tree(config) == before
@@ -368,10 +370,10 @@ def test_a_line_added_before_the_commit_is_kept_and_the_edit_refused(
     tmp_path: Path, kind: str
 ) -> None:
     config = config_at(tmp_path / "config")
-    whole = log_of(config).read_bytes()
-    said = interrupted(config, kind, "os.rename", "open.json", 2)
-    assert "has changed since the edit began" in said
-    assert log_of(config).read_bytes() == whole + b"theirs\n"
+    full = log_of(config).read_bytes()
+    output = interrupted(config, kind, "os.rename", "open.json", 2)
+    assert "has changed since the edit began" in output
+    assert log_of(config).read_bytes() == full + b"theirs\n"
     assert Archive([config]).edits() == []
 
 
@@ -395,7 +397,7 @@ def test_a_line_added_right_after_ours_means_the_session_is_live(tmp_path: Path)
 def test_a_session_edited_by_root_keeps_its_owner(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     os.chown(log_of(config), 1234, 2345)
-    plan_of(config, written(log_of(config), b"new\n")).apply()
+    plan_of(config, write_step(log_of(config), b"new\n")).apply()
     status = log_of(config).stat()
     assert (status.st_uid, status.st_gid) == (1234, 2345)
 
@@ -404,7 +406,7 @@ def test_edit_ids_stay_ordered_when_the_clock_goes_back(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     made = []
     for name, now in {"a": 5_000.0, "b": 5_000.0, "c": 1_000.0, "d": 9_000.0}.items():
-        plan = plan_of(config, written(log_of(config, name), b"x\n"))
+        plan = plan_of(config, write_step(log_of(config, name), b"x\n"))
         made.append(Journal(config, clock=lambda now=now: now).apply(plan))  # type: ignore[misc]
     found = Journal(config).entries()
     assert [edit.id for edit in found] == [edit.id for edit in reversed(made)]
@@ -417,7 +419,7 @@ def test_file_names_that_are_not_unicode_are_restored(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9 \xff.txt")
     odd = put(folder / name, b"odd")
     before = tree(config)
-    plan_of(config, removed(odd), written(folder / (name + "2"), b"new")).apply()
+    plan_of(config, removed(odd), write_step(folder / (name + "2"), b"new")).apply()
     assert not odd.exists()
     Archive([config]).undo()
     assert tree(config) == before
@@ -427,7 +429,7 @@ def test_a_file_name_of_maximum_length_can_be_written(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     path = log_of(config).with_suffix("") / "tool-results" / ("ä" * 125 + ".txt")
     before = tree(config)
-    plan_of(config, written(path, b"new")).apply()
+    plan_of(config, write_step(path, b"new")).apply()
     assert path.read_bytes() == b"new"
     Archive([config]).undo()
     assert tree(config) == before

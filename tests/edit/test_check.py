@@ -31,7 +31,7 @@ def checked(folder: Path, text: str) -> list[tuple[str, int | None]]:
     drawing = draw(text)
     drawing.write(folder)
     found = Archive([folder]).check(drawing.session)
-    return [(one.rule, one.line) for one in found]
+    return [(item.rule, item.line) for item in found]
 
 
 FINE = {
@@ -168,19 +168,19 @@ def webp(kind: bytes, body: bytes) -> bytes:
     return b"RIFF\0\0\0\0WEBP" + kind + body
 
 
-def refused(data: bytes | str, media_type: str = "image/png") -> str | None:
+def image_fault(data: bytes | str, media_type: str = "image/png") -> str | None:
     text = data if isinstance(data, str) else b64encode(data).decode()
     source = {"type": "base64", "media_type": media_type, "data": text}
     return describe_image_fault({"type": "image", "source": source})
 
 
 def test_images_up_to_8000_pixels_are_accepted() -> None:
-    assert refused(png(8000, 10)) is None
-    assert refused(png(8001, 10)) == "is larger than 8000 pixels: 8001 × 10"
-    assert refused(png(10, 8001)) == "is larger than 8000 pixels: 10 × 8001"
-    assert refused(jpeg(8000, 9), "image/jpeg") is None
-    assert refused(jpeg(9, 8001), "image/jpeg") == "is larger than 8000 pixels: 9 × 8001"
-    assert refused(gif(8001, 9), "image/gif") == "is larger than 8000 pixels: 8001 × 9"
+    assert image_fault(png(8000, 10)) is None
+    assert image_fault(png(8001, 10)) == "is larger than 8000 pixels: 8001 × 10"
+    assert image_fault(png(10, 8001)) == "is larger than 8000 pixels: 10 × 8001"
+    assert image_fault(jpeg(8000, 9), "image/jpeg") is None
+    assert image_fault(jpeg(9, 8001), "image/jpeg") == "is larger than 8000 pixels: 9 × 8001"
+    assert image_fault(gif(8001, 9), "image/gif") == "is larger than 8000 pixels: 8001 × 9"
 
 
 def test_the_size_of_every_webp_format_is_read() -> None:
@@ -188,8 +188,8 @@ def test_the_size_of_every_webp_format_is_read() -> None:
     lossless = b"\0" * 4 + b"\x2f" + ((8000) | 9 << 14).to_bytes(4, "little")
     lossy = b"\0" * 10 + (8001).to_bytes(2, "little") + (9).to_bytes(2, "little")
     forms = [(b"VP8X", b"\0" * 8 + large), (b"VP8L", lossless), (b"VP8 ", lossy)]
-    told = [refused(webp(kind, body), "image/webp") for kind, body in forms]
-    assert told == [
+    report = [image_fault(webp(kind, body), "image/webp") for kind, body in forms]
+    assert report == [
         "is larger than 8000 pixels: 8001 × 10",
         "is larger than 8000 pixels: 8001 × 10",
         "is larger than 8000 pixels: 8001 × 9",
@@ -197,19 +197,21 @@ def test_the_size_of_every_webp_format_is_read() -> None:
 
 
 def test_the_media_type_of_an_image_follows_its_bytes() -> None:
-    assert refused(jpeg(9, 9), "image/png") == "is image/jpeg, not image/png"
-    assert refused(b"RIFF\0\0\0\0WAVE") == "is not a base64 image in PNG, JPEG, GIF or WebP format"
-    assert refused("not base64!") == "is not a base64 image in PNG, JPEG, GIF or WebP format"
-    assert refused(b64encode(png(9, 9)).decode() + "é") is not None
-    assert refused("") == refused(" ") == "is empty"
+    assert image_fault(jpeg(9, 9), "image/png") == "is image/jpeg, not image/png"
+    assert (
+        image_fault(b"RIFF\0\0\0\0WAVE") == "is not a base64 image in PNG, JPEG, GIF or WebP format"
+    )
+    assert image_fault("not base64!") == "is not a base64 image in PNG, JPEG, GIF or WebP format"
+    assert image_fault(b64encode(png(9, 9)).decode() + "é") is not None
+    assert image_fault("") == image_fault(" ") == "is empty"
     assert describe_image_fault({"type": "image"}) == "has no source"
     assert describe_image_fault({"type": "image", "source": {"type": "url", "url": "x"}}) is None
 
 
 def test_images_up_to_five_megabytes_of_base64_are_accepted() -> None:
-    whole = b64encode(png(9, 9) + bytes(MOST_BYTES)).decode()
-    assert refused(whole[:MOST_BYTES]) is None
-    assert refused(whole[: MOST_BYTES + 4]) == "is larger than 5 MB: 5,242,884 bytes of base64"
+    full = b64encode(png(9, 9) + bytes(MOST_BYTES)).decode()
+    assert image_fault(full[:MOST_BYTES]) is None
+    assert image_fault(full[: MOST_BYTES + 4]) == "is larger than 5 MB: 5,242,884 bytes of base64"
 
 
 SOURCE = "U1 T1<U1 R1<T1 A2<R1 U2<A2 A3<U2"
@@ -238,7 +240,7 @@ def rewritten(folder: Path, text: str, data: bytes, *, is_new: bool = False) -> 
 
 
 def broken_by(plan: Plan) -> list[tuple[str, int | None]]:
-    return [(one.rule, one.line) for one in plan.check()]
+    return [(item.rule, item.line) for item in plan.check()]
 
 
 def lines_in(text: str) -> list[bytes]:
@@ -272,8 +274,8 @@ LOST = {
 
 @pytest.mark.parametrize("name", LOST)
 def test_a_removed_record_leaves_dangling_references(tmp_path: Path, name: str) -> None:
-    gone, expected = LOST[name]
-    kept = [line for number, line in enumerate(lines_in(SOURCE)) if number != gone]
+    removed, expected = LOST[name]
+    kept = [line for number, line in enumerate(lines_in(SOURCE)) if number != removed]
     for is_new in (False, True):
         plan = rewritten(tmp_path / str(is_new), SOURCE, b"".join(kept), is_new=is_new)
         assert sorted(broken_by(plan)) == sorted(expected)
@@ -302,8 +304,8 @@ def test_a_pointer_that_was_dangling_before_may_stay(tmp_path: Path) -> None:
 
 
 def test_a_call_moved_behind_its_result_is_reported(tmp_path: Path) -> None:
-    one, call, result, *rest = lines_in(SOURCE)
-    data = b"".join((one, result, call, *rest))
+    item, call, result, *rest = lines_in(SOURCE)
+    data = b"".join((item, result, call, *rest))
     assert broken_by(rewritten(tmp_path, SOURCE, data)) == [("call first", 2)]
 
 
@@ -318,8 +320,8 @@ def test_call_and_result_may_share_a_line() -> None:
 def test_thinking_may_be_removed_but_not_changed(tmp_path: Path) -> None:
     text = 'U1\nA1< think "so" + "yes"'
     first, thought, words = lines_in(text)
-    gone = broken_by(rewritten(tmp_path / "a", text, first + words))
-    assert gone == [("known parent", 2)]
+    removed = broken_by(rewritten(tmp_path / "a", text, first + words))
+    assert removed == [("known parent", 2)]
     other = thought.replace(b'"thinking":"so"', b'"thinking":"no"')
     assert other != thought
     assert broken_by(rewritten(tmp_path / "b", text, first + other + words)) == [
@@ -385,8 +387,8 @@ def test_an_appended_line_is_checked_with_the_log_before_it(tmp_path: Path) -> N
     assert was
     title = b'{"type":"custom-title","customTitle":"x","sessionId":"s"}\n'
     assert planned(tmp_path, SOURCE, Append(plan.path, title, was)).check() == ()
-    lost = b'{"type":"last-prompt","leafUuid":"gone","sessionId":"s"}\n'
-    (found,) = planned(tmp_path, SOURCE, Append(plan.path, lost, was)).check()
+    missing = b'{"type":"last-prompt","leafUuid":"gone","sessionId":"s"}\n'
+    (found,) = planned(tmp_path, SOURCE, Append(plan.path, missing, was)).check()
     assert (found.rule, found.line, found.path) == ("known pointer", 7, plan.path)
 
 

@@ -12,7 +12,7 @@ from plait.errors import UserError
 from plait.record import read
 from tests.edit.copies import (
     SESSION,
-    carried_out,
+    apply_steps,
     context_of,
     copied,
     editable,
@@ -39,7 +39,7 @@ def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> list[Session]:
 
 
 def cloned(session: Session, **options: Any) -> Path:
-    return carried_out(plan_of(session, **options))
+    return apply_steps(plan_of(session, **options))
 
 
 def plan_of(session: Session, **options: Any) -> Plan:
@@ -54,7 +54,7 @@ def lines_of(path: Path) -> list[bytes]:
 def test_clone_sends_the_same_context(sessions: list[Session]) -> None:
     for session in sessions:
         plan = plan_of(session)
-        before, after = context_of(session.path), context_of(carried_out(plan))
+        before, after = context_of(session.path), context_of(apply_steps(plan))
         assert same_messages(plan, before, after)
         assert after.resumes == before.resumes
         assert len(after.chain) == len(before.chain)
@@ -63,15 +63,15 @@ def test_clone_sends_the_same_context(sessions: list[Session]) -> None:
 def test_a_clone_differs_from_its_source_in_ids_only(sessions: list[Session]) -> None:
     for session in sessions:
         plan = plan_of(session)
-        path = carried_out(plan)
+        path = apply_steps(plan)
         before, after = list(read(session.path)), list(read(path))
         names = {**names_in(before, after), session.id: plan.session}
         wanted = list(plain_records(before, names))
         assert list(plain_records(after, {})) == wanted
         assert plan.after.lines == plan.before.lines
         assert plan.after.bytes == path.stat().st_size
-        assert all(one.session_id in (None, plan.session) for one in after)
-        assert not set(names) & {one.uuid for one in after}
+        assert all(item.session_id in (None, plan.session) for item in after)
+        assert not set(names) & {item.uuid for item in after}
 
 
 def test_the_clone_of_a_clone_equals_the_clone(sessions: list[Session]) -> None:
@@ -136,7 +136,7 @@ def test_lines_without_uuid_get_the_new_session_id(tmp_path: Path) -> None:
     kinds = ("queue-operation", "last-prompt", "custom-title", "mode", "pr-link", "never-seen")
     notes = [{"type": kind, "sessionId": SESSION} for kind in kinds]
     plan = plan_of(only(root_with(tmp_path, user(A), *notes)))
-    found = list(read(carried_out(plan)))
+    found = list(read(apply_steps(plan)))
     assert {record.session_id for record in found} == {plan.session}
     assert not any("forkedFrom" in record.fields for record in found[1:])
 
@@ -144,7 +144,7 @@ def test_lines_without_uuid_get_the_new_session_id(tmp_path: Path) -> None:
 def test_lines_of_another_session_in_the_file_get_the_new_id(tmp_path: Path) -> None:
     foreign = user(B, A, sessionId=ELSEWHERE, session_id=ELSEWHERE)
     plan = plan_of(only(root_with(tmp_path, user(A), foreign)))
-    _, second = read(carried_out(plan))
+    _, second = read(apply_steps(plan))
     assert second.session_id == plan.session
     assert second.fields["session_id"] == ELSEWHERE  # the process's first session is still that one
 
@@ -183,10 +183,10 @@ def test_a_repeated_uuid_gets_one_new_id(tmp_path: Path) -> None:
 
 
 def test_ids_that_are_not_uuids_are_replaced_only_in_id_fields(tmp_path: Path) -> None:
-    one = user("user", None, sessionId="user", kind="user", userType="user")
+    item = user("user", None, sessionId="user", kind="user", userType="user")
     two = user("b", "user", sessionId="user", list=["user"], uuids=["user"])
-    plan = plan_of(only(root_with(tmp_path, one, two, session="s1")))
-    first, second = read(carried_out(plan))
+    plan = plan_of(only(root_with(tmp_path, item, two, session="s1")))
+    first, second = read(apply_steps(plan))
     assert first.type == first.fields["kind"] == first.fields["userType"] == "user"
     assert first.uuid == second.parent_uuid == second.fields["uuids"][0] != "user"
     assert second.fields["list"] == ["user"]
@@ -200,12 +200,12 @@ def test_an_escaped_id_is_recognised(tmp_path: Path) -> None:
 
 
 def test_messages_and_tool_output_are_unchanged(tmp_path: Path) -> None:
-    said = user(B, A, toolUseResult={"stdout": A, "ids": [A, SESSION]}, lastPrompt=A)
-    said["message"]["content"] = [{"type": "text", "text": A}, {"type": "x", "y": {"z": SESSION}}]
-    first, second = read(cloned(only(root_with(tmp_path, user(A), said))))
+    text = user(B, A, toolUseResult={"stdout": A, "ids": [A, SESSION]}, lastPrompt=A)
+    text["message"]["content"] = [{"type": "text", "text": A}, {"type": "x", "y": {"z": SESSION}}]
+    first, second = read(cloned(only(root_with(tmp_path, user(A), text))))
     assert second.parent_uuid == first.uuid
     for name in ("message", "toolUseResult", "lastPrompt"):
-        assert second.fields[name] == said[name]
+        assert second.fields[name] == text[name]
 
 
 ODD_LINES = [
@@ -225,7 +225,7 @@ ODD_LINES = [
 @pytest.mark.parametrize("odd", ODD_LINES)
 def test_a_line_without_a_record_is_copied_unchanged(odd: bytes, tmp_path: Path) -> None:
     plan = plan_of(only(root_with(tmp_path, user(A), odd, user(B, A))))
-    found = lines_of(carried_out(plan))
+    found = lines_of(apply_steps(plan))
     is_begun = odd.startswith(b'{"type":"user","uuid"')
     assert found[1] + b"\n" == odd if not is_begun else found[1].endswith(odd[odd.find(b"}{") : -1])
     assert plan.count_lines("kept") == 1 - is_begun
@@ -238,7 +238,7 @@ def test_recovered_record_of_a_broken_line_is_linked_in_the_copy(tmp_path: Path)
     root = root_with(tmp_path, user(A), padded, user(C, B, **late))
     before = context_of(only(root).path)
     plan = plan_of(only(root))
-    path = carried_out(plan)
+    path = apply_steps(plan)
     assert len(context_of(path).chain) == len(before.chain) == 3
     assert context_of(path).messages == before.messages
     assert lines_of(path)[1].endswith(b'} {"type":"us')
@@ -255,12 +255,12 @@ def test_the_second_record_of_a_broken_line_is_not_in_the_copy(tmp_path: Path) -
 @pytest.mark.parametrize("odd", ODD_LINES)
 def test_a_clean_copy_keeps_the_readable_part_of_a_broken_line(odd: bytes, tmp_path: Path) -> None:
     plan = plan_of(only(root_with(tmp_path, user(B), odd, user(C, B))), clean=True)
-    path = carried_out(plan)
+    path = apply_steps(plan)
     assert plan.after.lines == len(lines_of(path)) == len(list(read(path)))
     assert plan.after.bytes == path.stat().st_size
-    whole = {5: 2, 7: 1}.get(ODD_LINES.index(odd), 0)
-    assert len(lines_of(path)) == 2 + whole
-    assert plan.count_lines("dropped") == (0 if whole else 1)
+    full = {5: 2, 7: 1}.get(ODD_LINES.index(odd), 0)
+    assert len(lines_of(path)) == 2 + full
+    assert plan.count_lines("dropped") == (0 if full else 1)
 
 
 def test_byte_order_mark_and_carriage_returns_stay(tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ def test_numbers_escapes_and_spaces_keep_their_form(tmp_path: Path) -> None:
 def test_a_title_is_appended_even_after_an_unterminated_line(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), json.dumps(user(B, A)).encode())
     plan = plan_of(only(root), title=" Second try ")
-    path = carried_out(plan)
+    path = apply_steps(plan)
     assert [record.fields.get("customTitle") for record in read(path)] == [None, None, "Second try"]
     assert plan.count_lines("added") == 1
     assert plan.after.bytes == path.stat().st_size
@@ -318,7 +318,7 @@ def test_side_files_are_copied(tmp_path: Path) -> None:
     write(root / "todos" / f"{SESSION}-agent-{SESSION}.json", [])
     write(root / "todos" / f"{ELSEWHERE}-agent-{ELSEWHERE}.json", [])
     plan = plan_of(only(root))
-    [first] = read(carried_out(plan))
+    [first] = read(apply_steps(plan))
     new = project / plan.session
     assert {str(step.path.relative_to(root)) for step in plan.steps} == {
         f"projects/-home-dev-shop/{plan.session}{rest}"
@@ -356,7 +356,7 @@ def test_an_agent_log_of_older_versions_is_copied_into_the_session_folder(tmp_pa
     project = root / "projects" / "-home-dev-shop"
     write(project / "agent-1234567.jsonl", user(C, None, isSidechain=True, agentId="1234567"))
     plan = plan_of(only(root))
-    carried_out(plan)
+    apply_steps(plan)
     [record] = read(project / plan.session / "subagents" / "agent-1234567.jsonl")
     assert record.session_id == plan.session
     assert len(Archive([root]).session(plan.session).agents) == 1
@@ -385,7 +385,7 @@ def test_references_to_large_outputs_point_to_the_copy(tmp_path: Path) -> None:
     answer["message"] = {"role": "assistant", "content": [{"type": "thinking", "thinking": path}]}
     windows = user(ELSEWHERE, C, note=path.replace("/", "\\"))
     plan = plan_of(only(root_with(tmp_path, user(A), result, answer, windows)))
-    _, second, third, fourth = read(carried_out(plan))
+    _, second, third, fourth = read(apply_steps(plan))
     moved = path.replace(SESSION, plan.session)
     assert second.fields["toolUseResult"] == {"persistedOutputPath": moved}
     assert second.fields["message"]["content"][0]["content"] == persisted(moved)
@@ -411,7 +411,7 @@ def test_a_copy_has_the_permissions_of_its_source(tmp_path: Path) -> None:
 
 
 def test_clone_does_not_change_totals(tmp_path: Path) -> None:
-    root = copied(next(one for one in gallery() if one.name == "compaction"), tmp_path)
+    root = copied(next(item for item in gallery() if item.name == "compaction"), tmp_path)
     before = Archive([root]).usage(by="model").rows
     for session in editable(root):
         cloned(session)

@@ -10,8 +10,8 @@ from plait.edit.plan import Plan
 from plait.errors import UserError
 from tests.edit.copies import (
     answer,
+    apply_steps,
     calls,
-    carried_out,
     context_of,
     only,
     result,
@@ -43,15 +43,15 @@ def compressed(folder: Path, *lines: Any, **options: Any) -> Plan:
     return session.archive.plan.compress(session, in_place=True, **options)
 
 
-def written(plan: Plan) -> list[dict[str, Any]]:
+def result_lines(plan: Plan) -> list[dict[str, Any]]:
     """Return the lines of the session that results."""
-    return [json.loads(line) for line in carried_out(plan).read_bytes().splitlines()]
+    return [json.loads(line) for line in apply_steps(plan).read_bytes().splitlines()]
 
 
 def test_each_prompt_after_the_compaction_has_a_summary(tmp_path: Path) -> None:
     # checklist: F59, F63
     plan = compressed(tmp_path, *three_turns(), keep_last=1)
-    lines = written(plan)
+    lines = result_lines(plan)
     assert [line.get("subtype") or line["type"] for line in lines] == (
         "informational compact_boundary user user assistant user assistant user assistant".split()
     )
@@ -77,7 +77,7 @@ def test_each_prompt_after_the_compaction_has_a_summary(tmp_path: Path) -> None:
 
 def test_roles_still_alternate_and_the_end_is_the_same(tmp_path: Path) -> None:
     # checklist: F60, F61
-    path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1))
+    path = apply_steps(compressed(tmp_path, *three_turns(), keep_last=1))
     messages = context_of(path).messages
     assert [role for role, _ in messages] == ["user", "assistant"] * 3
     texts = ["".join(block["text"] for block in blocks) for _, blocks in messages]
@@ -95,7 +95,7 @@ def test_roles_still_alternate_and_the_end_is_the_same(tmp_path: Path) -> None:
 
 # checklist: F61
 def test_calls_can_be_left_out_entirely(tmp_path: Path) -> None:
-    path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1, calls="none"))
+    path = apply_steps(compressed(tmp_path, *three_turns(), keep_last=1, calls="none"))
     assert "Bash" not in json.dumps(context_of(path).messages)
     assert b"toolu_1" not in path.read_bytes()
 
@@ -114,6 +114,6 @@ def test_the_turns_to_keep_must_be_given(tmp_path: Path) -> None:
 
 
 def test_the_first_turn_to_keep_can_be_named(tmp_path: Path) -> None:
-    lines = written(compressed(tmp_path, *three_turns(), until=2))
+    lines = result_lines(compressed(tmp_path, *three_turns(), until=2))
     assert [line["uuid"] for line in lines[-4:]] == U[4:8]
     assert lines[-3:] == three_turns()[-3:]

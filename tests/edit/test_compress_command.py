@@ -17,7 +17,7 @@ from plait.edit.summaries import (
     strip_terminal_codes,
 )
 from plait.errors import Refused, UserError
-from tests.edit.copies import carried_out, context_of
+from tests.edit.copies import apply_steps, context_of
 from tests.edit.test_compress import compressed, three_turns
 
 TURN = TurnDigest(3, ("fix it",), ("I looked.", "It is fixed."), ("Bash ls: ok",))
@@ -29,8 +29,8 @@ def python(code: str) -> list[str]:
 
 
 def test_command_reads_prompt_answers_and_calls() -> None:
-    told = build_summariser(python("import sys; print(sys.stdin.read())"))(TURN)
-    assert told == (
+    result = build_summariser(python("import sys; print(sys.stdin.read())"))(TURN)
+    assert result == (
         "# Prompt\n\nfix it\n\n# Answer\n\nI looked.\n\n# Answer\n\nIt is fixed.\n\n"
         "# Tool calls\n\n- Bash ls: ok"
     )
@@ -43,7 +43,7 @@ def test_command_is_split_into_words_without_a_shell() -> None:
 
 def test_the_output_of_the_command_replaces_the_answers(tmp_path: Path) -> None:
     command = python("print('\\x1b[1mshort\\x1b[0m')")
-    path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1, command=command))
+    path = apply_steps(compressed(tmp_path, *three_turns(), keep_last=1, command=command))
     _, blocks = context_of(path).messages[1]
     assert blocks[0]["text"].startswith("short\n\nTool calls")
 
@@ -116,18 +116,18 @@ def test_short_answers_are_kept_unchanged() -> None:
 
 def test_long_answers_are_reduced_to_their_main_sentences_in_order() -> None:
     filler = [f"Here are some thoughts about the weather of day {n}. " for n in range(60)]
-    said = (
+    output = (
         "I will look at the parser. " + "".join(filler[:30]),
         "".join(filler[30:]) + "The bug was in `src/parser.py`: it failed on empty lines. "
         "\n```\nfor line in lines:\n    pass\n```\n" + "All tests pass now.",
     )
-    found = extract_summary(TurnDigest(1, (), said, ()))
+    found = extract_summary(TurnDigest(1, (), output, ()))
     assert len(found) <= EXTRACTED
     assert found.startswith("I will look at the parser.")
     assert "`src/parser.py`" in found
     assert found.endswith("All tests pass now.")
     assert "for line in lines" not in found
-    assert extract_summary(TurnDigest(1, (), said, ())) == found
+    assert extract_summary(TurnDigest(1, (), output, ())) == found
 
 
 def test_a_very_long_word_is_cut() -> None:

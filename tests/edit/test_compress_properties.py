@@ -20,7 +20,7 @@ from plait.record import Record, read
 from plait.record.codec import encode
 from plait.record.prompts import is_human_prompt
 from tests.edit.copies import (
-    carried_out,
+    apply_steps,
     context_of,
     copied,
     editable,
@@ -49,8 +49,8 @@ def prompts(records: list[Record], size: int) -> list[bytes]:
     by_uuid = {record.uuid: record for record in records}
     last = max((n for n, uuid in enumerate(named) if is_boundary(by_uuid[uuid])), default=-1)
     chain = {uuid: place for place, uuid in enumerate(named) if place > last}
-    typed = [one for one in records if one.uuid in chain and is_human_prompt(one)]
-    return [_words(one) for one in sorted(typed, key=lambda one: chain[one.uuid or ""])]
+    typed = [item for item in records if item.uuid in chain and is_human_prompt(item)]
+    return [_words(item) for item in sorted(typed, key=lambda item: chain[item.uuid or ""])]
 
 
 def reports(session: Session, keep_last: int) -> int:
@@ -78,7 +78,7 @@ def check(session: Session, keep_last: int, *, is_counted: bool = True) -> None:
         assert plan.after.turns == plan.before.turns - merged
     before, after = plan.before.tokens or 0, plan.after.tokens or 0
     assert after < before or NO_HELP in plan.notes or not before
-    path = carried_out(plan)
+    path = apply_steps(plan)
     assert path.stat().st_size == plan.after.bytes
     assert context_of(path).resumes
     assert prompts(list(read(path)), plan.after.bytes) == typed
@@ -90,7 +90,7 @@ def only_one(path: Path, session: Session) -> Session:
     """Return the session of a file as an archive finds it that is opened anew."""
     assert session.archive
     found = Archive([root.path for root in session.archive.roots]).sessions
-    return next(one for one in found if one.file and one.path == path)
+    return next(item for item in found if item.file and item.path == path)
 
 
 @pytest.mark.parametrize(("root", "keep_last"), in_turn(ROOTS, [0, 1, 2], named))

@@ -18,8 +18,8 @@ from plait.write.lines import (
 from tests.edit.copies import (
     SESSION,
     answer,
+    apply_steps,
     calls,
-    carried_out,
     context_of,
     only,
     result,
@@ -27,7 +27,7 @@ from tests.edit.copies import (
     user,
     write,
 )
-from tests.edit.test_compress import U, compressed, three_turns, written
+from tests.edit.test_compress import U, compressed, result_lines, three_turns
 
 TIME = "2026-11-02T09:00:00.000Z"
 
@@ -35,14 +35,14 @@ TIME = "2026-11-02T09:00:00.000Z"
 def texts(path: Path) -> list[str]:
     """Return what Claude sees, one text for each message."""
     messages = context_of(path).messages
-    return ["\n".join(str(one.get("text", one)) for one in blocks) for _, blocks in messages]
+    return ["\n".join(str(block.get("text", block)) for block in blocks) for _, blocks in messages]
 
 
 def attachment(uuid: str, parent: str, kind: str, **more: Any) -> dict[str, Any]:
     """Draw what went along with a prompt or an answer."""
-    told = {"type": kind, **more}
+    report = {"type": kind, **more}
     rendered = [{"content": f"<system-reminder>{kind}</system-reminder>"}]
-    fields = {"attachment": told, "rendered": rendered, "renderedRole": "user", "message": None}
+    fields = {"attachment": report, "rendered": rendered, "renderedRole": "user", "message": None}
     found = user(uuid, parent, type="attachment", **fields)
     del found["message"]
     return found
@@ -65,7 +65,7 @@ def test_a_prompt_of_blocks_keeps_its_image(tmp_path: Path) -> None:
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     content = [{"type": "text", "text": "look"}, {"type": "image", "source": source}]
     first, *rest = three_turns()
-    lines = written(
+    lines = result_lines(
         compressed(
             tmp_path,
             {**first, "message": {"role": "user", "content": content}},
@@ -79,16 +79,16 @@ def test_a_prompt_of_blocks_keeps_its_image(tmp_path: Path) -> None:
 
 def test_results_and_thinking_are_removed_from_the_log(tmp_path: Path) -> None:
     thought = {"type": "thinking", "thinking": "deep", "signature": "c2lnbmVk"}
-    drawn = three_turns()
-    drawn[1]["message"]["content"].insert(0, thought)
-    data = carried_out(compressed(tmp_path, *drawn, keep_last=1)).read_bytes()
+    html = three_turns()
+    html[1]["message"]["content"].insert(0, thought)
+    data = apply_steps(compressed(tmp_path, *html, keep_last=1)).read_bytes()
     assert b"result of toolu_1" not in data
     assert b"toolu_1" not in data
     assert b"thinking" not in data
 
 
 def test_the_summary_of_an_earlier_compaction_stays_visible(tmp_path: Path) -> None:
-    drawn = [
+    html = [
         user(U[0]),
         answer(U[1], U[0]),
         boundary(U[2], U[1]),
@@ -98,20 +98,20 @@ def test_the_summary_of_an_earlier_compaction_stays_visible(tmp_path: Path) -> N
         user(U[6], U[5]),
         answer(U[7], U[6]),
     ]
-    plan = compressed(tmp_path, *drawn, keep_last=1)
+    plan = compressed(tmp_path, *html, keep_last=1)
     assert plan.check() == ()
-    path = carried_out(plan)
+    path = apply_steps(plan)
     seen = texts(path)
     assert "the summary of old" in seen[0]
     assert [f"prompt {U[4][:8]}" in seen[0], seen[1]] == [True, f"answer {U[5][:8]}"]
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    assert lines[:3] == drawn[:3], "what it had compacted is left alone"
+    assert lines[:3] == html[:3], "what it had compacted is left alone"
     assert lines[3]["parentUuid"] == U[2]
 
 
 def test_messages_preserved_by_a_compaction_follow_the_new_one(tmp_path: Path) -> None:
     preserved = {"anchorUuid": U[5], "uuids": [U[2], U[3]]}
-    drawn = [
+    html = [
         user(U[0]),
         answer(U[1], U[0]),
         user(U[2], U[1]),
@@ -121,9 +121,9 @@ def test_messages_preserved_by_a_compaction_follow_the_new_one(tmp_path: Path) -
         user(U[6], U[5]),
         answer(U[7], U[6]),
     ]
-    plan = compressed(tmp_path, *drawn, keep_last=1)
+    plan = compressed(tmp_path, *html, keep_last=1)
     assert plan.check() == ()
-    path = carried_out(plan)
+    path = apply_steps(plan)
     assert texts(path)[1:] == [
         f"answer {U[3][:8]}",
         f"prompt {U[6][:8]}",
@@ -138,27 +138,27 @@ def test_messages_preserved_by_a_compaction_follow_the_new_one(tmp_path: Path) -
 
 
 def test_an_abandoned_branch_now_leaves_at_the_summary(tmp_path: Path) -> None:
-    drawn = [
+    html = [
         *three_turns()[:6],
         user(U[8], U[3]),
         answer(U[9], U[8]),
         user(U[6], U[9]),
         answer(U[7], U[6]),
     ]
-    plan = compressed(tmp_path, *drawn, keep_last=1)
+    plan = compressed(tmp_path, *html, keep_last=1)
     assert plan.check() == ()
-    lines = {line["uuid"]: line for line in written(plan)}
-    made = next(uuid for uuid, one in lines.items() if one["parentUuid"] == U[0])
+    lines = {line["uuid"]: line for line in result_lines(plan)}
+    made = next(uuid for uuid, item in lines.items() if item["parentUuid"] == U[0])
     assert lines[U[4]]["parentUuid"] == made
     assert lines[U[8]]["parentUuid"] == made
-    assert lines[U[5]] == drawn[5]
+    assert lines[U[5]] == html[5]
 
 
 def test_a_retracted_first_prompt_does_not_become_a_turn(tmp_path: Path) -> None:
     plan = compressed(tmp_path, user(U[8]), *three_turns(), keep_last=1)
     assert plan.check() == ()
     assert plan.after.turns == plan.before.turns == 3
-    lines = {line["uuid"]: line for line in written(plan)}
+    lines = {line["uuid"]: line for line in result_lines(plan)}
     assert lines[U[8]]["parentUuid"] == lines[U[0]]["parentUuid"]
 
 
@@ -172,24 +172,24 @@ def test_records_before_a_cleared_context_stay_before_it(tmp_path: Path) -> None
     plan = compressed(tmp_path, *past, *three_turns(), keep_last=1)
     assert plan.check() == ()
     assert plan.after.turns == plan.before.turns
-    assert written(plan)[:3] == past
+    assert result_lines(plan)[:3] == past
 
 
 def test_prompt_typed_while_claude_worked_stays(tmp_path: Path) -> None:
-    told = {"prompt": "and hurry", "commandMode": "prompt", "humanTurn": True}
+    report = {"prompt": "and hurry", "commandMode": "prompt", "humanTurn": True}
     first, call, answered, *rest = three_turns()
-    queued = attachment(U[8], U[2], "queued_command", origin={"kind": "human"}, **told)
+    queued = attachment(U[8], U[2], "queued_command", origin={"kind": "human"}, **report)
     rest[0]["parentUuid"] = U[8]
     plan = compressed(tmp_path, first, call, answered, queued, *rest, keep_last=1)
-    lines = written(plan)
+    lines = result_lines(plan)
     assert U[8] in [line.get("uuid") for line in lines]
     assert plan.check() == ()
 
 
 def test_a_prompt_that_was_only_queued_is_unchanged(tmp_path: Path) -> None:
     waiting = make_queue_line(SESSION, TIME, "enqueue", "never run")
-    drawn = three_turns()
-    path = carried_out(compressed(tmp_path, *drawn[:3], waiting + b"\n", *drawn[3:], keep_last=1))
+    html = three_turns()
+    path = apply_steps(compressed(tmp_path, *html[:3], waiting + b"\n", *html[3:], keep_last=1))
     assert waiting in path.read_bytes().splitlines()
 
 
@@ -198,7 +198,7 @@ def test_instructions_are_kept_and_reminders_removed(tmp_path: Path) -> None:
     standing = attachment(U[8], U[0], "instructions")
     passing = attachment(U[9], U[8], "task_reminder")
     call["parentUuid"] = U[9]
-    lines = written(compressed(tmp_path, first, standing, passing, call, *rest, keep_last=1))
+    lines = result_lines(compressed(tmp_path, first, standing, passing, call, *rest, keep_last=1))
     kinds = [line["attachment"]["type"] for line in lines if "attachment" in line]
     assert kinds == ["instructions"]
 
@@ -211,7 +211,7 @@ def test_a_command_is_kept_and_its_output_removed(tmp_path: Path) -> None:
     output = user(U[9], U[8], message={"role": "user", "content": printed})
     rest[3]["parentUuid"] = U[9]
     plan = compressed(tmp_path, first, *rest[:3], command, output, *rest[3:], keep_last=1)
-    lines = written(plan)
+    lines = result_lines(plan)
     kept = [line["uuid"] for line in lines]
     assert U[8] in kept
     assert U[9] not in kept
@@ -221,23 +221,22 @@ def test_a_command_is_kept_and_its_output_removed(tmp_path: Path) -> None:
 def test_an_interruption_is_noted_in_the_summary(tmp_path: Path) -> None:
     words = [{"type": "text", "text": "[Request interrupted by user]"}]
     stopped = user(U[8], U[0], message={"role": "user", "content": words})
-    drawn = [user(U[0]), stopped, user(U[4], U[8]), answer(U[5], U[4])]
+    html = [user(U[0]), stopped, user(U[4], U[8]), answer(U[5], U[4])]
     assert (
-        "interrupted by the user"
-        in texts(carried_out(compressed(tmp_path, *drawn, keep_last=1)))[1]
+        "interrupted by the user" in texts(apply_steps(compressed(tmp_path, *html, keep_last=1)))[1]
     )
 
 
 def test_a_missing_result_is_noted_in_the_summary(tmp_path: Path) -> None:
-    drawn = three_turns()
-    del drawn[2]
-    drawn[2]["parentUuid"] = U[1]
-    plan = compressed(tmp_path, *drawn, keep_last=1)
-    assert "- Bash ls: no result" in texts(carried_out(plan))[1]
+    html = three_turns()
+    del html[2]
+    html[2]["parentUuid"] = U[1]
+    plan = compressed(tmp_path, *html, keep_last=1)
+    assert "- Bash ls: no result" in texts(apply_steps(plan))[1]
 
 
 def test_parallel_calls_are_removed_with_all_their_results(tmp_path: Path) -> None:
-    drawn = [
+    html = [
         user(U[0]),
         answer(U[1], U[0], calls("toolu_1"), id="msg_p"),
         answer(U[2], U[1], calls("toolu_2"), id="msg_p"),
@@ -247,51 +246,53 @@ def test_parallel_calls_are_removed_with_all_their_results(tmp_path: Path) -> No
         user(U[6], U[5]),
         answer(U[7], U[6]),
     ]
-    plan = compressed(tmp_path, *drawn, keep_last=1)
+    plan = compressed(tmp_path, *html, keep_last=1)
     assert plan.check() == ()
-    path = carried_out(plan)
+    path = apply_steps(plan)
     assert b"toolu_" not in path.read_bytes()
     assert "- Bash ls: ok (2 times)" in texts(path)[1]
 
 
 def test_a_late_result_is_removed_with_its_call(tmp_path: Path) -> None:
-    drawn = [
+    html = [
         user(U[0]),
         answer(U[1], U[0], calls("toolu_1")),
         user(U[2], U[1]),
         result(U[3], U[2], "toolu_1"),
         answer(U[4], U[3]),
     ]
-    plan = compressed(tmp_path, *drawn, keep_last=1)
+    plan = compressed(tmp_path, *html, keep_last=1)
     assert plan.check() == ()
-    assert b"toolu_1" not in carried_out(plan).read_bytes()
+    assert b"toolu_1" not in apply_steps(plan).read_bytes()
 
 
 def test_open_calls_at_the_end_are_kept(tmp_path: Path) -> None:
-    drawn = [*three_turns()[:6], user(U[6], U[5]), answer(U[7], U[6], calls("toolu_9"))]
-    plan = compressed(tmp_path, *drawn, keep_last=1)
+    html = [*three_turns()[:6], user(U[6], U[5]), answer(U[7], U[6], calls("toolu_9"))]
+    plan = compressed(tmp_path, *html, keep_last=1)
     assert plan.check() == ()
-    assert written(plan)[-1] == drawn[-1]
+    assert result_lines(plan)[-1] == html[-1]
 
 
 def test_progress_and_inline_agents_are_removed_with_their_call(tmp_path: Path) -> None:
-    drawn = three_turns()
+    html = three_turns()
     progress = user(U[8], U[1], type="progress", data={"type": "bash_progress"})
-    data = carried_out(
-        compressed(tmp_path, *drawn[:2], progress, *drawn[2:], keep_last=1)
+    data = apply_steps(
+        compressed(tmp_path, *html[:2], progress, *html[2:], keep_last=1)
     ).read_bytes()
     assert b"bash_progress" not in data
 
 
 def test_an_inline_agent_is_removed_with_the_call_that_started_it(tmp_path: Path) -> None:
     sent = {"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"prompt": "look well"}}
-    drawn = three_turns()
-    drawn[1]["message"]["content"] = [sent]
+    html = three_turns()
+    html[1]["message"]["content"] = [sent]
     words = {"role": "user", "content": "look well"}
     agent = user(U[8], None, message=words, isSidechain=True)
-    said = answer(U[9], U[8], isSidechain=True)
+    text = answer(U[9], U[8], isSidechain=True)
     other = user(U[10], None, isSidechain=True)
-    lines = written(compressed(tmp_path, *drawn[:2], agent, said, other, *drawn[2:], keep_last=1))
+    lines = result_lines(
+        compressed(tmp_path, *html[:2], agent, text, other, *html[2:], keep_last=1)
+    )
     kept = [line["uuid"] for line in lines]
     assert U[8] not in kept
     assert U[9] not in kept
@@ -299,12 +300,12 @@ def test_an_inline_agent_is_removed_with_the_call_that_started_it(tmp_path: Path
 
 
 def test_only_side_files_of_removed_records_are_removed(tmp_path: Path) -> None:
-    drawn = three_turns()
-    drawn[2]["toolUseResult"] = {
+    html = three_turns()
+    html[2]["toolUseResult"] = {
         "agentId": "agone000000000001",
         "persistedOutputPath": "x/tool-results/bgone.txt",
     }
-    root = root_with(tmp_path, *drawn)
+    root = root_with(tmp_path, *html)
     folder = root / "projects" / "-home-dev-shop" / SESSION
     agents, outputs = folder / "subagents", folder / "tool-results"
     write(
@@ -344,13 +345,13 @@ def test_prompts_without_answers_are_not_compressed(tmp_path: Path) -> None:
 
 
 def test_compressed_turns_are_unchanged_and_newer_ones_are_added(tmp_path: Path) -> None:
-    path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1))
+    path = apply_steps(compressed(tmp_path, *three_turns(), keep_last=1))
     once = path.read_bytes().splitlines()
     more = [user(U[8], U[7]), answer(U[9], U[8])]
     lines = [json.loads(line) for line in once]
     plan = compressed(tmp_path, *lines, *more, keep_last=1)
     assert plan.check() == ()
-    twice = carried_out(plan).read_bytes().splitlines()
+    twice = apply_steps(plan).read_bytes().splitlines()
     assert twice[: len(once) - 1] == once[:-1]
     assert sum(b"compact_boundary" in line for line in twice) == 1
     assert json.loads(twice[-3])["parentUuid"] == U[6]
@@ -363,14 +364,14 @@ def test_compressed_turns_are_unchanged_and_newer_ones_are_added(tmp_path: Path)
 def test_a_summary_line_is_added_if_the_session_has_a_title(tmp_path: Path) -> None:
     title = make_title_line(SESSION, "a title") + b"\n"
     plan = compressed(tmp_path, *three_turns(), title, keep_last=1)
-    lines = written(plan)
-    [told] = [line for line in lines if line["type"] == "summary"]
-    assert told["summary"] == (
+    lines = result_lines(plan)
+    [report] = [line for line in lines if line["type"] == "summary"]
+    assert report["summary"] == (
         "Plait compressed turns 1 to 2: 3 answers, 1 tool call with its result."
     )
     made = [line["uuid"] for line in lines if line["type"] == "assistant"]
-    assert told["leafUuid"] in made
-    assert lines.index(told) < len(lines) - 1, "what names the session comes later"
+    assert report["leafUuid"] in made
+    assert lines.index(report) < len(lines) - 1, "what names the session comes later"
 
 
 def test_no_summary_line_is_added_if_it_would_become_the_title(tmp_path: Path) -> None:
@@ -379,7 +380,7 @@ def test_no_summary_line_is_added_if_it_would_become_the_title(tmp_path: Path) -
     new = three_turns()
     new[0]["parentUuid"] = U[10]
     for lines in (three_turns(), [*old, *new]):
-        found = written(compressed(tmp_path, *lines, keep_last=1))
+        found = result_lines(compressed(tmp_path, *lines, keep_last=1))
         assert "summary" not in [line["type"] for line in found]
 
 
@@ -392,7 +393,7 @@ def long_turns() -> list[dict[str, Any]]:
 
 def test_summaries_of_other_sessions_are_not_its_title(tmp_path: Path) -> None:
     other = make_summary_line("of another session", U[10]) + b"\n"
-    data = carried_out(compressed(tmp_path, other, *long_turns(), keep_last=1)).read_bytes()
+    data = apply_steps(compressed(tmp_path, other, *long_turns(), keep_last=1)).read_bytes()
     assert b"of another session" not in data
 
 
@@ -402,34 +403,34 @@ def test_summaries_of_other_sessions_stay_first(
 ) -> None:
     other = make_summary_line("of another session", U[10]) + b"\n"
     own = make_summary_line("its title", turns()[-1]["uuid"]) + b"\n"
-    data = carried_out(compressed(tmp_path, other, own, *turns(), keep_last=1)).read_bytes()
+    data = apply_steps(compressed(tmp_path, other, own, *turns(), keep_last=1)).read_bytes()
     assert data.count(b"of another session") == data.count(b"its title") == 1
 
 
 def test_summaries_of_other_sessions_stay_if_one_is_the_title(tmp_path: Path) -> None:
     own = make_summary_line("its title", three_turns()[-1]["uuid"]) + b"\n"
     other = make_summary_line("of another session", U[10]) + b"\n"
-    data = carried_out(compressed(tmp_path, own, other, *three_turns(), keep_last=1)).read_bytes()
+    data = apply_steps(compressed(tmp_path, own, other, *three_turns(), keep_last=1)).read_bytes()
     assert data.index(b"its title") < data.index(b"of another session")
 
 
 def test_pointers_to_removed_records_lead_to_their_replacement(tmp_path: Path) -> None:
-    drawn = three_turns()
+    html = three_turns()
     pointer = make_last_prompt_line(SESSION, U[3], "words") + b"\n"
-    plan = compressed(tmp_path, *drawn[:4], pointer, *drawn[4:], keep_last=1)
+    plan = compressed(tmp_path, *html[:4], pointer, *html[4:], keep_last=1)
     assert plan.check() == ()
-    lines = written(plan)
-    [told] = [line for line in lines if line["type"] == "last-prompt"]
-    assert told["leafUuid"] == lines[lines.index(told) + 1]["parentUuid"]
-    assert encode(told) != pointer[:-1]
+    lines = result_lines(plan)
+    [report] = [line for line in lines if line["type"] == "last-prompt"]
+    assert report["leafUuid"] == lines[lines.index(report) + 1]["parentUuid"]
+    assert encode(report) != pointer[:-1]
 
 
 def test_summaries_have_no_cost(tmp_path: Path) -> None:
     made = [
         line["message"]
-        for line in written(compressed(tmp_path, *three_turns(), keep_last=1))
+        for line in result_lines(compressed(tmp_path, *three_turns(), keep_last=1))
         if line["type"] == "assistant"
     ][:2]
-    assert {one["model"] for one in made} == {"<synthetic>"}
-    assert {sum(one["usage"].values()) for one in made} == {0}
-    assert len({one["id"] for one in made}) == 2
+    assert {item["model"] for item in made} == {"<synthetic>"}
+    assert {sum(item["usage"].values()) for item in made} == {0}
+    assert len({item["id"] for item in made}) == 2

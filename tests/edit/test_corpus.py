@@ -18,9 +18,9 @@ A_FEW = pytest.param(17, 3, id="a few")
 ALL = pytest.param(1, 1, id="all", marks=pytest.mark.long)
 
 
-def written(plan: Plan, folder: Path) -> Path:
+def write_planned_log(plan: Plan, folder: Path) -> Path:
     """Write the log that a plan is about, elsewhere."""
-    [step] = [one for one in plan.steps if one.path == plan.path]
+    [step] = [item for item in plan.steps if item.path == plan.path]
     assert isinstance(step, Write)
     path = folder / plan.path.name
     path.write_bytes(b"".join(step.content()))
@@ -45,8 +45,8 @@ def above(uuid: str, records: list[Record]) -> set[str]:
 
 def origins(copy: list[Record]) -> dict[str, str]:
     """Return of what each record is a copy, by its new id."""
-    copies = (one for one in copy if is_copy(one))
-    return {one.uuid or "": one.fields["forkedFrom"]["messageUuid"] for one in copies}
+    copies = (item for item in copy if is_copy(item))
+    return {item.uuid or "": item.fields["forkedFrom"]["messageUuid"] for item in copies}
 
 
 def is_copy(record: Record) -> bool:
@@ -84,7 +84,7 @@ def test_clones_of_real_sessions(share: int, _: int, shared: Path, tmp_path: Pat
         assert session.archive
         plan = session.archive.plan.clone(session)
         assert plan.check() == ()
-        path = written(plan, tmp_path)
+        path = write_planned_log(plan, tmp_path)
         before, after = list(read(session.path)), list(read(path))
         assert typed(after) == typed(before)
         assert len(after) == len(before)
@@ -99,18 +99,18 @@ def test_forks_of_real_sessions_at_every_prompt(
     for session in editable(shared / "corpus")[::share]:
         assert session.archive
         records = list(read(session.path))
-        for uuid in asked(records)[::prompts]:
+        for uuid in list_prompts(records)[::prompts]:
             plan = session.archive.plan.fork(session, uuid)
             assert plan.check() == (), (session.id, uuid)
-            path = written(plan, tmp_path)
-            way = above(uuid, records)
-            said = typed([one for one in records if one.uuid in way])
-            assert [words for words in said if words not in typed(list(read(path)))] == []
+            path = write_planned_log(plan, tmp_path)
+            route = above(uuid, records)
+            output = typed([item for item in records if item.uuid in route])
+            assert [words for words in output if words not in typed(list(read(path)))] == []
             check_records(session, plan, path)
             path.unlink()
 
 
-def asked(records: list[Record]) -> list[str]:
+def list_prompts(records: list[Record]) -> list[str]:
     """Return the prompts of people."""
-    found = (one.uuid for one in records if is_human_prompt(one) and not one.is_sidechain)
+    found = (item.uuid for item in records if is_human_prompt(item) and not item.is_sidechain)
     return [uuid for uuid in found if uuid]

@@ -15,7 +15,17 @@ from plait.edit.plan import Plan
 from plait.errors import Refused
 from tests.conftest import ROOT
 from tests.edit.cutting import NEW, large_config_at, large_plan_in, plan_in
-from tests.edit.plans import OTHER, Tree, added, config_at, log_of, plan_of, removed, tree, written
+from tests.edit.plans import (
+    OTHER,
+    Tree,
+    added,
+    config_at,
+    log_of,
+    plan_of,
+    removed,
+    tree,
+    write_step,
+)
 
 SAMPLE, ALL = 25, 200
 
@@ -24,8 +34,8 @@ def bytes_in(config: Path) -> dict[str, tuple[int, bytes | None]]:
     return {name: (mode, data) for name, (mode, _, data) in tree(config).items()}
 
 
-def cut(folder: Path, *arguments: object) -> None:
-    words = [str(one) for one in arguments]
+def run_and_kill(folder: Path, *arguments: object) -> None:
+    words = [str(argument) for argument in arguments]
     command = [sys.executable, "-m", "tests.edit.cutting", *words[:1], str(folder), *words[1:]]
     # Python's own environment, so that the child finds what this process has found.
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
@@ -85,12 +95,12 @@ def ends(tmp_path_factory: pytest.TempPathFactory) -> Ends:
 def test_an_edit_interrupted_before_any_change_can_be_finished_or_undone(
     folder: Path, ends: Ends
 ) -> None:
-    cut(folder, "apply-each", 3)
+    run_and_kill(folder, "apply-each", 3)
     states: Counter[str] = Counter()
-    for one in sorted(folder.iterdir()):
-        config = one / "config"
+    for item in sorted(folder.iterdir()):
+        config = item / "config"
         ends.check_whole(config)
-        copy = one.name.partition("-")[0]
+        copy = item.name.partition("-")[0]
         if copy == "2":
             check_next_edit(config, ends)
         else:
@@ -115,22 +125,22 @@ def check_next_edit(config: Path, ends: Ends) -> None:
         assert tree(config) == ends.before
         return
     assert path.read_bytes()[size:] == b"next\n"
-    assert next(one.id for one in archive.edits() if one.state == "done") == edit.id
+    assert next(item.id for item in archive.edits() if item.state == "done") == edit.id
     archive.undo(edit.id)
     if states != ["done"]:
         assert tree(config) == ends.before
 
 
 def test_an_interrupted_undo_can_be_continued(folder: Path, ends: Ends) -> None:
-    cut(folder, "undo-each", 2)
+    run_and_kill(folder, "undo-each", 2)
     states: Counter[str] = Counter()
-    for one in sorted(folder.iterdir()):
-        config = one / "config"
+    for item in sorted(folder.iterdir()):
+        config = item / "config"
         ends.check_whole(config)
         archive = Archive([config])
         (edit,) = archive.edits()
         states[edit.state] += 1
-        if edit.state == "undoing" and one.name.startswith("1-"):
+        if edit.state == "undoing" and item.name.startswith("1-"):
             archive.journals.finish(edit.id)
         elif edit.state != "undone":
             archive.undo()
@@ -140,7 +150,7 @@ def test_an_interrupted_undo_can_be_continued(folder: Path, ends: Ends) -> None:
 
 def kills(folder: Path, count: int, seed: int) -> Counter[str]:
     ends = Ends(large_config_at(folder / "ends" / "config"), large_plan_in)
-    cut(folder / "killed", "kill", count, seed)
+    run_and_kill(folder / "killed", "kill", count, seed)
     states: Counter[str] = Counter()
     grows = str(log_of(folder, OTHER).relative_to(folder))
     for number in range(count):
@@ -185,7 +195,7 @@ def test_a_partly_appended_line_is_finished_or_removed(
 def cut_in_the_middle(config: Path, path: Path, end: bytes) -> Edit:
     """Leave behind what a process does that ends while it adds a line."""
     size = path.stat().st_size
-    made_ready(config, plan_of(config, added(path, LINE)).apply())
+    mark_as_ready(config, plan_of(config, added(path, LINE)).apply())
     os.truncate(path, size)
     with path.open("ab") as file:
         file.write(end)
@@ -197,13 +207,13 @@ def test_a_session_that_grew_after_an_unapplied_edit_can_be_edited(
 ) -> None:
     config = config_at(folder / "config")
     path = log_of(config)
-    whole = path.read_bytes() + b'{"theirs":1}\n'
+    full = path.read_bytes() + b'{"theirs":1}\n'
     edit = cut_in_the_middle(config, path, b'{"theirs":1}\n')
     with pytest.raises(Refused, match="has changed since the edit began"):
         Archive([config]).journals.finish(edit.id)
     assert plan_of(config, added(path, b"next\n")).apply(force=True).state == "done"
-    assert path.read_bytes() == whole + b"next\n"
-    assert [one.state for one in Archive([config]).edits()] == ["done", "undone"]
+    assert path.read_bytes() == full + b"next\n"
+    assert [item.state for item in Archive([config]).edits()] == ["done", "undone"]
 
 
 def test_a_session_that_grew_after_a_half_applied_edit_needs_a_decision(
@@ -211,17 +221,17 @@ def test_a_session_that_grew_after_a_half_applied_edit_needs_a_decision(
 ) -> None:
     config = config_at(folder / "config")
     path = log_of(config)
-    whole = path.read_bytes() + b"theirs\n"
+    full = path.read_bytes() + b"theirs\n"
     edit = cut_in_the_middle(config, path, LINE + b"theirs\n")
     with pytest.raises(Refused, match="was interrupted"):
         plan_of(config, added(path, b"next\n")).apply(force=True)
     with pytest.raises(Refused, match="has grown since the edit"):
         Archive([config]).undo(edit.id)
     Archive([config]).undo(edit.id, force=True)
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == full
 
 
-def made_ready(config: Path, edit: Edit) -> Path:
+def mark_as_ready(config: Path, edit: Edit) -> Path:
     """Turn an edit that was done into one that was cut off when all was ready."""
     ours = config / ".plait" / "journal" / edit.id
     done = (ours / "entry.json").read_text()
@@ -233,8 +243,8 @@ def made_ready(config: Path, edit: Edit) -> Path:
 def test_a_new_session_with_two_names_needs_a_decision(folder: Path) -> None:
     config = config_at(folder / "config")
     path = log_of(config, NEW)
-    edit = plan_of(config, written(path, b"new\n")).apply()
-    made_ready(config, edit)
+    edit = plan_of(config, write_step(path, b"new\n")).apply()
+    mark_as_ready(config, edit)
     os.link(path, path.with_name(f".{path.name}.{edit.id}-0.new"))
     with pytest.raises(Refused, match="was interrupted"):
         plan_of(config, added(log_of(config), b"next\n")).apply()
@@ -246,7 +256,7 @@ def test_a_new_session_with_two_names_needs_a_decision(folder: Path) -> None:
 def test_a_partly_deleted_session_needs_a_decision(folder: Path) -> None:
     config = config_at(folder / "config")
     before, paths = tree(config), [log_of(config), log_of(config, OTHER)]
-    ours = made_ready(config, plan_of(config, *map(removed, paths)).apply())
+    ours = mark_as_ready(config, plan_of(config, *map(removed, paths)).apply())
     (ours / "0001.was").rename(paths[1])
     with pytest.raises(Refused, match="was interrupted"):
         plan_of(config, added(paths[1], b"next\n"), session=OTHER).apply()
@@ -259,13 +269,13 @@ def test_a_folder_that_became_a_symlink_after_an_interruption_is_not_followed(
 ) -> None:
     config = config_at(folder / "config")
     path = log_of(config)
-    whole = path.read_bytes()
+    full = path.read_bytes()
     edit = cut_in_the_middle(config, path, b"")
     path.parent.rename(folder / "elsewhere")
     path.parent.symlink_to(folder / "elsewhere")
     with pytest.raises(Refused, match="its folder is now a symlink"):
         Archive([config]).journals.finish(edit.id)
-    assert (folder / "elsewhere" / path.name).read_bytes() == whole
+    assert (folder / "elsewhere" / path.name).read_bytes() == full
 
 
 def test_a_file_moved_away_after_an_interruption_does_not_count_as_backed_up(
@@ -273,7 +283,7 @@ def test_a_file_moved_away_after_an_interruption_does_not_count_as_backed_up(
 ) -> None:
     config = config_at(folder / "config")
     edit = plan_of(config, removed(log_of(config))).apply()
-    (made_ready(config, edit) / "0000.was").unlink()
+    (mark_as_ready(config, edit) / "0000.was").unlink()
     with pytest.raises(Refused, match="has changed since the edit began"):
         Archive([config]).journals.finish(edit.id)
 
@@ -285,5 +295,5 @@ def test_a_new_session_appears_complete_or_not_at_all(tmp_path: Path) -> None:
         assert not log_of(config, NEW).exists()
         return [b"{}\n"]
 
-    plan_of(config, written(log_of(config, NEW), pieces)).apply()
+    plan_of(config, write_step(log_of(config, NEW), pieces)).apply()
     assert log_of(config, NEW).exists()

@@ -14,8 +14,9 @@ from plait.write.lines import make_last_prompt_line
 from tests.edit.copies import (
     SESSION,
     answer,
+    apply_steps,
     calls,
-    carried_out,
+    client_view,
     context_of,
     copied,
     editable,
@@ -27,7 +28,6 @@ from tests.edit.copies import (
     resume_cases,
     root_with,
     same_messages,
-    seen_by_client,
     user,
     write,
 )
@@ -36,7 +36,7 @@ from tests.insights.cached_session import CachedSession
 ROOTS = [*gallery(), *resume_cases()]
 
 
-def standing(records: list[Record], uuid: str) -> Context:
+def context_at(records: list[Record], uuid: str) -> Context:
     """Return what the client would send standing at a record of a file."""
     pointer = parse_record(make_last_prompt_line("s", uuid, is_explicit=True))
     return build_context([*records, pointer], size=0)
@@ -45,13 +45,13 @@ def standing(records: list[Record], uuid: str) -> Context:
 def then(records: list[Record], uuid: str) -> Context:
     """Return what it would send had the file ended there."""
     last = max(record.line for record in records if record.uuid == uuid)
-    return standing([record for record in records if record.line <= last], uuid)
+    return context_at([record for record in records if record.line <= last], uuid)
 
 
 def places(session: Session) -> list[Record]:
     """Return the records that a session could go on from."""
     found = {record.uuid: record for record in read(session.path) if record.uuid}
-    return [one for one in found.values() if one.type in CHAIN_TYPES and not one.is_sidechain]
+    return [item for item in found.values() if item.type in CHAIN_TYPES and not item.is_sidechain]
 
 
 def forks(session: Session, at: str) -> Plan:
@@ -62,21 +62,21 @@ def forks(session: Session, at: str) -> Plan:
 @pytest.mark.parametrize("root", ROOTS, ids=named)
 def test_a_fork_sends_what_the_client_sent_at_that_point(root: Path, tmp_path: Path) -> None:
     for session in editable(copied(root, tmp_path)):
-        records = seen_by_client(session.path)
+        records = client_view(session.path)
         for record in places(session):
             if record.type != "user" or any(
-                one.type == "tool_result" for one in record.block_heads
+                head.type == "tool_result" for head in record.block_heads
             ):
                 continue
             assert record.uuid
-            wanted = [standing(records, record.uuid), then(records, record.uuid)]
+            wanted = [context_at(records, record.uuid), then(records, record.uuid)]
             try:
                 plan = forks(session, record.uuid)
             except UserError:
-                assert not any(record.uuid in one.chain for one in wanted)
+                assert not any(record.uuid in head.chain for head in wanted)
                 continue
-            found = context_of(carried_out(plan))
-            assert any(same_messages(plan, one, found) for one in wanted), record.uuid
+            found = context_of(apply_steps(plan))
+            assert any(same_messages(plan, head, found) for head in wanted), record.uuid
             assert plan.check() == ()
 
 
@@ -100,14 +100,14 @@ def forked(root: Path, at: str | int | None, **options: Any) -> list[str]:
     session = only(root)
     assert session.archive
     plan = session.archive.plan.fork(session, at, **options)
-    path = carried_out(plan)
+    path = apply_steps(plan)
     assert plan.check() == ()
     assert plan.after.bytes == path.stat().st_size
     assert plan.after.lines == len(list(read(path)))
     return texts(path)
 
 
-def say(uuid: str) -> str:
+def prompt_of(uuid: str) -> str:
     return f"prompt {uuid[:8]}"
 
 
@@ -133,7 +133,7 @@ def talk(tmp_path: Path) -> Path:
     )
 
 
-FIRST = [say(A), "let me look", "t1", "t2", "result of t1", "result of t2"]
+FIRST = [prompt_of(A), "let me look", "t1", "t2", "result of t1", "result of t2"]
 
 
 @pytest.mark.parametrize("at", [B, C, D, E, F])
@@ -144,7 +144,7 @@ def test_part_of_a_response_means_all_of_it_and_its_results(at: str, talk: Path)
 
 def test_a_result_before_its_call_does_not_end_the_response(tmp_path: Path) -> None:
     lines = user(A), result(E, A, "t1"), answer(C, E, calls("t1")), user(H, C)
-    assert forked(root_with(tmp_path, *lines), C) == [say(A), "result of t1", "t1"]
+    assert forked(root_with(tmp_path, *lines), C) == [prompt_of(A), "result of t1", "t1"]
 
 
 def test_a_result_without_a_parent_does_not_end_the_response(tmp_path: Path) -> None:
@@ -160,29 +160,29 @@ def test_parts_of_a_response_after_the_next_prompt_are_left_out(
 ) -> None:
     later = answer(D, C, id="m1")
     root = root_with(tmp_path, user(A), answer(B, A, id="m1"), user(C, B), later, user(E, D))
-    assert forked(root, B) == [say(A), answers(B), say(C), answers(D), "last-prompt"]
+    assert forked(root, B) == [prompt_of(A), answers(B), prompt_of(C), answers(D), "last-prompt"]
     assert len(set(context_of(last_written(root)).chain)) == 3
 
 
 def test_sibling_parts_of_a_response_belong_together(tmp_path: Path) -> None:
     both = [answer(B, A, calls("t1"), id="m1"), answer(C, A, calls("t2"), id="m1")]
     root = root_with(tmp_path, user(A), *both, result(D, B, "t1"), result(E, C, "t2"), user(F, E))
-    assert forked(root, B) == [say(A), "t1", "t2", "result of t1", "result of t2"]
+    assert forked(root, B) == [prompt_of(A), "t1", "t2", "result of t1", "result of t2"]
 
 
 def test_parts_of_a_response_on_another_branch_do_not_end_it(tmp_path: Path) -> None:
     other = answer(D, C, calls("t1"), id="m1")
     root = root_with(tmp_path, user(A), answer(B, A, id="m1"), user(C), other, result(E, D, "t1"))
-    path = carried_out(forks(only(root), B))
+    path = apply_steps(forks(only(root), B))
     (leaf,) = [record.envelope.leaf_uuid for record in read(path) if record.type == "last-prompt"]
-    (source,) = [one.forked_from for one in read(path) if one.uuid == leaf]
+    (source,) = [item.forked_from for item in read(path) if item.uuid == leaf]
     assert source and source.message_uuid == B
 
 
 def test_the_call_of_a_result_is_kept_from_another_branch(tmp_path: Path) -> None:
     lines = user(A), answer(B, A, calls("t1")), user(C), result(D, C, "t1"), answer(E, D)
     found = forked(root_with(tmp_path, *lines), D)
-    assert found == [say(A), "t1", say(C), "result of t1"]
+    assert found == [prompt_of(A), "t1", prompt_of(C), "result of t1"]
 
 
 def last_written(root: Path) -> Path:
@@ -191,21 +191,21 @@ def last_written(root: Path) -> Path:
 
 
 def test_a_fork_can_end_at_a_prompt(talk: Path) -> None:
-    assert forked(talk, A) == [say(A)]
+    assert forked(talk, A) == [prompt_of(A)]
 
 
-@pytest.mark.parametrize("at", [1, "1", -2, say(A), f"PROMPT  {A[:8]}"])
+@pytest.mark.parametrize("at", [1, "1", -2, prompt_of(A), f"PROMPT  {A[:8]}"])
 def test_a_turn_number_means_the_end_of_the_turn(at: str | int, talk: Path) -> None:
     assert forked(talk, at) == [*FIRST, answers(G)]
 
 
-@pytest.mark.parametrize("at", [J, say(H), H])
+@pytest.mark.parametrize("at", [J, prompt_of(H), H])
 def test_an_abandoned_branch_can_be_forked(at: str, talk: Path) -> None:
-    whole = [*FIRST, answers(G), say(H), answers(J)]
-    assert forked(talk, at) == (whole[:-1] if at == H else whole)
+    full = [*FIRST, answers(G), prompt_of(H), answers(J)]
+    assert forked(talk, at) == (full[:-1] if at == H else full)
 
 
-@pytest.mark.parametrize("at", [2, K, say(K), None])
+@pytest.mark.parametrize("at", [2, K, prompt_of(K), None])
 def test_a_fork_before_a_turn_has_nothing_of_it(at: str | int | None, talk: Path) -> None:
     assert forked(talk, at, before=True) == [*FIRST, answers(G)]
 
@@ -244,7 +244,7 @@ def test_a_record_that_is_not_a_message_cannot_be_forked(tmp_path: Path) -> None
 
 
 def test_title_is_the_last_line(talk: Path) -> None:
-    assert forked(talk, A, title="Anew") == [say(A), "custom-title"]
+    assert forked(talk, A, title="Anew") == [prompt_of(A), "custom-title"]
 
 
 def test_a_pointer_is_written_only_where_it_is_needed(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_pointer_is_written_only_where_it_is_needed(tmp_path: Path) -> None:
     found = forked(root, E)
     assert found[-2:] == ["result of t1", "last-prompt"]
     assert len(context_of(last_written(root)).chain) == 4
-    assert forked(root_of(root, tmp_path), F)[-1] == say(F)
+    assert forked(root_of(root, tmp_path), F)[-1] == prompt_of(F)
 
 
 def test_session_lines_are_kept_and_lines_of_removed_records_are_not(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_session_lines_are_kept_and_lines_of_removed_records_are_not(tmp_path: P
         "mode",
         "queue-operation",
         "file-history-snapshot",
-        say(A),
+        prompt_of(A),
         "never-seen",
         answers(B),
         "custom-title",
@@ -306,7 +306,7 @@ def root_of(root: Path, folder: Path) -> Path:
 
 def test_blank_and_broken_lines_are_left_out(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), b"\n", b'{"type":"us\n', answer(B, A))
-    assert forked(root, B) == [say(A), answers(B)]
+    assert forked(root, B) == [prompt_of(A), answers(B)]
 
 
 def glued(*lines: dict[str, Any]) -> bytes:
@@ -321,20 +321,20 @@ def late(line: dict[str, Any]) -> dict[str, Any]:
 def test_the_record_at_the_start_of_a_broken_line_gets_its_own_line(tmp_path: Path) -> None:
     padded = line_of(answer(B, A))[:-1] + b"\0\0\n"
     root = root_with(tmp_path, user(A), padded, late(user(C, B)), answer(D, C), user(E, D))
-    assert forked(root, D) == [say(A), answers(B), say(C), answers(D)]
+    assert forked(root, D) == [prompt_of(A), answers(B), prompt_of(C), answers(D)]
     assert len(context_of(last_written(root)).chain) == 4
 
 
 def test_the_rest_of_a_broken_line_is_left_out(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), glued(answer(B, A), user(F, B)), user(C, B), answer(D, C))
     plan = forks(only(root), D)
-    assert texts(carried_out(plan)) == [say(A), answers(B), say(C), answers(D)]
+    assert texts(apply_steps(plan)) == [prompt_of(A), answers(B), prompt_of(C), answers(D)]
     assert plan.after.turns == plan.before.turns == 2
 
 
 def test_a_fork_can_end_at_the_record_at_the_start_of_a_broken_line(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), glued(answer(B, A), user(F, B)), user(C, B))
-    assert forked(root, B) == [say(A), answers(B)]
+    assert forked(root, B) == [prompt_of(A), answers(B)]
 
 
 def boundary(uuid: str, logical: str | None, **more: Any) -> dict[str, Any]:
@@ -348,7 +348,7 @@ def test_history_before_a_compaction_is_kept(logical: str | None, tmp_path: Path
     recap = user(E, D, isCompactSummary=True)
     lines = [user(A), answer(B, A), user(C, A), boundary(D, logical), recap, user(F, E)]
     found = forked(root_with(tmp_path, *lines), F)
-    assert found == [say(A), say(C), "system", say(E), say(F)]
+    assert found == [prompt_of(A), prompt_of(C), "system", prompt_of(E), prompt_of(F)]
 
 
 def test_a_later_compaction_is_ignored(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_a_later_compaction_is_ignored(tmp_path: Path) -> None:
     recap = user(E, D, isCompactSummary=True)
     last = boundary(D, C, compactMetadata=kept)
     root = root_with(tmp_path, user(A), answer(B, A), user(C, B), last, recap, user(F, E))
-    assert forked(root, B) == [say(A), answers(B)]
+    assert forked(root, B) == [prompt_of(A), answers(B)]
 
 
 def test_the_first_line_of_a_repeated_record_decides_about_later_compactions(
@@ -366,12 +366,17 @@ def test_the_first_line_of_a_repeated_record_decides_about_later_compactions(
     recap = user(E, D, isCompactSummary=True)
     last = boundary(D, C, compactMetadata=kept)
     lines = [user(A), answer(B, A), user(C, B), last, recap, user(F, E), answer(B, A)]
-    assert forked(root_with(tmp_path, *lines), B) == [say(A), answers(B), answers(B)]
+    assert forked(root_with(tmp_path, *lines), B) == [prompt_of(A), answers(B), answers(B)]
 
 
 def test_repeated_records_do_not_refer_to_left_out_ones(tmp_path: Path) -> None:
     lines = [user(A), user(B), answer(C, A), user(D, B), user(D, C), user(D, C)]
-    assert forked(root_with(tmp_path, *lines), D) == [say(A), answers(C), say(D), say(D)]
+    assert forked(root_with(tmp_path, *lines), D) == [
+        prompt_of(A),
+        answers(C),
+        prompt_of(D),
+        prompt_of(D),
+    ]
 
 
 def test_inline_agents_are_kept_with_the_call_that_started_them(tmp_path: Path) -> None:
@@ -384,14 +389,19 @@ def test_inline_agents_are_kept_with_the_call_that_started_them(tmp_path: Path) 
         user(F, E, isSidechain=True),
         answer(G, E),
     ]
-    assert forked(root_with(tmp_path, *lines), D) == [say(A), say(B), answers(C), answers(D)]
+    assert forked(root_with(tmp_path, *lines), D) == [
+        prompt_of(A),
+        prompt_of(B),
+        answers(C),
+        answers(D),
+    ]
 
 
 def test_an_inline_agent_before_the_first_message_is_left_out(
     tmp_path: Path,
 ) -> None:
     lines = [user(B, None, isSidechain=True), user(A), answer(D, A), user(E, D)]
-    assert forked(root_with(tmp_path, *lines), D) == [say(A), answers(D)]
+    assert forked(root_with(tmp_path, *lines), D) == [prompt_of(A), answers(D)]
 
 
 def test_side_files_are_copied_with_the_lines_that_name_them(tmp_path: Path) -> None:
@@ -426,7 +436,7 @@ def test_side_files_are_copied_with_the_lines_that_name_them(tmp_path: Path) -> 
     session = only(root)
     assert session.archive
     plan = session.archive.plan.fork(session, C)
-    carried_out(plan)
+    apply_steps(plan)
     assert plan.check() == ()
     beside = sorted(str(step.path).partition(plan.session)[2] for step in plan.steps[1:])
     assert beside == [
@@ -453,7 +463,7 @@ def test_clone_of_the_active_branch_sends_the_same_context(root: Path, tmp_path:
         except UserError:
             assert not before.resumes or not before.chain
             continue
-        assert same_messages(plan, before, context_of(carried_out(plan)))
+        assert same_messages(plan, before, context_of(apply_steps(plan)))
         assert plan.operation == "clone"
         assert plan.check() == ()
         assert plan.after.tokens == plan.before.tokens
@@ -467,8 +477,8 @@ def test_a_parent_in_the_log_of_a_left_out_agent_still_exists(tmp_path: Path) ->
     plan = forks(session, D)
     assert [step.path for step in plan.steps] == [plan.path]
     assert plan.check() == ()
-    *_, asked, _ = read(carried_out(plan))
-    assert asked.parent_uuid == G
+    *_, requested, _ = read(apply_steps(plan))
+    assert requested.parent_uuid == G
 
 
 def test_a_fork_reports_the_cost_of_the_next_prompt_and_its_break_even(tmp_path: Path) -> None:
@@ -483,9 +493,9 @@ def test_a_fork_reports_the_cost_of_the_next_prompt_and_its_break_even(tmp_path:
     assert before and before.warm and after and after.warm and after.cold
     assert after.warm < before.warm
     assert plan.break_even_turns == pytest.approx(after.cold / (before.warm - after.warm))
-    whole = Archive([tmp_path]).plan.fork(SESSION, 2)
-    assert whole.after.cost_usd and whole.after.cost_usd.warm == before.warm
-    assert whole.break_even_turns is None
+    full = Archive([tmp_path]).plan.fork(SESSION, 2)
+    assert full.after.cost_usd and full.after.cost_usd.warm == before.warm
+    assert full.break_even_turns is None
 
 
 def with_usage(line: dict[str, Any], tokens: int) -> dict[str, Any]:
@@ -518,9 +528,9 @@ def test_fork_keeps_the_turns_before_a_missing_line(log_with_a_gap: Path) -> Non
     session = only(log_with_a_gap)
     plan = forks(session, "3")
     assert (plan.before.turns, plan.after.turns) == (4, 3)
-    found = texts(carried_out(plan))
-    assert found[:2] == [say(A), answers(B)]
-    assert found[-2:] == [say(F), answers(G)]
+    found = texts(apply_steps(plan))
+    assert found[:2] == [prompt_of(A), answers(B)]
+    assert found[-2:] == [prompt_of(F), answers(G)]
     assert len(found) == 7
     assert len(context_of(plan.path).chain) == 2
     assert any("line 6 " in note for note in plan.notes)
@@ -556,4 +566,4 @@ def test_fork_before_a_compaction_warns_that_it_sends_more(tmp_path: Path) -> No
 def test_turn_ends_with_the_last_entry_after_its_prompt(tmp_path: Path) -> None:
     note = user(E, B, isMeta=True)
     root = root_with(tmp_path, user(A), answer(B, A), user(C, B), answer(D, C), note)
-    assert forked(root, 2) == [say(A), answers(B), say(C), answers(D)]
+    assert forked(root, 2) == [prompt_of(A), answers(B), prompt_of(C), answers(D)]

@@ -11,8 +11,8 @@ from plait.archive import Session
 from plait.errors import UserError
 from plait.graph.client import build_context
 from plait.record import Record, read
-from tests.edit.copies import carried_out, context_of, editable, only, root_with, same_messages
-from tests.edit.test_fork import standing, then
+from tests.edit.copies import apply_steps, context_of, editable, only, root_with, same_messages
+from tests.edit.test_fork import context_at, then
 from tests.graph.generated import conversations, lines_of
 
 SIZE = 100_000
@@ -27,7 +27,7 @@ def check_clone(session: Session) -> None:
     assert session.archive
     before = context_of(session.path)
     plan = session.archive.plan.clone(session)
-    path = carried_out(plan)
+    path = apply_steps(plan)
     assert same_messages(plan, before, context_of(path))
     assert plan.check() == ()
     assert plan.after.bytes == path.stat().st_size
@@ -42,23 +42,25 @@ def check_active(session: Session) -> None:
     except UserError:
         assert not before.resumes or not before.chain
         return
-    assert same_messages(plan, before, context_of(carried_out(plan)))
+    assert same_messages(plan, before, context_of(apply_steps(plan)))
     plan.path.unlink()
 
 
 def check_forks(session: Session, every: int = 1) -> None:
     assert session.archive
     records = list(read(session.path))
-    for uuid in dict.fromkeys(one.uuid for one in records[::every] if is_prompt(one) and one.uuid):
-        wanted = [standing(records, uuid), then(records, uuid)]
+    for uuid in dict.fromkeys(
+        item.uuid for item in records[::every] if is_prompt(item) and item.uuid
+    ):
+        wanted = [context_at(records, uuid), then(records, uuid)]
         try:
             plan = session.archive.plan.fork(session, uuid)
         except UserError:
-            assert not any(uuid in one.chain for one in wanted)
+            assert not any(uuid in item.chain for item in wanted)
             continue
-        found = context_of(carried_out(plan))
+        found = context_of(apply_steps(plan))
         plan.path.unlink()
-        assert any(same_messages(plan, one, found) for one in wanted), uuid
+        assert any(same_messages(plan, item, found) for item in wanted), uuid
 
 
 @settings(max_examples=60)
@@ -98,9 +100,9 @@ def test_clones_of_clones_of_generated_sessions(tmp_path: Path) -> None:
     generate(tmp_path / "projects", SIZE // 4, seed=3)
     for session in editable(tmp_path):
         assert session.archive
-        first = carried_out(session.archive.plan.clone(session))
+        first = apply_steps(session.archive.plan.clone(session))
         again = session.archive.reopen()
-        second = carried_out(again.plan.clone(again.session(first.stem)))
+        second = apply_steps(again.plan.clone(again.session(first.stem)))
         ours, theirs = list(read(first)), list(read(second))
         size = first.stat().st_size
         assert build_context(ours, size=size).messages == build_context(theirs, size=size).messages

@@ -15,8 +15,8 @@ from tests.edit.copies import (
     EXAMPLES,
     SESSION,
     answer,
+    apply_steps,
     calls,
-    carried_out,
     context_of,
     copied,
     editable,
@@ -35,7 +35,7 @@ A, B, C, D, E, F, G, H = (U[name] for name in "abcdefgh")
 V, W, X, Y = (U[name] for name in "vwxy")
 
 
-def says(path: Path) -> list[str]:
+def texts_sent(path: Path) -> list[str]:
     """Return what the client sends, in short; thoughts go where models differ."""
     return [
         str(block.get("text", "").strip() or block.get("id") or block.get("tool_use_id"))
@@ -65,8 +65,8 @@ def archive(tmp_path: Path) -> Archive:
 
 def test_a_grafted_branch_follows_the_target(archive: Archive) -> None:
     plan = archive.plan.graft(SESSION, OTHER, F)
-    path = carried_out(plan)
-    assert says(path) == [prompt(V), words(W), prompt(C), "t1", "t1", words(F)]
+    path = apply_steps(plan)
+    assert texts_sent(path) == [prompt(V), words(W), prompt(C), "t1", "t1", words(F)]
     assert plan.check() == ()
     assert plan.operation == "graft"
     assert plan.session not in (SESSION, OTHER)
@@ -74,9 +74,9 @@ def test_a_grafted_branch_follows_the_target(archive: Archive) -> None:
     assert plan.after.lines == len(list(read(path))) == 6
     assert (plan.count_lines("rewritten"), plan.count_lines("added")) == (2, 4)
     assert plan.after.turns == plan.before.turns + 1 == 2
-    origins = [one.forked_from for one in read(path)]
-    assert [one and one.session_id for one in origins] == [OTHER] * 2 + [SESSION] * 4
-    assert {one.session_id for one in read(path)} == {plan.session}
+    origins = [origin.forked_from for origin in read(path)]
+    assert [origin and origin.session_id for origin in origins] == [OTHER] * 2 + [SESSION] * 4
+    assert {origin.session_id for origin in read(path)} == {plan.session}
 
 
 @pytest.mark.parametrize(("backed_up", "is_said"), [(C, True), (G, False)])
@@ -94,19 +94,19 @@ def test_backups_that_are_not_copied_are_noted(
 
 
 def test_all_of_the_active_branch_is_grafted(archive: Archive) -> None:
-    path = carried_out(archive.plan.graft(SESSION, OTHER))
-    assert says(path) == [prompt(V), words(W), prompt(A), words(B), prompt(G), words(H)]
+    path = apply_steps(archive.plan.graft(SESSION, OTHER))
+    assert texts_sent(path) == [prompt(V), words(W), prompt(A), words(B), prompt(G), words(H)]
 
 
 def test_a_graft_in_place_only_appends_lines(archive: Archive) -> None:
     before = archive.session(OTHER).path.read_bytes()
     plan = archive.plan.graft(SESSION, OTHER, prompt(C), in_place=True, title="Both")
     assert [type(step) for step in plan.steps] == [Append]
-    path = carried_out(plan)
+    path = apply_steps(plan)
     after = path.read_bytes()
     assert (plan.session, path.stem) == (OTHER, OTHER)
     assert after.startswith(before)
-    assert says(path) == [prompt(V), words(W), prompt(C), "t1", "t1", words(F)]
+    assert texts_sent(path) == [prompt(V), words(W), prompt(C), "t1", "t1", words(F)]
     assert plan.check() == ()
     assert plan.after.bytes == len(after)
     assert plan.after.lines == after.count(b"\n") == 7
@@ -118,10 +118,10 @@ def test_messages_that_both_sessions_have_are_not_repeated(
     archive: Archive, tmp_path: Path
 ) -> None:
     fork = archive.plan.fork(SESSION, B)
-    carried_out(fork)
+    apply_steps(fork)
     grown = Archive([tmp_path])
-    path = carried_out(grown.plan.graft(SESSION, fork.session))
-    assert says(path) == [prompt(A), words(B), prompt(G), words(H)]
+    path = apply_steps(grown.plan.graft(SESSION, fork.session))
+    assert texts_sent(path) == [prompt(A), words(B), prompt(G), words(H)]
     with pytest.raises(UserError, match="already has all of these messages"):
         grown.plan.graft(SESSION, fork.session, B)
 
@@ -129,10 +129,10 @@ def test_messages_that_both_sessions_have_are_not_repeated(
 def test_a_branch_the_target_abandoned_is_not_duplicated(archive: Archive, tmp_path: Path) -> None:
     wanted = [prompt(A), words(B), prompt(G), words(H), prompt(C), "t1", "t1", words(F)]
     clone = archive.plan.clone(SESSION)
-    carried_out(clone)
+    apply_steps(clone)
     for target in (SESSION, clone.session):
         plan = Archive([tmp_path]).plan.graft(SESSION, target, F)
-        assert says(carried_out(plan)) == wanted
+        assert texts_sent(apply_steps(plan)) == wanted
         assert plan.check() == ()
         with pytest.raises(Refused, match="already has these answers"):
             Archive([tmp_path]).plan.graft(SESSION, target, F, in_place=True)
@@ -162,7 +162,7 @@ def test_a_compaction_in_the_branch_is_left_out(
     root_with(tmp_path, user(A), answer(B, A), mark, recap, user(E, D), answer(F, E))
     plan = Archive([tmp_path]).plan.graft(SESSION, OTHER)
     own = [words(B)] if is_preserved else []
-    assert says(carried_out(plan)) == [
+    assert texts_sent(apply_steps(plan)) == [
         prompt(V),
         words(W),
         prompt(D),
@@ -182,7 +182,7 @@ def test_agents_and_outputs_of_the_branch_are_copied(archive: Archive, tmp_path:
     write(folder / OTHER / "tool-results" / "v1.txt", "its own")
     grown = Archive([tmp_path])
     plan = grown.plan.graft(SESSION, OTHER, F)
-    carried_out(plan)
+    apply_steps(plan)
     found = sorted(str(step.path).partition(plan.session)[2] for step in plan.steps)
     assert found == [
         ".jsonl",
@@ -196,8 +196,8 @@ def test_agents_and_outputs_of_the_branch_are_copied(archive: Archive, tmp_path:
     assert agent.uuid != X
     write(folder / OTHER / "tool-results" / "t1.txt", "there already")
     in_place = Archive([tmp_path]).plan.graft(SESSION, OTHER, F, in_place=True)
-    beside = [step.path.name for step in in_place.steps[1:]]
-    assert beside == ["agent-a1.jsonl", "agent-a1.meta.json"]
+    other = [step.path.name for step in in_place.steps[1:]]
+    assert other == ["agent-a1.jsonl", "agent-a1.meta.json"]
 
 
 STRAIGHT = EXAMPLES / "gallery" / "straight-line"
@@ -215,15 +215,15 @@ def grafts(root: Path, folder: Path) -> Iterator[tuple[Session, Session, Plan]]:
 @pytest.mark.parametrize("root", gallery(), ids=named)
 def test_a_grafted_session_sends_the_messages_of_both(root: Path, tmp_path: Path) -> None:
     for base, session, plan in grafts(root, tmp_path):
-        before, own = says(base.path), says(session.path)
-        after = says(carried_out(plan))
+        before, own = texts_sent(base.path), texts_sent(session.path)
+        after = texts_sent(apply_steps(plan))
         assert plan.check() == () or Archive([session.path]).plan.check(session)  # it was not well
         assert after[: len(before)] == before
         assert after[len(before) :] == own
 
 
 def test_branch_that_ends_without_a_timestamp_is_refused(tmp_path: Path) -> None:
-    timeless = {key: one for key, one in answer(B, A).items() if key != "timestamp"}
+    timeless = {key: item for key, item in answer(B, A).items() if key != "timestamp"}
     root_with(tmp_path, user(A), timeless)
     root_with(tmp_path, user(V), answer(W, V), session=OTHER)
     (found,) = Archive([tmp_path]).plan.graft(SESSION, OTHER).check()
@@ -232,6 +232,6 @@ def test_branch_that_ends_without_a_timestamp_is_refused(tmp_path: Path) -> None
 
 
 def test_a_session_that_did_not_resume_before_need_not_resume_after(tmp_path: Path) -> None:
-    timeless = {key: one for key, one in user(A).items() if key != "timestamp"}
+    timeless = {key: item for key, item in user(A).items() if key != "timestamp"}
     plan = Archive([root_with(tmp_path, timeless)]).plan.fork(SESSION, A)
     assert plan.check() == ()

@@ -21,7 +21,7 @@ from tests.edit.plans import (
     put,
     removed,
     tree,
-    written,
+    write_step,
 )
 
 NEW = "9c44e1aa-0000-4000-8000-000000000003"
@@ -34,7 +34,7 @@ def config(tmp_path: Path) -> Path:
 
 def test_a_new_file_is_private_and_undo_removes_it(config: Path) -> None:
     before, path = tree(config), log_of(config, NEW)
-    edit = plan_of(config, written(path, b"new\n")).apply()
+    edit = plan_of(config, write_step(path, b"new\n")).apply()
     assert path.read_bytes() == b"new\n"
     assert path.stat().st_mode & 0o777 == 0o600
     assert edit.state == "done"
@@ -46,7 +46,7 @@ def test_a_new_file_is_private_and_undo_removes_it(config: Path) -> None:
 def test_undo_restores_the_times_of_a_replaced_file(config: Path) -> None:
     path = put(log_of(config), b"old\n", mode=0o640)
     before = tree(config)
-    plan_of(config, written(path, b"new\n")).apply()
+    plan_of(config, write_step(path, b"new\n")).apply()
     assert path.read_bytes() == b"new\n"
     assert path.stat().st_mode & 0o777 == 0o640
     assert path.stat().st_mtime_ns > LONG_AGO
@@ -86,7 +86,7 @@ def test_a_folder_with_other_files_is_kept(config: Path) -> None:
 
 def test_undo_removes_created_folders_if_they_are_empty(config: Path) -> None:
     before, folder = tree(config), log_of(config, NEW).with_suffix("")
-    step = written(folder / "tool-results" / "toolu_1.txt", b"copied")
+    step = write_step(folder / "tool-results" / "toolu_1.txt", b"copied")
     plan_of(config, step).apply()
     assert folder.stat().st_mode & 0o777 == 0o700
     mine = put(folder / "mine.txt", b"mine")
@@ -111,12 +111,12 @@ def test_edits_are_undone_one_by_one_and_only_once(config: Path) -> None:
     trees = [tree(config)]
     archive, path = Archive([config]), log_of(config)
     for data in (b"one\n", b"two\n", b"three\n"):
-        plan_of(config, written(path, path.read_bytes() + data)).apply()
+        plan_of(config, write_step(path, path.read_bytes() + data)).apply()
         trees.append(tree(config))
     first = archive.edits()[-1]
-    with pytest.raises(Refused, match="has changed since the edit") as told:
+    with pytest.raises(Refused, match="has changed since the edit") as opened:
         archive.undo(first.id)
-    assert f"plait undo {archive.edits()[0].id}" in told.value.hints[0]
+    assert f"plait undo {archive.edits()[0].id}" in opened.value.hints[0]
     for expected in reversed(trees[:-1]):
         archive.undo()
         assert tree(config) == expected
@@ -148,7 +148,7 @@ def test_a_forgotten_edit_has_no_backup_and_cannot_be_undone(config: Path) -> No
 
 def test_backups_in_the_journal_are_private_and_not_logs(config: Path) -> None:
     path = put(log_of(config, OTHER), b"old\n", mode=0o644)
-    plan_of(config, written(path, b"new\n"), removed(log_of(config))).apply()
+    plan_of(config, write_step(path, b"new\n"), removed(log_of(config))).apply()
     ours = config / ".plait"
     assert ours.stat().st_mode & 0o777 == 0o700
     kept = list(ours.rglob("*"))

@@ -19,7 +19,7 @@ def used(line: dict[str, Any]) -> dict[str, Any]:
 
 def log_of(folder: Path, end: bytes) -> LogFile:
     """Return a log whose only answer, and the prompt behind it, end so."""
-    ended = [line_of(one)[:-1] + end for one in (used(answer(B, A)), user(C, B))]
+    ended = [line_of(item)[:-1] + end for item in (used(answer(B, A)), user(C, B))]
     session = only(root_with(folder, user(A), *ended))
     assert session.file
     return session.file
@@ -30,8 +30,8 @@ def test_records_at_the_start_of_broken_lines_are_measured(
     large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log, "LARGE_LOG_BYTES", large)
-    whole, padded = log_of(tmp_path / "whole", b"\n"), log_of(tmp_path / "padded", b'{"a":\n')
-    wanted, found = (measure_log(log, log.size) for log in (whole, padded))
+    full, padded = log_of(tmp_path / "whole", b"\n"), log_of(tmp_path / "padded", b'{"a":\n')
+    wanted, found = (measure_log(log, log.size) for log in (full, padded))
     assert found.turns == wanted.turns == 2
     assert found.tokens == wanted.tokens
     assert found.tokens is not None

@@ -25,7 +25,7 @@ A, B, C = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11, 12
 ONE, TWO = (f"{number:08x}-2222-4222-8333-444444444444" for number in (1, 2))
 
 
-def rested(config: Path) -> Path:
+def age_files(config: Path) -> Path:
     """Return a folder in which nobody has written for long."""
     for path in config.rglob("*"):
         os.utime(path, ns=(LONG_AGO, LONG_AGO))
@@ -54,7 +54,7 @@ def planned(config: Path, old: str = OLD, new: str = NEW, **options: Any) -> Pla
     return plan
 
 
-def moved(config: Path, old: str = OLD, new: str = NEW, **options: Any) -> None:
+def apply_move(config: Path, old: str = OLD, new: str = NEW, **options: Any) -> None:
     plan = planned(config, old, new, **options)
     assert plan.check() == ()
     plan.apply()
@@ -76,13 +76,13 @@ def config(tmp_path: Path) -> Path:
     )
     put(folder / "tool-results" / "t.txt", f"{OLD} as it was printed".encode())
     put(log.parent / "memory" / "MEMORY.md", b"remember")
-    return rested(config)
+    return age_files(config)
 
 
 def test_a_moved_session_is_where_the_client_looks_for_it(config: Path) -> None:
-    moved(config)
+    apply_move(config)
     log = log_of(config, NEW)
-    assert [one.get("cwd") for one in fields(log)] == [NEW, f"{NEW}/src", None]
+    assert [field.get("cwd") for field in fields(log)] == [NEW, f"{NEW}/src", None]
     assert not log_of(config, OLD).parent.exists()
     (session,) = Archive([config]).sessions
     assert (session.id, session.project) == (ONE, make_project_slug(NEW))
@@ -92,7 +92,7 @@ def test_a_moved_session_is_where_the_client_looks_for_it(config: Path) -> None:
 def test_agents_and_side_files_are_moved(config: Path) -> None:
     output = log_of(config, OLD).with_suffix("") / "tool-results" / "t.txt"
     inode = output.stat().st_ino
-    moved(config)
+    apply_move(config)
     folder = log_of(config, NEW).with_suffix("")
     assert fields(folder / "subagents" / "agent-a1.jsonl")[0]["cwd"] == NEW
     meta = json.loads((folder / "subagents" / "agent-a1.meta.json").read_bytes())
@@ -110,24 +110,24 @@ def test_files_that_do_not_name_the_directory_are_only_renamed(config: Path) -> 
 def test_tool_outputs_are_not_rewritten_whatever_their_name(config: Path, name: str) -> None:
     text = json.dumps({"cwd": OLD}).encode()
     put(log_of(config, OLD).with_suffix("") / "tool-results" / name, text)
-    moved(config, texts=True)
+    apply_move(config, texts=True)
     assert (log_of(config, NEW).with_suffix("") / "tool-results" / name).read_bytes() == text
 
 
 def test_messages_are_not_rewritten(config: Path) -> None:
-    moved(config)
+    apply_move(config)
     assert fields(log_of(config, NEW))[0]["message"]["content"] == f"look into {OLD}/src"
 
 
 def test_messages_are_rewritten_on_request(config: Path) -> None:
-    moved(config, texts=True)
+    apply_move(config, texts=True)
     assert fields(log_of(config, NEW))[0]["message"]["content"] == f"look into {NEW}/src"
 
 
 def test_times_and_modes_are_kept(config: Path) -> None:
     log_of(config, OLD).chmod(0o640)
-    rested(config)
-    moved(config)
+    age_files(config)
+    apply_move(config)
     status = log_of(config, NEW).stat()
     assert (status.st_mtime_ns, status.st_mode & 0o777) == (LONG_AGO, 0o640)
 
@@ -135,16 +135,16 @@ def test_times_and_modes_are_kept(config: Path) -> None:
 def test_a_directory_with_a_longer_name_is_another_one(config: Path) -> None:
     for name in ("/home/dev/shop2", "/home/dev/shop-old", "/home/dev"):
         session_in(config, name, TWO)
-    rested(config)
-    moved(config)
+    age_files(config)
+    apply_move(config)
     for name in ("/home/dev/shop2", "/home/dev/shop-old", "/home/dev"):
         assert fields(log_of(config, name, TWO))[0]["cwd"] == name
 
 
 def test_a_field_that_names_a_sibling_directory_is_unchanged(config: Path) -> None:
     session_in(config, OLD, worktreeSession={"worktreePath": f"{OLD}/w", "originalCwd": f"{OLD}er"})
-    rested(config)
-    moved(config)
+    age_files(config)
+    apply_move(config)
     state = fields(log_of(config, NEW))[0]["worktreeSession"]
     assert state == {"worktreePath": f"{NEW}/w", "originalCwd": f"{OLD}er"}
 
@@ -152,7 +152,7 @@ def test_a_field_that_names_a_sibling_directory_is_unchanged(config: Path) -> No
 def test_subdirectories_are_moved(config: Path) -> None:
     within = f"{OLD}/.claude/worktrees/w"
     session_in(config, within, TWO)
-    rested(config)
+    age_files(config)
     plan = planned(config)
     assert any(within in note for note in plan.notes)
     plan.apply()
@@ -165,10 +165,10 @@ def test_directories_that_share_a_folder_are_distinguished(config: Path) -> None
     other = "/home/dev-shop"
     assert make_project_slug(other) == make_project_slug(OLD)
     session_in(config, other, TWO)
-    rested(config)
+    age_files(config)
     with pytest.raises(UserError, match="matches 2 directories"):
         planned(config, make_project_slug(OLD))
-    moved(config)
+    apply_move(config)
     assert fields(log_of(config, NEW))[0]["cwd"] == NEW
     assert fields(log_of(config, other, TWO))[0]["cwd"] == other
     assert (log_of(config, other).parent / "memory" / "MEMORY.md").exists()
@@ -176,18 +176,18 @@ def test_directories_that_share_a_folder_are_distinguished(config: Path) -> None
 
 def test_target_with_the_same_project_folder_is_written_in_place(config: Path) -> None:
     before = tree(config)
-    moved(config, new="/home/dev-shop")
+    apply_move(config, new="/home/dev-shop")
     assert fields(log_of(config, OLD))[0]["cwd"] == "/home/dev-shop"
-    moved(config, old="/home/dev-shop", new=OLD)
+    apply_move(config, old="/home/dev-shop", new=OLD)
     assert tree(config) == before
 
 
 def test_long_paths_get_the_clients_folder_name(config: Path) -> None:
     new = "/srv/" + "deep/" * 50 + "shop"
     assert len(make_project_slug(new)) > 200
-    moved(config, new=new)
+    apply_move(config, new=new)
     assert log_of(config, new).exists()
-    moved(config, old=new, new=OLD)
+    apply_move(config, old=new, new=OLD)
     assert log_of(config, OLD).exists()
 
 
@@ -196,9 +196,9 @@ def test_windows_directory_keeps_its_separators(tmp_path: Path) -> None:
     config = tmp_path / "config"
     log = session_in(config, old)
     write(log, user(A, cwd=f"{old}\\src", sessionId=ONE), user(B, A, cwd=old, sessionId=ONE))
-    rested(config)
-    moved(config, old, new)
-    assert [one["cwd"] for one in fields(log_of(config, new))] == [f"{new}\\src", new]
+    age_files(config)
+    apply_move(config, old, new)
+    assert [field["cwd"] for field in fields(log_of(config, new))] == [f"{new}\\src", new]
 
 
 HISTORY = (
@@ -211,7 +211,7 @@ HISTORY = (
 
 def test_the_prompt_history_names_the_new_directory(config: Path) -> None:
     put(config / "history.jsonl", (HISTORY % (OLD, OLD)).encode())
-    moved(config)
+    apply_move(config)
     assert (config / "history.jsonl").read_text() == HISTORY % (NEW, NEW)
 
 
@@ -229,7 +229,7 @@ STATE = """{
 @pytest.mark.parametrize("place", [".claude/.claude.json", ".claude.json"])
 def test_the_client_state_of_the_directory_is_moved(config: Path, place: str) -> None:
     path = put(config.parent / place, (STATE % (OLD, OLD)).encode())
-    moved(config)
+    apply_move(config)
     assert path.read_text() == STATE % (NEW, NEW)
     Archive([config]).undo()
     assert path.read_text() == STATE % (OLD, OLD)
@@ -264,7 +264,7 @@ def test_the_session_index_is_rewritten(config: Path) -> None:
         index_of(config, OLD),
         json.dumps({"version": 1, "entries": [entry], "originalPath": OLD}).encode(),
     )
-    moved(config)
+    apply_move(config)
     found = json.loads(index_of(config, NEW).read_bytes())
     assert found["originalPath"] == found["entries"][0]["projectPath"] == NEW
     assert found["entries"][0]["fullPath"] == str(log_of(config, NEW))
@@ -284,14 +284,14 @@ def test_the_session_index_of_the_new_directory_is_kept(config: Path) -> None:
 
 def test_sessions_already_in_the_new_directory_are_kept(config: Path) -> None:
     session_in(config, NEW, TWO)
-    rested(config)
-    moved(config)
+    age_files(config)
+    apply_move(config)
     assert {path.stem for path in log_of(config, NEW).parent.glob("*.jsonl")} == {ONE, TWO}
 
 
 def test_nothing_is_overwritten(config: Path) -> None:
     session_in(config, NEW, ONE)
-    rested(config)
+    age_files(config)
     before = tree(config)
     with pytest.raises(Refused, match=rf"already contains '{ONE}.jsonl'"):
         planned(config)
@@ -309,14 +309,14 @@ def test_a_live_project_is_moved_only_by_force(config: Path) -> None:
 def test_prompts_of_other_sessions_do_not_mean_the_session_is_live(config: Path) -> None:
     put(config / "history.jsonl", (HISTORY % (OLD, OLD)).encode())
     os.utime(config / "history.jsonl")
-    moved(config)
+    apply_move(config)
 
 
 def test_undo_restores_everything(config: Path) -> None:
     put(config / "history.jsonl", (HISTORY % (OLD, OLD)).encode())
     put(config / ".claude.json", (STATE % (OLD, OLD)).encode())
     before = tree(config)
-    moved(config)
+    apply_move(config)
     assert tree(config) != before
     Archive([config]).undo()
     assert tree(config) == before
@@ -340,8 +340,8 @@ def test_paths_into_the_project_folder_are_rewritten(config: Path) -> None:
             toolUseResult={"persistedOutputPath": path},
         ),
     )
-    rested(config)
-    moved(config)
+    age_files(config)
+    apply_move(config)
     _, said, result = fields(log_of(config, NEW))
     assert said["message"]["content"][0]["text"] == path
     new = path.replace(make_project_slug(OLD), make_project_slug(NEW))
@@ -353,8 +353,8 @@ def test_signed_thinking_is_unchanged(config: Path) -> None:
     thought = {"type": "thinking", "thinking": f"in {OLD}", "signature": "c2ln"}
     log = log_of(config, OLD)
     write(log, user(A, cwd=OLD, sessionId=ONE), answer(B, A, thought, cwd=OLD, sessionId=ONE))
-    rested(config)
-    moved(config, texts=True)
+    age_files(config)
+    apply_move(config, texts=True)
     assert fields(log_of(config, NEW))[1]["message"]["content"] == [thought]
 
 
@@ -391,7 +391,7 @@ def test_among_several_matches_the_containing_directory_wins(config: Path) -> No
 def test_directory_of_projects_moves_with_all_of_them(config: Path) -> None:
     session_in(config, "/home/dev/other", TWO, worktreeSession={"originalCwd": "/home/dev"})
     put(config / ".claude.json", b'{"projects":{"/home/dev":{},"/home/dev/shop":{}}}')
-    rested(config)
+    age_files(config)
     plan = planned(config, "/home/dev/", "/srv")
     assert (plan.source.id, plan.session) == ("/home/dev", "/srv")
     plan.apply()
@@ -417,7 +417,7 @@ def test_a_folder_with_another_name_belongs_to_the_directory_in_its_logs(config:
 def test_every_client_is_moved(config: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     session_in(other, OLD, TWO)
-    rested(other)
+    age_files(other)
     plans = Archive([config, other]).plan.move(OLD, NEW)
     assert [plan.source.config for plan in plans] == [config, other]
     for plan in plans:
@@ -473,7 +473,7 @@ def test_texts_change_only_at_the_borders_of_names() -> None:
 
 def test_the_longest_matching_directory_wins() -> None:
     directories = DirectoryMap((("/h", "/k"), ("/h/p", "/srv/q"), ("/srv/q", "/no")))
-    assert [directories.rewrite_path(one) for one in ("/h/p/x", "/h/x", "/h")] == [
+    assert [directories.rewrite_path(item) for item in ("/h/p/x", "/h/x", "/h")] == [
         "/srv/q/x",
         "/k/x",
         "/k",
@@ -488,27 +488,31 @@ def test_separators_follow_the_other_system() -> None:
 
 @pytest.mark.parametrize("root", gallery(), ids=named)
 def test_mapping_back_gives_the_original_path(root: Path, tmp_path: Path) -> None:
-    config = rested(copied(root, tmp_path))
+    config = age_files(copied(root, tmp_path))
     before = tree(config)
-    for directory in {directory_of(one) for one in Archive([config]).sessions}:
+    for directory in {directory_of(item) for item in Archive([config]).sessions}:
         for plan in Archive([config]).plan.move(directory, "/elsewhere/in a/place"):
             assert plan.check() == ()
             plan.apply()
         for plan in Archive([config]).plan.move("/elsewhere/in a/place", directory):
             plan.apply()
-    assert files_in(config) == {name: one for name, one in before.items() if one[2] is not None}
+    assert files_in(config) == {name: item for name, item in before.items() if item[2] is not None}
 
 
 def files_in(config: Path) -> dict[str, Any]:
     """Return the files of a folder: folders that are made anew are their owner's alone."""
-    return {name: one for name, one in tree(config).items() if one[2] is not None}
+    return {name: item for name, item in tree(config).items() if item[2] is not None}
 
 
 def directory_of(session: Session) -> str:
     from plait.edit.operations import iter_projects
 
     assert session.archive
-    return next(one.directory for one in iter_projects(session.archive) if session in one.sessions)
+    return next(
+        project.directory
+        for project in iter_projects(session.archive)
+        if session in project.sessions
+    )
 
 
 NAMES = st.text("ab-. é\\\"'", min_size=1, max_size=4).filter(lambda one: one not in (".", ".."))
@@ -541,14 +545,14 @@ def test_moving_there_and_back_restores_the_bytes(
         ]
         log = log_of(config, old)
         log.parent.mkdir(parents=True)
-        log.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
+        log.write_text("".join(json.dumps(field, ensure_ascii=False) + "\n" for field in lines))
         typed = json.dumps({"project": old}, ensure_ascii=False)
         put(config / "history.jsonl", f"{typed}\n".encode())
-        rested(config)
+        age_files(config)
         before = tree(config)
         for plan in Archive([config]).plan.move(old, new, texts=texts):
             plan.apply()
-        assert all(one["cwd"] != old for one in fields(log_of(config, new)))
+        assert all(field["cwd"] != old for field in fields(log_of(config, new)))
         for plan in Archive([config]).plan.move(new, old, texts=texts):
             plan.apply()
         # the list of prompts is written when it is written, all else keeps its times
@@ -556,8 +560,8 @@ def test_moving_there_and_back_restores_the_bytes(
 
 
 def without_time(found: Any) -> dict[str, Any]:
-    files = {name: one for name, one in found.items() if one[2] is not None}
-    return {name: one if name != "history.jsonl" else one[2] for name, one in files.items()}
+    files = {name: item for name, item in found.items() if item[2] is not None}
+    return {name: item if name != "history.jsonl" else item[2] for name, item in files.items()}
 
 
 def test_a_plan_has_no_file_twice(config: Path) -> None:

@@ -11,8 +11,18 @@ from plait.edit.journal import Journal, read_entry
 from plait.edit.plan import Plan, Write
 from plait.errors import Refused, SourceError
 from plait.line import read_file_stamp
-from tests.edit.plans import LONG_AGO, SESSION, added, config_at, log_of, moved, plan_of, put, tree
-from tests.edit.test_cut_off import made_ready
+from tests.edit.plans import (
+    LONG_AGO,
+    SESSION,
+    added,
+    config_at,
+    log_of,
+    move_step,
+    plan_of,
+    put,
+    tree,
+)
+from tests.edit.test_cut_off import mark_as_ready
 
 
 @pytest.fixture
@@ -28,13 +38,13 @@ def new(config: Path) -> Path:
     return config / "projects" / "-elsewhere" / SESSION / "tool-results" / "toolu_1.txt"
 
 
-def one_moved(config: Path) -> Plan:
-    return plan_of(config, moved(old(config), new(config)))
+def plan_one_move(config: Path) -> Plan:
+    return plan_of(config, move_step(old(config), new(config)))
 
 
 def test_moved_file_is_renamed_not_copied(config: Path) -> None:
     was = old(config).stat()
-    one_moved(config).apply()
+    plan_one_move(config).apply()
     is_ = new(config).stat()
     assert (is_.st_ino, is_.st_mtime_ns, is_.st_mode) == (was.st_ino, was.st_mtime_ns, was.st_mode)
     assert not old(config).parent.exists()
@@ -42,14 +52,14 @@ def test_moved_file_is_renamed_not_copied(config: Path) -> None:
 
 def test_undo_restores_the_name_of_a_moved_file(config: Path) -> None:
     before = tree(config)
-    edit = one_moved(config).apply()
+    edit = plan_one_move(config).apply()
     assert edit.steps[0].after == edit.steps[0].before
     Archive([config]).undo()
     assert tree(config) == before
 
 
 def test_file_is_not_moved_over_another(config: Path) -> None:
-    plan = one_moved(config)
+    plan = plan_one_move(config)
     put(new(config), b"theirs")
     before = tree(config)
     with pytest.raises(Refused, match="already exists"):
@@ -58,7 +68,7 @@ def test_file_is_not_moved_over_another(config: Path) -> None:
 
 
 def test_changed_file_is_not_moved(config: Path) -> None:
-    plan = one_moved(config)
+    plan = plan_one_move(config)
     put(old(config), b"other")
     with pytest.raises(Refused, match="has changed since the plan was made"):
         plan.apply(force=True)
@@ -66,7 +76,7 @@ def test_changed_file_is_not_moved(config: Path) -> None:
 
 
 def test_a_changed_moved_file_is_moved_back_by_force_unchanged(config: Path) -> None:
-    one_moved(config).apply()
+    plan_one_move(config).apply()
     new(config).write_bytes(b"other")
     with pytest.raises(Refused, match=f"'{new(config)}' has changed since the edit"):
         Archive([config]).undo()
@@ -76,7 +86,7 @@ def test_a_changed_moved_file_is_moved_back_by_force_unchanged(config: Path) -> 
 
 
 def test_a_moved_file_that_was_deleted_is_reported(config: Path) -> None:
-    one_moved(config).apply()
+    plan_one_move(config).apply()
     new(config).unlink()
     with pytest.raises(Refused, match="has been deleted since the edit"):
         Archive([config]).undo()
@@ -84,7 +94,7 @@ def test_a_moved_file_that_was_deleted_is_reported(config: Path) -> None:
 
 
 def test_a_file_at_the_old_name_is_set_aside_only_by_force(config: Path) -> None:
-    edit = one_moved(config).apply()
+    edit = plan_one_move(config).apply()
     put(old(config), b"theirs")
     with pytest.raises(Refused, match="a file with its old name exists"):
         Archive([config]).undo()
@@ -97,8 +107,8 @@ def test_a_file_at_the_old_name_is_set_aside_only_by_force(config: Path) -> None
 @pytest.mark.parametrize("is_finished", [False, True])
 def test_file_with_both_names_loses_one(config: Path, is_finished: bool) -> None:
     before = tree(config)
-    edit = one_moved(config).apply()
-    made_ready(config, edit)
+    edit = plan_one_move(config).apply()
+    mark_as_ready(config, edit)
     old(config).parent.mkdir(parents=True)
     os.link(new(config), old(config))
     with pytest.raises(Refused, match="was interrupted"):
@@ -113,8 +123,8 @@ def test_file_with_both_names_loses_one(config: Path, is_finished: bool) -> None
 
 
 def test_another_file_at_the_new_name_is_not_mistaken_for_the_moved_one(config: Path) -> None:
-    edit = one_moved(config).apply()
-    made_ready(config, edit)
+    edit = plan_one_move(config).apply()
+    mark_as_ready(config, edit)
     old(config).parent.mkdir(parents=True)
     new(config).rename(old(config))
     put(new(config), b"theirs")
@@ -125,8 +135,8 @@ def test_another_file_at_the_new_name_is_not_mistaken_for_the_moved_one(config: 
 
 
 def test_replaced_file_is_not_finished(config: Path) -> None:
-    edit = one_moved(config).apply()
-    made_ready(config, edit)
+    edit = plan_one_move(config).apply()
+    mark_as_ready(config, edit)
     put(new(config).with_name("other"), b"theirs").replace(new(config))
     with pytest.raises(Refused, match="has changed since the edit began"):
         Archive([config]).journals.finish(edit.id)
@@ -134,8 +144,8 @@ def test_replaced_file_is_not_finished(config: Path) -> None:
 
 
 def test_a_file_that_grew_before_its_move_is_not_finished(config: Path) -> None:
-    edit = one_moved(config).apply()
-    made_ready(config, edit)
+    edit = plan_one_move(config).apply()
+    mark_as_ready(config, edit)
     old(config).parent.mkdir(parents=True)
     new(config).rename(old(config))
     old(config).write_bytes(b"it went on since")
@@ -149,7 +159,7 @@ OTHERS = b'{"display":"ONE"}\n{"display":"two"}\n'
 
 
 def shared(config: Path, path: Path, data: bytes = OTHERS) -> Plan:
-    plan = plan_of(config, moved(old(config), new(config)))
+    plan = plan_of(config, move_step(old(config), new(config)))
     step = Write(path, lambda: [data], read_file_stamp(path), is_shared=True)
     return replace(plan, steps=(*plan.steps, step))
 
@@ -210,7 +220,7 @@ def test_files_next_to_any_other_folder_are_not_reached(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../.claude.json", "settings.json", "../other"])
 def test_a_journal_entry_that_names_foreign_files_is_not_read(tmp_path: Path, name: str) -> None:
     config = config_at(tmp_path / "config")
-    edit = plan_of(config, moved(old(config), new(config))).apply()
+    edit = plan_of(config, move_step(old(config), new(config))).apply()
     entry = config / ".plait" / "journal" / edit.id / "entry.json"
     target = new(config).relative_to(config).as_posix()
     entry.write_text(entry.read_text().replace(target, name))

@@ -10,7 +10,7 @@ from plait import Archive
 from plait.conversation.next_prompt import estimate_next_prompt
 from plait.edit.cuts import SentLog
 from plait.edit.draft import NOTED
-from tests.edit.copies import EXAMPLES, carried_out, copied, only
+from tests.edit.copies import EXAMPLES, apply_steps, copied, only
 from tests.edit.mending import records_of, result_of
 from tests.edit.trimming import Trimmed, trimmed
 
@@ -60,8 +60,8 @@ def test_a_record_with_only_a_note_has_a_reason(tmp_path: Path) -> None:
     A1< "done"
     """
     found = trimmed(tmp_path, parallel, tools=("Read",))
-    whole = {name: one for name, one in notes(found).items() if name == "R1"}
-    assert whole and NOTED in [change.reason for change in found.plan.changes]
+    full = {name: item for name, item in notes(found).items() if name == "R1"}
+    assert full and NOTED in [change.reason for change in found.plan.changes]
     assert sent(found.after).weight + sent(found.after).trimmed == sent(found.before).weight
 
 
@@ -83,9 +83,9 @@ def test_notes_of_several_trims_add_up(tmp_path: Path) -> None:
     plan = Archive([tmp_path / "b"]).plan.trim(
         first.drawing.session, in_place=True, tools=("Bash",), way="empty"
     )
-    whole, once, twice = (sent(one) for one in (first.before, first.after, result_of(plan)))
+    full, once, twice = (sent(item) for item in (first.before, first.after, result_of(plan)))
     assert once.trimmed and twice.trimmed > once.trimmed
-    assert twice.weight + twice.trimmed == once.weight + once.trimmed == whole.weight
+    assert twice.weight + twice.trimmed == once.weight + once.trimmed == full.weight
 
 
 @pytest.mark.parametrize("kind", ["clone", "fork"])
@@ -98,8 +98,8 @@ def test_copies_of_a_trimmed_session_have_the_same_estimate(kind: str, tmp_path:
     plan = plans.clone(session) if kind == "clone" else plans.fork(session, 1)
     assert plan.before.tokens == found.plan.after.tokens
     tokens = plan.after.tokens
-    whole = found.plan.before.tokens
-    assert tokens and whole and tokens < whole - 500
+    full = found.plan.before.tokens
+    assert tokens and full and tokens < full - 500
 
 
 def test_compressed_turns_are_noted_too(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_compressed_turns_are_noted_too(tmp_path: Path) -> None:
     session = only(root)
     assert session.archive
     plan = session.archive.plan.compress(session, keep_last=2)
-    before, path = sent(session.path.read_bytes()), carried_out(plan)
+    before, path = sent(session.path.read_bytes()), apply_steps(plan)
     after = sent(path.read_bytes())
     assert after.weight + after.trimmed == before.weight
     assert plan.after.tokens == estimate_next_prompt(after.records, path.stat().st_size).tokens

@@ -32,7 +32,7 @@ def story() -> str:
     return "\n".join(lines)
 
 
-def told(path: Path) -> None:
+def set_measured_usage(path: Path) -> None:
     """Let the usage of a log say what its requests took: the weights, by a measure."""
     records = records_of(path.read_bytes())
     usages: dict[str | None, dict[str, int]] = {}
@@ -55,7 +55,7 @@ def told(path: Path) -> None:
 
 def records_of(data: bytes) -> list[Record]:
     """Return the records of a log."""
-    return [one for one in map(parse_entry, split_lines([data])) if isinstance(one, Record)]
+    return [item for item in map(parse_entry, split_lines([data])) if isinstance(item, Record)]
 
 
 def next_of(data: bytes) -> NextPrompt:
@@ -63,9 +63,9 @@ def next_of(data: bytes) -> NextPrompt:
     return estimate_next_prompt(records_of(data), len(data))
 
 
-def written(plan: Plan) -> bytes:
+def planned_log(plan: Plan) -> bytes:
     """Return the log that a plan writes."""
-    step = next(one for one in plan.steps if isinstance(one, Write) and one.path == plan.path)
+    step = next(item for item in plan.steps if isinstance(item, Write) and item.path == plan.path)
     return b"".join(step.content())
 
 
@@ -83,10 +83,10 @@ def test_the_reference_size_of_a_session_stays_the_same(
     asks: dict[str, Any], tmp_path: Path
 ) -> None:
     draw(story()).write(tmp_path)
-    told(Archive([tmp_path]).sessions[0].path)
+    set_measured_usage(Archive([tmp_path]).sessions[0].path)
     archive = Archive([tmp_path])
     before = next_of(archive.sessions[0].path.read_bytes())
-    after = next_of(written(archive.plan.trim("latest", in_place=True, **asks)))
+    after = next_of(planned_log(archive.plan.trim("latest", in_place=True, **asks)))
     assert before.tokens
     assert after.tokens
     assert after.weight + after.trimmed == before.weight
@@ -98,10 +98,10 @@ def test_the_reference_size_of_a_session_stays_the_same(
 
 def test_replacement_texts_are_counted(tmp_path: Path) -> None:
     draw(story()).write(tmp_path)
-    told(Archive([tmp_path]).sessions[0].path)
+    set_measured_usage(Archive([tmp_path]).sessions[0].path)
     archive = Archive([tmp_path])
     before = next_of(archive.sessions[0].path.read_bytes())
-    after = next_of(written(archive.plan.compress("latest", keep_last=2, in_place=True)))
+    after = next_of(planned_log(archive.plan.compress("latest", keep_last=2, in_place=True)))
     assert before.tokens
     assert after.tokens
     saved = before.weight - after.weight

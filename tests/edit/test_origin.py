@@ -11,7 +11,7 @@ from plait.record import read
 from tests.edit.copies import (
     SESSION,
     answer,
-    carried_out,
+    apply_steps,
     context_of,
     copied,
     editable,
@@ -40,9 +40,9 @@ def test_copies_are_attached_in_the_tree_where_they_diverge(
 ) -> None:
     plans = Archive([talk]).plan
     clone, fork = plans.clone(SESSION), plans.fork(SESSION, 1)
-    again = Archive([carried_out(clone)]).plan.clone(clone.session)
+    again = Archive([apply_steps(clone)]).plan.clone(clone.session)
     for plan in (fork, again):
-        carried_out(plan)
+        apply_steps(plan)
     archive = Archive([talk], index=tmp_path / "index" if is_warm else None)
     if is_warm:
         archive.update_index()
@@ -60,7 +60,7 @@ def test_copies_are_attached_in_the_tree_where_they_diverge(
 
 def test_a_copy_without_its_source_is_a_root(talk: Path) -> None:
     plan = Archive([talk]).plan.clone(SESSION)
-    carried_out(plan)
+    apply_steps(plan)
     plan.source.log.path.unlink()
     assert shape(Archive([talk]).tree()) == [(plan.session, None, None)]
 
@@ -81,12 +81,12 @@ def test_copies_do_not_change_totals(root: Path, tmp_path: Path) -> None:
     for session in editable(there):
         assert session.archive
         plans = session.archive.plan
-        carried_out(plans.clone(session))
+        apply_steps(plans.clone(session))
         if any(turn.number for turn in session.turns):
-            carried_out(plans.fork(session, -1))
+            apply_steps(plans.fork(session, -1))
     after = Archive([there])
     assert after.usage("model").rows == before.usage("model").rows
-    assert {one: cost for one, cost in after.responses().own_costs.items() if cost} == costs
+    assert {entry: cost for entry, cost in after.responses().own_costs.items() if cost} == costs
 
 
 def test_copy_is_read_as_far_back_as_its_source(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_copy_is_read_as_far_back_as_its_source(tmp_path: Path) -> None:
         session = only(root_with(tmp_path / str(spare), *lines))
         assert session.archive
         plan = session.archive.plan.clone(session)
-        found = list(read(carried_out(plan)))
+        found = list(read(apply_steps(plan)))
         assert plan.after.bytes == plan.path.stat().st_size <= FULL_READ_LIMIT
-        told = [record.forked_from is not None for record in found]
-        assert told == {40: [False] * 5, 200: [True, *[False] * 4], 10_000: [True] * 5}[spare]
+        result = [record.forked_from is not None for record in found]
+        assert result == {40: [False] * 5, 200: [True, *[False] * 4], 10_000: [True] * 5}[spare]
         assert same_messages(plan, context_of(session.path), context_of(plan.path))

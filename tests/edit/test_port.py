@@ -32,7 +32,7 @@ OLD, NEW = "/home/alicia/shop", "/Users/bo/code/shop"
 KEY = "ghp_" + "Zk4QwErTyUiOpAsDfGhJkLzXcVbNm1234567"[:36]
 
 
-def rested(config: Path) -> Path:
+def age_files(config: Path) -> Path:
     for path in config.rglob("*"):
         os.utime(path, ns=(LONG_AGO, LONG_AGO))
     return config
@@ -74,7 +74,7 @@ def source(tmp_path: Path) -> Path:
         ),
     }.items():
         put(name, data)
-    return rested(config)
+    return age_files(config)
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_session_on_another_machine(source: Path, target: Path, tmp_path: Path) 
     log = log_of(target, NEW)
     assert (plan.session, plan.path) == (SESSION, log)
     lines = fields(log)
-    assert [one.get("cwd") for one in lines] == [NEW, NEW, f"{NEW}/src", None]
+    assert [field.get("cwd") for field in lines] == [NEW, NEW, f"{NEW}/src", None]
     assert lines[3]["worktreeSession"]["originalCwd"] == "/Users/bo/other"
     stored = f"{target}/projects/{make_project_slug(NEW)}/{SESSION}/tool-results/t.txt"
     assert lines[2]["message"]["content"][0]["content"] == f"saved to: {stored}"
@@ -152,7 +152,7 @@ def test_session_on_another_machine(source: Path, target: Path, tmp_path: Path) 
     assert meta["worktreePath"] == f"{NEW}/w"
     assert (target / "file-history" / SESSION / "0123456789abcdef@v1").read_bytes() == b"backup"
     assert (target / "tasks" / SESSION / "1.json").exists()
-    assert [(one["display"], one["project"]) for one in fields(target / "history.jsonl")] == [
+    assert [(field["display"], field["project"]) for field in fields(target / "history.jsonl")] == [
         (SESSION, NEW)
     ]
     assert context_of(log).messages[0] == context_of(log_of(source, OLD)).messages[0]
@@ -245,7 +245,7 @@ def test_an_existing_session_is_kept(
     change(log_of(target, NEW))
     before = tree(target)
     plan = brought(target, file)
-    assert [one.sentence for one in plan.unmended if said in one.sentence]
+    assert [item.sentence for item in plan.unmended if said in item.sentence]
     assert plan.steps == ()
     assert tree(target) == before
 
@@ -255,7 +255,7 @@ def test_a_session_of_another_directory_is_kept(source: Path, target: Path, tmp_
     brought(target, file)
     before = tree(target)
     plan = brought(target, file, "/somewhere/else")
-    assert [one.sentence for one in plan.unmended] == [
+    assert [item.sentence for item in plan.unmended] == [
         f"session '{SESSION}' already exists here, in '{make_project_slug(NEW)}'"
     ]
     assert tree(target) == before
@@ -265,7 +265,7 @@ def test_an_existing_different_file_is_kept(source: Path, target: Path, tmp_path
     memory = put(log_of(target, NEW).parent / "memory" / "MEMORY.md", b"mine")
     plan = brought(target, packed(source, OLD, tmp_path / "p.zip"))
     assert memory.read_bytes() == b"mine"
-    assert [one.sentence for one in plan.unmended] == [
+    assert [item.sentence for item in plan.unmended] == [
         "'MEMORY.md' already exists here and differs"
     ]
     assert log_of(target, NEW).exists()
@@ -303,10 +303,10 @@ def test_an_existing_file_is_not_overwritten(source: Path, tmp_path: Path) -> No
 
 def test_a_redacted_package_contains_no_secret(source: Path, target: Path, tmp_path: Path) -> None:
     log = log_of(source, OLD)
-    told = {"role": "user", "content": f"GITHUB_TOKEN={KEY} in {OLD}"}
-    write(log, user(A, cwd=OLD, message=told), answer(B, A, cwd=OLD))
+    result = {"role": "user", "content": f"GITHUB_TOKEN={KEY} in {OLD}"}
+    write(log, user(A, cwd=OLD, message=result), answer(B, A, cwd=OLD))
     put(log.with_suffix("") / "tool-results" / f"{KEY}.txt", f"key {KEY}\n".encode())
-    rested(source)
+    age_files(source)
     packing = Archive([source]).plan.pack(SESSION, tmp_path / "s.zip", redactor=Redactor())
     assert packing.redacted == 2
     packing.write()
@@ -317,7 +317,7 @@ def test_a_redacted_package_contains_no_secret(source: Path, target: Path, tmp_p
     assert b"alicia" not in held.replace(printed, b"")
     assert any("not checked: 1 binary file" in note for note in packing.notes)
     brought(target, tmp_path / "s.zip")
-    assert [one["cwd"] for one in fields(log_of(target, NEW))] == [NEW, NEW]
+    assert [field["cwd"] for field in fields(log_of(target, NEW))] == [NEW, NEW]
     assert context_of(log_of(target, NEW)).resumes
 
 
@@ -325,9 +325,9 @@ def test_a_windows_directory_is_mapped_to_another_system(tmp_path: Path, target:
     old = "C:\\Users\\al\\shop"
     config = tmp_path / "win"
     write(log_of(config, old), user(A, cwd=f"{old}\\src"), user(B, A, cwd=old))
-    rested(config)
+    age_files(config)
     brought(target, packed(config, SESSION, tmp_path / "s.zip"))
-    assert [one["cwd"] for one in fields(log_of(target, NEW))] == [f"{NEW}/src", NEW]
+    assert [field["cwd"] for field in fields(log_of(target, NEW))] == [f"{NEW}/src", NEW]
 
 
 def test_the_home_folder_is_found_by_its_name() -> None:
@@ -352,7 +352,7 @@ LINE = json.dumps(user(A, cwd=OLD)).encode() + b"\n"
 OWN = f"project/{SESSION}.jsonl"
 
 
-def made(file: Path, *members: tuple[str, bytes]) -> Path:
+def make_pack(file: Path, *members: tuple[str, bytes]) -> Path:
     """Make an archive as Plait makes them, with any names."""
     found = [Member(name, lambda data=data: [data]) for name, data in members]  # type: ignore[misc]
     write_pack(file, found, ABOUT)
@@ -446,7 +446,7 @@ def newer(entry: zipfile.ZipInfo, data: bytes) -> Any:
 def test_a_manipulated_archive_is_refused(
     target: Path, tmp_path: Path, change: Callable[[zipfile.ZipInfo, bytes], Any], said: str
 ) -> None:
-    file = rewritten(made(tmp_path / "s.zip", (OWN, LINE)), change)
+    file = rewritten(make_pack(tmp_path / "s.zip", (OWN, LINE)), change)
     before = tree(target.parent)
     with pytest.raises(Refused, match=f"refusing to open .*{said}"):
         Archive([target]).plan.port(file, NEW)
@@ -476,33 +476,35 @@ def test_a_manipulated_archive_is_refused(
     ],
 )
 def test_a_name_outside_the_project_is_refused(target: Path, tmp_path: Path, name: str) -> None:
-    file = made(tmp_path / "s.zip", (OWN, LINE), (name, b"x"))
+    file = make_pack(tmp_path / "s.zip", (OWN, LINE), (name, b"x"))
     with pytest.raises(Refused, match=r"is not the name of a session file|is not a regular file"):
         Archive([target]).plan.port(file, NEW)
 
 
 @pytest.mark.parametrize("name", [f"tasks/{OTHER}/1.json", f"todos/{OTHER}-x.json"])
 def test_a_file_of_an_unknown_session_is_refused(target: Path, tmp_path: Path, name: str) -> None:
-    file = made(tmp_path / "s.zip", (OWN, LINE), (name, b"{}"))
+    file = make_pack(tmp_path / "s.zip", (OWN, LINE), (name, b"{}"))
     with pytest.raises(Refused, match="does not belong to any session in it"):
         Archive([target]).plan.port(file, NEW)
 
 
 def test_names_that_clash_on_other_systems_are_refused(target: Path, tmp_path: Path) -> None:
-    file = made(tmp_path / "s.zip", (OWN, LINE), ("project/a.txt", b""), ("project/A.txt", b""))
+    file = make_pack(
+        tmp_path / "s.zip", (OWN, LINE), ("project/a.txt", b""), ("project/A.txt", b"")
+    )
     with pytest.raises(Refused, match="two file names differ only in case"):
         Archive([target]).plan.port(file, NEW)
 
 
 def test_a_file_larger_than_declared_is_not_read_further(target: Path, tmp_path: Path) -> None:
-    file = made(tmp_path / "s.zip", (OWN, LINE), ("project/zeros.txt", b"0" * 5_000_000))
+    file = make_pack(tmp_path / "s.zip", (OWN, LINE), ("project/zeros.txt", b"0" * 5_000_000))
     data = bytearray(file.read_bytes())
     with zipfile.ZipFile(io.BytesIO(bytes(data))) as pack:
         manifest = pack.read(MANIFEST)
-    said = manifest.replace(b"5000000", b"1000000")
+    output = manifest.replace(b"5000000", b"1000000")
 
     def smaller(entry: zipfile.ZipInfo, held: bytes) -> Any:
-        yield entry, said if entry.filename == MANIFEST else held
+        yield entry, output if entry.filename == MANIFEST else held
 
     rewritten(file, smaller)
     data = bytearray(file.read_bytes())
@@ -518,7 +520,7 @@ def test_a_zip_bomb_is_refused_before_it_is_read(
     target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plait.line.pack.LARGE", 1_000_000)
-    file = made(tmp_path / "s.zip", (OWN, LINE), ("project/zeros.txt", b"0" * 3_000_000))
+    file = make_pack(tmp_path / "s.zip", (OWN, LINE), ("project/zeros.txt", b"0" * 3_000_000))
     monkeypatch.setattr(Pack, "_iter_pieces", None)
     with pytest.raises(Refused, match="times larger"):
         Archive([target]).plan.port(file, NEW)
@@ -530,14 +532,14 @@ def test_a_zip_bomb_is_refused_before_it_is_read(
 def test_the_number_of_files_and_the_manifest_size_are_limited(
     target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, said: str
 ) -> None:
-    file = made(tmp_path / "s.zip", (OWN, LINE))
+    file = make_pack(tmp_path / "s.zip", (OWN, LINE))
     monkeypatch.setattr(f"plait.line.pack.{limit}", 1)
     with pytest.raises(Refused, match=said):
         Archive([target]).plan.port(file, NEW)
 
 
 def test_an_encrypted_archive_is_refused(target: Path, tmp_path: Path) -> None:
-    file = made(tmp_path / "s.zip", (OWN, LINE))
+    file = make_pack(tmp_path / "s.zip", (OWN, LINE))
     data = bytearray(file.read_bytes())
     at = data.index(b"PK\x01\x02")
     data[at + 8] |= 1  # as the list of files has it
@@ -548,9 +550,9 @@ def test_an_encrypted_archive_is_refused(target: Path, tmp_path: Path) -> None:
 
 def test_only_prompts_of_packed_sessions_are_unpacked(target: Path, tmp_path: Path) -> None:
     typed = [json.dumps({"display": name, "sessionId": name}) for name in (SESSION, OTHER)]
-    file = made(tmp_path / "s.zip", (OWN, LINE), ("history.jsonl", "\n".join(typed).encode()))
+    file = make_pack(tmp_path / "s.zip", (OWN, LINE), ("history.jsonl", "\n".join(typed).encode()))
     brought(target, file)
-    assert [one["display"] for one in fields(target / "history.jsonl")] == [SESSION]
+    assert [field["display"] for field in fields(target / "history.jsonl")] == [SESSION]
 
 
 @pytest.mark.parametrize(
@@ -590,9 +592,9 @@ def test_names_some_systems_do_not_allow_are_left_out(source: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("root", gallery(), ids=named)
 def test_examples_are_packed_and_unpacked(root: Path, tmp_path: Path) -> None:
-    config = rested(copied(root, tmp_path / "one"))
+    config = age_files(copied(root, tmp_path / "one"))
     other = tmp_path / "two"
-    for session in [one for one in Archive([config]).sessions if one.file]:
+    for session in [item for item in Archive([config]).sessions if item.file]:
         other.mkdir(exist_ok=True)
         file = packed(config, session.id, tmp_path / f"{session.id}.zip")
         plan = brought(other, file)
@@ -612,8 +614,8 @@ def test_a_port_is_idempotent_and_reversible(
 ) -> None:
     with TemporaryDirectory(dir=MEMORY) as name:
         folder = Path(name)
-        one, two = folder / "one" / ".claude", folder / "two" / ".claude"
-        log = log_of(one, OLD)
+        item, two = folder / "one" / ".claude", folder / "two" / ".claude"
+        log = log_of(item, OLD)
         log.parent.mkdir(parents=True)
         lines = [
             {"type": "user", "uuid": f"u{at}", "cwd": cwd, "x": cwd, "content": text}
@@ -621,13 +623,13 @@ def test_a_port_is_idempotent_and_reversible(
         ]
         texts = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines]
         log.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8", errors="replace")
-        rested(one)
-        whole = log.read_bytes()
+        age_files(item)
+        full = log.read_bytes()
         two.mkdir(parents=True)
-        file = packed(one, SESSION, folder / "a.zip")
+        file = packed(item, SESSION, folder / "a.zip")
         brought(two, file)
         assert brought(two, file).steps == ()
         back = packed(two, SESSION, folder / "b.zip")
         log.unlink()
-        brought(one, back, OLD)
-        assert log.read_bytes() == whole
+        brought(item, back, OLD)
+        assert log.read_bytes() == full

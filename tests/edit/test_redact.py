@@ -37,7 +37,7 @@ CWD = f"{HOME}/shop"
 WAYS = pytest.mark.parametrize("in_place", [False, True], ids=["copy", "in place"])
 
 
-def rested(config: Path) -> Path:
+def age_files(config: Path) -> Path:
     for path in config.rglob("*"):
         os.utime(path, ns=(LONG_AGO, LONG_AGO))
     return config
@@ -54,7 +54,7 @@ def done(config: Path, **options: Any) -> Plan:
     return plan
 
 
-def said(config: Path, plan: Plan) -> bytes:
+def result_bytes(config: Path, plan: Plan) -> bytes:
     """Return all that belongs to the session that results."""
     found = [path for path in config.rglob("*") if path.is_file() and ".plait" not in path.parts]
     own = [path for path in found if plan.session in str(path)]
@@ -69,29 +69,34 @@ def thought(words: str) -> dict[str, str]:
 
 def full(config: Path, key: str = KEY) -> Path:
     """Make a session that tells a key in every place that a text may stand in."""
-    told = f"export GITHUB_TOKEN={key}"
+    report = f"export GITHUB_TOKEN={key}"
     result = {"type": "tool_result", "tool_use_id": "t1", "content": key}
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f"echo {key}"}}
     place = {"cwd": CWD}
     root_with(
         config,
-        user(A, message={"role": "user", "content": told}, **place),
+        user(A, message={"role": "user", "content": report}, **place),
         answer(B, A, call, **place),
         user(
             C,
             B,
             message={"role": "user", "content": [result]},
-            toolUseResult={"stdout": key, "originalFile": told, key: 1},
+            toolUseResult={"stdout": key, "originalFile": report, key: 1},
             **place,
         ),
         answer(D, C, **place),
         {"type": "progress", "data": {"type": "bash_progress", "output": key}, "uuid": "p"},
-        {"type": "queue-operation", "operation": "enqueue", "content": told, "sessionId": SESSION},
-        {"type": "last-prompt", "lastPrompt": told, "leafUuid": D, "sessionId": SESSION},
+        {
+            "type": "queue-operation",
+            "operation": "enqueue",
+            "content": report,
+            "sessionId": SESSION,
+        },
+        {"type": "last-prompt", "lastPrompt": report, "leafUuid": D, "sessionId": SESSION},
         {"type": "custom-title", "customTitle": f"with {key}", "sessionId": SESSION},
         {"type": "ai-title", "aiTitle": f"with {key}", "sessionId": SESSION},
         {"type": "summary", "summary": f"told {key}", "leafUuid": D},
-        {"type": "api-request-blob", "message": {"content": told}, "sessionId": SESSION},
+        {"type": "api-request-blob", "message": {"content": report}, "sessionId": SESSION},
         {
             "type": "file-history-snapshot",
             "messageId": A,
@@ -101,35 +106,35 @@ def full(config: Path, key: str = KEY) -> Path:
     )
     log = config / "projects" / "-home-dev-shop" / f"{SESSION}.jsonl"
     folder = log.with_suffix("")
-    agent = user("a" * 8, message={"role": "user", "content": told}, agentId="a1", **place)
+    agent = user("a" * 8, message={"role": "user", "content": report}, agentId="a1", **place)
     write(folder / "subagents" / "agent-a1.jsonl", agent)
     for name, text in {
-        folder / "subagents" / "agent-a1.meta.json": json.dumps({"description": told}),
+        folder / "subagents" / "agent-a1.meta.json": json.dumps({"description": report}),
         folder / "tool-results" / "t1.txt": f"printed {key}\n",
         folder / "custom-title.json": json.dumps({"customTitle": key}),
         config / "file-history" / SESSION / "0123456789abcdef@v1": f"token = '{key}'\n",
         config / "tasks" / SESSION / "1.json": json.dumps({"subject": key}, indent=2),
         config / "todos" / f"{SESSION}-agent-x.json": json.dumps([{"content": key}]),
         log.parent / "sessions-index.json": json.dumps(
-            {"entries": [{"sessionId": SESSION, "firstPrompt": told, "projectPath": CWD}]}
+            {"entries": [{"sessionId": SESSION, "firstPrompt": report, "projectPath": CWD}]}
         ),
         config / "history.jsonl": json.dumps(
-            {"display": told, "project": CWD, "sessionId": SESSION}
+            {"display": report, "project": CWD, "sessionId": SESSION}
         )
         + "\n"
         + json.dumps({"display": "of another", "project": CWD, "sessionId": "other"})
         + "\n",
     }.items():
         put(name, text.encode())
-    return rested(config)
+    return age_files(config)
 
 
 @WAYS
 def test_a_key_is_removed_everywhere(tmp_path: Path, in_place: bool) -> None:
     config = full(tmp_path)
     plan = done(config, in_place=in_place)
-    assert KEY.encode() not in said(config, plan)
-    assert "‹secret 1: ".encode() in said(config, plan)
+    assert KEY.encode() not in result_bytes(config, plan)
+    assert "‹secret 1: ".encode() in result_bytes(config, plan)
 
 
 @settings(max_examples=12)
@@ -138,7 +143,7 @@ def test_any_generated_key_is_removed_everywhere(letters: str) -> None:
     with TemporaryDirectory(dir=MEMORY) as folder:
         config = full(Path(folder), f"ghp_{letters}")
         plan = done(config, in_place=True)
-        assert letters.encode() not in said(config, plan)
+        assert letters.encode() not in result_bytes(config, plan)
 
 
 @WAYS
@@ -149,7 +154,9 @@ def test_plan_and_report_do_not_contain_the_key(tmp_path: Path, in_place: bool) 
     edit = plan.apply()
     entry = config / ".plait" / "journal" / edit.id / "entry.json"
     assert KEY not in entry.read_text()
-    assert any("‹secret" in (one.after or "") for one in build_plan_report(plan).differences)
+    assert any(
+        "‹secret" in (difference.after or "") for difference in build_plan_report(plan).differences
+    )
 
 
 @WAYS
@@ -167,7 +174,7 @@ def test_a_redacted_session_is_still_found_and_resumed(tmp_path: Path, in_place:
 
 def test_names_of_people_are_hidden_in_messages(tmp_path: Path) -> None:
     words = {"role": "user", "content": f"look at {HOME}/notes"}
-    config = rested(root_with(tmp_path, user(A, message=words, cwd=CWD), answer(B, A, cwd=CWD)))
+    config = age_files(root_with(tmp_path, user(A, message=words, cwd=CWD), answer(B, A, cwd=CWD)))
     done(config, in_place=True)
     first, second = Archive([config]).session(SESSION).path.read_bytes().splitlines()
     assert json.loads(first)["message"]["content"] == "look at /home/‹user 1›/notes"
@@ -182,15 +189,15 @@ def test_line_without_secrets_keeps_its_bytes(tmp_path: Path) -> None:
         + A.encode()
         + b'","message":{"role":"assistant","content":[{"type":"text","text":"h\\u00e9"}]} }\r\n'
     )
-    told = {"role": "user", "content": f"token {KEY}"}
-    config = rested(root_with(tmp_path, user(A, message=told, cwd=CWD), odd))
+    report = {"role": "user", "content": f"token {KEY}"}
+    config = age_files(root_with(tmp_path, user(A, message=report, cwd=CWD), odd))
     plan = done(config, in_place=True)
     assert plan.path.read_bytes().splitlines(keepends=True)[1] == odd
     assert (plan.count_lines("rewritten"), plan.count_lines("kept")) == (1, 1)
 
 
 def test_a_session_without_secrets_is_unchanged(tmp_path: Path) -> None:
-    config = rested(root_with(tmp_path, user(A, cwd=CWD), answer(B, A, cwd=CWD)))
+    config = age_files(root_with(tmp_path, user(A, cwd=CWD), answer(B, A, cwd=CWD)))
     plan = planned(config, in_place=True)
     assert plan.steps == ()
     assert "nothing found to redact" in plan.notes
@@ -207,7 +214,7 @@ def test_thinking_with_a_secret_is_removed_and_the_chain_kept(
         answer(C, B, id="m"),
         answer(D, C, thought("nothing"), {"type": "text", "text": "done"}, id="n"),
     )
-    rested(config)
+    age_files(config)
     plan = done(config, in_place=in_place)
     lines = [json.loads(line) for line in plan.path.read_bytes().splitlines()]
     assert (lines[1]["type"], lines[1]["content"]) == ("system", THOUGHT)
@@ -228,7 +235,7 @@ def test_only_the_thinking_of_a_longer_response_is_removed(tmp_path: Path) -> No
         user(A, message={"role": "user", "content": f"GITHUB_TOKEN={KEY}"}),
         answer(B, A, thought(f"I see {KEY}"), {"type": "text", "text": "yes"}, thought("kept")),
     )
-    plan = done(rested(config), in_place=True)
+    plan = done(age_files(config), in_place=True)
     line = json.loads(plan.path.read_bytes().splitlines()[1])
     assert line["message"]["content"] == [{"type": "text", "text": "yes"}, thought("kept")]
 
@@ -238,7 +245,7 @@ def test_binary_files_are_kept_and_reported(tmp_path: Path) -> None:
     picture = put(
         config / "file-history" / SESSION / "fedcba9876543210@v1", b"\x89PNG\0" + KEY.encode()
     )
-    rested(config)
+    age_files(config)
     plan = done(config, in_place=True)
     assert KEY.encode() in picture.read_bytes()
     assert any("not checked: 1 binary file" in note for note in plan.notes)
@@ -268,7 +275,7 @@ def test_other_sessions_are_not_redacted(tmp_path: Path) -> None:
     index = config / "projects" / "-home-dev-shop" / "sessions-index.json"
     entries = [*json.loads(index.read_bytes())["entries"], {"sessionId": "o", "firstPrompt": KEY}]
     index.write_text(json.dumps({"entries": entries}))
-    done(rested(config), in_place=True)
+    done(age_files(config), in_place=True)
     assert (config / "history.jsonl").read_bytes().endswith(theirs)
     own, other = json.loads(index.read_bytes())["entries"]
     assert KEY not in own["firstPrompt"]
@@ -277,15 +284,15 @@ def test_other_sessions_are_not_redacted(tmp_path: Path) -> None:
 
 def test_a_secret_found_only_in_the_prompt_history_is_hidden_in_the_session(tmp_path: Path) -> None:
     value = "vQ7xLm2pRt9wZk4c"
-    said = {"role": "user", "content": f"use {value} for it"}
-    config = root_with(tmp_path, user(A, message=said, cwd=CWD), answer(B, A, cwd=CWD))
-    told = {"display": f"DB_PASSWORD={value}", "project": CWD, "sessionId": SESSION}
-    put(config / "history.jsonl", json.dumps(told).encode() + b"\n")
-    plan = done(rested(config), in_place=True)
-    assert value.encode() not in said_in(plan)
+    output = {"role": "user", "content": f"use {value} for it"}
+    config = root_with(tmp_path, user(A, message=output, cwd=CWD), answer(B, A, cwd=CWD))
+    report = {"display": f"DB_PASSWORD={value}", "project": CWD, "sessionId": SESSION}
+    put(config / "history.jsonl", json.dumps(report).encode() + b"\n")
+    plan = done(age_files(config), in_place=True)
+    assert value.encode() not in log_bytes(plan)
 
 
-def said_in(plan: Plan) -> bytes:
+def log_bytes(plan: Plan) -> bytes:
     return plan.path.read_bytes()
 
 
@@ -332,7 +339,7 @@ def test_a_live_session_is_redacted_in_place_only_by_force(tmp_path: Path) -> No
 
 def test_rules_of_the_user_apply(tmp_path: Path) -> None:
     words = {"role": "user", "content": "about Bluebird"}
-    config = rested(root_with(tmp_path, user(A, message=words), answer(B, A)))
+    config = age_files(root_with(tmp_path, user(A, message=words), answer(B, A)))
     plan = planned(config, in_place=True, redactor=Redactor(Rules(words=("Bluebird",))))
     plan.apply()
     assert b"Bluebird" not in plan.path.read_bytes()
@@ -346,7 +353,7 @@ def test_copy_may_have_another_title(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("root", gallery(), ids=named)
 def test_a_redacted_copy_of_an_example_sends_the_same(root: Path, tmp_path: Path) -> None:
-    config = rested(copied(root, tmp_path))
+    config = age_files(copied(root, tmp_path))
     for session in editable(config):
         before = context_of(session.path)
         plan = Archive([config]).plan.redact(session.id)
@@ -362,6 +369,6 @@ def test_a_redacted_copy_of_an_example_sends_the_same(root: Path, tmp_path: Path
 def shape(messages: Any) -> list[tuple[str, list[str]]]:
     """Return who says what kinds of things."""
     return [
-        (role, [one["type"] for one in blocks if one["type"] != "thinking"])
+        (role, [block["type"] for block in blocks if block["type"] != "thinking"])
         for role, blocks in messages
     ]

@@ -27,7 +27,7 @@ from tests.edit.plans import (
     put,
     removed,
     tree,
-    written,
+    write_step,
 )
 
 NEW = "9c44e1aa-0000-4000-8000-000000000003"
@@ -40,14 +40,14 @@ def config(tmp_path: Path) -> Path:
 
 
 def new_session(config: Path) -> Plan:
-    return plan_of(config, written(log_of(config, NEW), b"new\n"))
+    return plan_of(config, write_step(log_of(config, NEW), b"new\n"))
 
 
 def in_place(config: Path) -> Plan:
-    return plan_of(config, written(log_of(config), b"new\n"))
+    return plan_of(config, write_step(log_of(config), b"new\n"))
 
 
-def one_line(config: Path) -> Plan:
+def add_line(config: Path) -> Plan:
     return plan_of(config, added(log_of(config), b"more\n"))
 
 
@@ -55,7 +55,7 @@ def away(config: Path) -> Plan:
     return plan_of(config, removed(log_of(config)))
 
 
-PLANS = [new_session, in_place, one_line, away]
+PLANS = [new_session, in_place, add_line, away]
 
 
 def grown(path: Path) -> None:
@@ -87,10 +87,10 @@ def test_a_session_changed_after_planning_is_not_edited(
     plan = planned(config)
     change(log_of(config))
     before = tree(config)
-    with pytest.raises(Refused, match=f"{SESSION}.jsonl' {said} the plan was made") as told:
+    with pytest.raises(Refused, match=f"{SESSION}.jsonl' {said} the plan was made") as opened:
         plan.apply(force=True)
-    assert told.value.hints == ("create the plan again",)
-    assert told.value.exit_code == 1
+    assert opened.value.hints == ("create the plan again",)
+    assert opened.value.exit_code == 1
     assert tree(config) == before
     assert Archive([config]).edits() == []
 
@@ -103,7 +103,7 @@ def test_a_session_changed_during_the_copy_is_not_edited(
         change(log_of(config))
         return [b"half\n"]
 
-    plan = plan_of(config, written(log_of(config, NEW), pieces))
+    plan = plan_of(config, write_step(log_of(config, NEW), pieces))
     with pytest.raises(Refused, match="since the plan was made"):
         plan.apply()
     assert not log_of(config, NEW).exists()
@@ -127,7 +127,7 @@ def test_a_file_created_meanwhile_is_not_overwritten(config: Path) -> None:
         return [b"ours\n"]
 
     with pytest.raises(Refused, match="already exists"):
-        plan_of(config, written(log_of(config, NEW), pieces)).apply()
+        plan_of(config, write_step(log_of(config, NEW), pieces)).apply()
     assert log_of(config, NEW).read_bytes() == b"mine\n"
     log_of(config, NEW).unlink()
     assert tree(config) == before
@@ -152,9 +152,9 @@ def test_a_running_session_is_edited_only_by_force(
     plan, before = planned(config), tree(config)
     with pytest.raises(
         Refused, match=f"'{SESSION}' is live: a running Claude Code has it open"
-    ) as told:
+    ) as opened:
         plan.apply()
-    assert told.value.hints == ("`--force` edits it anyway",)
+    assert opened.value.hints == ("`--force` edits it anyway",)
     assert tree(config) == before
     plan.apply(force=True)
     with pytest.raises(Refused, match="is live"):
@@ -197,12 +197,12 @@ def test_a_writing_agent_means_the_session_is_live(config: Path) -> None:
     assert sign
     assert sign.startswith("a line was added ")
     with pytest.raises(Refused, match="is live: a line was added"):
-        replace(one_line(config), source=subject).apply()
+        replace(add_line(config), source=subject).apply()
 
 
 def test_client_may_know_a_session_by_another_id_than_its_file(config: Path) -> None:
     running(config, os.getpid(), "another-name")
-    plan = one_line(config)
+    plan = add_line(config)
     with pytest.raises(Refused, match="a running Claude Code has it open"):
         replace(plan, source=replace(plan.source, id="another-name")).apply()
     assert plan.apply().state == "done"
@@ -230,7 +230,7 @@ def test_a_live_session_can_be_copied(config: Path) -> None:
 def test_an_edit_does_not_make_a_session_live(config: Path) -> None:
     before = tree(config)
     for _ in range(3):
-        one_line(config).apply()
+        add_line(config).apply()
         in_place(config).apply()
     new_session(config).apply()
     plan_of(config, added(log_of(config, NEW), b"title\n")).apply()
@@ -240,19 +240,19 @@ def test_an_edit_does_not_make_a_session_live(config: Path) -> None:
 
 
 def test_a_line_after_our_edit_means_the_session_is_live(config: Path) -> None:
-    one_line(config).apply()
+    add_line(config).apply()
     grown(log_of(config))
     with pytest.raises(Refused, match="is live: a line was added"):
-        one_line(config).apply()
+        add_line(config).apply()
 
 
 def test_a_file_changed_since_its_edit_is_restored_only_by_force(config: Path) -> None:
     before = tree(config)
     edit = in_place(config).apply()
     put(log_of(config), b"mine\n")
-    with pytest.raises(Refused, match="has changed since the edit") as told:
+    with pytest.raises(Refused, match="has changed since the edit") as opened:
         Archive([config]).undo()
-    assert told.value.hints == ("`--force` undoes the edit anyway",)
+    assert opened.value.hints == ("`--force` undoes the edit anyway",)
     assert log_of(config).read_bytes() == b"mine\n"
     Archive([config]).undo(force=True)
     assert tree(config) == before
@@ -267,7 +267,7 @@ def test_other_bytes_of_the_same_length_count_as_changed(config: Path) -> None:
         Archive([config]).undo()
 
 
-@pytest.mark.parametrize(("planned", "is_back"), [(in_place, True), (one_line, False)])
+@pytest.mark.parametrize(("planned", "is_back"), [(in_place, True), (add_line, False)])
 def test_a_file_deleted_since_its_edit_is_reported(
     config: Path, planned: Callable[[Path], Plan], is_back: bool
 ) -> None:
@@ -281,12 +281,12 @@ def test_a_file_deleted_since_its_edit_is_reported(
 
 def test_a_later_edit_that_was_undone_does_not_block_undo(config: Path) -> None:
     first = in_place(config).apply()
-    one_line(config).apply()
+    add_line(config).apply()
     Archive([config]).undo()
     put(log_of(config), b"mine\n")
-    with pytest.raises(Refused, match="has changed since the edit") as told:
+    with pytest.raises(Refused, match="has changed since the edit") as opened:
         Archive([config]).undo(first.id)
-    assert told.value.hints == ("`--force` undoes the edit anyway",)
+    assert opened.value.hints == ("`--force` undoes the edit anyway",)
 
 
 def test_a_new_session_that_grew_is_removed_only_by_force(config: Path) -> None:
@@ -311,7 +311,7 @@ def test_touched_file_counts_as_unchanged(config: Path) -> None:
 
 def test_force_removes_only_the_added_line_of_a_session_that_grew(config: Path) -> None:
     path = log_of(config)
-    one_line(config).apply()
+    add_line(config).apply()
     put(path, path.read_bytes() + b"theirs\n", mode=0o640, when=LONG_AGO + 7)
     with pytest.raises(Refused, match="has grown since the edit"):
         Archive([config]).undo()
@@ -322,7 +322,7 @@ def test_force_removes_only_the_added_line_of_a_session_that_grew(config: Path) 
 
 
 def test_an_added_line_that_moved_is_not_removed(config: Path) -> None:
-    one_line(config).apply()
+    add_line(config).apply()
     put(log_of(config), b"something else altogether\n")
     for force in (False, True):
         with pytest.raises(Refused, match="no longer contains the added lines"):
@@ -364,13 +364,13 @@ def test_symlinks_do_not_lead_an_edit_out_of_its_folder(
     (config / "projects" / "-home-me").rename(elsewhere)
     (config / "projects" / "-home-me").symlink_to(elsewhere)
     before = tree(tmp_path)
-    with pytest.raises(Refused, match="is outside") as told:
+    with pytest.raises(Refused, match="is outside") as opened:
         planned(config).apply(force=True)
-    assert str(elsewhere) in told.value.hints[0]
+    assert str(elsewhere) in opened.value.hints[0]
     assert tree(tmp_path) == before
 
 
-@pytest.mark.parametrize("planned", [in_place, one_line])
+@pytest.mark.parametrize("planned", [in_place, add_line])
 def test_a_session_that_is_a_symlink_is_not_written_through(
     tmp_path: Path, planned: Callable[[Path], Plan]
 ) -> None:
@@ -437,9 +437,9 @@ def test_journal_paths_that_lead_elsewhere_are_not_followed(config: Path, place:
     outside = put(config.parent / "outside.jsonl", b"mine\n")
     edit = in_place(config).apply()
     entry = config / ".plait" / "journal" / edit.id / "entry.json"
-    told = json.loads(entry.read_bytes())
-    told["steps"][0]["path"] = place
-    entry.write_text(json.dumps(told))
+    report = json.loads(entry.read_bytes())
+    report["steps"][0]["path"] = place
+    entry.write_text(json.dumps(report))
     assert Archive([config]).edits() == []
     with pytest.raises(SourceError, match=f"cannot read the record of the edit '{edit.id}'"):
         Archive([config]).undo(edit.id, force=True)
@@ -490,7 +490,7 @@ def test_a_folder_that_became_a_symlink_is_not_followed(tmp_path: Path) -> None:
 
 def test_client_settings_are_never_edited(config: Path) -> None:
     with pytest.raises(Refused, match="sessions cannot be written to"):
-        plan_of(config, written(config / "settings.json", b"{}")).apply()
+        plan_of(config, write_step(config / "settings.json", b"{}")).apply()
 
 
 def test_plan_has_one_step_per_file(config: Path) -> None:
@@ -508,7 +508,7 @@ def test_only_complete_edits_are_forgotten_and_interrupted_ones_finished(
     folder = config / ".plait" / "journal" / edit.id
     (folder / "entry.json").rename(folder / "open.json")
     for state in ("begun", "ready", "undoing"):
-        told = json.loads((folder / "open.json").read_bytes()) | {"state": state}
-        (folder / "open.json").write_text(json.dumps(told))
+        report = json.loads((folder / "open.json").read_bytes()) | {"state": state}
+        (folder / "open.json").write_text(json.dumps(report))
         with pytest.raises(Refused, match="was interrupted"):
             archive.journals.forget(edit.id)

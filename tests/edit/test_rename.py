@@ -7,7 +7,7 @@ from plait import Archive
 from plait.archive import Session
 from plait.edit.plan import Append, Write
 from plait.errors import UserError
-from tests.edit.copies import SESSION, carried_out, editable, only, root_with, user, write
+from tests.edit.copies import SESSION, apply_steps, editable, only, root_with, user, write
 
 A, B = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11))
 
@@ -21,7 +21,7 @@ def test_title_is_one_line_at_the_end(session: Session) -> None:
     assert session.archive
     before = session.path.read_bytes()
     plan = session.archive.plan.rename(session, "  The “third” try ")
-    carried_out(plan)
+    apply_steps(plan)
     named = '{"type":"custom-title","customTitle":"The “third” try"'
     added = f'{named},"sessionId":"{SESSION}"}}\n'
     assert session.path.read_bytes() == before + added.encode()
@@ -96,7 +96,7 @@ def test_a_session_is_deleted_with_all_its_files(session: Session, tmp_path: Pat
     write(other / "file-history" / SESSION / "0@v1", "x")
     write(other / "file-history" / A / "0@v1", "x")
     write(session.path.parent / "agent-1234567.jsonl", user(B, isSidechain=True))
-    [meant] = [one for one in editable(other) if one.id == SESSION]
+    [meant] = [item for item in editable(other) if item.id == SESSION]
     assert meant.archive
     plan = meant.archive.plan.delete(meant)
     assert plan.path == session.path == plan.steps[0].path
@@ -104,7 +104,7 @@ def test_a_session_is_deleted_with_all_its_files(session: Session, tmp_path: Pat
     assert plan.notes == ("also removes 4 files next to its log",)
     assert (plan.after.lines, plan.after.bytes, plan.after.tokens) == (0, 0, None)
     assert plan.count_lines("dropped") == plan.before.lines
-    carried_out(plan)
+    apply_steps(plan)
     left = [path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()]
     assert sorted(map(str, left)) == [
         f"file-history/{A}/0@v1",

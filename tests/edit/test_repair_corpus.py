@@ -82,8 +82,8 @@ CLASSES = ("D", "G", "P", "C", "E", "A18", "F02")
 
 
 def test_repaired_sessions_send_as_much_or_more(shared: Path) -> None:
-    cases = [one for one in sorted((shared / "resume-cases").iterdir()) if one.is_dir()]
-    told: list[str] = []
+    cases = [item for item in sorted((shared / "resume-cases").iterdir()) if item.is_dir()]
+    result: list[str] = []
     for case in cases:
         path = case / "session.jsonl"
         if not case.name.startswith(CLASSES) or not path.exists():
@@ -96,7 +96,7 @@ def test_repaired_sessions_send_as_much_or_more(shared: Path) -> None:
         if plan.steps:
             after = context_of(result_of(plan))
             gained = len(texts_of(after)) - len(texts_of(before))
-            told.append(f"{case.name}: {gained:+}")
+            result.append(f"{case.name}: {gained:+}")
             assert after.resumes and plan.check() == ()
-    assert len(told) > 15
-    print("\n".join(told))
+    assert len(result) > 15
+    print("\n".join(result))

@@ -110,8 +110,8 @@ class Pen:
             made.append((call, self.answer(name, block)))
             if not is_parallel:
                 self.result(made.pop())
-        for one in made:
-            self.result(one)
+        for item in made:
+            self.result(item)
 
     def result(self, made: tuple[str, str]) -> None:
         """Add the result of a call."""
@@ -221,13 +221,13 @@ def test_a_lost_result_changes_nothing_else(lines: list[bytes], place: int) -> N
     results = [n for n, line in enumerate(lines) if b"tool_result" in line]
     if not results:
         return
-    gone = results[place % len(results)]
-    after = healed(b"".join((*lines[:gone], *lines[gone + 1 :])))
-    whole = texts_of(context_of(b"".join(lines)))
+    removed = results[place % len(results)]
+    after = healed(b"".join((*lines[:removed], *lines[removed + 1 :])))
+    everything = texts_of(context_of(b"".join(lines)))
     found = texts_of(context_of(after))
-    words = [text for text in whole if text.startswith(("prompt", "answer"))]
+    words = [text for text in everything if text.startswith(("prompt", "answer"))]
     assert [text for text in found if text.startswith(("prompt", "answer"))] == words
-    assert len(found) == len(whole) and healed(after) == after
+    assert len(found) == len(everything) and healed(after) == after
 
 
 @given(sessions, st.integers(2, 400))

@@ -12,7 +12,7 @@ from plait.record import read
 from tests.edit.copies import (
     SESSION,
     answer,
-    carried_out,
+    apply_steps,
     context_of,
     copied,
     editable,
@@ -48,12 +48,12 @@ def test_a_switched_session_continues_from_the_tip_of_the_branch(
             except UserError as error:
                 assert "cannot resume at" in str(error)
                 continue
-            carried_out(plan)
+            apply_steps(plan)
             after = session.path.read_bytes()
             assert after.startswith(before)
             assert after.count(b"\n") == before.count(b"\n") + len(plan.steps)
             found = context_of(session.path)
-            unsent = {one.uuid for one in found.left_out}
+            unsent = {item.uuid for item in found.left_out}
             assert resumes_at(list(read(session.path)), len(after), tip)
             assert not plan.steps or found.leaf == tip or tip in unsent
             assert len(after) == plan.after.bytes
@@ -131,7 +131,7 @@ def test_a_session_cannot_continue_from_a_sidechain_record(tmp_path: Path) -> No
 
 
 def test_an_agent_is_not_a_branch(tmp_path: Path) -> None:
-    root = copied(next(one for one in gallery() if one.name == "sub-agent"), tmp_path)
+    root = copied(next(item for item in gallery() if item.name == "sub-agent"), tmp_path)
     [session] = editable(root)
     assert session.archive
     with pytest.raises(UserError, match="is a sub-agent"):

@@ -13,7 +13,7 @@ from plait.edit.transfer import find_user_home, plan_unpack
 from plait.graph.client import Context
 from plait.line import iter_lines
 from tests.edit.copies import context_of, editable
-from tests.edit.test_corpus import ALL, typed, written
+from tests.edit.test_corpus import ALL, typed, write_planned_log
 
 A_FEW = pytest.param(31, 3, id="a few")
 ELSEWHERE = "/somewhere/else entirely"
@@ -22,7 +22,7 @@ ELSEWHERE = "/somewhere/else entirely"
 def shape(found: Context) -> list[tuple[str, list[str]]]:
     """Return who says what kinds of things; thoughts may go."""
     rows = [
-        (role, [one["type"] for one in blocks if one["type"] != "thinking"])
+        (role, [block["type"] for block in blocks if block["type"] != "thinking"])
         for role, blocks in found.messages
     ]
     return [row for row in rows if row[1]]
@@ -34,7 +34,7 @@ def test_redacted_real_sessions(share: int, _: int, shared: Path, tmp_path: Path
         assert session.archive
         plan = session.archive.plan.redact(session)
         assert plan.check() == ()
-        path = written(plan, tmp_path)
+        path = write_planned_log(plan, tmp_path)
         before, after = context_of(session.path), context_of(path)
         assert after.resumes == before.resumes
         assert shape(after) == shape(before), session.path
@@ -62,7 +62,7 @@ def test_lines_of_real_sessions_round_trip(share: int, _: int, shared: Path) -> 
 
 
 def content(plan: Any, path: Path) -> bytes:
-    [step] = [one for one in plan.steps if one.path == path]
+    [step] = [item for item in plan.steps if item.path == path]
     return b"".join(step.content())
 
 
@@ -86,8 +86,8 @@ def test_real_sessions_port_round_trip(share: int, _: int, shared: Path, tmp_pat
             config = Path(find_user_home(directory, None) or tmp_path / "home", ".claude")
             home = plan_unpack(again, config, directory, {})
             assert content(home, home.path) == session.path.read_bytes(), session.path
-        for one in (file, again):
-            one.unlink()
+        for item in (file, again):
+            item.unlink()
 
 
 def typed_of(session: Session) -> list[str]:
@@ -99,7 +99,7 @@ def typed_of(session: Session) -> list[str]:
 def typed_in(plan: Any, folder: Path) -> list[str]:
     from plait.record import read
 
-    path = written(plan, folder)
+    path = write_planned_log(plan, folder)
     found = typed(list(read(path)))
     path.unlink()
     return found

@@ -18,13 +18,13 @@ def test_a_call_is_removed_with_its_result_and_its_children_move_up(
 
 
 def test_other_parallel_calls_are_kept(tmp_path: Path) -> None:
-    drawn = """
+    rendered = """
     U1 "go"
     T1< "looking" + Bash(command="ls") as one + Read(file_path="/x") as two
     R1<T1.2 of one "a.py"
     R2<T1 of two "text"
     A1< "done"
     """
-    found = trimmed(tmp_path, drawn, tools=("Read",))
+    found = trimmed(tmp_path, rendered, tools=("Read",))
     assert found.texts[0] == "go" and found.texts[-1] == "done"
     assert "R1" in found.picture and "R2" not in found.picture

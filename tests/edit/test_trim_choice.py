@@ -34,7 +34,7 @@ A3< "three"
 """
 
 
-def left(found: Trimmed) -> str:
+def remaining_letters(found: Trimmed) -> str:
     """Return the records that are left, by their letters."""
     return " ".join(word.partition("<")[0] for word in found.picture.split())
 
@@ -59,23 +59,23 @@ def left(found: Trimmed) -> str:
 def test_calls_are_chosen_by_tool_size_and_turn(
     tmp_path: Path, wanted: dict[str, Any], picture: str
 ) -> None:
-    assert left(trimmed(tmp_path, WORK, **wanted)) == picture
+    assert remaining_letters(trimmed(tmp_path, WORK, **wanted)) == picture
 
 
 def test_the_size_of_a_call_counts_input_and_result(tmp_path: Path) -> None:
     words = 'U1 "go"\nT1< Bash(command="xxxxx") as x\nR1< of x "yyyyy"\nA1< "so"\n'
     size = len('{"command":"xxxxx"}') + len("yyyyy")
-    assert "T1" in left(trimmed(tmp_path / "a", words, larger_than=size))
-    assert "T1" not in left(trimmed(tmp_path / "b", words, larger_than=size - 1))
+    assert "T1" in remaining_letters(trimmed(tmp_path / "a", words, larger_than=size))
+    assert "T1" not in remaining_letters(trimmed(tmp_path / "b", words, larger_than=size - 1))
 
 
 def test_a_call_can_be_named_by_its_id_or_a_prefix(tmp_path: Path) -> None:
-    whole = trimmed(tmp_path / "a", WORK)
-    ls, make = (whole.record(name).block_heads[0].id or "" for name in ("T1", "T4"))
-    assert left(trimmed(tmp_path / "b", WORK, calls=(ls,))) == (
+    full = trimmed(tmp_path / "a", WORK)
+    ls, make = (full.record(name).block_heads[0].id or "" for name in ("T1", "T4"))
+    assert remaining_letters(trimmed(tmp_path / "b", WORK, calls=(ls,))) == (
         "U1 T2 R2 A1 U2 T3 R3 A2 U3 T4 R4 A3"
     )
-    assert "T4" not in left(trimmed(tmp_path / "c", WORK, calls=(make[:-3],)))
+    assert "T4" not in remaining_letters(trimmed(tmp_path / "c", WORK, calls=(make[:-3],)))
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,16 @@ def test_old_records_are_removed_and_those_without_time_kept(tmp_path: Path) -> 
     times = {name: found.record(name).time for name in ("T3", "A3")}
     assert times["T3"] and times["A3"]
     age = times["A3"] - times["T3"]
-    assert left(trimmed(tmp_path / "b", WORK, older_than=age)) == ("U1 A1 U2 T3 R3 A2 U3 T4 R4 A3")
-    assert left(trimmed(tmp_path / "c", WORK, before=times["T3"])) == (
+    assert remaining_letters(trimmed(tmp_path / "b", WORK, older_than=age)) == (
+        "U1 A1 U2 T3 R3 A2 U3 T4 R4 A3"
+    )
+    assert remaining_letters(trimmed(tmp_path / "c", WORK, before=times["T3"])) == (
         "U1 A1 U2 T3 R3 A2 U3 T4 R4 A3"
     )
     both = {"older_than": timedelta(0), "before": times["T3"]}
-    assert left(trimmed(tmp_path / "d", WORK, **both)) == "U1 A1 U2 T3 R3 A2 U3 T4 R4 A3"
+    assert (
+        remaining_letters(trimmed(tmp_path / "d", WORK, **both)) == "U1 A1 U2 T3 R3 A2 U3 T4 R4 A3"
+    )
     never = datetime(2001, 1, 1, tzinfo=UTC)
     assert not trimmed(tmp_path / "e", WORK, before=never).plan.steps
     assert not trimmed(tmp_path / "f", WORK, before=never, thinking=True).plan.steps
@@ -116,13 +120,13 @@ def result_of(found: Trimmed, name: str) -> Any:
 
 def test_result_is_cut_to_its_first_characters(tmp_path: Path) -> None:
     found = trimmed(tmp_path, WORK, tools=("mcp__*",), way="cut", keep=20)
-    whole = len("words of an issue\n" * 60) - 1
-    said = f"words of an issue\nwo\n[{whole - 20:,} characters left out]"
-    assert result_of(found, "R3") == [{"type": "text", "text": said}]
+    full = len("words of an issue\n" * 60) - 1
+    output = f"words of an issue\nwo\n[{full - 20:,} characters left out]"
+    assert result_of(found, "R3") == [{"type": "text", "text": output}]
     plain = trimmed(tmp_path / "plain", WORK, tools=("Bash",), way="cut", keep=20)
     assert result_of(plain, "R4") == "built a file\nbuilt a\n[1,019 characters left out]"
     assert result_of(plain, "R1") == "a.py"
-    assert "T3" in left(found)
+    assert "T3" in remaining_letters(found)
 
 
 def test_long_results_are_emptied_and_short_ones_are_not(tmp_path: Path) -> None:
@@ -186,7 +190,7 @@ def test_records_that_are_never_sent_are_removed_by_kind(
     before = trimmed(tmp_path / "a", NOT_SENT)
     found = trimmed(tmp_path / "b", NOT_SENT, **{kind: True})
     assert gone in kinds(before).split()
-    assert kinds(found) == " ".join(one for one in kinds(before).split() if one != gone)
+    assert kinds(found) == " ".join(item for item in kinds(before).split() if item != gone)
     assert found.context.messages == before.context.messages
     assert found.plan.after.tokens == found.plan.before.tokens
     assert found.plan.break_even_turns is None
@@ -221,9 +225,9 @@ def reading(folder: Path, **given: str) -> str | None:
     """Return what stands in the place of the first reading, None where it is as it was."""
     filled = {"first": "", "second": "", "path": "/x", "fate": "", "between": "", **given}
     found = trimmed(folder, READ.format(**filled).replace(", )", ")"), rereads=True)
-    said = str(result_of(found, "R1"))
-    assert found.plan.steps or "stale" not in said
-    return said if "a line of the file" not in said else None
+    output = str(result_of(found, "R1"))
+    assert found.plan.steps or "stale" not in output
+    return output if "a line of the file" not in output else None
 
 
 @pytest.mark.parametrize(

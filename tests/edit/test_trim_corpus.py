@@ -22,7 +22,7 @@ from tests.edit.trim_oracle import cut_ids, expect, some_calls
 SAMPLE = 30
 
 
-def cut(session: Session, cuts: Sequence[Cut], *, in_place: bool) -> Plan:
+def plan_checked_cuts(session: Session, cuts: Sequence[Cut], *, in_place: bool) -> Plan:
     """Return the plan that makes these cuts, and breaks no rule that the session kept."""
 
     def chosen(records: Sequence[Record], size: int) -> Sequence[Cut]:
@@ -39,19 +39,19 @@ def judge(session: Session, share: float, seed: int) -> int:
     before = list(read(session.file.path))
     cuts = some_calls(before, share, seed)
     try:
-        plan = cut(session, cuts, in_place=True)
+        plan = plan_checked_cuts(session, cuts, in_place=True)
     except UserError as error:
         assert "would not resume what is left" in error.message
         return 0
     if plan.steps:
         expect(before, records_of(result_of(plan)), cut_ids(before, cuts))
-        cut(session, cuts, in_place=False)
+        plan_checked_cuts(session, cuts, in_place=False)
     return plan.count_lines("dropped")
 
 
 def test_trims_of_real_sessions_keep_everything_else(shared: Path) -> None:
     every = sessions_in(shared / "corpus")
-    assert sum(judge(one, 0.2, seed) for seed, one in enumerate(Random(18).sample(every, SAMPLE)))
+    assert sum(judge(item, 0.2, seed) for seed, item in enumerate(Random(18).sample(every, SAMPLE)))
 
 
 @pytest.mark.long
@@ -61,6 +61,6 @@ def test_trims_of_all_real_sessions_keep_everything_else(
     shared: Path, folder: str, share: float
 ) -> None:
     found = Counter(
-        judge(one, share, seed) > 0 for seed, one in enumerate(sessions_in(shared / folder))
+        judge(item, share, seed) > 0 for seed, item in enumerate(sessions_in(shared / folder))
     )
     print(f"{folder}, {share:.0%} of the calls: {found[True]} of {found.total()} sessions trimmed")

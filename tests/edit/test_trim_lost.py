@@ -8,7 +8,7 @@ from plait.graph.client.entries import Context
 Blocks = list[dict[str, Any]]
 
 
-def sent(*blocks: dict[str, Any], role: str = "user") -> Context:
+def make_context(*blocks: dict[str, Any], role: str = "user") -> Context:
     """Return what is sent: the calls of three tools, and some blocks."""
     calls = [
         call("a", "Bash", {"timeout": 9, "command": "make  check"}),
@@ -36,7 +36,7 @@ WORDS = {"type": "text", "text": "Hello."}
 
 
 def test_losses_are_described() -> None:
-    for before, after, told in [
+    for before, after, report in [
         (RESULTS, RESULTS, []),
         (
             RESULTS,
@@ -84,14 +84,14 @@ def test_losses_are_described() -> None:
             [],
         ),
     ]:
-        assert list(describe_losses(sent(*before), sent(*after))) == told
+        assert list(describe_losses(make_context(*before), make_context(*after))) == report
 
 
 def test_images_in_results_and_system_messages_count_as_losses() -> None:
     shown = {"type": "tool_result", "tool_use_id": "a", "content": [PICTURE]}
     noted = {"type": "tool_result", "tool_use_id": "a", "content": "[picture]"}
-    _, seen = describe_losses(sent(shown), sent(noted))
+    _, seen = describe_losses(make_context(shown), make_context(noted))
     assert seen == "Claude will no longer see 1 image or document"
-    assert list(describe_losses(sent(WORDS, role="system"), sent())) == [
+    assert list(describe_losses(make_context(WORDS, role="system"), make_context())) == [
         "Claude will no longer see 1 note from Claude Code"
     ]

@@ -43,7 +43,7 @@ def planned(log: Path, preset: Preset) -> Plan:
     )
 
 
-def written(plan: Plan) -> bytes:
+def planned_log(plan: Plan) -> bytes:
     """Return the log that a plan would write, or leaves."""
     steps = (step for step in plan.steps if isinstance(step, Write) and step.path == plan.path)
     step = next(steps, None)
@@ -64,13 +64,13 @@ def check(log: Path, preset: Preset) -> None:
     """Assert all that holds for a preset, whatever the session."""
     plan = planned(log, preset)
     assert plan.check() == ()
-    before, after = sent(log.read_bytes()), sent(written(plan))
+    before, after = sent(log.read_bytes()), sent(planned_log(plan))
     check_prompts(before, after)
     check_newest(before, after, preset)
     check_figures(plan, before, after, preset)
     with TemporaryDirectory(dir=MEMORY) as folder:
         copy = Path(folder) / log.name
-        copy.write_bytes(written(plan))
+        copy.write_bytes(planned_log(plan))
         again = planned(copy, preset)
         assert not again.steps
         assert again.before.tokens == plan.after.tokens
@@ -78,38 +78,40 @@ def check(log: Path, preset: Preset) -> None:
 
 def check_prompts(before: SentLog, after: SentLog) -> None:
     """Assert that every prompt is still sent, whatever stands beside it."""
-    asked = [one.record for one in before.chain if is_human_prompt(one.record)]
-    there = {one.record.uuid: one.record for one in after.chain}
-    for record in asked:
+    requested = [word.record for word in before.chain if is_human_prompt(word.record)]
+    there = {word.record.uuid: word.record for word in after.chain}
+    for record in requested:
         words = [str(block["text"]) for block in _texts(record) if "<system-" not in block["text"]]
         now = "\n".join(str(block["text"]) for block in _texts(there[record.uuid]))
-        assert all(one in now for one in words)
+        assert all(word in now for word in words)
 
 
 def _texts(record: Record) -> list[dict[str, str]]:
     content = record.fields["message"]["content"]
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    return [one for one in blocks if isinstance(one, dict) and isinstance(one.get("text"), str)]
+    return [item for item in blocks if isinstance(item, dict) and isinstance(item.get("text"), str)]
 
 
 def check_newest(before: SentLog, after: SentLog, preset: Preset) -> None:
     """Assert that the newest turns say what they said, but for what the API refuses."""
     rule = PRESETS[preset]
-    there = {one.record.uuid: one for one in after.chain}
-    for one in before.chain:
-        if before.is_recent(one.record.line, rule.turns, rule.answers):
-            now = there[one.record.uuid]
-            assert now.blocks == one.blocks or "left out" in now.record.raw.decode(errors="replace")
+    there = {item.record.uuid: item for item in after.chain}
+    for item in before.chain:
+        if before.is_recent(item.record.line, rule.turns, rule.answers):
+            now = there[item.record.uuid]
+            assert now.blocks == item.blocks or "left out" in now.record.raw.decode(
+                errors="replace"
+            )
 
 
 def check_figures(plan: Plan, before: SentLog, after: SentLog, preset: Preset) -> None:
     """Assert that what went is noted to the token, and that a plan says where it falls short."""
     share = PRESETS[preset].share
-    whole = before.weight + before.trimmed
-    sent_before = {one.record.uuid for one in before.chain}
-    new = sum(one.weight for one in after.chain if one.record.uuid not in sent_before)
-    assert after.weight - new + after.trimmed == whole
-    is_short = after.weight > (share + SLACK) * whole
+    full = before.weight + before.trimmed
+    sent_before = {item.record.uuid for item in before.chain}
+    new = sum(item.weight for item in after.chain if item.record.uuid not in sent_before)
+    assert after.weight - new + after.trimmed == full
+    is_short = after.weight > (share + SLACK) * full
     assert any("aims to keep" in note for note in plan.notes) == is_short
     if plan.before.tokens is not None:
         assert plan.after.tokens is not None
@@ -163,7 +165,7 @@ def long(folder: Path, **wanted: object) -> Trimmed:
     return trimmed(folder, LONG.read_text(encoding="utf-8"), **wanted)
 
 
-def told(plan: Plan) -> Iterator[str]:
+def describe_changes(plan: Plan) -> Iterator[str]:
     """Yield what becomes of which lines."""
     for change in plan.changes:
         if change.fate != "kept":
@@ -201,7 +203,7 @@ PICTURES = {
 @pytest.mark.parametrize("preset", NAMES)
 def test_least_valuable_items_are_removed_first(preset: Preset, tmp_path: Path) -> None:
     wanted = [line.strip() for line in PICTURES[preset].strip().splitlines()]
-    assert list(told(long(tmp_path, preset=preset).plan)) == wanted
+    assert list(describe_changes(long(tmp_path, preset=preset).plan)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -261,7 +263,7 @@ def test_reminders_are_removed_first(tmp_path: Path) -> None:
         for n in range(1, 9)
     )
     found = trimmed(tmp_path, words, preset="standard")
-    assert list(told(found.plan)) == ["4 rewritten: repeated reminder"]
+    assert list(describe_changes(found.plan)) == ["4 rewritten: repeated reminder"]
 
 
 def test_results_that_load_tools_are_kept(tmp_path: Path) -> None:
@@ -283,9 +285,9 @@ def test_rejected_images_are_removed_even_from_the_newest_turn(tmp_path: Path) -
         '"media_type": "image/png", "data": "bm90IGEgcGljdHVyZQ=="}}'
     )
     found = trimmed(tmp_path, f'U1 "look" {broken} image="fine"\nA1< "no"', preset="light")
-    kinds = [one["type"] for one in found.record("U1").fields["message"]["content"]]
+    kinds = [field["type"] for field in found.record("U1").fields["message"]["content"]]
     assert kinds == ["text", "text", "image"]
-    assert list(told(found.plan)) == ["1 rewritten: image that the API rejects"]
+    assert list(describe_changes(found.plan)) == ["1 rewritten: image that the API rejects"]
 
 
 def test_beyond_the_image_limit_the_oldest_are_removed_tools_first(
@@ -294,7 +296,9 @@ def test_beyond_the_image_limit_the_oldest_are_removed_tools_first(
     shown = "".join(f'U{n}< "look" image="p{n}"\nA{n}< "seen"\n' for n in range(2, MOST + 2))
     first = 'U1 "go"\nT1< Read(file_path="/x.png") as x\nR1< of x image="tool"\nA1< "read"\n'
     found = trimmed(tmp_path / "a", first + shown, preset="light", except_last=200)
-    assert list(told(found.plan)) == ["1 rewritten: image beyond the 100 that the API accepts"]
+    assert list(describe_changes(found.plan)) == [
+        "1 rewritten: image beyond the 100 that the API accepts"
+    ]
     assert not is_whole(found, "R1") and is_whole(found, "U2")
     most = trimmed(tmp_path / "b", shown.replace("U2<", "U2", 1), preset="light")
-    assert not any("beyond" in one for one in told(most.plan))
+    assert not any("beyond" in item for item in describe_changes(most.plan))

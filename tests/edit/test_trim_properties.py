@@ -52,7 +52,7 @@ def cut(path: Path, cuts: Sequence[Cut], *, in_place: bool = True) -> Plan:
     return plan_cuts(subject, chosen, is_in_place=in_place)
 
 
-def written(folder: str, data: bytes) -> Path:
+def write_log(folder: str, data: bytes) -> Path:
     """Write a log."""
     return put(Path(folder, "projects", "p", f"{SESSION}.jsonl"), data)
 
@@ -73,7 +73,9 @@ def judge(path: Path, share: float, seed: int) -> None:
 def expect_same_bytes(before: bytes, after: bytes) -> None:
     """Hold each line that stays to the one that it was, but for ids and what a trim notes."""
     was = {_bare(line.data) for line in split_lines([before])}
-    cut = {one.uuid for one in records_of(before) if CUT & {head.type for head in one.block_heads}}
+    cut = {
+        item.uuid for item in records_of(before) if CUT & {head.type for head in item.block_heads}
+    }
     for record in records_of(after):
         is_list = is_boundary(record) or record.type == "last-prompt"
         if not is_list and (not record.uuid or record.uuid not in cut):
@@ -101,7 +103,7 @@ def _bare(data: bytes) -> bytes:
 @given(sessions, shares, seeds)
 def test_trims_of_both_formats_keep_everything_else(data: bytes, share: float, seed: int) -> None:
     with TemporaryDirectory(dir=MEMORY) as folder:
-        judge(written(folder, data), share, seed)
+        judge(write_log(folder, data), share, seed)
 
 
 Archived = dict[str, list[dict[str, Any]]]
@@ -112,7 +114,7 @@ def unique(archive: Archived) -> Archived:
     return {path: [{**row, "uuid": None} for row in rows] for path, rows in archive.items()}
 
 
-def whole(archive: Archived) -> Archived:
+def with_all_parents(archive: Archived) -> Archived:
     """Return one in which every parent is there, too."""
     return {
         path: [row if isinstance(row["parent"], int) else {**row, "parent": 1} for row in rows]
@@ -126,14 +128,14 @@ def data_of(archive: Archived) -> bytes:
     return b"\n".join(generated.lines_of(path, rows)) + b"\n"
 
 
-@given(generated.conversations.map(whole), shares, seeds)
+@given(generated.conversations.map(with_all_parents), shares, seeds)
 def test_trims_of_any_log_keep_all_prompts(archive: Archived, share: float, seed: int) -> None:
     data = data_of(archive)
     before = records_of(data)
     cuts = some_calls(before, share, seed)
     with TemporaryDirectory(dir=MEMORY) as folder:
         try:
-            plan = cut(written(folder, data), cuts)
+            plan = cut(write_log(folder, data), cuts)
         except UserError:
             return
         if plan.steps:
@@ -148,7 +150,7 @@ def test_trims_of_any_log_break_no_rule(archive: Archived, share: float, seed: i
     cuts = some_calls(before, share, seed)
     with TemporaryDirectory(dir=MEMORY) as folder:
         try:
-            plan = cut(written(folder, data), cuts)
+            plan = cut(write_log(folder, data), cuts)
         except UserError:
             return
         if plan.steps:
@@ -162,19 +164,19 @@ def test_in_place_and_as_new_session_give_the_same_conversation(
 ) -> None:
     cuts = some_calls(records_of(data), share, seed)
     with TemporaryDirectory(dir=MEMORY) as folder:
-        path = written(folder, data)
+        path = write_log(folder, data)
         here, new = cut(path, cuts), cut(path, cuts, in_place=False)
         if here.steps:
             assert new.check() == ()
-            one, other = (sent(records_of(result_of(plan))) for plan in (here, new))
-            assert one.request == other.request and len(one.chain) == len(other.chain)
+            item, other = (sent(records_of(result_of(plan))) for plan in (here, new))
+            assert item.request == other.request and len(item.chain) == len(other.chain)
 
 
 @given(sessions, shares, seeds)
 def test_undo_restores_the_bytes(data: bytes, share: float, seed: int) -> None:
     cuts = some_calls(records_of(data), share, seed)
     with TemporaryDirectory(dir=MEMORY) as folder:
-        path = written(folder, data)
+        path = write_log(folder, data)
         before = tree(Path(folder))
         plan = cut(path, cuts)
         if plan.steps:
@@ -189,15 +191,15 @@ def test_undo_restores_the_bytes(data: bytes, share: float, seed: int) -> None:
 def test_trims_are_idempotent(data: bytes, share: float, seed: int) -> None:
     before = records_of(data)
     cuts = some_calls(before, share, seed)
-    gone = cut_ids(before, cuts)
+    removed = cut_ids(before, cuts)
     with TemporaryDirectory(dir=MEMORY) as folder:
-        plan = cut(written(folder, data), cuts)
+        plan = cut(write_log(folder, data), cuts)
         if plan.steps:
-            path = written(folder, result_of(plan))
+            path = write_log(folder, result_of(plan))
             again = some_calls(records_of(path.read_bytes()), 1.0, 0)
-            left = [one for one in again if not cut_ids(records_of(path.read_bytes()), [one])]
+            left = [item for item in again if not cut_ids(records_of(path.read_bytes()), [item])]
             assert not left
-            assert gone.isdisjoint(cut_ids(records_of(path.read_bytes()), again))
+            assert removed.isdisjoint(cut_ids(records_of(path.read_bytes()), again))
 
 
 @given(sessions, st.integers(0, 400), seeds)
@@ -210,7 +212,7 @@ def test_shorter_results_change_nothing_else(data: bytes, length: int, seed: int
         if block["type"] == "tool_result" and hash((seed, record.line)) % 2
     ]
     with TemporaryDirectory(dir=MEMORY) as folder:
-        path = written(folder, data)
+        path = write_log(folder, data)
         plan = cut(path, found)
         if not plan.steps:
             assert not found
@@ -222,13 +224,13 @@ def test_shorter_results_change_nothing_else(data: bytes, length: int, seed: int
         assert [record.uuid for record in after] == [record.uuid for record in before]
         path.write_bytes(result_of(plan))
         assert cut(path, found).steps == ()
-        for one in found:
-            view = after[one.line - 1].fields["toolUseResult"]
+        for item in found:
+            view = after[item.line - 1].fields["toolUseResult"]
             assert view["stdout"] in (
-                one.to,
-                before[one.line - 1].fields["toolUseResult"]["stdout"],
+                item.to,
+                before[item.line - 1].fields["toolUseResult"]["stdout"],
             )
-            assert len(view["stdout"]) <= max(len(one.to or ""), 80)
+            assert len(view["stdout"]) <= max(len(item.to or ""), 80)
 
 
 ROOTS = [*gallery(), *sorted(path.parent for path in (EXAMPLES / "trims").glob("*/projects"))]

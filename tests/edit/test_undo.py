@@ -19,7 +19,7 @@ from tests.edit.plans import (
     put,
     removed,
     tree,
-    written,
+    write_step,
 )
 
 NAMES = st.sampled_from(
@@ -53,8 +53,8 @@ def step_of(config: Path, place: str, kind: str, data: bytes, mode: int | None) 
             return removed(path)
         case "copy":
             put(config / "copied", data)
-            return Write(path, CopyOf(config / "copied"), written(path, b"").was, mode)
-    return written(path, data, mode)
+            return Write(path, CopyOf(config / "copied"), write_step(path, b"").was, mode)
+    return write_step(path, data, mode)
 
 
 @given(SEQUENCES)

@@ -60,12 +60,12 @@ def cut_ids(records: Iterable[Record], cuts: Iterable[Cut]) -> set[str]:
     by_line = {record.line: record for record in records}
     blocks = (content_of(by_line[cut.line])[cut.block or 0] for cut in cuts)
     calls = {str(block["id"]) for block in blocks if block.get("type") == "tool_use"}
-    told = {call for record in by_line.values() for call in answered_by_people(record)}
+    result = {call for record in by_line.values() for call in person_answers(record)}
     answered = {call for call, count in pairs(by_line.values()).items() if count[1]}
-    return calls - (told & answered)
+    return calls - (result & answered)
 
 
-def answered_by_people(record: Record) -> Iterator[str]:
+def person_answers(record: Record) -> Iterator[str]:
     """Yield the calls that a person was asked by, or said something to."""
     for block in content_of(record):
         if isinstance(block, dict) and block.get("name") in ASKING:
@@ -87,21 +87,21 @@ def expect(before: list[Record], after: list[Record], gone: set[str]) -> None:
     old, new = sent(before), sent(after)
     assert old.resumes == new.resumes
     unanswered = {call for call, count in pairs(before).items() if not count[1]}
-    answers = without(said(old, "assistant"), gone | unanswered)
-    assert without(said(new, "assistant"), unanswered) == answers
+    answers = without(texts_of_role(old, "assistant"), gone | unanswered)
+    assert without(texts_of_role(new, "assistant"), unanswered) == answers
     assert results(new, unanswered) == results(old, gone | unanswered)
     expect_no_loss(before, after, gone)
     more = words(new) - words(old)
     # what the client could not place between two calls it can once one of them is gone
-    assert not more or (MISSING in json.dumps(old.request) and not more - told_by(before))
+    assert not more or (MISSING in json.dumps(old.request) and not more - count_text_lines(before))
 
 
 def expect_no_loss(before: list[Record], after: list[Record], gone: set[str]) -> None:
     """Hold what is told afterwards to all that was told before, but for what went."""
     old, new = sent(before), sent(after)
-    taken = told_by(before) - told_by(after) + notices(old, gone)
+    taken = count_text_lines(before) - count_text_lines(after) + notices(old, gone)
     assert not (words(old) - words(new)) - taken
-    assert {one for one in typed(before) if one in words(old)} <= words(new).keys()
+    assert {item for item in typed(before) if item in words(old)} <= words(new).keys()
     expect_pairs(before, after, gone)
 
 
@@ -111,7 +111,7 @@ def expect_pairs(before: list[Record], after: list[Record], gone: set[str]) -> N
     kept = {call: count for call, count in pairs(before).items() if call not in gone}
     assert pairs(after) == kept
     uuids = {record.uuid for record in before} - {record.uuid for record in after}
-    assert not [one for record in after for one in names_in(record) if one in uuids]
+    assert not [item for record in after for item in names_in(record) if item in uuids]
 
 
 def sent(records: list[Record]) -> Context:
@@ -127,23 +127,23 @@ def names_in(record: Record) -> Iterator[str]:
         if isinstance(value, dict) and key not in ("forkedFrom", "toolUseResult", "input"):
             waiting += value.items()
         elif isinstance(value, list):
-            waiting += [(key, one) for one in value]
+            waiting += [(key, item) for item in value]
         elif isinstance(value, str) and key not in ("text", "content", "prompt"):
             yield value
 
 
-def said(found: Context, role: str) -> list[str]:
+def texts_of_role(found: Context, role: str) -> list[str]:
     """Return what one side says, block by block, white space around it left out."""
-    blocks = (block for one, blocks in found.request if one == role for block in blocks)
-    return [json.dumps(one, sort_keys=True) for one in blocks if one.get("text") not in MADE_UP]
+    blocks = (block for item, blocks in found.request if item == role for block in blocks)
+    return [json.dumps(item, sort_keys=True) for item in blocks if item.get("text") not in MADE_UP]
 
 
 def without(blocks: list[str], gone: set[str]) -> list[str]:
     """Return blocks without thoughts, and without some calls."""
-    decoded = [(one, json.loads(one)) for one in blocks]
+    decoded = [(item, json.loads(item)) for item in blocks]
     return [
-        one
-        for one, block in decoded
+        item
+        for item, block in decoded
         if block["type"] not in THOUGHTS and block.get("id") not in gone
     ]
 
@@ -151,37 +151,37 @@ def without(blocks: list[str], gone: set[str]) -> list[str]:
 def results(found: Context, aside: set[str]) -> list[str]:
     """Return the calls that are answered, in order, without some."""
     blocks = (block for role, blocks in found.request if role == "user" for block in blocks)
-    answered = [str(one["tool_use_id"]) for one in blocks if one.get("type") == "tool_result"]
+    answered = [str(item["tool_use_id"]) for item in blocks if item.get("type") == "tool_result"]
     return [call for call in answered if call not in aside]
 
 
 def words(found: Context) -> Counter[str]:
     """Return the lines that people, tools and the client tell the model, wherever they stand."""
-    told: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for role, blocks in found.request:
         if role != "assistant":
-            told += lines_in(blocks)
-    return told
+            result += lines_in(blocks)
+    return result
 
 
 def notices(found: Context, gone: set[str]) -> Counter[str]:
     """Return the lines of what the client tells of some calls in words of its own."""
-    told: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for role, blocks in found.request:
         for block in blocks:
             text = block.get("text")
-            if role != "assistant" and isinstance(text, str) and any(one in text for one in gone):
-                told += lines_in(block)
-    return told
+            if role != "assistant" and isinstance(text, str) and any(item in text for item in gone):
+                result += lines_in(block)
+    return result
 
 
-def told_by(records: Iterable[Record]) -> Counter[str]:
+def count_text_lines(records: Iterable[Record]) -> Counter[str]:
     """Return all lines of text that records hold."""
-    told: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for record in records:
         if record.type in ("user", "attachment", "system"):
-            told += lines_in(record.fields)
-    return told
+            result += lines_in(record.fields)
+    return result
 
 
 def lines_in(value: Any) -> Counter[str]:
@@ -189,14 +189,14 @@ def lines_in(value: Any) -> Counter[str]:
     found: Counter[str] = Counter()
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            lines = (line.strip() for line in one.split("\n"))
+        first = waiting.pop()
+        if isinstance(first, str):
+            lines = (line.strip() for line in first.split("\n"))
             found.update(line for line in lines if line and not line.startswith(OF_CLIENT))
-        elif isinstance(one, dict):
-            waiting += [value for key, value in one.items() if key not in ("type", "tool_use_id")]
-        elif isinstance(one, list):
-            waiting += one
+        elif isinstance(first, dict):
+            waiting += [value for key, value in first.items() if key not in ("type", "tool_use_id")]
+        elif isinstance(first, list):
+            waiting += first
     return found
 
 

@@ -153,11 +153,11 @@ class Pen:
         )
         for _ in range(0 if self.is_old else call["hooks"]):
             hook = {"type": "hook_additional_context", "toolUseID": identity, "content": ["hook"]}
-            told = {"rendered": [{"content": f"hook {identity}"}], "renderedRole": "user"}
-            self.write("attachment", attachment=hook, **told)
+            html = {"rendered": [{"content": f"hook {identity}"}], "renderedRole": "user"}
+            self.write("attachment", attachment=hook, **html)
         if call["note"]:
-            told = {"rendered": [{"content": f"note {identity}"}], "renderedRole": "user"}
-            self.write("attachment", attachment={"type": "nested_memory", "path": "/x"}, **told)
+            html = {"rendered": [{"content": f"note {identity}"}], "renderedRole": "user"}
+            self.write("attachment", attachment={"type": "nested_memory", "path": "/x"}, **html)
 
 
 def thought(name: str) -> Row:

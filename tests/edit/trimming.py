@@ -31,13 +31,13 @@ class Trimmed:
     def picture(self) -> str:
         """The links after the trim, in letters: `A B<A`."""
         names = {uuid: name for name, uuid in self.drawing.uuids.items()}
-        told = []
+        result = []
         for record in self.records:
             if record.uuid:
                 parent = record.parent_uuid
                 name = names[record.uuid]
-                told.append(f"{name}<{names.get(parent, '?')}" if parent else name)
-        return " ".join(told)
+                result.append(f"{name}<{names.get(parent, '?')}" if parent else name)
+        return " ".join(result)
 
     @property
     def records(self) -> list[Record]:
@@ -70,11 +70,11 @@ def trimmed(folder: Path, text: str, **wanted: Any) -> Trimmed:
     return Trimmed(drawing, plan, before, result_of(plan) if plan.steps else before)
 
 
-def cut_out(folder: Path, text: str, *wanted: tuple[Any, ...], in_place: bool = True) -> Trimmed:
+def make_cuts(folder: Path, text: str, *wanted: tuple[Any, ...], in_place: bool = True) -> Trimmed:
     """Return what single cuts make of a drawn session: the name of a record, a block, a text."""
     drawing = draw(dedent(text))
     (path, *_) = drawing.write(folder)
-    session = next(one for one in Archive([folder]).sessions if one.id == drawing.session)
+    session = next(item for item in Archive([folder]).sessions if item.id == drawing.session)
 
     def chosen(records: Sequence[Record], size: int) -> list[Cut]:
         lines = {record.uuid: record.line for record in records}

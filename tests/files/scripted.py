@@ -140,8 +140,8 @@ class Script:
 
     def bash(self, path: Path, content: str) -> str:
         path.write_bytes(content.encode())
-        told = {"stdout": "", "stderr": "", "interrupted": False, "isImage": False}
-        return self._call("Bash", {"command": f"fix {path.name}"}, told)
+        report = {"stdout": "", "stderr": "", "interrupted": False, "isImage": False}
+        return self._call("Bash", {"command": f"fix {path.name}"}, report)
 
     def rewind(self, uuid: str | None, files: dict[Path, str]) -> None:
         """Go back to a record, and has files hold what they held."""
@@ -166,8 +166,8 @@ class Script:
         }
         uuid = self._chain("assistant", {"message": message})
         result = {"type": "tool_result", "tool_use_id": call, "content": "done"}
-        told = {"message": {"role": "user", "content": [result]}, "toolUseResult": detail}
-        self._chain("user", told)
+        report = {"message": {"role": "user", "content": [result]}, "toolUseResult": detail}
+        self._chain("user", report)
         return uuid
 
     def _chain(self, kind: str, more: dict[str, Any]) -> str:
@@ -209,12 +209,12 @@ class Script:
         }
 
     def _snapshot(self, uuid: str) -> None:
-        told = {
+        report = {
             "messageId": uuid,
             "trackedFileBackups": dict(self._backups),
             "timestamp": self.home.clock.time(),
         }
-        line = {"type": "file-history-snapshot", "messageId": uuid, "snapshot": told}
+        line = {"type": "file-history-snapshot", "messageId": uuid, "snapshot": report}
         self._line({**line, "isSnapshotUpdate": False})
 
     def _line(self, fields: dict[str, Any]) -> None:
@@ -227,11 +227,11 @@ def _text(path: Path) -> str | None:
 
 
 def _hunks(before: str, after: str) -> Iterator[dict[str, Any]]:
-    for one in diff_texts(before, after):
+    for text in diff_texts(before, after):
         yield {
-            "oldStart": one.old_start,
-            "oldLines": one.old_lines,
-            "newStart": one.new_start,
-            "newLines": one.new_lines,
-            "lines": list(one.lines),
+            "oldStart": text.old_start,
+            "oldLines": text.old_lines,
+            "newStart": text.new_start,
+            "newLines": text.new_lines,
+            "lines": list(text.lines),
         }

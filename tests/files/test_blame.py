@@ -25,9 +25,9 @@ def blame(home: Scripted, path: Path, **more: Any) -> Blame:
     return Archive([home.config]).blame(path, **more)
 
 
-def told(home: Scripted, found: Blame, *scripts: Script) -> list[str]:
+def authors_of(home: Scripted, found: Blame, *scripts: Script) -> list[str]:
     """Tells each line by the number of the session and the turn that wrote it."""
-    names = {one.id: str(place) for place, one in enumerate(scripts, 1)}
+    names = {item.id: str(place) for place, item in enumerate(scripts, 1)}
     return [
         f"{names[line.session]}:{line.turn} {line.certainty}" if line.session else "unknown"
         for line in found.lines
@@ -47,7 +47,7 @@ def test_file_written_by_two_sessions(home: Scripted) -> None:
     second.prompt("change the first")
     uuid = second.edit(file, ONE, "one = other_value()")
     found = blame(home, file)
-    assert told(home, found, first, second) == ["2:1 sure", "1:1 sure", "1:2 sure"]
+    assert authors_of(home, found, first, second) == ["2:1 sure", "1:1 sure", "1:2 sure"]
     line = found.lines[0]
     assert (line.line, line.text, line.uuid) == (1, "one = other_value()", uuid)
     assert (line.prompt, line.model) == ("change the first", "claude-opus-4-5")
@@ -65,7 +65,7 @@ def test_changes_by_hand_or_command_are_unknown(home: Scripted) -> None:
     script.read(file)
     script.bash(file, joined(ONE, "by hand it came here", "and by sed it was", TWO))
     script.edit(file, TWO, f"{TWO}\n{THREE}")
-    assert told(home, blame(home, file), script) == [
+    assert authors_of(home, blame(home, file), script) == [
         "1:1 likely",
         "unknown",
         "unknown",
@@ -80,7 +80,7 @@ def test_line_endings_and_unterminated_last_line(home: Scripted) -> None:
     script.prompt("change it")
     script.edit(file, ONE, THREE)
     assert file.read_bytes() == f"{THREE}\r\n{TWO}".encode()
-    assert told(home, blame(home, file), script) == ["1:1 sure", "unknown"]
+    assert authors_of(home, blame(home, file), script) == ["1:1 sure", "unknown"]
 
 
 def test_replace_all_changes_every_occurrence(home: Scripted) -> None:
@@ -89,7 +89,11 @@ def test_replace_all_changes_every_occurrence(home: Scripted) -> None:
     script.write(file, joined("old_name = first()", TWO, "print(old_name)"))
     second.prompt("rename")
     second.edit(file, "old_name", "new_name", everywhere=True)
-    assert told(home, blame(home, file), script, second) == ["2:1 sure", "1:1 sure", "2:1 sure"]
+    assert authors_of(home, blame(home, file), script, second) == [
+        "2:1 sure",
+        "1:1 sure",
+        "2:1 sure",
+    ]
 
 
 def test_rewind_that_restored_the_file(home: Scripted) -> None:
@@ -103,7 +107,7 @@ def test_rewind_that_restored_the_file(home: Scripted) -> None:
     script.prompt("add to it")
     script.edit(file, TWO, f"{TWO}\nfour = fourth_value()")
     found = blame(home, file)
-    assert told(home, found, script) == ["1:1 likely", "1:1 likely", "1:2 sure"]
+    assert authors_of(home, found, script) == ["1:1 likely", "1:1 likely", "1:2 sure"]
     assert not any(line.is_abandoned for line in found.lines)
 
 
@@ -128,11 +132,11 @@ def test_file_renamed_and_committed(home: Scripted) -> None:
     home.commit("one")
     new.parent.mkdir()
     home.git("mv", "cart.py", "shop/basket.py")
-    assert told(home, blame(home, new), script) == ["1:1 likely"] * 3
+    assert authors_of(home, blame(home, new), script) == ["1:1 likely"] * 3
     home.commit("moved")
     script.prompt("change it there")
     script.edit(new, TWO, "two = other_value()")
-    assert told(home, blame(home, new), script) == ["1:1 likely", "1:2 sure", "1:1 likely"]
+    assert authors_of(home, blame(home, new), script) == ["1:1 likely", "1:2 sure", "1:1 likely"]
 
 
 def test_line_from_another_worktree(home: Scripted) -> None:
@@ -148,7 +152,7 @@ def test_line_from_another_worktree(home: Scripted) -> None:
     home.git("commit", "-qam", "two", cwd=tree)
     home.git("merge", "-q", "side")
     home.git("worktree", "remove", "--force", str(tree))
-    assert told(home, blame(home, file), script, other) == ["1:1 likely", "2:1 likely"]
+    assert authors_of(home, blame(home, file), script, other) == ["1:1 likely", "2:1 likely"]
 
 
 def test_patches_without_the_file_give_the_lines_they_wrote(home: Scripted) -> None:
@@ -159,7 +163,7 @@ def test_patches_without_the_file_give_the_lines_they_wrote(home: Scripted) -> N
     script.edit(file, TWO, f"{TWO}\n{THREE}")
     for copy in (home.config / "file-history" / script.id).iterdir():
         copy.unlink()
-    assert told(home, blame(home, file), script) == ["unknown", "unknown", "1:1 sure"]
+    assert authors_of(home, blame(home, file), script) == ["unknown", "unknown", "1:1 sure"]
 
 
 def test_line_committed_before_it_was_written(home: Scripted) -> None:
@@ -184,15 +188,15 @@ def test_a_line_that_came_back_is_known_by_an_earlier_commit(home: Scripted) -> 
         script.read(file)
     merged = joined("zero = nothing()", ONE, TWO)
     file.write_text(merged, encoding="utf-8")
-    assert told(home, blame(home, file), script) == ["unknown", "1:1 likely", "1:1 likely"]
+    assert authors_of(home, blame(home, file), script) == ["unknown", "1:1 likely", "1:1 likely"]
     file.write_text(joined(ONE), encoding="utf-8")
     home.commit("without it")
     file.write_text(merged, encoding="utf-8")
     found = blame(home, file)
-    assert told(home, found, script) == ["unknown", "1:1 likely", "unknown"]
+    assert authors_of(home, found, script) == ["unknown", "1:1 likely", "unknown"]
     assert found.lines[2].why == "removed and added again for a reason that no log shows"
     home.commit("with it")
-    assert told(home, blame(home, file), script) == ["unknown", "1:1 likely", "unknown"]
+    assert authors_of(home, blame(home, file), script) == ["unknown", "1:1 likely", "unknown"]
 
 
 def test_moved_lines_are_unknown(home: Scripted) -> None:
@@ -202,7 +206,7 @@ def test_moved_lines_are_unknown(home: Scripted) -> None:
     second.prompt("sort")
     second.write(file, joined(TWO, THREE, ONE))
     found = blame(home, file)
-    assert told(home, found, first, second) == ["1:1 sure", "1:1 sure", "unknown"]
+    assert authors_of(home, found, first, second) == ["1:1 sure", "1:1 sure", "unknown"]
     assert found.lines[2].why.startswith("moved by a turn")
 
 
@@ -214,7 +218,7 @@ def test_writing_identical_content_changes_nothing(home: Scripted, has_originals
     second.prompt("write the same")
     second.has_originals = has_originals
     second.write(file, joined(ONE, TWO))
-    assert told(home, blame(home, file), first, second) == ["1:1 sure", "1:1 sure"]
+    assert authors_of(home, blame(home, file), first, second) == ["1:1 sure", "1:1 sure"]
 
 
 def test_copied_session_counts_once(home: Scripted) -> None:
@@ -236,7 +240,7 @@ def test_a_deleted_file_is_shown_as_last_known(home: Scripted) -> None:
     script.prompt("it is gone")
     found = blame(home, file)
     assert found.as_of is not None
-    assert told(home, found, script) == ["1:1 sure"]
+    assert authors_of(home, found, script) == ["1:1 sure"]
 
 
 def test_same_file_in_another_clone(home: Scripted, tmp_path: Path) -> None:
@@ -249,10 +253,10 @@ def test_same_file_in_another_clone(home: Scripted, tmp_path: Path) -> None:
     clone.write_text(joined(ONE, TWO), encoding="utf-8")
     archive = Archive([home.config])
     near = archive.blame("src/cart.py", directory=clone.parent.parent)
-    assert told(home, near, script) == ["1:1 likely", "unknown"]
+    assert authors_of(home, near, script) == ["1:1 likely", "unknown"]
     assert near.known_as[0] == str(file)
     far = archive.blame("cart.py", directory=clone.parent, known_as=(str(file),))
-    assert told(home, far, script) == ["1:1 likely", "unknown"]
+    assert authors_of(home, far, script) == ["1:1 likely", "unknown"]
 
 
 def test_unrelated_file_of_the_same_name(home: Scripted, tmp_path: Path) -> None:
@@ -264,12 +268,12 @@ def test_unrelated_file_of_the_same_name(home: Scripted, tmp_path: Path) -> None
     other.write_text(joined(ONE, TWO), encoding="utf-8")
     archive = Archive([home.config])
     found = archive.blame("cart.py", directory=other.parent)
-    assert told(home, found, script) == ["unknown", "unknown"]
+    assert authors_of(home, found, script) == ["unknown", "unknown"]
     home.git("init", "-q", cwd=other.parent)
     home.git("add", "-A", cwd=other.parent)
     home.git("commit", "-q", "-m", "by hand", cwd=other.parent)
     found = archive.blame("cart.py", directory=other.parent)
-    assert told(home, found, script) == ["unknown", "unknown"]
+    assert authors_of(home, found, script) == ["unknown", "unknown"]
 
 
 @pytest.mark.parametrize(("lines", "known"), [((ONE, TWO, "x"), 1), ((TWO, THREE), 0), (("x",), 0)])

@@ -17,7 +17,7 @@ def home(tmp_path: Path) -> Scripted:
     return Scripted(tmp_path)
 
 
-def held(home: Scripted, path: Path, at: str) -> FileAt:
+def content_at(home: Scripted, path: Path, at: str) -> FileAt:
     return Archive([home.config]).file_at(path, at)
 
 
@@ -39,7 +39,7 @@ def test_a_file_is_shown_under_its_former_name(home: Scripted) -> None:
     home.commit("moved")
     script.prompt("change it there")
     script.edit(new, THREE, f"{THREE}\nfour = fourth_value()")
-    first, second = (held(home, new, f"{script.id}:{turn}") for turn in (1, 2))
+    first, second = (content_at(home, new, f"{script.id}:{turn}") for turn in (1, 2))
     assert (first.path, str(first.text)) == (str(old), joined(ONE, TWO, THREE))
     assert str(second.text) == joined(ONE, TWO, THREE, "four = fourth_value()")
 
@@ -53,7 +53,7 @@ def test_parts_not_in_patches_are_filled_from_later_reads(home: Scripted) -> Non
     script.prompt("look")
     script.read(file)
     without_backups(home, script)
-    found = held(home, file, f"{script.id}:1")
+    found = content_at(home, file, f"{script.id}:1")
     assert str(found.text) == joined(THREE, "1", "2", "3", "4", TWO)
     assert found.certainty == "likely"
     assert found.why == "lines outside the patches are taken from a later version"
@@ -67,10 +67,10 @@ def test_first_read_counts_from_session_start(home: Scripted) -> None:
     within = home.clock.time()
     script.prompt("look")
     script.read(file)
-    found = held(home, file, within)
+    found = content_at(home, file, within)
     assert (str(found.text), found.certainty) == (joined(ONE), "likely")
-    assert held(home, file, early).why == "no session read or changed the file that early"
-    assert held(home, file, early).text is None
+    assert content_at(home, file, early).why == "no session read or changed the file that early"
+    assert content_at(home, file, early).text is None
 
 
 def test_file_on_disk_counts_since_its_modification(home: Scripted) -> None:
@@ -79,11 +79,14 @@ def test_file_on_disk_counts_since_its_modification(home: Scripted) -> None:
     script.write(file, joined(ONE))
     file.write_text(joined(ONE, TWO), encoding="utf-8")
     os.utime(file, (2_000_000_000, 2_000_000_000))
-    then, later = held(home, file, "2030-01-01T00:00:00.000Z"), held(home, file, "2034-01-01")
+    then, later = (
+        content_at(home, file, "2030-01-01T00:00:00.000Z"),
+        content_at(home, file, "2034-01-01"),
+    )
     assert (str(then.text), then.certainty) == (joined(ONE), "likely")
     assert then.why == "it was changed by others before 2033-05-18T03:33:20.000Z"
     assert (str(later.text), later.certainty) == (joined(ONE, TWO), "sure")
     os.utime(file, (1, 1))
-    assert held(home, file, "2026-03-03").certainty == "likely"
+    assert content_at(home, file, "2026-03-03").certainty == "likely"
     file.write_bytes(b"\0")
-    assert held(home, file, "2026-03-03").certainty == "sure"
+    assert content_at(home, file, "2026-03-03").certainty == "sure"

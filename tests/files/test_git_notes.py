@@ -68,9 +68,9 @@ def test_other_content_of_a_note_stays() -> None:
     assert made
     assert note
     assert made.files["src/main.rs"] == note.files["src/main.rs"]
-    told = made.find_author("new.py", 1)
-    assert told
-    assert (told.id, told.model) == ("mine", "opus")
+    result = made.find_author("new.py", 1)
+    assert result
+    assert (result.id, result.model) == ("mine", "opus")
     assert made.facts["humans"] == note.facts["humans"]
     assert made.facts["base_commit_sha"] == "abc"
 
@@ -88,5 +88,5 @@ def test_note_round_trips(claimed: dict[str, set[int]]) -> None:
     claims = [Claim(path, line, "s", "c") for path, lines in claimed.items() for line in lines]
     note = parse_note(format_note(add_claims(None, "abc", "Dev", claims)))
     assert note
-    found = {path: {n for one in keys.values() for n in one} for path, keys in note.files.items()}
+    found = {path: {n for item in keys.values() for n in item} for path, keys in note.files.items()}
     assert found == claimed

@@ -14,8 +14,8 @@ def test_the_index_answers_what_the_logs_answer(gallery: Path, tmp_path: Path) -
     cold, warm = Archive([gallery]), Archive([gallery], index=tmp_path)
     assert sorted(map(repr, warm.touches())) == sorted(map(repr, cold.touches()))
     assert warm.touched_files() == warm.touched_files()
-    assert {one.path: one for one in warm.touched_files()} == {
-        one.path: one for one in cold.touched_files()
+    assert {item.path: item for item in warm.touched_files()} == {
+        item.path: item for item in cold.touched_files()
     }
     path = "/home/dev/shop/shop/search.py"
     assert [(row.action, row.state) for row in warm.touches(path)] == [

@@ -124,12 +124,12 @@ class CachedSession:
         """Has a summary stand for what was said, but for the last so many pieces."""
         kept = self.pieces[len(self.pieces) - preserved :]
         segment = {"headUuid": kept[0][0], "tailUuid": kept[-1][0]} if kept else None
-        told = {"preservedSegment": segment} if segment else {}
+        result = {"preservedSegment": segment} if segment else {}
         boundary = self.add(
             type="system",
             subtype="compact_boundary",
             logicalParentUuid=self.last,
-            compactMetadata=told,
+            compactMetadata=result,
         )
         summary = self.add(type="user", isCompactSummary=True, parentUuid=boundary)
         self.pieces = [(summary, 90), *kept]
@@ -139,12 +139,12 @@ class CachedSession:
         """Write it to a file; what was said is its lines' own ids."""
         with path.open("w", encoding="utf-8") as file:
             for line in self.lines:
-                told = {**line, "cwd": "/home/dev/shop"} if line.get("uuid") else line
-                if told["type"] in ("user", "assistant"):
-                    words = [{"type": "text", "text": f"the words of {told['uuid']}"}]
-                    spoken = {"role": told["type"], "content": words}
-                    told["message"] = {**spoken, **told.get("message", {})}
-                file.write(json.dumps({**told, "sessionId": path.stem}) + "\n")
+                result = {**line, "cwd": "/home/dev/shop"} if line.get("uuid") else line
+                if result["type"] in ("user", "assistant"):
+                    words = [{"type": "text", "text": f"the words of {result['uuid']}"}]
+                    spoken = {"role": result["type"], "content": words}
+                    result["message"] = {**spoken, **result.get("message", {})}
+                file.write(json.dumps({**result, "sessionId": path.stem}) + "\n")
         return path
 
     @property

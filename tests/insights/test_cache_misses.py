@@ -116,15 +116,15 @@ def test_rewrites_match_a_simulated_cache(
     talk.ask()
     for step in steps:
         step(talk)
-    for one, step in zip(paid(talk), [plain, plain, *steps], strict=True):
-        parts, tokens = one.parts, one.tokens
-        assert one.cause in (None, STEPS[step]) or step is rewound
+    for item, step in zip(paid(talk), [plain, plain, *steps], strict=True):
+        parts, tokens = item.parts, item.tokens
+        assert item.cause in (None, STEPS[step]) or step is rewound
         assert parts.read + parts.new + parts.again + parts.uncached == tokens.total_input
         assert min(parts.read, parts.new, parts.again, parts.uncached) >= 0
-        assert (one.cause is None) == (one.again == 0)
-        assert one.cause not in ("unexplained", "edited")
-        assert one.again <= talk.made[one.response]
-        assert one.again == talk.made[one.response] or {*steps} & {compacted, compacted_whole}
+        assert (item.cause is None) == (item.again == 0)
+        assert item.cause not in ("unexplained", "edited")
+        assert item.again <= talk.made[item.response]
+        assert item.again == talk.made[item.response] or {*steps} & {compacted, compacted_whole}
 
 
 def pair(first: dict[str, Any], second: dict[str, Any], *between: dict[str, Any]) -> MissCause:
@@ -132,8 +132,8 @@ def pair(first: dict[str, Any], second: dict[str, Any], *between: dict[str, Any]
     talk = CachedSession()
     talk.ask()
     talk.lines[-1] |= first
-    for one in between:
-        talk.lines.append({"type": "note", **one})
+    for item in between:
+        talk.lines.append({"type": "note", **item})
     talk.system += 1
     talk.ask()
     talk.lines[-1] |= second
@@ -167,10 +167,10 @@ def test_process_and_settings_of_lines(
 
 
 def test_changed_instructions_are_found_by_their_snapshots() -> None:
-    one = {"attachment": {"type": "prompt_snapshot", "systemPrompt": ["be kind"]}}
+    item = {"attachment": {"type": "prompt_snapshot", "systemPrompt": ["be kind"]}}
     other = {"attachment": {"type": "prompt_snapshot", "systemPrompt": ["be brief"]}}
-    assert pair(one, {}, one) == "unexplained"
-    assert pair(one, {}, other) == "changed"
+    assert pair(item, {}, item) == "unexplained"
+    assert pair(item, {}, other) == "changed"
     assert pair({}, {}, other) == "unexplained"
 
 
@@ -210,9 +210,9 @@ def test_equal_history_is_not_shorter(total: int, cause: MissCause) -> None:
     talk.ask()
     talk.ask()
     talk.ask()
-    assert [one.tokens.total_input for one in paid(talk)] == [1040, 1105, 1170]
-    told = {"cache_read_input_tokens": 0, "cache_creation_input_tokens": total}
-    talk.lines[-1]["message"]["usage"] = told
+    assert [item.tokens.total_input for item in paid(talk)] == [1040, 1105, 1170]
+    result = {"cache_read_input_tokens": 0, "cache_creation_input_tokens": total}
+    talk.lines[-1]["message"]["usage"] = result
     assert paid(talk)[-1].cause == cause
 
 
@@ -243,7 +243,7 @@ def begun_with_a_read(talk: CachedSession) -> None:
     talk.ask()
 
 
-def gone(talk: CachedSession) -> None:
+def clear_cache(talk: CachedSession) -> None:
     talk.cache.entries.clear()
 
 
@@ -251,8 +251,8 @@ def gone(talk: CachedSession) -> None:
 @pytest.mark.parametrize(
     ("happens", "pause", "cause", "again"),
     [
-        (gone, MINUTES + SHORT, "pause", SYSTEM),
-        (gone, SHORT, "unexplained", SYSTEM),
+        (clear_cache, MINUTES + SHORT, "pause", SYSTEM),
+        (clear_cache, SHORT, "unexplained", SYSTEM),
         (CachedSession.leave, SHORT, "compaction", 0),  # how much of them is the same is not known
         (lambda talk: None, SHORT, "compaction", 0),
     ],
@@ -283,7 +283,7 @@ def test_a_first_request_gives_the_size_of_the_instructions(is_first_lost: bool)
         talk.lines[0]["parentUuid"] = "nowhere"
     talk.ask()
     talk.compact()
-    gone(talk)
+    clear_cache(talk)
     talk.ask(MINUTES + SHORT)
     assert paid(talk)[-1].again == (0 if is_first_lost else SYSTEM)
 
@@ -295,7 +295,7 @@ def test_a_write_with_the_first_prompt_does_not_give_the_instructions() -> None:
     usage |= {"cache_read_input_tokens": 1040, "cache_creation_input_tokens": 0}
     usage["cache_creation"] = None
     talk.compact()
-    gone(talk)
+    clear_cache(talk)
     talk.ask(MINUTES + SHORT)
     assert paid(talk)[-1].again == 0
 
@@ -315,7 +315,7 @@ def test_instructions_read_after_one_compaction_count_after_the_next() -> None:
     talk.compact()
     talk.ask()
     talk.compact()
-    gone(talk)
+    clear_cache(talk)
     talk.ask(MINUTES + SHORT)
     last = paid(talk)[-1]
     assert (last.again, last.cause) == (SYSTEM, "pause")
@@ -400,8 +400,8 @@ def test_hour_tier_outlives_the_five_minute_tier(minutes: int, read: int, cause:
     shares = {"ephemeral_5m_input_tokens": minutes, "ephemeral_1h_input_tokens": 5000 - minutes}
     talk.lines[-1]["message"]["usage"]["cache_creation"] = shares
     talk.ask(MINUTES + SHORT)
-    told = {"cache_read_input_tokens": read, "cache_creation_input_tokens": 5065 - read}
-    talk.lines[-1]["message"]["usage"] |= {**told, "cache_creation": None}
+    result = {"cache_read_input_tokens": read, "cache_creation_input_tokens": 5065 - read}
+    talk.lines[-1]["message"]["usage"] |= {**result, "cache_creation": None}
     assert paid(talk)[-1].cause == cause
 
 
@@ -425,8 +425,8 @@ def test_each_write_has_its_lifetime(
         talk.ask(words=900 if number else 4000)
     talk.ask(pause)
     read = 0 if is_whole else 5000
-    told = {"cache_read_input_tokens": read, "cache_creation_input_tokens": 5990 - read}
-    talk.lines[-1]["message"]["usage"] |= told
+    result = {"cache_read_input_tokens": read, "cache_creation_input_tokens": 5990 - read}
+    talk.lines[-1]["message"]["usage"] |= result
     last = paid(talk)[-1]
     assert (last.cause, last.again) == (cause, 5925 - read)
 
@@ -463,7 +463,7 @@ def test_inline_agents_have_separate_starts() -> None:
     talk.pieces = []
     talk.cache.entries.clear()
     talk.ask()
-    assert [one.previous for one in paid(talk)] == [None, None]
+    assert [item.previous for item in paid(talk)] == [None, None]
     assert paid(talk)[-1].again == 0
 
 
@@ -479,7 +479,7 @@ def errand(talk: CachedSession, parent: str | None, pause: timedelta = SHORT) ->
     return found
 
 
-def beside(talk: CachedSession, other: CachedSession) -> PaidRequest:
+def paid_next_to(talk: CachedSession, other: CachedSession) -> PaidRequest:
     (found,) = list_paid_requests(other.told, lambda: read_file_requests(talk.told))
     return found
 
@@ -488,11 +488,15 @@ def test_a_background_request_continues_the_file_of_its_session() -> None:
     talk = CachedSession()
     talk.ask(words=900)
     talk.ask()
-    one = beside(talk, errand(talk, talk.last))
-    assert one.previous == paid(talk)[-1].response
-    assert (one.again, one.cause, one.unknown) == (SYSTEM + 900 + ANSWER + WORDS, "unexplained", 0)
-    late = beside(talk, errand(talk, talk.last, MINUTES + SHORT))
-    assert (late.cause, late.again) == ("pause", one.again)
+    item = paid_next_to(talk, errand(talk, talk.last))
+    assert item.previous == paid(talk)[-1].response
+    assert (item.again, item.cause, item.unknown) == (
+        SYSTEM + 900 + ANSWER + WORDS,
+        "unexplained",
+        0,
+    )
+    late = paid_next_to(talk, errand(talk, talk.last, MINUTES + SHORT))
+    assert (late.cause, late.again) == ("pause", item.again)
 
 
 def test_a_background_request_is_no_rewind() -> None:
@@ -501,21 +505,23 @@ def test_a_background_request_is_no_rewind() -> None:
     here, there = talk.last, errand(talk, talk.last)
     talk.ask(MINUTES - SHORT)
     late = errand(talk, here, timedelta(minutes=4))
-    assert beside(talk, there).cause == "unexplained"
-    assert beside(talk, there).gap == SHORT + timedelta(seconds=3)  # not what was asked later
-    found = beside(talk, late)
+    assert paid_next_to(talk, there).cause == "unexplained"
+    assert paid_next_to(talk, there).gap == SHORT + timedelta(seconds=3)  # not what was asked later
+    found = paid_next_to(talk, late)
     assert found.previous == paid(talk)[0].response
     assert found.gap is not None
     assert found.gap < MINUTES  # what was asked meanwhile has read it
-    assert [one.key for one in list_requests(talk.told)[0].successors] == [paid(talk)[1].response]
+    assert [successor.key for successor in list_requests(talk.told)[0].successors] == [
+        paid(talk)[1].response
+    ]
 
 
 def test_a_request_that_continues_a_missing_record_is_unknown_not_new() -> None:
     talk = CachedSession()
     talk.ask()
-    one = beside(talk, errand(talk, "nowhere"))
-    assert (one.again, one.cause, one.previous) == (0, None, None)
-    assert one.unknown == one.tokens.cache_write > 0
+    item = paid_next_to(talk, errand(talk, "nowhere"))
+    assert (item.again, item.cause, item.previous) == (0, None, None)
+    assert item.unknown == item.tokens.cache_write > 0
     assert [two.unknown for two in paid(talk)] == [0]
     talk.lines[0]["parentUuid"] = "nowhere"
     talk.ask()
@@ -531,9 +537,9 @@ def test_two_writers_continue_from_one_record() -> None:
     talk.tips.append((here[0] or "", here[1]))
     talk.pieces = here[1]
     talk.ask(timedelta(0))
-    one, other = paid(talk)[1:]
-    assert one.previous == other.previous == paid(talk)[0].response
-    assert (one.again, other.again) == (0, 0)
+    item, other = paid(talk)[1:]
+    assert item.previous == other.previous == paid(talk)[0].response
+    assert (item.again, other.again) == (0, 0)
 
 
 def test_lines_of_a_response_are_one_request() -> None:
@@ -544,7 +550,7 @@ def test_lines_of_a_response_are_one_request() -> None:
     more = {**first["message"], "usage": {**usage, "output_tokens": 99}}
     talk.add(type="assistant", parentUuid=first["uuid"], message=more)
     only = paid(talk)
-    assert [(one.line, one.tokens.output) for one in only] == [(2, 99)]
+    assert [(item.line, item.tokens.output) for item in only] == [(2, 99)]
 
 
 def test_a_missing_or_circular_parent_ends_the_walk_up() -> None:
@@ -553,9 +559,9 @@ def test_a_missing_or_circular_parent_ends_the_walk_up() -> None:
     talk.lines[0]["parentUuid"] = "u1"
     talk.ask()
     talk.lines[2]["parentUuid"] = "nowhere"
-    asked = list_requests(talk.told)
-    assert [one.previous for one in asked] == [None, None]
-    assert [one.gap.is_lost for one in asked] == [False, True]
+    requested = list_requests(talk.told)
+    assert [item.previous for item in requested] == [None, None]
+    assert [item.gap.is_lost for item in requested] == [False, True]
     assert ANSWER < WORDS
 
 
@@ -567,13 +573,18 @@ def test_cyclic_requests_begin_with_the_first_in_the_file() -> None:
         if "message" in line and "usage" in line["message"]:
             line["message"]["usage"] = {"output_tokens": 1}  # nothing in the cache ends a way up
     talk.lines[2]["parentUuid"] = talk.lines[5]["uuid"]  # 2 and 3 go on from each other
-    asked = list_requests(talk.told)
-    names = [one.key for one in asked]
-    assert [one.previous and one.previous.key for one in asked] == [None, None, names[1], names[2]]
-    assert [[two.key for two in one.successors] for one in asked] == [
+    requested = list_requests(talk.told)
+    names = [item.key for item in requested]
+    assert [item.previous and item.previous.key for item in requested] == [
+        None,
+        None,
+        names[1],
+        names[2],
+    ]
+    assert [[two.key for two in item.successors] for item in requested] == [
         [],
         [names[2]],
         [names[3]],
         [],
     ]
-    assert [one.known for one in paid(talk)] == [0] * 4
+    assert [item.known for item in paid(talk)] == [0] * 4

@@ -59,14 +59,14 @@ class Working(CachedSession):
         self.lines[-1]["message"].setdefault("content", []).append(block)
 
 
-def lost(talk: CachedSession, folder: Path, *, is_agent: bool = False) -> list[Loss]:
+def losses_of(talk: CachedSession, folder: Path, *, is_agent: bool = False) -> list[Loss]:
     path = folder / "a.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), encoding="utf-8")
     return read_paid_file(iter_sent_lines(path), is_agent=is_agent).losses
 
 
 def kinds(talk: CachedSession, folder: Path, *, is_agent: bool = False) -> list[str]:
-    return [one.kind for one in lost(talk, folder, is_agent=is_agent)]
+    return [item.kind for item in losses_of(talk, folder, is_agent=is_agent)]
 
 
 def reading(path: str, size: int = 4000, **more: Any) -> tuple[str, dict[str, Any], str]:
@@ -85,16 +85,18 @@ def talk() -> Working:
 
 def test_rewrite_costs_its_price_minus_a_read(talk: Working, tmp_path: Path) -> None:
     talk.ask(MINUTES * 2)
-    (one,) = lost(talk, tmp_path)
-    assert one.kind == "pause"
-    assert one.write_5m == -one.read > 4000
-    assert (one.write_1h, one.certain) == (0, 1.0)
+    (item,) = losses_of(talk, tmp_path)
+    assert item.kind == "pause"
+    assert item.write_5m == -item.read > 4000
+    assert (item.write_1h, item.certain) == (0, 1.0)
 
 
 def test_unexplained_rewrite_may_not_be_waste(talk: Working, tmp_path: Path) -> None:
     talk.system += 1
     talk.ask()
-    assert [(one.kind, one.certain) for one in lost(talk, tmp_path)] == [("unexplained", 0.0)]
+    assert [(item.kind, item.certain) for item in losses_of(talk, tmp_path)] == [
+        ("unexplained", 0.0)
+    ]
 
 
 def test_repeated_file_read(talk: Working, tmp_path: Path) -> None:
@@ -103,10 +105,10 @@ def test_repeated_file_read(talk: Working, tmp_path: Path) -> None:
     assert kinds(talk, tmp_path) == []
     talk.call(*reading("/a/shop.py"))
     talk.call("Bash", {"command": "true"}, "")
-    (one,) = lost(talk, tmp_path)
-    assert (one.kind, one.subject) == ("reread", "Read /a/shop.py")
-    assert one.write_5m == pytest.approx(1000, rel=0.2)
-    assert one.read == pytest.approx(one.write_5m)  # by the one request since
+    (item,) = losses_of(talk, tmp_path)
+    assert (item.kind, item.subject) == ("reread", "Read /a/shop.py")
+    assert item.write_5m == pytest.approx(1000, rel=0.2)
+    assert item.read == pytest.approx(item.write_5m)  # by the one request since
 
 
 @pytest.mark.parametrize(
@@ -149,30 +151,30 @@ def test_small_results_do_not_calibrate() -> None:
     talk.call("Bash", {"command": "true"}, "z" * 20)
     talk.call("Bash", {"command": "cat"}, "z" * 4000)
     notes = CallNotes()
-    asked = list_requests(notes.watch(talk.told))
-    assert [one.key for one, _ in iter_growths(asked, notes)] == [asked[-1].key]
+    requested = list_requests(notes.watch(talk.told))
+    assert [item.key for item, _ in iter_growths(requested, notes)] == [requested[-1].key]
 
 
 def test_large_output_costs_while_it_is_carried(talk: Working, tmp_path: Path) -> None:
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
-    (once,) = lost(talk, tmp_path)
+    (once,) = losses_of(talk, tmp_path)
     assert (once.kind, once.read, once.certain) == ("giant", 0, 0.0)
     talk.call("Bash", {"command": "true"}, "")
     talk.call("Bash", {"command": "true"}, "")
-    (one,) = lost(talk, tmp_path)
-    assert one.read == pytest.approx(2 * GIANT, rel=0.5)
-    assert one.write_5m == 0
+    (item,) = losses_of(talk, tmp_path)
+    assert item.read == pytest.approx(2 * GIANT, rel=0.5)
+    assert item.write_5m == 0
 
 
 def test_abandoned_branch_carries_nothing(talk: Working, tmp_path: Path) -> None:
     """Its answers are a finding of their own, as a whole."""
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
     talk.ask()
-    (once,) = lost(talk, tmp_path)
+    (once,) = losses_of(talk, tmp_path)
     talk.go_back(1)
     talk.ask()
     talk.ask()
-    (twice,) = lost(talk, tmp_path)
+    (twice,) = losses_of(talk, tmp_path)
     assert twice.read == pytest.approx(2 * once.read, rel=0.1)
 
 
@@ -193,7 +195,7 @@ def test_instructions_lost_at_a_compaction_are_waste(
     talk.ask()
     talk.compact(preserved=2)
     talk.ask(pause)
-    found = {one.kind: one.write_5m for one in lost(talk, tmp_path)}
+    found = {item.kind: item.write_5m for item in losses_of(talk, tmp_path)}
     assert found == ({"pause": again} if again else {})
 
 
@@ -201,8 +203,8 @@ def test_compaction_ends_carrying(talk: Working, tmp_path: Path) -> None:
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
     talk.compact()
     talk.ask()
-    (one,) = lost(talk, tmp_path)
-    assert one.read == 0
+    (item,) = losses_of(talk, tmp_path)
+    assert item.read == 0
 
 
 @pytest.mark.parametrize(("words", "found"), [("shop.py is it", []), ("nothing", ["unused"])])
@@ -219,14 +221,16 @@ def test_identical_failing_retry(talk: Working, tmp_path: Path) -> None:
         talk.call("Bash", {"command": "make"}, "no", is_error=True)
     talk.call("Bash", {"command": "make"}, "done")
     assert kinds(talk, tmp_path) == ["retry", "retry"]
-    assert all(0 < one.output < ANSWER for one in lost(talk, tmp_path))  # what it wrote for that
+    assert all(
+        0 < item.output < ANSWER for item in losses_of(talk, tmp_path)
+    )  # what it wrote for that
 
 
 def test_agent_with_expensive_startup(tmp_path: Path) -> None:
     talk = CachedSession()
     talk.ask(words=5000)
-    (one,) = lost(talk, tmp_path, is_agent=True)
-    assert (one.kind, one.write_5m, one.certain) == ("startup", 6000, 0.0)
+    (item,) = losses_of(talk, tmp_path, is_agent=True)
+    assert (item.kind, item.write_5m, item.certain) == ("startup", 6000, 0.0)
     assert kinds(talk, tmp_path) == []
     talk.lines[-1]["message"]["usage"]["output_tokens"] = 1200
     assert kinds(talk, tmp_path, is_agent=True) == []
@@ -235,8 +239,8 @@ def test_agent_with_expensive_startup(tmp_path: Path) -> None:
 def test_model_change_is_priced_at_its_request(talk: Working, tmp_path: Path) -> None:
     talk.model = OTHERS[1]
     name = talk.ask()
-    (one,) = lost(talk, tmp_path)
-    assert (one.kind, one.response, one.model) == ("model", name, OTHERS[1])
+    (item,) = losses_of(talk, tmp_path)
+    assert (item.kind, item.response, item.model) == ("model", name, OTHERS[1])
 
 
 def test_odd_content_is_skipped(tmp_path: Path) -> None:
@@ -245,28 +249,28 @@ def test_odd_content_is_skipped(tmp_path: Path) -> None:
     talk.lines[0]["message"] = {"role": "user", "content": "words"}
     talk.lines[1]["message"]["content"] = [{"type": "tool_use", "id": 7}, "odd"]
     assert kinds(talk, tmp_path) == []
-    assert lost(CachedSession(), tmp_path, is_agent=True) == []
+    assert losses_of(CachedSession(), tmp_path, is_agent=True) == []
 
 
 def prompted(talk: Working, words: str = "is it done?", **more: Any) -> None:
     """Has the model answer words that somebody typed."""
     talk.ask(**more)
-    told = [line for line in talk.lines if line["type"] == "user"][-1]
-    told["message"] = {"role": "user", "content": words}
+    report = [line for line in talk.lines if line["type"] == "user"][-1]
+    report["message"] = {"role": "user", "content": words}
 
 
 def small(talk: Working, folder: Path) -> list[Loss]:
-    return [one for one in lost(talk, folder) if one.kind == "oversized"]
+    return [item for item in losses_of(talk, folder) if item.kind == "oversized"]
 
 
 def test_short_answer_to_a_short_prompt_is_oversized(talk: Working, tmp_path: Path) -> None:
     assert small(talk, tmp_path) == []  # nobody typed a word
     prompted(talk)
-    (one,) = small(talk, tmp_path)
+    (item,) = small(talk, tmp_path)
     used = talk.lines[-1]["message"]["usage"]
-    assert (one.output, one.certain) == (used["output_tokens"], 0.0)
-    assert one.read == used["cache_read_input_tokens"]
-    assert one.write_5m == used["cache_creation_input_tokens"]
+    assert (item.output, item.certain) == (used["output_tokens"], 0.0)
+    assert item.read == used["cache_read_input_tokens"]
+    assert item.write_5m == used["cache_creation_input_tokens"]
 
 
 def long_answer(talk: Working) -> None:
@@ -323,24 +327,24 @@ def test_cold_small_question_is_priced_as_warm(talk: Working, tmp_path: Path) ->
     talk.lasts = HOUR
     prompted(talk)
     prompted(talk, pause=HOUR * 2)
-    pause = next(one for one in lost(talk, tmp_path) if one.kind == "pause")
-    one = small(talk, tmp_path)[-1]
+    pause = next(first for first in losses_of(talk, tmp_path) if first.kind == "pause")
+    first = small(talk, tmp_path)[-1]
     written = talk.lines[-1]["message"]["usage"]["cache_creation_input_tokens"]
-    assert (pause.write_5m, one.write_5m) == (0, 0)
-    assert one.write_1h + pause.write_1h == written
-    assert one.write_1h == WORDS + ANSWER
+    assert (pause.write_5m, first.write_5m) == (0, 0)
+    assert first.write_1h + pause.write_1h == written
+    assert first.write_1h == WORDS + ANSWER
 
 
 def test_same_tokens_are_not_counted_twice(talk: Working, tmp_path: Path) -> None:
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
     prompted(talk)
-    giant, one = lost(talk, tmp_path)
+    giant, item = losses_of(talk, tmp_path)
     used = talk.lines[-1]["message"]["usage"]
-    assert (giant.kind, one.kind) == ("giant", "oversized")
+    assert (giant.kind, item.kind) == ("giant", "oversized")
     assert giant.read > GIANT
-    assert one.read + giant.read == pytest.approx(used["cache_read_input_tokens"])
+    assert item.read + giant.read == pytest.approx(used["cache_read_input_tokens"])
     prompted(talk, pause=MINUTES * 2)
-    pause = next(one for one in lost(talk, tmp_path) if one.kind == "pause")
+    pause = next(item for item in losses_of(talk, tmp_path) if item.kind == "pause")
     later = small(talk, tmp_path)[-1]
     written = talk.lines[-1]["message"]["usage"]["cache_creation_input_tokens"]
     assert later.write_5m + pause.write_5m == written
@@ -351,5 +355,5 @@ def test_compaction_ends_waste(talk: Working, tmp_path: Path) -> None:
     talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
     talk.compact()
     prompted(talk)
-    (one,) = small(talk, tmp_path)
-    assert one.read == talk.lines[-1]["message"]["usage"]["cache_read_input_tokens"]
+    (item,) = small(talk, tmp_path)
+    assert item.read == talk.lines[-1]["message"]["usage"]["cache_read_input_tokens"]

@@ -58,7 +58,7 @@ def observed(
 
 
 def kinds(found: HabitInput) -> list[tuple[str, str, int]]:
-    return [(one.kind, one.subject, one.count) for one in find_habits(found)]
+    return [(item.kind, item.subject, item.count) for item in find_habits(found)]
 
 
 def tool(calls: int, failed: int = 0, rejected: int = 0) -> tuple[ToolFigures, ...]:
@@ -73,7 +73,7 @@ def test_often_rejected_tool(calls: int, rejected: int, is_habit: bool) -> None:
     found = observed(where, part("b"), tools=tool(calls, rejected=rejected))
     assert kinds(found) == ([("rejects", "Edit", rejected)] if is_habit else [])
     if is_habit:
-        assert [(one.session, one.count) for one in find_habits(found)[0].evidence] == [
+        assert [(item.session, item.count) for item in find_habits(found)[0].evidence] == [
             ("a", rejected)
         ]
 
@@ -119,7 +119,7 @@ def test_night_and_weekend_hours(
     prompts: dict[int, int], all_prompts: int, wanted: list[str]
 ) -> None:
     found = observed(part("a", prompts=prompts), prompts=all_prompts)
-    assert [one.kind for one in find_habits(found)] == wanted
+    assert [item.kind for item in find_habits(found)] == wanted
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_disproportionate_model(dear: float, answers: int, wanted: list[str]) ->
         ModelFigures("plain", 100 - answers, NO_TOKENS),
     )
     found = observed(models=models, costs={"dear": dear, "plain": 100.0 - dear})
-    assert [one.kind for one in find_habits(found)] == wanted
+    assert [item.kind for item in find_habits(found)] == wanted
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_disproportionate_model(dear: float, answers: int, wanted: list[str]) ->
 def test_repeatedly_compacted_sessions(
     counts: tuple[int, ...], wanted: list[tuple[str, str, int]]
 ) -> None:
-    parts = [part(f"s{at}", counts={"compactions": one}) for at, one in enumerate(counts)]
+    parts = [part(f"s{at}", counts={"compactions": item}) for at, item in enumerate(counts)]
     assert kinds(observed(*parts, compactions=sum(counts))) == wanted
 
 
@@ -149,8 +149,8 @@ def test_repeatedly_compacted_sessions(
 def test_frequent_waste_is_a_habit_with_its_cost(
     count: int, wanted: list[tuple[str, str, int]]
 ) -> None:
-    told = Evidence(session="a", uuid="u", time=NOW, cost_usd=0.5, about="Read x.py")
-    finding = WasteFinding(kind="reread", cost_usd=2.5, count=count, evidence=[told] * count)
+    result = Evidence(session="a", uuid="u", time=NOW, cost_usd=0.5, about="Read x.py")
+    finding = WasteFinding(kind="reread", cost_usd=2.5, count=count, evidence=[result] * count)
     other = WasteFinding(kind="giant", cost_usd=9.0, count=9)
     waste = Waste(
         findings=[finding, other],
@@ -170,13 +170,13 @@ def test_most_expensive_habit_comes_first() -> None:
     models = (ModelFigures("dear", 20, NO_TOKENS), ModelFigures("plain", 80, NO_TOKENS))
     costs = {"dear": 50.0, "plain": 50.0}
     found = observed(models=models, costs=costs, interruptions=30)
-    assert [one.kind for one in find_habits(found)] == ["dear model", "interrupts"]
+    assert [item.kind for item in find_habits(found)] == ["dear model", "interrupts"]
 
 
 def test_outliers_are_relative_to_the_own_median() -> None:
     usual = {f"s{at}": 1.0 + at % 3 * 0.1 for at in range(12)}
     found = find_outliers({**usual, "idle": 0.0, "far": 9.0, "near": 2.9}, "session", "cost")
-    assert [(one.name, one.count) for one in found] == [("far", 14)]
+    assert [(item.name, item.count) for item in found] == [("far", 14)]
     assert found[0].times == pytest.approx(9.0 / 1.1)
     assert find_outliers({**dict(list(usual.items())[:10]), "far": 9.0}, "session", "cost") == []
 
@@ -188,33 +188,43 @@ def test_high_variance_gives_few_outliers() -> None:
     assert bound == pytest.approx(64 * 2 ** (3 * 1.4826 * 2))
 
 
-def answered(days: int, size: int = 1000) -> BilledResponse:
+def make_response(days: int, size: int = 1000) -> BilledResponse:
     """Return a response some days ago."""
     time = NOW - timedelta(days=days)
     return BilledResponse(MODEL, time, Tokens(size), f"s{days}", "p", "main", None, 0, None)
 
 
 def test_period_is_compared_with_the_one_before() -> None:
-    found = [answered(1), answered(6, 3000), answered(7, 500), answered(13, 500), answered(14, 9)]
+    found = [
+        make_response(1),
+        make_response(6, 3000),
+        make_response(7, 500),
+        make_response(13, 500),
+        make_response(14, 9),
+    ]
     days = [DayFigures(f"{NOW.date() - timedelta(days=8)}", 4, 3, 2, 1)]
     since = datetime(2026, 11, 9, tzinfo=UTC)
     trends = compute_trends(found, days, Prices(), Period(since, None, NOW, UTC))
     assert trends is not None
     assert (trends.since, trends.until) == ("2026-11-09", "2026-11-15")
     assert (trends.before_since, trends.before_until) == ("2026-11-02", "2026-11-08")
-    told = {str(one.measure): [one.now, one.before] for one in trends.measures}
-    assert told["tokens"] == [4000, 1000]
-    assert told["sessions"] == [2, 2]
-    assert [told[one] for one in ("prompts", "calls", "failed")] == [[0, 4], [0, 2], [0, 1]]
-    tokens = next(one for one in trends.measures if one.measure == "tokens")
+    result = {str(measure.measure): [measure.now, measure.before] for measure in trends.measures}
+    assert result["tokens"] == [4000, 1000]
+    assert result["sessions"] == [2, 2]
+    assert [result[measure] for measure in ("prompts", "calls", "failed")] == [
+        [0, 4],
+        [0, 2],
+        [0, 1],
+    ]
+    tokens = next(measure for measure in trends.measures if measure.measure == "tokens")
     assert tokens.change == 3.0
     assert trends.weeks[-3:] == ("2026-10-26", "2026-11-02", "2026-11-09")
     assert tokens.weeks[-3:] == (9, 1000, 4000)
-    assert sum(tokens.weeks) == sum(one.tokens.total for one in found)
+    assert sum(tokens.weeks) == sum(measure.tokens.total for measure in found)
 
 
 def test_all_time_ends_with_the_last_active_day() -> None:
-    found = [answered(40), answered(41), answered(75)]
+    found = [make_response(40), make_response(41), make_response(75)]
     trends = compute_trends(found, [], Prices(), Period(None, None, NOW, UTC))
     assert trends is not None
     assert trends.until == f"{NOW.date() - timedelta(days=40)}"

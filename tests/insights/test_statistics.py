@@ -56,14 +56,14 @@ def counted(folder: Path, **options: object) -> ArchiveFigures:
     return found.figures
 
 
-def drawn(folder: Path, text: str) -> Path:
+def write_drawing(folder: Path, text: str) -> Path:
     draw(text).write(folder)
     return folder
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    return drawn(tmp_path, WORK)
+    return write_drawing(tmp_path, WORK)
 
 
 def test_all_events_are_counted(work: Path) -> None:
@@ -85,7 +85,7 @@ def test_all_events_are_counted(work: Path) -> None:
 
 
 def test_tools_have_outcomes_and_durations(work: Path) -> None:
-    tools = {one.name: one for one in counted(work).tools}
+    tools = {tool.name: tool for tool in counted(work).tools}
     assert next(iter(tools)) == "Bash"
     assert (tools["Bash"].calls, tools["Bash"].failed, tools["Bash"].rejected) == (2, 1, 1)
     assert (tools["Agent"].total_ms, tools["Agent"].median_ms) == (60_000, 60_000)
@@ -94,9 +94,11 @@ def test_tools_have_outcomes_and_durations(work: Path) -> None:
 
 def test_models_agents_and_files_are_counted_separately(work: Path) -> None:
     found = counted(work)
-    assert sum(one.responses for one in found.models) == found.responses == 11
-    assert sum(one.tokens.output for one in found.models) == found.tokens.output > 0
-    assert [(one.type, one.agents, one.calls) for one in found.agent_types] == [("Explore", 1, 1)]
+    assert sum(model.responses for model in found.models) == found.responses == 11
+    assert sum(model.tokens.output for model in found.models) == found.tokens.output > 0
+    assert [(model.type, model.agents, model.calls) for model in found.agent_types] == [
+        ("Explore", 1, 1)
+    ]
     (file,) = found.files
     assert (file.path, file.changes, file.reads) == ("/home/dev/shop/models.py", 1, 1)
     assert (file.added, file.removed) == (2, 1)
@@ -110,7 +112,7 @@ def test_hours_are_local(work: Path) -> None:
 
 
 def test_only_the_period_counts(tmp_path: Path) -> None:
-    folder = drawn(
+    folder = write_drawing(
         tmp_path,
         """
 file one start=2026-11-02T09:00:00Z
@@ -139,9 +141,9 @@ def test_empty_input_gives_zero(tmp_path: Path) -> None:
 
 def test_earliest_session_comes_first(tmp_path: Path) -> None:
     later = 'file a start=2026-11-03T09:00:00Z\nU2 "y"'
-    drawn(tmp_path, f'file b start=2026-11-02T09:00:00Z\nU1 "x"\n{later}')
+    write_drawing(tmp_path, f'file b start=2026-11-02T09:00:00Z\nU1 "x"\n{later}')
     starts = [session.id for session in sort_by_start(reversed(Archive([tmp_path]).sessions))]
-    assert starts == [one.id for one in sort_by_start(Archive([tmp_path]).sessions)]
+    assert starts == [item.id for item in sort_by_start(Archive([tmp_path]).sessions)]
     first = Archive([tmp_path]).session(starts[0])
     assert "2026-11-02" in first.path.read_text()
 
@@ -165,8 +167,8 @@ def test_copy_counts_for_the_first_session(
         second += [f'U{n}{parent if n == 11 else "<"} "say {n}"', f'A{n}< "done {n}"']
     both = tmp_path_factory.mktemp("both")
     bare = tmp_path_factory.mktemp("bare")
-    drawn(both, "\n".join([*first, second[0], *copy, *second[1:]]))
-    drawn(bare, "\n".join([*first, *second]))
+    write_drawing(both, "\n".join([*first, second[0], *copy, *second[1:]]))
+    write_drawing(bare, "\n".join([*first, *second]))
     assert plain(counted(both, zone=UTC)) == plain(counted(bare, zone=UTC))
 
 
@@ -176,7 +178,7 @@ def plain(figures: ArchiveFigures) -> dict[str, object]:
     Its title, and how long it waited for the first prompt of its own.
     """
     found: dict[str, object] = msgspec.to_builtins(figures)
-    worked = [(one.session, one.turns, one.working_ms) for one in figures.longest_sessions]
+    worked = [(item.session, item.turns, item.working_ms) for item in figures.longest_sessions]
     return {**found, "waiting_ms": 0, "longest_sessions": worked}
 
 

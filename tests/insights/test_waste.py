@@ -31,21 +31,21 @@ def root(tmp_path: Path) -> Path:
 
 
 def sums(found: Waste) -> dict[str, tuple[int, float]]:
-    return {one.kind: (one.count, round(one.cost_usd, 9)) for one in found.findings}
+    return {finding.kind: (finding.count, round(finding.cost_usd, 9)) for finding in found.findings}
 
 
 def test_shared_response_is_counted_once(root: Path) -> None:
     found = Archive([root]).waste()
-    (one,) = found.findings
-    assert (one.kind, one.count, len(one.evidence)) == ("pause", 1, 1)
-    assert found.total_usd == one.cost_usd == one.least_usd > 0
+    (item,) = found.findings
+    assert (item.kind, item.count, len(item.evidence)) == ("pause", 1, 1)
+    assert found.total_usd == item.cost_usd == item.least_usd > 0
     assert found.share_of_input == pytest.approx(found.total_usd / found.input_usd)
 
 
 def test_a_miss_costs_the_difference_between_a_write_and_a_read(root: Path) -> None:
     archive = Archive([root])
-    told = archive.why(ONE)
-    (paid,) = [one for one in told.requests if one.cause]
+    result = archive.why(ONE)
+    (paid,) = [request for request in result.requests if request.cause]
     spent = archive.waste().total_usd
     assert paid.again_cost_usd is not None
     unit = archive.prices.unit(paid.model, Tokens(input=1), paid.time)
@@ -91,9 +91,11 @@ def test_continuing_a_response_of_another_session_is_another_process(
     talk.ask(timedelta(minutes=1))
     talk.write(second / f"{name}.jsonl")
     archive = Archive([tmp_path])
-    assert [one.kind for one in archive.waste().findings] == [kind]
+    assert [session.kind for session in archive.waste().findings] == [kind]
     owned = ResponsesByFile(archive.responses(), archive.sessions)
-    causes = [paid.cause for one in archive.sessions for paid, _ in owned.iter_requests(one)]
+    causes = [
+        paid.cause for session in archive.sessions for paid, _ in owned.iter_requests(session)
+    ]
     assert sorted(filter(None, causes)) == [kind]
 
 
@@ -114,8 +116,10 @@ def test_repeats_of_a_background_request_are_found_by_its_sessions_file(tmp_path
     archive = Archive([tmp_path])
     (found,) = archive.waste().findings
     assert (found.kind, found.count) == ("unexplained", 1)
-    told = {one.agent: (one.again, one.unknown) for one in archive.why(ONE).requests}
-    assert told == {None: (0, 0), "acompact-1": (10_000, 0)}
+    result = {
+        request.agent: (request.again, request.unknown) for request in archive.why(ONE).requests
+    }
+    assert result == {None: (0, 0), "acompact-1": (10_000, 0)}
     (folder / f"{ONE}.jsonl").unlink()
     alone = Archive([tmp_path])
     assert alone.waste().findings == []
@@ -141,11 +145,13 @@ def test_waste_of_real_logs_is_below_their_cost(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
     found = archive.waste()
     owned = ResponsesByFile(archive.responses(), archive.sessions)
-    again = sum(paid.again for one in archive.sessions for paid, _ in owned.iter_requests(one))
+    again = sum(
+        paid.again for session in archive.sessions for paid, _ in owned.iter_requests(session)
+    )
     assert again > 7_000_000
     assert 0 < found.least_usd <= found.total_usd < found.input_usd
     assert found.share_of_input == pytest.approx(found.total_usd / found.input_usd)
-    assert all(one.least_usd <= one.cost_usd + 1e-9 for one in found.findings)
+    assert all(session.least_usd <= session.cost_usd + 1e-9 for session in found.findings)
 
 
 def test_index_caches_waste_until_a_session_grows(root: Path, tmp_path: Path) -> None:
@@ -195,7 +201,7 @@ def test_cached_waste_depends_on_prices(root: Path, tmp_path: Path) -> None:
     assert archive.waste() == listed
 
 
-def asked(folder: Path, model: str, *pauses: timedelta) -> Waste:
+def waste_of(folder: Path, model: str, *pauses: timedelta) -> Waste:
     place = folder / "projects" / "-home-dev-shop"
     place.mkdir(parents=True)
     talk = CachedSession(model)
@@ -206,37 +212,37 @@ def asked(folder: Path, model: str, *pauses: timedelta) -> Waste:
 
 
 def test_small_questions_to_an_expensive_model_cost_the_difference(tmp_path: Path) -> None:
-    found = asked(tmp_path, DEAR, MINUTES, MINUTES / 2)
-    (one,) = found.findings
-    assert (one.kind, one.count, one.least_usd) == ("oversized", 2, 0.0)
+    found = waste_of(tmp_path, DEAR, MINUTES, MINUTES / 2)
+    (item,) = found.findings
+    assert (item.kind, item.count, item.least_usd) == ("oversized", 2, 0.0)
     archive = Archive([tmp_path])
     billed = archive.responses().responses
     costs = [
         [archive.prices.cost(model, two.tokens, two.time) or 0.0 for two in billed]
         for model in (DEAR, "claude-haiku-5-5")
     ]
-    assert one.cost_usd == pytest.approx(sum(costs[0]) - sum(costs[1]))
+    assert item.cost_usd == pytest.approx(sum(costs[0]) - sum(costs[1]))
 
 
 @pytest.mark.parametrize(("price", "kinds"), [(1.4, []), (1.5, ["oversized"])])
 def test_a_model_is_expensive_from_three_times_the_small_one(
     tmp_path: Path, price: float, kinds: list[str]
 ) -> None:
-    asked(tmp_path, DEAR, MINUTES)
+    waste_of(tmp_path, DEAR, MINUTES)
     own = PriceFile({DEAR: PriceList(input=Rate(1.0), output=Rate(price))})
     found = Archive([tmp_path]).waste(prices=Prices(own))
-    assert [one.kind for one in found.findings] == kinds
+    assert [finding.kind for finding in found.findings] == kinds
 
 
 def test_rewrites_are_not_counted_as_oversized(tmp_path: Path) -> None:
-    found = asked(tmp_path, DEAR, MINUTES, MINUTES * 2)
+    found = waste_of(tmp_path, DEAR, MINUTES, MINUTES * 2)
     archive = Archive([tmp_path])
     spent = sum(
-        archive.prices.cost(one.model, one.tokens, one.time) or 0.0
-        for one in archive.responses().responses
+        archive.prices.cost(finding.model, finding.tokens, finding.time) or 0.0
+        for finding in archive.responses().responses
     )
-    told = {one.kind: one for one in found.findings}
-    assert told.keys() == {"pause", "oversized"}
+    result = {finding.kind: finding for finding in found.findings}
+    assert result.keys() == {"pause", "oversized"}
     assert found.total_usd < spent
-    warm = asked(tmp_path / "warm", DEAR, MINUTES, MINUTES / 2)
-    assert told["oversized"].cost_usd == pytest.approx(warm.total_usd, rel=0.01)
+    warm = waste_of(tmp_path / "warm", DEAR, MINUTES, MINUTES / 2)
+    assert result["oversized"].cost_usd == pytest.approx(warm.total_usd, rel=0.01)

@@ -27,19 +27,19 @@ def check(root: Path) -> int:
     prices = Prices()
     spent: dict[str, float] = {}
     for session in archive.sessions:
-        told = explain_requests(owned, session, {}, prices).totals
-        spent[session.id] = spent.get(session.id, 0.0) + told.cost_usd
+        result = explain_requests(owned, session, {}, prices).totals
+        spent[session.id] = spent.get(session.id, 0.0) + result.cost_usd
     rows = {row.key or "": row.total for row in archive.usage("session", prices).rows}
     for name, requests in found.items():
         total = rows.pop(name, SpendingSum())
         assert spent[name] == pytest.approx(total.cost, abs=1e-6), name
-        parts = sum((one.parts for one in requests), TokenParts())
+        parts = sum((request.parts for request in requests), TokenParts())
         assert len(requests) == total.responses, name
         assert parts.read == total.tokens.cache_read
         assert parts.new + parts.again == total.tokens.cache_write
         assert (parts.uncached, parts.output) == (total.tokens.input, total.tokens.output)
-        assert all(min(one.parts.new, one.parts.again) >= 0 for one in requests)
-        assert all((one.cause is None) == (one.again == 0) for one in requests)
+        assert all(min(request.parts.new, request.parts.again) >= 0 for request in requests)
+        assert all((request.cause is None) == (request.again == 0) for request in requests)
     assert not rows
     return sum(map(len, found.values()))
 
@@ -71,15 +71,15 @@ def test_special_prices_and_fees_add_up(tmp_path: Path) -> None:
         {"server_tool_use": {"web_search_requests": 3}},
         {"service_tier": "nobody-knows"},
     ]
-    for one in special:
+    for item in special:
         talk.ask(MINUTES * 2, words=9000)
-        talk.lines[-1]["message"]["usage"] |= {**one, "input_tokens": 7}
+        talk.lines[-1]["message"]["usage"] |= {**item, "input_tokens": 7}
     talk.write(tmp_path / "11111111-1111-4111-8111-111111111111.jsonl")
     assert check(tmp_path) == len(special)
     (session,) = Archive([tmp_path]).sessions
-    told = explain_session(Archive([tmp_path]), session, Prices(), NOW)
-    assert told.totals.unpriced >= 1
-    fee = told.requests[3]
+    result = explain_session(Archive([tmp_path]), session, Prices(), NOW)
+    assert result.totals.unpriced >= 1
+    fee = result.requests[3]
     assert fee.cost_usd is not None
     assert fee.input_cost_usd is not None
     assert fee.cost_usd - fee.input_cost_usd > 0.03  # three searches, and the answer
@@ -89,13 +89,13 @@ def test_costs_add_up_to_usage(gallery: Path) -> None:
     archive, prices = Archive([gallery]), Prices()
     rows = {row.key: row.total for row in archive.usage("session", prices).rows}
     for session in archive.sessions:
-        told = explain_session(archive, session, prices, NOW)
+        result = explain_session(archive, session, prices, NOW)
         total = rows.get(session.id, SpendingSum())
-        assert told.totals.cost_usd == pytest.approx(total.cost)
-        assert told.totals.unpriced == sum(total.unpriced.values())
-        spent = sum(one.again_cost_usd or 0 for one in told.requests)
-        assert told.totals.again_cost_usd == pytest.approx(spent)
-        assert spent <= told.totals.input_cost_usd + 1e-9
+        assert result.totals.cost_usd == pytest.approx(total.cost)
+        assert result.totals.unpriced == sum(total.unpriced.values())
+        spent = sum(request.again_cost_usd or 0 for request in result.requests)
+        assert result.totals.again_cost_usd == pytest.approx(spent)
+        assert spent <= result.totals.input_cost_usd + 1e-9
 
 
 def differing(root: Path) -> list[str]:

@@ -84,10 +84,10 @@ def test_kinds_add_up_in_real_logs(shared: Path) -> None:
         if session.file is None or session.file.size > 3_000_000:
             continue
         chain = archive.resumption(session).context.chain
-        for one in build_xray(iter_sent_lines(session.file.path), chain):
-            parts = one.parts
+        for item in build_xray(iter_sent_lines(session.file.path), chain):
+            parts = item.parts
             read = parts.read + parts.new + parts.again + parts.uncached
-            assert sum(one.fills.values()) == read
-            assert min(one.fills.values(), default=0) >= 0
+            assert sum(item.fills.values()) == read
+            assert min(item.fills.values(), default=0) >= 0
             seen += 1
     assert seen > 1500

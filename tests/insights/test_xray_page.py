@@ -23,24 +23,24 @@ def test_few_requests_have_no_chart() -> None:
 
 
 def test_each_request_is_a_linked_column() -> None:
-    drawn = render_xray(HEAD, [column(1), column(2, again=5000), column(3, is_compacted=True)])
-    assert re.findall(r'href="([^"]*)"', drawn) == ["/s/s1#u1", "/s/s1#u2", "/s/s1#u3"]
-    assert drawn.count('class="bad"') == 1
-    assert "over 3 requests, up to 1.3k tokens, 1 compaction" in drawn
-    assert "Red marks: 1 request with 1.0k or more tokens paid again" in drawn
-    assert "paid again after a cache miss, 5.0k in total (pause)." in drawn
-    assert "5.0k paid again: pause" in drawn
-    assert "after a compaction" in drawn
+    html = render_xray(HEAD, [column(1), column(2, again=5000), column(3, is_compacted=True)])
+    assert re.findall(r'href="([^"]*)"', html) == ["/s/s1#u1", "/s/s1#u2", "/s/s1#u3"]
+    assert html.count('class="bad"') == 1
+    assert "over 3 requests, up to 1.3k tokens, 1 compaction" in html
+    assert "Red marks: 1 request with 1.0k or more tokens paid again" in html
+    assert "paid again after a cache miss, 5.0k in total (pause)." in html
+    assert "5.0k paid again: pause" in html
+    assert "after a compaction" in html
 
 
 def test_small_rewrites_are_not_marked() -> None:
-    drawn = render_xray(HEAD, [column(1), column(2, again=999), column(3)])
-    assert 'class="bad"' not in drawn
-    assert "Red marks" not in drawn
+    html = render_xray(HEAD, [column(1), column(2, again=999), column(3)])
+    assert 'class="bad"' not in html
+    assert "Red marks" not in html
 
 
 def test_most_expensive_requests_are_shown() -> None:
     many = [column(number, again=5000 if number == 7 else 0) for number in range(3 * MOST_COLUMNS)]
-    drawn = render_xray(HEAD, many)
-    assert drawn.count("<a ") == MOST_COLUMNS
-    assert "#u7" in drawn
+    html = render_xray(HEAD, many)
+    assert html.count("<a ") == MOST_COLUMNS
+    assert "#u7" in html

@@ -42,7 +42,7 @@ def branches(session: Session) -> list[list[str]]:
     ]
 
 
-def shown(session: Session) -> str:
+def all_branches_json(session: Session) -> str:
     """Return what `plait show --json` prints of all branches of a session."""
     found = session.conversations
     return json.dumps(
@@ -54,7 +54,7 @@ def shown(session: Session) -> str:
     )
 
 
-def kept(archive: Archive) -> list[str]:
+def preserved_texts(archive: Archive) -> list[str]:
     """Return the texts of what the last compaction keeps in the context."""
     found = [node.preserved for node in archive.graph().nodes.values() if node.preserved]
     (session,) = archive.sessions

@@ -53,7 +53,7 @@ def construct_pi() -> dict[str, list[Any]]:
     failed = calling | {"content": [{"type": "text", "text": "half"}], "stopReason": "aborted"}
     system = {"role": "system", "content": "rules", "sections": {"a": "one"}}
     note = entry(5, 4, "custom_message", customType="x", content="from an extension", display=True)
-    gone = entry(5, 4, "context_edit", targetId="00000002", replacement=None)
+    removed = entry(5, 4, "context_edit", targetId="00000002", replacement=None)
     other = entry(5, 4, "context_edit", targetId="00000003", replacement={"content": "instead"})
     second = entry(8, 7, "compaction", firstKeptEntryId="00000006", summary="2", tokensBefore=9)
     made: dict[str, list[Any]] = {
@@ -71,9 +71,9 @@ def construct_pi() -> dict[str, list[Any]]:
         ],
         "twice": [*talk, compaction, ask(6, 5, "three"), answer(7, 6, "3"), second],
         "compaction-with-system": [*talk, {**compaction, "systemMessage": system}],
-        "removed": [*talk, gone, ask(6, 5, "three")],
+        "removed": [*talk, removed, ask(6, 5, "three")],
         "replaced": [*talk, other, ask(6, 5, "three")],
-        "edit-on-another-branch": [*talk, gone, ask(6, 4, "three")],
+        "edit-on-another-branch": [*talk, removed, ask(6, 4, "three")],
         "shell": [*talk, *(entry(5, 4, "message", message=shell),), ask(6, 5, "three")],
         "hidden-shell": [*talk, entry(5, 4, "message", message=hidden), ask(6, 5, "three")],
         "no-result": [*talk, entry(5, 4, "message", message=calling), ask(6, 5, "three")],
@@ -216,20 +216,20 @@ def export_opencode(session: str, folder: str, messages: Messages) -> Fields:
     info: Fields = {"id": session, "slug": session, "projectID": "global", "directory": folder}
     info |= {"title": session, "version": "1.18.33", "time": {"created": start, "updated": start}}
     made = []
-    asked = ""
+    requested = ""
     for number, (role, parts) in enumerate(messages):
         id_ = f"msg_{session[4:]}{number:04}"
         common = {"id": id_, "sessionID": session, "agent": "build"}
         more: Fields
         if role == "user":
-            asked = id_
+            requested = id_
             more = {"role": role, "model": {"providerID": "p", "modelID": "m"}}
             more["time"] = {"created": start + number}
         else:
             tokens = {"input": 1, "output": 1, "reasoning": 0, "cache": {"read": 0, "write": 0}}
             more = {"role": "assistant", "modelID": "m", "providerID": "p", "mode": "build"}
             more |= {"path": {"cwd": folder, "root": "/"}, "cost": 0, "tokens": tokens}
-            more |= {"parentID": asked or id_, "finish": "stop", "summary": role == "summary"}
+            more |= {"parentID": requested or id_, "finish": "stop", "summary": role == "summary"}
             more["time"] = {"created": start + number, "completed": start + number}
         placed = [
             part | {"id": f"prt_{id_[4:]}{place:03}", "sessionID": session, "messageID": id_}

@@ -12,7 +12,7 @@ import pytest
 from plait import Archive
 from plait.cli.app import run
 from plait.conversation.usage import Tokens
-from tests.sources.builders import branches, open_archive, prompts, shown, write_lines
+from tests.sources.builders import all_branches_json, branches, open_archive, prompts, write_lines
 
 
 def event(number: int, parent: int | None, name: str, **data: Any) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def test_client_notices_are_shown(tmp_path: Path) -> None:
     ]
     write_lines(tmp_path / "s/c/events.jsonl", lines)
     (session,) = open_archive(tmp_path / "s", tmp_path / "cache").sessions
-    text = shown(session)
+    text = all_branches_json(session)
     assert "it was begun in the cloud" in text and "no connection" in text
     assert "3 messages removed from the context" in text
 

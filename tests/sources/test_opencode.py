@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from plait.sources.cache import account_for
-from tests.sources.builders import branches, kept, open_archive, prompts, shown
+from tests.sources.builders import (
+    all_branches_json,
+    branches,
+    open_archive,
+    preserved_texts,
+    prompts,
+)
 
 TABLES = """
 CREATE TABLE session (id, parent_id, directory, title, time_updated, revert);
@@ -187,15 +193,15 @@ def test_compaction_keeps_its_tail(tmp_path: Path) -> None:
         store.turn("ses_1", 1_790_000_000_000, "one", "1")
         tail = store.turn("ses_1", 1_790_000_001_000, "two", "2")
         packing = {"type": "compaction", "auto": True, "tail_start_id": tail}
-        asked = store.message("ses_1", 1_790_000_002_000, "user", packing)
+        requested = store.message("ses_1", 1_790_000_002_000, "user", packing)
         text = {"type": "text", "text": "so far"}
-        more = {"summary": True, "finish": "stop", "parentID": asked}
+        more = {"summary": True, "finish": "stop", "parentID": requested}
         store.message("ses_1", 1_790_000_003_000, "assistant", text, **more)
         store.turn("ses_1", 1_790_000_004_000, "three", "3")
         base.commit()
     archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
     assert prompts(archive.sessions[0]) == ["one", "two", "three"]
-    assert kept(archive)[:2] == ["two", "2"]
+    assert preserved_texts(archive)[:2] == ["two", "2"]
 
 
 def test_all_kinds_of_parts_are_shown(tmp_path: Path) -> None:
@@ -208,7 +214,7 @@ def test_all_kinds_of_parts_are_shown(tmp_path: Path) -> None:
         store.message("ses_1", 1_790_000_001_000, "assistant", retry, {"type": "text", "text": "1"})
         base.commit()
     (session,) = open_archive(tmp_path / "opencode", tmp_path / "cache").sessions
-    assert "look into it" in shown(session) and "too busy" in shown(session)
+    assert "look into it" in all_branches_json(session) and "too busy" in all_branches_json(session)
 
 
 def test_two_agents_answering_in_one_millisecond(tmp_path: Path) -> None:
@@ -260,8 +266,8 @@ def test_session_size_is_its_share_of_the_database(tmp_path: Path) -> None:
         base.commit()
     archive = open_archive(tmp_path / "opencode", tmp_path / "cache")
     small, large = sorted(file.size for file in archive.files)
-    whole = (tmp_path / "opencode/opencode.db").stat().st_size
-    assert small * 3 == large and small + large <= whole
+    full = (tmp_path / "opencode/opencode.db").stat().st_size
+    assert small * 3 == large and small + large <= full
 
 
 def test_a_session_with_rows_of_both_versions(tmp_path: Path) -> None:
@@ -289,7 +295,7 @@ def test_a_session_with_rows_of_both_versions(tmp_path: Path) -> None:
     notes = [json.loads(line) for line in session.path.read_bytes().splitlines()]
     kinds = [note["kind"] for note in notes if note["type"] == "source-note"]
     assert kinds.count("session_message") == 1 and kinds.count("session_input") == 1
-    assert "and three" in shown(session)
+    assert "and three" in all_branches_json(session)
 
 
 def test_every_row_is_accounted_for(tmp_path: Path) -> None:

@@ -3,7 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from tests.sources.builders import branches, kept, open_archive, prompts, shown, write_lines
+from tests.sources.builders import (
+    all_branches_json,
+    branches,
+    open_archive,
+    preserved_texts,
+    prompts,
+    write_lines,
+)
 
 TIME = "2026-10-01T10:00:{:02}.000Z"
 
@@ -113,7 +120,7 @@ def test_compaction_keeps_the_named_entries(tmp_path: Path) -> None:
         6, 5, "compaction", summary="so far", firstKeptEntryId="00000002", tokensBefore=9
     )
     write_lines(tmp_path / "logs/p.jsonl", [header("p"), *chain, packed, prompt(7, 6, "three")])
-    assert kept(open_archive(tmp_path / "logs", tmp_path / "cache")) == ["1", "two", "2"]
+    assert preserved_texts(open_archive(tmp_path / "logs", tmp_path / "cache")) == ["1", "two", "2"]
 
 
 def test_version_1_compaction_names_a_line(tmp_path: Path) -> None:
@@ -121,7 +128,7 @@ def test_version_1_compaction_names_a_line(tmp_path: Path) -> None:
     packed = {"type": "compaction", "timestamp": TIME.format(9), "summary": "so far"}
     lines = [header("p"), *plain, packed | {"firstKeptEntryIndex": 3}]
     write_lines(tmp_path / "logs/p.jsonl", lines)
-    assert kept(open_archive(tmp_path / "logs", tmp_path / "cache")) == ["two", "2"]
+    assert preserved_texts(open_archive(tmp_path / "logs", tmp_path / "cache")) == ["two", "2"]
 
 
 def test_compaction_that_keeps_nothing_names_itself(tmp_path: Path) -> None:
@@ -129,7 +136,7 @@ def test_compaction_that_keeps_nothing_names_itself(tmp_path: Path) -> None:
         5, 4, "compaction", summary="so far", firstKeptEntryId="00000005", tokensBefore=9
     )
     write_lines(tmp_path / "logs/p.jsonl", [header("p"), *TALK, packed, prompt(6, 5, "three")])
-    assert kept(open_archive(tmp_path / "logs", tmp_path / "cache")) == []
+    assert preserved_texts(open_archive(tmp_path / "logs", tmp_path / "cache")) == []
 
 
 def test_context_edit_keeps_the_original(tmp_path: Path) -> None:
@@ -138,7 +145,7 @@ def test_context_edit_keeps_the_original(tmp_path: Path) -> None:
     lines += [entry(6, 5, "context_edit", targetId="00000001", replacement=None)]
     write_lines(tmp_path / "logs/p.jsonl", [*lines, prompt(7, 6, "three")])
     (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
-    text = shown(session)
+    text = all_branches_json(session)
     assert prompts(session) == ["one", "two", "three"]
     assert "shorter" in text and "removed from the context" in text
 
@@ -167,4 +174,4 @@ def test_system_messages_have_content_and_sections(tmp_path: Path) -> None:
     lines = [header("p"), entry(1, None, "message", message=message), prompt(2, 1, "one")]
     write_lines(tmp_path / "logs/p.jsonl", lines)
     (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
-    assert "be kind\\n\\nrules" in shown(session)
+    assert "be kind\\n\\nrules" in all_branches_json(session)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.sources.builders import branches, open_archive, prompts, shown, write_lines
+from tests.sources.builders import all_branches_json, branches, open_archive, prompts, write_lines
 
 
 def record(number: int, parent: int | None, kind: str, text: str, **fields: Any) -> dict[str, Any]:
@@ -116,5 +116,5 @@ def test_commands_are_shown_with_their_output(tmp_path: Path) -> None:
     ]
     write_lines(tmp_path / "logs/w.jsonl", lines)
     (session,) = open_archive(tmp_path / "logs", tmp_path / "cache").sessions
-    text = shown(session)
+    text = all_branches_json(session)
     assert "/stats" in text and "7 calls" in text

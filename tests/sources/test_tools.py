@@ -86,8 +86,8 @@ def test_a_logged_diff_places_the_change() -> None:
     assert (patch.hunks[0].old_start, patch.is_placed, patch.is_computed) == (7, True, False)
     over = make_call("write", {"filePath": "a", "content": "y\n"}, {"exists": True})
     assert list_patches(over) == ()  # what was there before is unknown
-    whole = make_call("write_file", {"file_path": "a", "content": "y\n"}, {"originalContent": "x"})
-    assert [patch.removed for patch in list_patches(whole)] == [1]
+    full = make_call("write_file", {"file_path": "a", "content": "y\n"}, {"originalContent": "x"})
+    assert [patch.removed for patch in list_patches(full)] == [1]
 
 
 @pytest.mark.parametrize(

@@ -101,10 +101,10 @@ def test_very_long_line_shows_the_size_of_the_rest() -> None:
     ],
 )
 def test_hidden_size_is_shown_once(text: str, is_told: bool, rest: str) -> None:
-    told = ShownText(
+    result = ShownText(
         [CallLine(tool="Bash", subject="run npm test"), OutputBlock(lines=("one", "two"))]
     )
-    assert (told.has(text), told.keep_unseen(text)) == (is_told, rest)
+    assert (result.has(text), result.keep_unseen(text)) == (is_told, rest)
 
 
 def test_empty_output_is_empty() -> None:

@@ -52,7 +52,7 @@ def test_columns_share_a_baseline() -> None:
 def test_column_is_empty_only_for_zero(values: list[int], height: int, ascii_only: bool) -> None:
     lines = draw_columns(values, height, ascii_only=ascii_only)
     assert [len(line) for line in lines] == [len(values)] * height
-    assert [one != " " for one in lines[-1]] == [value > 0 for value in values]
+    assert [item != " " for item in lines[-1]] == [value > 0 for value in values]
 
 
 @given(st.dictionaries(st.integers(0, 3000), st.integers(1, 9), min_size=1), st.integers(1, 200))
@@ -67,9 +67,9 @@ def test_days_are_grouped_until_they_fit(counts: dict[int, int], width: int) -> 
 
 def test_no_days_give_no_chart() -> None:
     assert group_counts({}, 10) is None
-    one = group_counts({DAY: 3}, 10)
-    assert one is not None
-    assert (one.span, one.counts) == ("day", (3,))
+    first = group_counts({DAY: 3}, 10)
+    assert first is not None
+    assert (first.span, first.counts) == ("day", (3,))
 
 
 def test_labels_do_not_touch() -> None:

@@ -48,7 +48,7 @@ def filled(folder: Path, drawing: Drawing) -> Weighed:
 def story(tmp_path: Path) -> tuple[Weighed, dict[str, Fill]]:
     """Return the story, and its fills by kind."""
     found = filled(tmp_path, draw(STORY))
-    return found, {one.kind: one for one in found.fills}
+    return found, {fill.kind: fill for fill in found.fills}
 
 
 def test_kinds_add_up_to_all_messages(gallery: Path) -> None:
@@ -57,9 +57,9 @@ def test_kinds_add_up_to_all_messages(gallery: Path) -> None:
             if session.file is None:
                 continue
             found = weigh_context(Archive([folder]).open(session), "x", Prices())
-            own = sum(one.tokens for one in found.fills if one.kind != "rereads")
+            own = sum(fill.tokens for fill in found.fills if fill.kind != "rereads")
             assert own == found.estimated, folder.name
-            sums = [one.tokens for one in found.fills if one.kind != "rereads"]
+            sums = [fill.tokens for fill in found.fills if fill.kind != "rereads"]
             assert sums == sorted(sums, reverse=True)
 
 
@@ -71,7 +71,7 @@ def test_results_have_turn_line_and_call(
     drawing = draw(STORY)
     assert largest.words == "Bash pytest -q"
     assert (largest.turn, largest.uuid) == (1, drawing.uuid_of("R2"))
-    record = next(one for one in drawing.records if one.get("uuid") == largest.uuid)
+    record = next(entry for entry in drawing.records if entry.get("uuid") == largest.uuid)
     assert largest.calls == (record["message"]["content"][0]["tool_use_id"],)
     assert {item.words for item in kinds["results"].largest} == {
         "Bash pytest -q",
@@ -108,13 +108,13 @@ def test_images_and_thinking_count_separately(
     assert kinds["thinking"].largest[0].line
 
 
-def sent(*messages: tuple[str, list[dict[str, Any]]]) -> dict[str, Fill]:
+def make_context(*messages: tuple[str, list[dict[str, Any]]]) -> dict[str, Fill]:
     """Return what fills a request."""
     found = Context(True, None, None, (), [], list(messages), ())
     fills = measure_fills(found)
-    own = sum(one.tokens for one in fills if one.kind != "rereads")
+    own = sum(fill.tokens for fill in fills if fill.kind != "rereads")
     assert own == estimate_request_tokens(found.request)
-    return {one.kind: one for one in fills}
+    return {fill.kind: fill for fill in fills}
 
 
 def text(words: str) -> dict[str, Any]:
@@ -123,11 +123,11 @@ def text(words: str) -> dict[str, Any]:
 
 
 def test_repeated_reminder_is_one_row() -> None:
-    told = "<system-reminder>\nThe list is empty.\n</system-reminder>"
-    kinds = sent(
-        ("user", [text("Hello."), text(told)]),
+    report = "<system-reminder>\nThe list is empty.\n</system-reminder>"
+    kinds = make_context(
+        ("user", [text("Hello."), text(report)]),
         ("assistant", [text("Hi.")]),
-        ("user", [text(told)]),
+        ("user", [text(report)]),
         ("system", [text("Mind the gap.")]),
     )
     assert kinds["prompts"].count == 1
@@ -142,7 +142,7 @@ def test_image_in_a_result_is_not_text() -> None:
         "tool_use_id": "t1",
         "content": [{"type": "image", "source": {}}],
     }
-    kinds = sent(
+    kinds = make_context(
         ("assistant", [{"type": "tool_use", "id": "t1", "name": "Read", "input": {}}]),
         ("user", [result]),
     )
@@ -167,12 +167,12 @@ def test_image_in_a_result_is_not_text() -> None:
     ],
 )
 def test_every_block_has_a_kind(role: str, block: dict[str, Any], kind: str) -> None:
-    assert list(sent((role, [block]))) == [kind]
+    assert list(make_context((role, [block]))) == [kind]
 
 
 def test_only_the_largest_are_listed() -> None:
     many = [text("word " * number) for number in range(1, 41)]
-    (answers,) = sent(("assistant", many)).values()
+    (answers,) = make_context(("assistant", many)).values()
     assert (answers.count, len(answers.largest)) == (40, 25)
     assert answers.largest[0].tokens > answers.largest[-1].tokens
 

@@ -20,7 +20,7 @@ from plait.view.context import NextCost
 
 def report(**given: object) -> EditReport:
     """Return a report of a clone of 1,234 lines, with some things changed."""
-    told: dict[str, object] = {
+    result: dict[str, object] = {
         "operation": "clone",
         "source": "a",
         "session": "b",
@@ -33,7 +33,7 @@ def report(**given: object) -> EditReport:
         "rewritten": 1233,
         "added": 1,
     }
-    return EditReport(**{**told, **given})  # type: ignore[arg-type]
+    return EditReport(**{**result, **given})  # type: ignore[arg-type]
 
 
 def test_figures_have_units_and_unknown_is_not_zero() -> None:
@@ -85,13 +85,13 @@ def test_dollars_are_shown_on_request() -> None:
 def test_cut_shows_its_savings(
     operation: str, tokens: int | None, turns: float | None, words: str | None
 ) -> None:
-    one = report(
+    first = report(
         operation=operation,
         before=Measures(9, 5, 12_345, 100_000),
         after=Measures(7, 5, 2_345, tokens),
         break_even_turns=turns,
     )
-    assert format_saving(one) == words
+    assert format_saving(first) == words
 
 
 def test_largest_cuts_come_first() -> None:

@@ -31,7 +31,7 @@ from plait.web.pages.session_list import (
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 
-def one(name: str, parent: str | None = None, **facts: object) -> ListedSession:
+def make_session(name: str, parent: str | None = None, **facts: object) -> ListedSession:
     """Return a session of a list."""
     plain = {"title": name, "prompt": None, "project": "p", "place": "/home/dev/p"}
     plain |= {"folder": "p", "root": plain["place"]}
@@ -50,7 +50,7 @@ def one(name: str, parent: str | None = None, **facts: object) -> ListedSession:
     ],
 )
 def test_no_session_is_lost_in_any_nesting(drawn: str, wanted: str) -> None:
-    rows = [one(*piece.split("<")) for piece in drawn.split()]
+    rows = [make_session(*piece.split("<")) for piece in drawn.split()]
     assert " ".join(f"{row.name}{depth}" for row, depth in nest_sessions(rows)) == wanted
 
 
@@ -66,7 +66,7 @@ def test_parameters_round_trip() -> None:
 
 
 def test_unpriced_sessions_sort_as_cheapest() -> None:
-    rows = [one("a"), one("b", cost=0.0), one("c", cost=2.0)]
+    rows = [make_session("a"), make_session("b", cost=0.0), make_session("c", cost=2.0)]
     assert [row.name for row in filter_sessions(rows, SessionFilter(sort="cost"))] == [
         "c",
         "b",
@@ -75,7 +75,7 @@ def test_unpriced_sessions_sort_as_cheapest() -> None:
 
 
 def test_title_is_plain_text_cut_between_words() -> None:
-    hostile = render_title_link(one("x", title="<b>'\"&\u202e" + " word" * 60), 40)
+    hostile = render_title_link(make_session("x", title="<b>'\"&\u202e" + " word" * 60), 40)
     assert "<b>" not in hostile
     assert "\u202e" not in hostile
     assert hostile.endswith("word&nbsp;…</a>")
@@ -98,17 +98,17 @@ def test_chart_has_a_table() -> None:
         to=lambda place, key: Slice(model=key, name="" if place is None else str(place)),
         unit="cost",
     )
-    drawn = render_columns_chart(chart)
-    assert drawn.count("<rect") == 3
-    assert "<title>Monday: 3 km\nlong: 1 km\nshort: 2 km</title>" in drawn
+    html = render_columns_chart(chart)
+    assert html.count("<rect") == 3
+    assert "<title>Monday: 3 km\nlong: 1 km\nshort: 2 km</title>" in html
     cells = ("model=l&amp;name=0", 1.0), ("model=s&amp;name=0", 2.0), ("name=0", 3.0)
-    told = "".join(
+    result = "".join(
         f'<td><a class="fig" href="/counted?{to}" data-figure="cost={km!r}">{km:g} km</a></td>'
         for to, km in cells
     )
-    assert f'<th scope="row">Monday</th>{told}' in drawn
-    assert 'href="/counted?model=l" data-figure="cost=4.0">4 km</a>' in drawn
-    assert '<th scope="row">Tuesday</th>' not in drawn
+    assert f'<th scope="row">Monday</th>{result}' in html
+    assert 'href="/counted?model=l" data-figure="cost=4.0">4 km</a>' in html
+    assert '<th scope="row">Tuesday</th>' not in html
 
 
 def test_many_series_are_combined() -> None:

@@ -68,12 +68,12 @@ def test_agents_can_be_counted_instead() -> None:
 
 # checklist: D7, D13, D14
 def test_forks_are_known_from_both_sides() -> None:
-    drawn = sketch(SESSIONS)
-    trunk, agent, deeper, branch, knot, other = iter_outline(drawn.graph)
-    letters = [drawn.names[uuid] for uuid in trunk.junctions]
+    rendered = sketch(SESSIONS)
+    trunk, agent, deeper, branch, knot, other = iter_outline(rendered.graph)
+    letters = [rendered.names[uuid] for uuid in trunk.junctions]
     assert letters == ["T1", "A1"]
-    assert drawn.names[branch.attachment or ""] == "A1"
-    assert drawn.names[other.attachment or ""] == "A1"
+    assert rendered.names[branch.attachment or ""] == "A1"
+    assert rendered.names[other.attachment or ""] == "A1"
     assert (agent.parent, deeper.parent, other.parent) == (trunk.id, agent.id, trunk.id)
     assert (branch.is_active, trunk.is_active, knot.parent) == (False, True, trunk.id)
     assert (trunk.records, trunk.prompts, branch.prompts) == (10, 3, 1)
@@ -81,8 +81,11 @@ def test_forks_are_known_from_both_sides() -> None:
 
 # checklist: S32, S33
 def test_a_file_of_summaries_is_listed_with_what_it_describes() -> None:
-    drawn = sketch('file one\nU1\nA1<\nfile two\nsummary "What it was about" leaf one:A1')
-    _, summary = iter_outline(drawn.graph)
+    rendered = sketch('file one\nU1\nA1<\nfile two\nsummary "What it was about" leaf one:A1')
+    _, summary = iter_outline(rendered.graph)
     assert (summary.kind, summary.title) == ("summary", "What it was about")
-    assert drawn.names[summary.attachment or ""] == "A1"
-    assert drawn.graph.lines[summary.parent or ""].session == drawn.graph.nodes[summary.id].session
+    assert rendered.names[summary.attachment or ""] == "A1"
+    assert (
+        rendered.graph.lines[summary.parent or ""].session
+        == rendered.graph.nodes[summary.id].session
+    )

@@ -45,10 +45,10 @@ def reading(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> T
 def picture(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> list[str]:
     """Return what is read of the active conversation, a line a passage."""
     shown = reading(found, depth, thinking=thinking).iter_blocks(found.main)
-    return ["  " * passage.level + said(passage) for passage in shown]
+    return ["  " * passage.level + describe(passage) for passage in shown]
 
 
-def said(passage: AnyBlock) -> str:
+def describe(passage: AnyBlock) -> str:
     """Return a passage in a few words."""
     match passage:
         case TurnHeaderBlock():
@@ -240,7 +240,7 @@ def test_carriage_return_in_text_is_a_new_line() -> None:
     main = found.main
     turns = msgspec.json.encode(main.turns).replace(b"RETURN", rb"one\rtwo")
     decoded = replace(main, turns=msgspec.json.decode(turns, type=tuple[Turn, ...]))
-    shown = [said(one) for one in reading(found, thinking=True).iter_blocks(decoded)]
+    shown = [describe(block) for block in reading(found, thinking=True).iter_blocks(decoded)]
     assert shown[1:] == ["prompt: one\ntwo", "thinking: one\ntwo", "answer: one\ntwo"]
 
 
@@ -271,7 +271,7 @@ def test_agents_may_be_nested_deeply(depth: Depth) -> None:
         name = f"s#agent-{number}" if number else "s"
         return Conversation(name, "agent", "s", "", None, (turn,), (), ())
 
-    by_line = {one.id: one for one in map(agent, range(deep + 1))}
+    by_line = {entry.id: entry for entry in map(agent, range(deep + 1))}
     found = Conversations("s", "s", by_line)
     shown = TerminalRenderer(found, SessionCosts(found), depth).iter_blocks(found.active)
     assert max(passage.level for passage in shown) == deep
@@ -282,6 +282,6 @@ def test_repeated_items_are_shown_once() -> None:
     main = found.main
     (turn,) = main.turns
     doubled = replace(main, turns=(replace(turn, items=(*turn.items, *turn.items)),))
-    shown = [said(one) for one in reading(found).iter_blocks(doubled)]
+    shown = [describe(block) for block in reading(found).iter_blocks(doubled)]
     assert shown.count("task: Look around") == 1
     assert "its conversation is shown above" in shown

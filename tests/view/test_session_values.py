@@ -33,17 +33,17 @@ def test_every_record_is_in_a_message_or_left_out_with_a_reason(
         if session.file is None:
             continue
         found = build_resumption(session)
-        one = measure_context("x", found.context, found.tokens)
-        assert len(one.messages) == len(found.context.request)
-        assert sum(each.count for each in one.left_out) == len(found.context.left_out)
-        own = sum(count for name, count in one.parts.items() if name != "system")
-        assert own == sum(each.tokens for each in one.messages) == one.estimated
+        first = measure_context("x", found.context, found.tokens)
+        assert len(first.messages) == len(found.context.request)
+        assert sum(each.count for each in first.left_out) == len(found.context.left_out)
+        own = sum(count for name, count in first.parts.items() if name != "system")
+        assert own == sum(each.tokens for each in first.messages) == first.estimated
 
 
 def test_compaction_leaves_out_earlier_records(sessions: dict[str, Session]) -> None:
     found = build_resumption(sessions["compaction"])
-    one = measure_context("x", found.context, found.tokens)
-    assert "before compaction" in {each.reason for each in one.left_out}
+    first = measure_context("x", found.context, found.tokens)
+    assert "before compaction" in {each.reason for each in first.left_out}
 
 
 @pytest.mark.parametrize(
@@ -63,42 +63,42 @@ def test_tokens_are_estimated(block: dict[str, object], least: int, most: int) -
 
 
 def test_files_by_file_and_by_turn(sessions: dict[str, Session]) -> None:
-    told = Archive([sessions["rich-tools"].path]).conversations(sessions["rich-tools"])
-    found = list_changed_files(told)
+    result = Archive([sessions["rich-tools"].path]).conversations(sessions["rich-tools"])
+    found = list_changed_files(result)
     assert found.files
-    by_file = [one.number for story in found.files for one in story.touches]
+    by_file = [touche.number for story in found.files for touche in story.touches]
     assert sorted(by_file) == list(range(1, len(by_file) + 1))
-    by_turn = [one.number for story in found.turns for one in story.touches]
+    by_turn = [touche.number for story in found.turns for touche in story.touches]
     assert set(by_turn) <= set(by_file)
     changed = [story.changes > 0 for story in found.files]
     assert changed == sorted(changed, reverse=True)
     for story in found.files:
-        assert {one.touch.path for one in story.touches} == {story.path}
+        assert {touche.touch.path for touche in story.touches} == {story.path}
 
 
 def test_session_cost_matches_its_totals(sessions: dict[str, Session]) -> None:
     prices = Prices()
     for session in sessions.values():
-        told = Archive([session.path]).conversations(session)
-        found = compute_session_cost(told, cost_by(prices))
-        totals = sum_conversations(told.by_line.values(), prices)
+        result = Archive([session.path]).conversations(session)
+        found = compute_session_cost(result, cost_by(prices))
+        totals = sum_conversations(result.by_line.values(), prices)
         assert found.total.responses == totals.responses == len(found.responses)
         assert found.total.tokens.total == totals.tokens.total
         assert found.total.cost == pytest.approx(totals.cost_usd)
-        assert sum(one.responses for one in found.by_who) == found.total.responses
+        assert sum(item.responses for item in found.by_who) == found.total.responses
 
 
 def cost_by(prices: Prices) -> CostFunction:
     """Return what says what a response costs."""
-    return lambda one: (
-        prices.cost(one.model, parse_tokens(one.usage), parse_time(one.started))
-        if one.usage
+    return lambda item: (
+        prices.cost(item.model, parse_tokens(item.usage), parse_time(item.started))
+        if item.usage
         else None
     )
 
 
 def test_abandoned_branch_is_separate(sessions: dict[str, Session]) -> None:
-    told = Archive([sessions["rewind"].path]).conversations(sessions["rewind"])
-    found = compute_session_cost(told, lambda _: None)
-    assert {one.name for one in found.by_who} == {"main", "abandoned"}
+    result = Archive([sessions["rewind"].path]).conversations(sessions["rewind"])
+    found = compute_session_cost(result, lambda _: None)
+    assert {item.name for item in found.by_who} == {"main", "abandoned"}
     assert found.total.unpriced == found.total.responses

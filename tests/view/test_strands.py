@@ -120,8 +120,8 @@ def test_agents_branch_off_and_return() -> None:
     ids=["straight", "rewind", "two rewinds", "first prompt", "nested", "two files"],
 )
 def test_shapes(drawing: str, expected: str) -> None:
-    drawn = sketch(drawing)
-    lines = [" ".join(line.split()) for line in picture(drawn).split("\n")]
+    rendered = sketch(drawing)
+    lines = [" ".join(line.split()) for line in picture(rendered).split("\n")]
     assert lines == [" ".join(line.split()) for line in expected.split("\n")]
 
 

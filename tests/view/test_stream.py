@@ -60,9 +60,9 @@ def stream(found: Talk, manner: RenderOptions, *, folds: bool = True) -> Passage
 
 def picture(found: Talk, manner: RenderOptions | None = None, *, folds: bool = True) -> str:
     """Return the passages of the active conversation, as deep as they stand."""
-    told = stream(found, manner or RenderOptions(), folds=folds)
-    passages = [one for turn in found.main.turns for one in told.iter_turn(found.main, turn)]
-    return " ".join(f"{'>' * one.level}{letters(found, one)}" for one in passages)
+    result = stream(found, manner or RenderOptions(), folds=folds)
+    passages = [item for turn in found.main.turns for item in result.iter_turn(found.main, turn)]
+    return " ".join(f"{'>' * item.level}{letters(found, item)}" for item in passages)
 
 
 def letters(found: Talk, passage: AnyPassage) -> str:
@@ -95,17 +95,17 @@ def test_writer_may_put_agents_apart_or_in_files() -> None:
     assert picture(found, RenderOptions(agents="apart")) == "1: U1 A1+ A2"
     assert picture(found, RenderOptions(agents="files")) == "1: U1 A1+ see:Look A2"
     names = dict.fromkeys(found.all.by_line, "a file")
-    told = PassageStream(found.all.by_line, RenderOptions(agents="files"), names)
-    seen = [letters(found, one) for one in told.iter_turn(found.main, found.main.turns[0])]
+    result = PassageStream(found.all.by_line, RenderOptions(agents="files"), names)
+    seen = [letters(found, item) for item in result.iter_turn(found.main, found.main.turns[0])]
     assert seen == ["1:", "U1", "A1+", "see:Look in a file", "A2"]
 
 
 def test_agent_appears_once() -> None:
     found = talk(AGENTS)
-    told = stream(found, RenderOptions())
+    result = stream(found, RenderOptions())
     (turn,) = found.main.turns
-    first = [letters(found, one) for one in told.iter_turn(found.main, turn)]
-    again = [letters(found, one) for one in told.iter_turn(found.main, turn)]
+    first = [letters(found, item) for item in result.iter_turn(found.main, turn)]
+    again = [letters(found, item) for item in result.iter_turn(found.main, turn)]
     assert "(Look" in first
     assert again == ["1:", "U1", "A1+", "see:Look", "A2"]
 
@@ -114,13 +114,17 @@ def test_agents_of_a_call_can_be_ordered_by_time() -> None:
     found = talk(AGENTS)
     (turn,) = found.main.turns
     names = tuple(line.id for line in reversed([*found.all.by_line.values()]) if line.agent)
-    items = [replace(one, agents=names) if isinstance(one, ToolCall) else one for one in turn.items]
+    items = [
+        replace(item, agents=names) if isinstance(item, ToolCall) else item for item in turn.items
+    ]
     both = replace(turn, items=tuple(items))
     for is_by_time, first in ((False, "Dig"), (True, "Look")):
-        told = PassageStream(
+        result = PassageStream(
             found.all.by_line, RenderOptions(depth="agents"), has_agents_by_time=is_by_time
         )
-        begun = [one for one in told.iter_turn(found.main, both) if isinstance(one, AgentStart)]
+        begun = [
+            item for item in result.iter_turn(found.main, both) if isinstance(item, AgentStart)
+        ]
         assert begun[0].agent.label == first
         assert begun[0].siblings == 2
 
@@ -142,9 +146,9 @@ def test_empty_turn_is_no_passage() -> None:
     found = talk(LATE)
     (turn,) = found.main.turns
     rest = replace(turn, items=turn.items[1:])
-    told = stream(found, RenderOptions(depth="prompts"))
-    assert list(told.iter_turn(found.main, rest)) == []
-    assert [letters(found, one) for one in told.iter_turn(found.main, turn)] == ["1:", "U1"]
+    result = stream(found, RenderOptions(depth="prompts"))
+    assert list(result.iter_turn(found.main, rest)) == []
+    assert [letters(found, item) for item in result.iter_turn(found.main, turn)] == ["1:", "U1"]
 
 
 def test_turn_names_its_first_visible_item() -> None:
@@ -162,11 +166,11 @@ def test_agents_without_a_call_are_at_the_end() -> None:
         (RenderOptions(depth="answers"), []),
         (RenderOptions(has_tools=False), []),
     ):
-        told = stream(found, manner)
-        (name,) = (one.id for one in found.all.by_line.values() if one.label == "Look")
-        passages = list(told.iter_unnamed_agents(found.main, [name]))
-        assert [letters(found, one) for one in passages][:3] == expected
-        assert not any(one.is_called for one in passages[:1] if isinstance(one, AgentStart))
+        result = stream(found, manner)
+        (name,) = (item.id for item in found.all.by_line.values() if item.label == "Look")
+        passages = list(result.iter_unnamed_agents(found.main, [name]))
+        assert [letters(found, item) for item in passages][:3] == expected
+        assert not any(item.is_called for item in passages[:1] if isinstance(item, AgentStart))
 
 
 @pytest.mark.parametrize(

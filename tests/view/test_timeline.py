@@ -36,7 +36,7 @@ A4< "Thirteen."
 """
 
 
-def told_of(text: str, tmp_path_factory: object) -> Conversations:
+def conversations_of(text: str, tmp_path_factory: object) -> Conversations:
     """Return the conversations of a drawing."""
     folder = tmp_path_factory.mktemp("drawn")  # type: ignore[attr-defined]
     draw(text).write(folder)
@@ -47,8 +47,8 @@ def told_of(text: str, tmp_path_factory: object) -> Conversations:
 
 
 def test_turn_is_described_by_its_longest_parts(tmp_path_factory: object) -> None:
-    told = told_of(DRAWING, tmp_path_factory)
-    found = build_timeline(told, told.main)
+    result = conversations_of(DRAWING, tmp_path_factory)
+    found = build_timeline(result, result.main)
     first, second = found.turns
     assert (first.number, first.words, first.responses, first.calls) == (
         1,
@@ -60,7 +60,7 @@ def test_turn_is_described_by_its_longest_parts(tmp_path_factory: object) -> Non
     assert (second.responses, second.calls, second.failed) == (1, 0, 0)
     assert first.end <= second.start
     assert 0 < first.model_ms + first.tools_ms <= first.length
-    bars = list_turn_bars(told.active, told.active.turns[-2].number)
+    bars = list_turn_bars(result.active, result.active.turns[-2].number)
     assert [(bar.kind, bar.name, bar.outcome) for bar in bars] == [
         ("model", bars[0].name, "ok"),
         ("tool", "Bash", "ok"),
@@ -88,13 +88,13 @@ S1<@+1s turn_duration {"durationMs": 15000}
 
 
 def test_turn_splits_into_model_tools_and_waiting(tmp_path_factory: object) -> None:
-    told = told_of(ASKED, tmp_path_factory)
-    (turn,) = build_timeline(told, told.main).turns
+    result = conversations_of(ASKED, tmp_path_factory)
+    (turn,) = build_timeline(result, result.main).turns
     assert (turn.length, turn.asking_ms) == (40_000, 30_000), "the client left out 25 of them"
     assert (turn.model_ms, turn.tools_ms) == (10_000, 21_000)
-    first, tool, asked, last = list_turn_bars(told.active, 1)
+    first, tool, requested, last = list_turn_bars(result.active, 1)
     assert (first.asked, first.start, first.spoken, first.end) == (0, 5000, 6000, 40_000)
-    assert (tool.start, tool.end, asked.start, asked.end) == (5000, 26_000, 6000, 36_000)
+    assert (tool.start, tool.end, requested.start, requested.end) == (5000, 26_000, 6000, 36_000)
     assert (last.asked, last.start, last.spoken, last.end) == (36_000, 40_000, 40_000, 40_000)
 
 
@@ -110,15 +110,15 @@ A3<@2026-11-02T09:05:10Z "done"
 
 
 def test_work_after_the_turn_counts_only_within_it(tmp_path_factory: object) -> None:
-    told = told_of(LATE, tmp_path_factory)
-    first, _ = build_timeline(told, told.main).turns
+    result = conversations_of(LATE, tmp_path_factory)
+    first, _ = build_timeline(result, result.main).turns
     assert (first.length, first.tools_ms, first.model_ms) == (5000, 0, 5000)
 
 
 def test_clock_going_back_gives_no_negative_time(tmp_path_factory: object) -> None:
-    drawn = 'U1@2026-11-02T09:00:10Z "go"\nA1<@2026-11-02T09:00:04Z "done"\n'
-    told = told_of(f"file work cwd=/home/dev/tide\n{drawn}", tmp_path_factory)
-    (bar,) = list_turn_bars(told.active, 1)
+    rendered = 'U1@2026-11-02T09:00:10Z "go"\nA1<@2026-11-02T09:00:04Z "done"\n'
+    result = conversations_of(f"file work cwd=/home/dev/tide\n{rendered}", tmp_path_factory)
+    (bar,) = list_turn_bars(result.active, 1)
     assert bar.asked == bar.start == bar.end
 
 
@@ -131,15 +131,15 @@ def test_agents_share_a_lane_if_they_do_not_overlap() -> None:
     """a ──── c ──
     b   ────────── d."""
     found = assign_lanes([lane("a", 0, 4), lane("b", 2, 10), lane("c", 4, 6), lane("d", 10, 12)])
-    assert [(one.line, one.lane) for one in found] == [("a", 1), ("b", 2), ("c", 1), ("d", 1)]
+    assert [(item.line, item.lane) for item in found] == [("a", 1), ("b", 2), ("c", 1), ("d", 1)]
 
 
 @given(SPANS)
 def test_no_two_agents_of_a_lane_overlap(spans: list[tuple[float, float]]) -> None:
     found = list(assign_lanes(lane(str(at), *span) for at, span in enumerate(spans)))
     assert len(found) == len(spans)
-    for number in {one.lane for one in found}:
-        held = sorted((one.start, one.end) for one in found if one.lane == number)
+    for number in {item.lane for item in found}:
+        held = sorted((item.start, item.end) for item in found if item.lane == number)
         assert all(before[1] <= after[0] for before, after in pairwise(held))
 
 

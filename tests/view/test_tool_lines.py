@@ -181,19 +181,19 @@ def test_long_change_is_folded_except_at_full_depth() -> None:
     (short,) = CallBlocks(seen).iter_all()
     assert isinstance(short, DiffBlock)
     assert (len(short.lines), short.hidden) == (12, 28)
-    whole = next(
-        one for one in CallBlocks(seen, is_full=True).iter_all() if isinstance(one, DiffBlock)
+    full = next(
+        item for item in CallBlocks(seen, is_full=True).iter_all() if isinstance(item, DiffBlock)
     )
-    assert (len(whole.lines), whole.hidden) == (40, 0)
+    assert (len(full.lines), full.hidden) == (40, 0)
 
 
 def test_lists_questions_and_plans_follow_their_calls() -> None:
     (todos,) = CallBlocks(CallView(called("TodoWrite", {"todos": TODOS}))).iter_all()
     assert isinstance(todos, TodoBlock)
     assert todos.items == (("completed", "a"), ("pending", "b"))
-    asked = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
+    requested = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
     answers = {"questions": [], "answers": {"Which?": "this"}}
-    (choices,) = CallBlocks(CallView(called("AskUserQuestion", asked, "t", answers))).iter_all()
+    (choices,) = CallBlocks(CallView(called("AskUserQuestion", requested, "t", answers))).iter_all()
     assert isinstance(choices, QuestionBlock)
     assert choices.pairs == (("Which?", "this"), ("When?", None))
     (plan,) = CallBlocks(CallView(called("ExitPlanMode", {"plan": "# Plan"}))).iter_all()
@@ -213,7 +213,7 @@ def test_failures_show_errors_and_rejections_the_users_words() -> None:
     assert (words.voice, words.text, words.note) == ("prompt", "not now", "rejected")
 
 
-def whole_of(call: ToolCall, *elsewhere: str) -> list[str]:
+def full_lines_of(call: ToolCall, *elsewhere: str) -> list[str]:
     """Return the lines below a call where everything is shown."""
     parts = list(CallBlocks(CallView(call, DIRECTORY), True, elsewhere).iter_all())
     return [
@@ -248,11 +248,11 @@ ASKED = {"description": "Look", "prompt": "Look\naround"}
     ],
 )  # fmt: skip
 def test_full_depth_is_complete_without_repetition(call: ToolCall, lines: list[str]) -> None:
-    assert whole_of(call) == lines
+    assert full_lines_of(call) == lines
 
 
 def test_prompt_of_an_agent_is_with_its_conversation() -> None:
-    assert whole_of(called("Agent", ASKED, "found"), "Look\naround") == ["found"]
+    assert full_lines_of(called("Agent", ASKED, "found"), "Look\naround") == ["found"]
 
 
 def test_missing_stored_output_is_marked() -> None:

@@ -19,14 +19,14 @@ amounts = st.lists(st.floats(0.01, 1000), min_size=1, max_size=20).map(
 @given(amounts)
 def test_areas_are_proportional_and_do_not_overlap(values: list[float]) -> None:
     boxes = lay_out_squarified(values, BOX)
-    whole = sum(values)
+    full = sum(values)
     for value, box in zip(values, boxes, strict=True):
-        assert box.width * box.height == pytest.approx(value / whole * 60_000, rel=1e-6)
+        assert box.width * box.height == pytest.approx(value / full * 60_000, rel=1e-6)
         assert -1e-6 <= box.x <= box.x + box.width <= 300 + 1e-6
         assert -1e-6 <= box.y <= box.y + box.height <= 200 + 1e-6
-    for one, other in combinations(boxes, 2):
-        across = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
-        down = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+    for item, other in combinations(boxes, 2):
+        across = min(item.x + item.width, other.x + other.width) - max(item.x, other.x)
+        down = min(item.y + item.height, other.y + other.height) - max(item.y, other.y)
         assert min(across, down) <= 1e-6
 
 
@@ -42,10 +42,10 @@ def test_zero_has_no_area() -> None:
 
 def test_areas_are_labelled_and_in_a_table() -> None:
     parts = [Area("<opus>", 3.0, Slice(model="o")), Area("tiny", 0.001, Slice(model="t"))]
-    drawn = render_treemap(
-        [Group(Area("moor", 3.001, Slice()), parts)], lambda one: f"${one:g}", "cost", "x"
+    html = render_treemap(
+        [Group(Area("moor", 3.001, Slice()), parts)], lambda item: f"${item:g}", "cost", "x"
     )
-    assert drawn.count("&lt;opus&gt; $3</text>") == 2
-    assert "tiny</text>" not in drawn
-    assert drawn.count('aria-label="moor, tiny: $0.001"') == 2
-    assert '<a class="fig" href="/counted?model=t" data-figure="cost=0.001">$0.001</a>' in drawn
+    assert html.count("&lt;opus&gt; $3</text>") == 2
+    assert "tiny</text>" not in html
+    assert html.count('aria-label="moor, tiny: $0.001"') == 2
+    assert '<a class="fig" href="/counted?model=t" data-figure="cost=0.001">$0.001</a>' in html

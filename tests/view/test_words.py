@@ -77,17 +77,19 @@ def test_compaction_shows_what_it_saved() -> None:
         "uuid": "b",
         "compactMetadata": {"trigger": "auto", "preTokens": 155000, "postTokens": 12000},
     }
-    assert said(boundary) == "compacted automatically: 155k to 12k tokens"
+    assert summary_of(boundary) == "compacted automatically: 155k to 12k tokens"
     for odd in (3, ["auto"], "sometimes", None):
         metadata = {"trigger": odd, "preTokens": 155000, "postTokens": 12000}
-        assert said({**boundary, "compactMetadata": metadata}) == "compacted: 155k to 12k tokens"
+        assert (
+            summary_of({**boundary, "compactMetadata": metadata}) == "compacted: 155k to 12k tokens"
+        )
     boundary["compactMetadata"] = {"trigger": "manual", "preTokens": 900}
-    assert said(boundary) == "compacted with /compact: 900 tokens"
+    assert summary_of(boundary) == "compacted with /compact: 900 tokens"
     boundary["compactMetadata"] = {"trigger": "manual"}
-    assert said(boundary) == "compacted with /compact"
+    assert summary_of(boundary) == "compacted with /compact"
 
 
-def said(fields: dict[str, Any]) -> str:
+def summary_of(fields: dict[str, Any]) -> str:
     import msgspec
 
     return summarize_record(parse_record(msgspec.json.encode(fields))).text

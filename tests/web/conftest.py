@@ -7,7 +7,7 @@ import pytest
 
 from plait.archive import Archive
 from plait.indexing import update_index
-from tests.browser.sessions import drawn, hostile
+from tests.browser.sessions import drawn_sessions, hostile
 from tests.web.bare import Bare, bare
 
 
@@ -15,7 +15,7 @@ from tests.web.bare import Bare, bare
 def archive_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an archive of drawn sessions, one of them hostile."""
     found = tmp_path_factory.mktemp("served-logs")
-    for drawing in drawn().values():
+    for drawing in drawn_sessions().values():
         drawing.write(found)
     hostile(found)
     return found
@@ -32,5 +32,5 @@ def archive_index(archive_root: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.fixture(scope="module")
 def server(archive_root: Path, archive_index: Path) -> Iterator[Bare]:
     """Serve those sessions as `plait serve` does."""
-    with bare(archive_root, archive_index) as one:
-        yield one
+    with bare(archive_root, archive_index) as item:
+        yield item

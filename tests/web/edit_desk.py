@@ -14,7 +14,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 from plait.archive import Archive, StorePlace
 from plait.indexing import update_index
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 from tests.web.reading_page import Served, served
 
 MEANT = {"Plait-Edit": "yes"}
@@ -55,9 +55,9 @@ class EditDesk:
 
     def planned(self, **asks: object) -> Any:
         """Plans a change of the session."""
-        status, told = self.send(f"/api/v1/sessions/{self.name}/plan", asks, **MEANT)
-        assert status == 200, told
-        return told
+        status, result = self.send(f"/api/v1/sessions/{self.name}/plan", asks, **MEANT)
+        assert status == 200, result
+        return result
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def edit_desk(
 ) -> Iterator[EditDesk]:
     """Serve drawn sessions that nobody has written to for an hour."""
     root, index = folder / "logs", folder / "index"
-    for drawing in drawn().values():
+    for drawing in drawn_sessions().values():
         drawing.write(root)
     rest(root)
     update_index(Archive([root]), index)
@@ -79,7 +79,7 @@ def edit_desk(
         store=store,
         stars=folder / "stars.json",
     ) as at:
-        yield EditDesk(at, root, drawn()["ways"].session)
+        yield EditDesk(at, root, drawn_sessions()["ways"].session)
 
 
 def rest(root: Path) -> None:

@@ -37,13 +37,13 @@ class Visitor:
         self, path: str, method: str = "GET", body: str = "", **headers: str
     ) -> tuple[int, str, dict[str, str]]:
         """Ask for something; returns the status, the text and the headers."""
-        told = dict(headers)
+        result = dict(headers)
         if self.cookie:
-            told["Cookie"] = self.cookie
+            result["Cookie"] = self.cookie
         if self.key:
-            told["Authorization"] = f"Bearer {self.key}"
+            result["Authorization"] = f"Bearer {self.key}"
         connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        connection.request(method, path, body or None, told)
+        connection.request(method, path, body or None, result)
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()

@@ -13,7 +13,7 @@ import pytest
 from examples.drawing import draw
 from plait.archive import Archive
 from plait.indexing import update_index
-from tests.browser.sessions import drawn, hostile
+from tests.browser.sessions import drawn_sessions, hostile
 from tests.web.reading_page import Served, served
 
 WALK = """
@@ -42,10 +42,10 @@ def walk(root: Path, name: str, place: str, branch: str, start: str, title: str)
 
 def write_all(root: Path) -> None:
     """Write sessions of several projects: short ones, one with branches, a hostile one."""
-    for one in WALKS:
-        walk(root, *one)
-    drawn()["ways"].write(root)
-    drawn()["crew"].write(root)
+    for item in WALKS:
+        walk(root, *item)
+    drawn_sessions()["ways"].write(root)
+    drawn_sessions()["crew"].write(root)
     hostile(root)
 
 
@@ -62,16 +62,16 @@ def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]
     """Serve them, indexed."""
     index = tmp_path_factory.mktemp("index")
     update_index(Archive([root]), index)
-    with served(root, index) as one:
-        yield one
+    with served(root, index) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serve an archive without a session."""
     nothing = tmp_path_factory.mktemp("nothing")
-    with served(nothing, tmp_path_factory.mktemp("no-index")) as one:
-        yield one
+    with served(nothing, tmp_path_factory.mktemp("no-index")) as server:
+        yield server
 
 
 def text_of(at: Served, path: str) -> str:
@@ -81,7 +81,7 @@ def text_of(at: Served, path: str) -> str:
     return body.decode()
 
 
-def settled(at: Served, path: str) -> str:
+def fetch_when_counted(at: Served, path: str) -> str:
     """Return a page in which nothing is being counted any more."""
     for _ in range(300):
         page = text_of(at, path)
@@ -95,9 +95,9 @@ def unlinked(page: str) -> str:
     return re.sub(r'<a class="fig"[^>]*>(.*?)</a>', r"\1", page)
 
 
-def told(root: Path, tmp_path: Path, *command: str) -> Any:
+def run_json(root: Path, tmp_path: Path, *command: str) -> Any:
     """Return what a command says of an archive."""
-    asked = [sys.executable, "-m", "plait", *command, "--json", "--root", str(root)]
+    requested = [sys.executable, "-m", "plait", *command, "--json", "--root", str(root)]
     env = {"HOME": str(tmp_path), "PLAIT_CACHE_DIR": str(tmp_path / "cache"), "PATH": ""}
-    done = subprocess.run(asked, capture_output=True, env=env, check=True, timeout=60)
+    done = subprocess.run(requested, capture_output=True, env=env, check=True, timeout=60)
     return json.loads(done.stdout)

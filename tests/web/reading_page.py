@@ -24,7 +24,7 @@ from plait.web.events import Hub
 from plait.web.guard import Keys
 from plait.web.server import Server, create_application
 from tests.browser.conftest import PATIENCE
-from tests.browser.sessions import drawn, hostile
+from tests.browser.sessions import drawn_sessions, hostile
 
 __all__ = ["Reader", "Served", "at", "reader", "served"]
 Reader = Callable[..., Page]
@@ -103,7 +103,7 @@ def forgiving(browser: Browser) -> Iterator[Reader]:
     """Open served pages that may complain of a server that is gone, or that lets nobody in."""
     trouble: list[str] = []
     yield from readers(browser, trouble)
-    other = [one for one in trouble if not one.startswith("console: Failed to load resource")]
+    other = [item for item in trouble if not item.startswith("console: Failed to load resource")]
     assert not other, other
 
 
@@ -153,8 +153,8 @@ def foreign(url: str, address: str, trouble: list[str]) -> None:
 def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serve the drawn sessions."""
     root = tmp_path_factory.mktemp("logs")
-    for drawing in drawn().values():
+    for drawing in drawn_sessions().values():
         drawing.write(root)
     hostile(root)
-    with served(root, tmp_path_factory.mktemp("index")) as one:
-        yield one
+    with served(root, tmp_path_factory.mktemp("index")) as item:
+        yield item

@@ -58,8 +58,8 @@ def root(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serve them."""
-    with served(root, tmp_path_factory.mktemp("with-agents-index")) as one:
-        yield one
+    with served(root, tmp_path_factory.mktemp("with-agents-index")) as server:
+        yield server
 
 
 def used(root: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
@@ -78,7 +78,7 @@ def test_agents_use_what_the_command_counts(root: Path, capfd: pytest.CaptureFix
     assert sum(row["agents"]["responses"] for row in counted.values()) > 10
     for session in found:
         for name, is_service in (("agents", False), ("service", True)):
-            agents = [one for one in agents_of(session) if (one.type == "service") is is_service]
+            agents = [item for item in agents_of(session) if (item.type == "service") is is_service]
             sums, row = sum_agent_costs(agents), counted[session.id][name]
             assert sums.responses == row["responses"]
             assert [getattr(sums.tokens, part) for part in FIGURES] == [
@@ -90,8 +90,8 @@ def test_agents_use_what_the_command_counts(root: Path, capfd: pytest.CaptureFix
 
 def test_agents_are_identified_by_type_task_and_branch(root: Path) -> None:
     (session,) = Archive([root / "drawn"]).sessions
-    found = {one.prompt: one for one in agents_of(session)}
-    assert {words: (one.type, one.who, one.calls) for words, one in found.items()} == {
+    found = {item.prompt: item for item in agents_of(session)}
+    assert {words: (item.type, item.who, item.calls) for words, item in found.items()} == {
         "Count": ("general-purpose", "abandoned", 1),
         "Look": ("Explore", "agents", 0),
     }
@@ -107,7 +107,7 @@ def test_records_repeated_from_the_conversation_are_not_counted_for_the_agent(
     own, there = (re.findall(r"msg_\w+", path.read_text()) for path in (look, session.path))
     look.write_text(look.read_text().replace(own[0], there[0]))
     (session,) = Archive([tmp_path]).sessions
-    assert {one.prompt: one.responses for one in agents_of(session)} == {"Look": 1, "Count": 2}
+    assert {item.prompt: item.responses for item in agents_of(session)} == {"Look": 1, "Count": 2}
     assert used(tmp_path, capfd)[session.id]["agents"]["responses"] == 3
 
 
@@ -115,34 +115,34 @@ def numbers(html: str, row: str) -> list[str]:
     """Return the cells of a row of the table of agents, without markup."""
     table = html[html.index("agents-table") :]
     cells = table[table.index(row) :].partition("</tr>")[0]
-    return [re.sub(r"<[^>]*>", "", one) for one in re.findall(r"<td.*?</td>", cells)]
+    return [re.sub(r"<[^>]*>", "", item) for item in re.findall(r"<td.*?</td>", cells)]
 
 
 def test_table_shows_usage_per_agent(at: Served) -> None:
     session = next(
-        one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
+        item for item in at.library.snapshot.names.values() if "sub-agent" in str(item.path)
     )
     found = agents_of(session)
     page = at.ask(f"/s/{session.id}/usage")[2].decode()
-    for one in found:
-        figures = numbers(page, one.prompt)
+    for item in found:
+        figures = numbers(page, item.prompt)
         assert figures[2:5] == [
-            str(one.responses),
-            format_tokens(one.tokens.total_input),
-            format_tokens(one.tokens.output),
+            str(item.responses),
+            format_tokens(item.tokens.total_input),
+            format_tokens(item.tokens.output),
         ]
         assert figures[0].startswith("$")
-        assert figures[6:] == [one.type, "timeline"]
+        assert figures[6:] == [item.type, "timeline"]
     together = numbers(page, "Total")
-    assert together[2] == str(sum(one.responses for one in found))
+    assert together[2] == str(sum(item.responses for item in found))
 
 
 def test_rows_and_timeline_agree_on_agents(at: Served) -> None:
     session = next(
-        one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
+        first for first in at.library.snapshot.names.values() if "sub-agent" in str(first.path)
     )
-    one = max(agents_of(session), key=lambda agent: agent.tokens.output)
-    words = f"{one.tokens.output} out"
+    first = max(agents_of(session), key=lambda agent: agent.tokens.output)
+    words = f"{first.tokens.output} out"
     assert len(re.findall(rf'class="res by-agents">[^<]*{words}', read_page(at, session))) == 2
     timeline = at.ask(f"/s/{session.id}/timeline")[2].decode()
     facts = r"</span> <span>".join((r"turn \d+", r"\d+ calls", r"[\d.k]+ in", words, r"\$"))
@@ -156,7 +156,7 @@ def read_page(at: Served, session: Session) -> str:
 
 def test_turns_show_output_tokens(at: Served) -> None:
     session = next(
-        one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
+        item for item in at.library.snapshot.names.values() if "sub-agent" in str(item.path)
     )
     spent = re.findall(r'class="spent">([^<]*)', read_page(at, session))
     assert any(re.search(r"\b\d+ out\b", words) for words in spent)
@@ -165,7 +165,7 @@ def test_turns_show_output_tokens(at: Served) -> None:
 
 def test_table_row_links_to_the_agent(at: Served, reader: Reader) -> None:
     session = next(
-        one for one in at.library.snapshot.names.values() if "sub-agent" in str(one.path)
+        item for item in at.library.snapshot.names.values() if "sub-agent" in str(item.path)
     )
     page = reader(at, f"/s/{session.id}/usage")
     link = page.locator(".agents-table tbody th a").first

@@ -49,8 +49,8 @@ def at(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
     """Serve the gallery, indexed."""
     index = tmp_path_factory.mktemp("axe-index")
     update_index(Archive([gallery]), index)
-    with served(gallery, index) as one:
-        yield one
+    with served(gallery, index) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +62,8 @@ def names(gallery: Path) -> dict[str, str]:
         if folder.is_dir()
     }
     session = Archive([gallery / "rewind"]).sessions[0]
-    told = Archive([gallery]).conversations(session)
-    branch = next(one for one in told.by_line if one != told.main)
+    result = Archive([gallery]).conversations(session)
+    branch = next(item for item in result.by_line if item != result.main)
     return {**found, "branch": branch.replace("@", "%40")}
 
 
@@ -87,9 +87,9 @@ def faults(page: Page, options: dict[str, object] | None = None) -> list[str]:
     """Return the serious faults of a page in words."""
     found = Axe().run(page, options={"resultTypes": ["violations"], **(options or {})})
     return [
-        f"{one['id']}: {one['help']}: {[node['html'][:120] for node in one['nodes'][:3]]}"
-        for one in found.response["violations"]
-        if one["impact"] in GRAVE
+        f"{item['id']}: {item['help']}: {[node['html'][:120] for node in item['nodes'][:3]]}"
+        for item in found.response["violations"]
+        if item["impact"] in GRAVE
     ]
 
 

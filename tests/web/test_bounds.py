@@ -21,8 +21,8 @@ def hasty(archive_root: Path, archive_index: Path) -> Iterator[Bare]:
         patched.setattr(server, "READ_TIMEOUT", SOON)
         patched.setattr(server, "MOST_CONNECTIONS", 24)
         patched.setattr(events, "MOST_LISTENERS", 4)
-        with bare(archive_root, archive_index) as one:
-            yield one
+        with bare(archive_root, archive_index) as item:
+            yield item
 
 
 @pytest.fixture(autouse=True)
@@ -86,11 +86,11 @@ def test_client_that_never_reads_is_disconnected(hasty: Bare) -> None:
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect(("127.0.0.1", hasty.port))
-        asked = f"GET /assets/plait.css HTTP/1.1\r\n{hasty.host}\r\n\r\n".encode()
+        requested = f"GET /assets/plait.css HTTP/1.1\r\n{hasty.host}\r\n\r\n".encode()
         client.settimeout(5)
         with pytest.raises(OSError):
             for _ in range(3000):
-                client.sendall(asked)
+                client.sendall(requested)
                 time.sleep(0.002)
 
 
@@ -132,10 +132,10 @@ def test_requests_on_connections_beyond_the_limit_are_answered_503(hasty: Bare) 
 
 def test_event_listeners_are_limited(hasty: Bare) -> None:
     listeners = []
-    asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""]).encode()
+    requested = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""]).encode()
     for _ in range(4):
         client = hasty.connect()
-        client.sendall(asked)
+        client.sendall(requested)
         assert b"retry: 2000" in received(client, b"retry: 2000")
         listeners.append(client)
     assert hasty.hub.listener_count == 4
@@ -156,20 +156,20 @@ def received(client: socket.socket, until: bytes) -> bytes:
 
 
 def test_slow_listener_is_asked_to_reload(hasty: Bare) -> None:
-    told = [events.Event("session", f"s{number}") for number in range(500)]
+    result = [events.Event("session", f"s{number}") for number in range(500)]
     with hasty.connect() as client:
-        asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
-        client.sendall(asked.encode())
+        requested = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
+        client.sendall(requested.encode())
         received(client, b"retry: 2000")
-        hasty.hub.publish(told)
+        hasty.hub.publish(result)
         last = received(client, b'"s499"')
     assert b"event: again\n" in last
 
 
 def test_slow_response_is_allowed(hasty: Bare) -> None:
     with hasty.connect() as client:
-        asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
-        client.sendall(asked.encode())
+        requested = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
+        client.sendall(requested.encode())
         received(client, b"retry: 2000")
         time.sleep(2 * SOON)
         hasty.hub.publish([events.Event("session", "late")])

@@ -32,16 +32,16 @@ def home(tmp_path: Path, gallery: Path) -> Iterator[Home]:
 
 def is_free(port: int) -> bool:
     """Return whether a port can be listened on."""
-    with socket.socket() as one:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket() as opened:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            one.bind(("127.0.0.1", port))
+            opened.bind(("127.0.0.1", port))
         except OSError:
             return False
         return True
 
 
-def asked(address: str, **headers: str) -> tuple[int, str]:
+def fetch(address: str, **headers: str) -> tuple[int, str]:
     """Return the status and the text of an answer."""
     opener = build_opener(ProxyHandler({}))
     with opener.open(Request(address, headers=headers), timeout=20) as answer:
@@ -50,9 +50,9 @@ def asked(address: str, **headers: str) -> tuple[int, str]:
 
 def test_ctrl_c_stops_cleanly(home: Home) -> None:
     with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
-        said = terminal.wait_for("Ctrl-C")
-        port = int(re.search(r"http://127\.0\.0\.1:(\d+)", said)[1])  # type: ignore[index]
-        assert asked(f"http://127.0.0.1:{port}/alive")[0] == 200
+        output = terminal.wait_for("Ctrl-C")
+        port = int(re.search(r"http://127\.0\.0\.1:(\d+)", output)[1])  # type: ignore[index]
+        assert fetch(f"http://127.0.0.1:{port}/alive")[0] == 200
         assert [path.stat().st_mode & 0o777 for path in home.running] == [0o600]
         listening = socket.create_connection(("127.0.0.1", port))
         code = terminal.press_ctrl_c()
@@ -91,9 +91,9 @@ def begun_by(pid: int) -> list[str]:
 
 def test_open_page_does_not_delay_the_stop(home: Home) -> None:
     with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
-        said = terminal.wait_for("Ctrl-C")
-        address = re.search(r"http://[\d.:]+", said)[0]  # type: ignore[index]
-        key = re.search(r"key +(\S+)", said)[1]  # type: ignore[index]
+        output = terminal.wait_for("Ctrl-C")
+        address = re.search(r"http://[\d.:]+", output)[0]  # type: ignore[index]
+        key = re.search(r"key +(\S+)", output)[1]  # type: ignore[index]
         request = Request(f"{address}/api/v1/events", headers={"Authorization": f"Bearer {key}"})
         with build_opener(ProxyHandler({})).open(request, timeout=20) as stream:
             assert stream.readline() == b"retry: 2000\n"
@@ -152,20 +152,20 @@ def test_open_starts_a_background_server_without_printing_secrets(home: Home) ->
         r'action="([^"]+)/enter".*value="([^"]+)".*name="to" value="([^"]+)"', page
     ).groups()  # type: ignore[union-attr]
     assert to.endswith("?turn=1")
-    told = json.loads(home.running[0].read_text())
+    report = json.loads(home.running[0].read_text())
     log = (home.path / "state" / "serve.log").read_text()
     key = home.run("open", "--print-key").stdout.strip()
     commands = subprocess.run(
         ["ps", "-eo", "args"], capture_output=True, text=True, check=True
     ).stdout
-    for secret in (told["secret"], ticket, key):
+    for secret in (report["secret"], ticket, key):
         assert secret not in log
         assert secret not in commands
     form = urlencode({"ticket": ticket, "to": to}).encode()
     opener = build_opener(ProxyHandler({}))
     with opener.open(Request(f"{address}/enter", form), timeout=20) as answer:
         assert "HttpOnly" in answer.headers["set-cookie"]
-    listed = asked(f"{address}/api/v1/sessions", Authorization=f"Bearer {key}")[1]
+    listed = fetch(f"{address}/api/v1/sessions", Authorization=f"Bearer {key}")[1]
     assert json.loads(listed)["total"] == 1
     stopped = home.run("serve", "--stop")
     assert stopped.returncode == 0
@@ -193,12 +193,12 @@ def test_crashed_server_is_detected(home: Home) -> None:
     state.mkdir()
     printed = home.run("open", "--print-key").stdout
     path = home.running[0]
-    told = json.loads(path.read_text())
-    os.kill(told["pid"], 9)
+    report = json.loads(path.read_text())
+    os.kill(report["pid"], 9)
     again = home.run("open", "--print-key").stdout
     assert again.strip()
     assert again != printed
-    assert json.loads(path.read_text())["pid"] != told["pid"]
+    assert json.loads(path.read_text())["pid"] != report["pid"]
 
 
 def test_open_without_a_browser_prints_the_address(home: Home) -> None:
@@ -237,7 +237,7 @@ def test_make_run_serves_the_gallery_and_stops(tmp_path: Path) -> None:
     make = [sys.executable, "-m", "plait", "serve", "--port", "0"]
     command = [*make, "--gallery", str(ROOT / "examples/gallery")]
     with at_terminal(command, home.env) as terminal:
-        said = terminal.wait_for("Ctrl-C")
-        assert "this is the examples gallery" in said
+        output = terminal.wait_for("Ctrl-C")
+        assert "this is the examples gallery" in output
         assert (tmp_path / "state" / "gallery" / "rewind").is_dir()  # a copy, which may be edited
         assert terminal.press_ctrl_c() == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 from tests.web.bare import Bare, bare, status
 
 SECRET = "top-secret-words-of-a-neighbour"
@@ -19,14 +19,14 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere" / "secret.txt").write_text(SECRET)
     root = folder / "root"
-    drawn()["ways"].write(root)
+    drawn_sessions()["ways"].write(root)
     log = next(root.rglob("*.jsonl"))
     side = log.with_suffix("")
     (side / "tool-results").mkdir(parents=True)
     (side / "tool-results" / "out.txt").symlink_to(folder / "elsewhere" / "secret.txt")
     (log.parent / "notes.txt").write_text(SECRET)
-    with bare(root, tmp_path_factory.mktemp("odd-index")) as one:
-        yield one
+    with bare(root, tmp_path_factory.mktemp("odd-index")) as item:
+        yield item
 
 
 def names(server: Bare) -> list[str]:
@@ -119,7 +119,7 @@ def test_symlinked_project_is_served(tmp_path: Path, archive_root: Path) -> None
     root = tmp_path / "root"
     root.mkdir()
     (root / "linked").symlink_to(archive_root)
-    with bare(root, tmp_path / "index") as one:
-        found = names(one)
+    with bare(root, tmp_path / "index") as item:
+        found = names(item)
         assert len(found) > 1
-        assert status(one.get(f"/s/{found[0]}/raw/0/file")) == 200
+        assert status(item.get(f"/s/{found[0]}/raw/0/file")) == 200

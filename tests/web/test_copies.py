@@ -32,7 +32,7 @@ WITHOUT = "Object.defineProperty(navigator, 'clipboard', {value: undefined})"
 @pytest.fixture(scope="module")
 def talk() -> Drawing:
     """Return a session with a long output and a branch that was left."""
-    return draw(TALK.replace("  | MANY", "\n".join(f"  | {one}" for one in LONG.split("\n"))))
+    return draw(TALK.replace("  | MANY", "\n".join(f"  | {item}" for item in LONG.split("\n"))))
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,8 @@ def root(talk: Drawing, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serve it."""
-    with served(root, tmp_path_factory.mktemp("copied-index")) as one:
-        yield one
+    with served(root, tmp_path_factory.mktemp("copied-index")) as server:
+        yield server
 
 
 @pytest.fixture

@@ -34,8 +34,8 @@ def test_ticket_is_exchanged_for_a_cookie_and_redirects(server: Bare) -> None:
 def test_used_or_foreign_ticket_is_refused(server: Bare) -> None:
     ticket = server.keys.create_ticket()
     entering(server, ticket)
-    for one in (ticket, Keys("another").create_ticket(), "", "x" * 3000):
-        answer = entering(server, one)
+    for item in (ticket, Keys("another").create_ticket(), "", "x" * 3000):
+        answer = entering(server, item)
         assert status(answer) == 401
         assert b"set-cookie" not in answer.lower()
 
@@ -96,9 +96,9 @@ def test_server_proves_its_identity_without_its_secret(server: Bare) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/sessions", "/assets/plait.css"])
 def test_head_matches_get(server: Bare, path: str) -> None:
-    whole, head = server.get(path), server.get(path, method="HEAD")
+    full, head = server.get(path), server.get(path, method="HEAD")
     assert head.endswith(b"\r\n\r\n")
-    wanted = re.search(rb"content-length: (\d+)", whole.lower())
+    wanted = re.search(rb"content-length: (\d+)", full.lower())
     assert wanted
     assert wanted[0] in head.lower()
 
@@ -169,13 +169,13 @@ def test_disconnect_during_sign_in_is_silent(
 
 
 def test_server_log_is_bounded() -> None:
-    log, said = logging.getLogger("tests.brief"), list[str]()
+    log, output = logging.getLogger("tests.brief"), list[str]()
     log.addFilter(LogLimit(1000))
     handler = logging.Handler()
-    handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    handler.emit = lambda record: output.append(record.getMessage())  # type: ignore[method-assign]
     log.addHandler(handler)
     for number in range(500):
         log.error("failed %s", number)
-    assert said[-1] == "further errors are not logged"
-    assert said[:-1] == [f"failed {number}" for number in range(len(said) - 1)]
-    assert 50 < len(said) < 120
+    assert output[-1] == "further errors are not logged"
+    assert output[:-1] == [f"failed {number}" for number in range(len(output) - 1)]
+    assert 50 < len(output) < 120

@@ -15,8 +15,8 @@ PAGES = ("/", "/sessions", "/edits", "/search?q=heron", "/usage", "/insights", "
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
     """Serve sessions that may be changed."""
-    with edit_desk(tmp_path) as one:
-        yield one
+    with edit_desk(tmp_path) as workspace:
+        yield workspace
 
 
 def test_plan_is_shown_applied_and_undone(desk: EditDesk) -> None:
@@ -39,26 +39,26 @@ def test_plan_can_be_applied_once(desk: EditDesk) -> None:
     planned = desk.planned(operation="tag", word="keep")
     address = f"/api/v1/plans/{planned['plan']}/apply"
     assert desk.send(address, **MEANT)[0] == 200
-    status, told = desk.send(address, **MEANT)
-    assert (status, told["error"]) == (409, "this plan no longer exists")
+    status, result = desk.send(address, **MEANT)
+    assert (status, result["error"]) == (409, "this plan no longer exists")
     assert desk.path.read_bytes().count(b'"type":"tag"') == 1
 
 
 def test_grown_session_is_not_overwritten(desk: EditDesk) -> None:
     planned = desk.planned(operation="rename", title="Late")
     desk.path.write_bytes(desk.path.read_bytes() + b'{"type":"mode","mode":"plan"}\n')
-    status, told = desk.send(f"/api/v1/plans/{planned['plan']}/apply", {"force": True}, **MEANT)
-    assert (status, "grown since" in told["error"]) == (409, True)
+    status, result = desk.send(f"/api/v1/plans/{planned['plan']}/apply", {"force": True}, **MEANT)
+    assert (status, "grown since" in result["error"]) == (409, True)
     assert b"Late" not in desk.path.read_bytes()
 
 
 def test_live_session_is_refused_with_a_reason(desk: EditDesk) -> None:
     os.utime(desk.path)
     planned = desk.planned(operation="rename", title="Live")
-    status, told = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
+    status, result = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
     assert status == 409
-    assert "is live" in told["error"]
-    assert any("--force" in hint for hint in told["hints"])
+    assert "is live" in result["error"]
+    assert any("--force" in hint for hint in result["hints"])
     planned = desk.planned(operation="rename", title="Live")
     address = f"/api/v1/plans/{planned['plan']}/apply"
     assert desk.send(address, {"force": True}, **MEANT)[0] == 200
@@ -82,21 +82,21 @@ def test_trim_is_planned_applied_and_undone(desk: EditDesk, asks: dict[str, obje
     _, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
     assert (done["name"] == desk.name) is ("in_place" in asks)
     context = desk.at.json(f"/api/v1/sessions/{done['name']}/context")["context"]
-    assert "thinking" not in {one["kind"] for one in context["fills"]}
+    assert "thinking" not in {item["kind"] for item in context["fills"]}
     assert desk.send(f"/api/v1/edits/{done['report']['undo']}/undo", **MEANT)[0] == 200
     assert desk.files == before
 
 
 def test_context_fills_and_preset_effects(desk: EditDesk) -> None:
     before = desk.files
-    told = desk.at.json(f"/api/v1/sessions/{desk.name}/context")["context"]
-    results = next(one for one in told["fills"] if one["kind"] == "results")
+    report = desk.at.json(f"/api/v1/sessions/{desk.name}/context")["context"]
+    results = next(preset for preset in report["fills"] if preset["kind"] == "results")
     (read,) = results["largest"]
     assert (read["words"], read["turn"], len(read["calls"])) == ("Read mole.txt", 2, 1)
-    assert told["next_prompt"]["tokens"] > 0
+    assert report["next_prompt"]["tokens"] > 0
     presets = desk.at.json(f"/api/v1/sessions/{desk.name}/presets")["presets"]
-    assert [one["preset"] for one in presets] == ["light", "standard", "heavy", "extreme"]
-    assert all(one["after"]["tokens"] <= one["before"]["tokens"] for one in presets)
+    assert [preset["preset"] for preset in presets] == ["light", "standard", "heavy", "extreme"]
+    assert all(preset["after"]["tokens"] <= preset["before"]["tokens"] for preset in presets)
     assert desk.files == before
 
 
@@ -132,17 +132,17 @@ def test_impossible_plan_is_refused_with_a_reason(
     desk: EditDesk, asks: object, status: int
 ) -> None:
     before = desk.files
-    found, told = desk.send(f"/api/v1/sessions/{desk.name}/plan", asks, **MEANT)
-    assert (found, bool(told["error"])) == (status, True)
+    found, result = desk.send(f"/api/v1/sessions/{desk.name}/plan", asks, **MEANT)
+    assert (found, bool(result["error"])) == (status, True)
     assert desk.files == before
 
 
 def write_addresses(desk: EditDesk) -> Iterator[str]:
     """Yield every address at which something is changed, with a plan that waits."""
     planned = desk.planned(operation="rename", title="Never")
-    for one in WRITES:
-        told = {"name": desk.name, "plan": planned["plan"], "edit": "latest"}
-        yield BASE + one.path.format(**told)
+    for item in WRITES:
+        result = {"name": desk.name, "plan": planned["plan"], "edit": "latest"}
+        yield BASE + item.path.format(**result)
 
 
 def test_get_requests_change_nothing(desk: EditDesk) -> None:
@@ -191,20 +191,20 @@ def test_oversized_request_is_refused(desk: EditDesk) -> None:
 
 
 def test_read_only_server_offers_no_edits(tmp_path: Path) -> None:
-    with edit_desk(tmp_path, is_read_only=True) as desk:
-        before = desk.files
-        for address in (f"/api/v1/sessions/{desk.name}/plan", "/api/v1/edits/x/undo"):
-            status, told = desk.send(address, {"operation": "delete"}, **MEANT)
-            assert (status, "read-only" in told["error"]) == (403, True)
-        assert desk.at.json("/api/v1/edits")["is_read_only"] is True
-        assert b".edits { display: none" in desk.at.ask("/assets/plait.css")[2]
-        assert desk.files == before
+    with edit_desk(tmp_path, is_read_only=True) as workspace:
+        before = workspace.files
+        for address in (f"/api/v1/sessions/{workspace.name}/plan", "/api/v1/edits/x/undo"):
+            status, result = workspace.send(address, {"operation": "delete"}, **MEANT)
+            assert (status, "read-only" in result["error"]) == (403, True)
+        assert workspace.at.json("/api/v1/edits")["is_read_only"] is True
+        assert b".edits { display: none" in workspace.at.ask("/assets/plait.css")[2]
+        assert workspace.files == before
 
 
 def test_read_only_setting_can_be_changed(desk: EditDesk) -> None:
     assert b".edits { display: none" not in desk.at.ask("/assets/plait.css")[2]
-    told = desk.at.json(f"/api/v1/sessions/{desk.name}/check")
-    assert (told["ok"], told["session"]) == (True, desk.name)
+    report = desk.at.json(f"/api/v1/sessions/{desk.name}/check")
+    assert (report["ok"], report["session"]) == (True, desk.name)
 
 
 def test_number_of_pending_plans_is_limited(desk: EditDesk) -> None:

@@ -9,7 +9,7 @@ import pytest
 from plait.archive import Archive
 from plait.cli.app import run
 from plait.indexing import update_index
-from tests.web.lists import settled, unlinked
+from tests.web.lists import fetch_when_counted, unlinked
 from tests.web.reading_page import Served, served
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
@@ -36,7 +36,7 @@ def read_text(page: str) -> str:
 
 def test_sizes(gallery_page: Served, capfd: pytest.CaptureFixture[str]) -> None:
     (sizes,) = re.findall(r"\d+ KB \(\d+ KB with agents\)", printed(capfd, "ls"))
-    assert sizes in read_text(settled(gallery_page, "/sessions"))
+    assert sizes in read_text(fetch_when_counted(gallery_page, "/sessions"))
     assert sizes in printed(capfd)
 
 
@@ -51,19 +51,19 @@ def test_responses_and_turns_have_names(
     gallery_page: Served, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (responses,) = re.findall(r"\d+ responses with usage", printed(capfd, "usage"))
-    assert responses in read_text(settled(gallery_page, "/usage?range=all"))
+    assert responses in read_text(fetch_when_counted(gallery_page, "/usage?range=all"))
     assert re.search(r"\d+ turns including copies", printed(capfd, "ls"))
 
 
 def test_potential_savings(gallery_page: Served, capfd: pytest.CaptureFixture[str]) -> None:
     (share,) = re.findall(r"up to (\d+)% of the input cost", printed(capfd, "waste"))
-    assert f"up to {share}%" in read_text(settled(gallery_page, "/waste?range=all"))
+    assert f"up to {share}%" in read_text(fetch_when_counted(gallery_page, "/waste?range=all"))
 
 
 def test_context_contents_are_counted_once(gallery_page: Served) -> None:
     checked = 0
     for name in gallery_page.library.snapshot.names:
-        page = settled(gallery_page, f"/s/{name}/context")
+        page = fetch_when_counted(gallery_page, f"/s/{name}/context")
         window, _, table = page.partition("What fills the context</h3>")
         legend = read_text(window.partition('<figure class="xray">')[0])
         for heading in ("Tool results", "Agent reports", "Tool calls", "Answers", "Thinking"):

@@ -13,7 +13,7 @@ from examples.drawing import draw
 from plait.archive import Archive
 from plait.indexing import update_index
 from plait.web.events import Event
-from tests.web.lists import at, empty, root, settled, text_of, told
+from tests.web.lists import at, empty, fetch_when_counted, root, run_json, text_of
 from tests.web.reading_page import Reader, Served, reader, served
 from tests.web.test_lists_browser import faults
 from tests.web.test_lists_browser import settled as settled_in
@@ -55,7 +55,7 @@ def figures_in(page: Page) -> list[tuple[str, str]]:
 def sums_of(page: str) -> dict[str, float]:
     """Return the sums that a page of counted things tells."""
     (sums,) = re.findall(r'data-sums="([^"]*)"', page)
-    return {name: float(value) for name, value in (one.split("=") for one in sums.split())}
+    return {name: float(value) for name, value in (item.split("=") for item in sums.split())}
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -66,10 +66,10 @@ def test_every_figure_links_to_what_it_counts(at: Served, reader: Reader, path: 
     for href, figure in links:
         assert href.startswith("/"), href
         if href not in known:
-            counted = settled(at, href)
+            counted = fetch_when_counted(at, href)
             assert counted.startswith("<!doctype html>"), href
             known[href] = sums_of(counted)
-        for name, value in (one.split("=") for one in figure.split()):
+        for name, value in (item.split("=") for item in figure.split()):
             assert known[href][name] == pytest.approx(float(value), abs=1e-6), (href, figure)
 
 
@@ -89,7 +89,7 @@ def test_page_behind_a_figure_is_refreshed(at: Served, reader: Reader) -> None:
     expect(page.locator("h1")).to_contain_text("Output tokens")
     before = sums_of(page.content())
     renewed: list[Response] = []
-    page.on("response", lambda one: renewed.append(one) if "fragment=1" in one.url else None)
+    page.on("response", lambda item: renewed.append(item) if "fragment=1" in item.url else None)
     for _ in range(200):  # it may not listen yet
         if renewed:
             break
@@ -120,10 +120,10 @@ def test_figures_can_be_downloaded(at: Served, reader: Reader, root: Path, tmp_p
         page.locator("section", has_text="Project × model × week").get_by_text("CSV").click()
     text = Path(loading.value.path()).read_text(encoding="utf-8")
     rows = list(csv.DictReader(io.StringIO(text)))
-    totals = told(root, tmp_path, "usage", "model")["totals"]
+    totals = run_json(root, tmp_path, "usage", "model")["totals"]
     assert list(rows[0])[:3] == ["project", "model", "week"]
-    assert sum(int(one["total_tokens"]) for one in rows) == totals["total_tokens"]
-    assert sum(float(one["cost_usd"]) for one in rows) == pytest.approx(totals["cost_usd"])
+    assert sum(int(item["total_tokens"]) for item in rows) == totals["total_tokens"]
+    assert sum(float(item["cost_usd"]) for item in rows) == pytest.approx(totals["cost_usd"])
     sessions = text_of(at, "/usage.csv?rows=session&range=all")
     assert sessions.startswith("session,title,responses,")
     assert text_of(at, "/usage.csv?rows=nonsense&range=all").startswith("project,model,day,")
@@ -131,10 +131,10 @@ def test_figures_can_be_downloaded(at: Served, reader: Reader, root: Path, tmp_p
 
 def test_areas_are_labelled_links(at: Served, reader: Reader) -> None:
     page = settled_in(reader(at, "/usage?range=all"))
-    drawn = page.locator(".treemap svg.wide")
-    expect(drawn).to_contain_text("moor")
+    html = page.locator(".treemap svg.wide")
+    expect(html).to_contain_text("moor")
     expect(page.locator(".treemap svg.narrow")).to_be_hidden()
-    drawn.locator("text").first.click()
+    html.locator("text").first.click()
     expect(page).to_have_url(re.compile(r"/counted\?project="))
 
 
@@ -160,14 +160,14 @@ def test_figure_pages_link_to_each_other(at: Served, reader: Reader) -> None:
     ],
 )
 def test_nonsense_parameters_are_answered(at: Served, asked: str) -> None:
-    page = settled(at, f"/counted?{asked}")
+    page = fetch_when_counted(at, f"/counted?{asked}")
     assert "data-sums" in page
     assert "<script>" not in page.partition("<main")[2]
 
 
 def test_session_sums_link_to_its_responses(at: Served, reader: Reader) -> None:
     name = next(
-        name for name, one in at.library.snapshot.iter_listed() if one.title == "the north gate"
+        name for name, item in at.library.snapshot.iter_listed() if item.title == "the north gate"
     )
     page = settled_in(reader(at, f"/s/{name}/usage"))
     row = page.locator(".figures-table tbody tr").first
@@ -199,17 +199,19 @@ def test_model_names_are_consistent(tmp_path: Path) -> None:
         draw(TWO_EDITIONS.format(name=name, model=model)).write(tmp_path / "logs")
     update_index(Archive([tmp_path / "logs"]), tmp_path / "index")
     with served(tmp_path / "logs", tmp_path / "index") as at:
-        usage = settled(at, "/usage?range=all")
+        usage = fetch_when_counted(at, "/usage?range=all")
         assert "moor<small> opus-4-5-20251101</small>" in usage
         assert "shore<small> opus-4-5</small>" in usage
-        assert "<span>opus-4-5-20251101 · All time</span>" in settled(at, f"/counted?model={dated}")
-        settled(at, "/insights")
+        assert "<span>opus-4-5-20251101 · All time</span>" in fetch_when_counted(
+            at, f"/counted?model={dated}"
+        )
+        fetch_when_counted(at, "/insights")
         heading = "<h1>Responses: opus-4-5-20251101</h1>"
-        assert heading in settled(at, f"/counted?of=models&name={dated}")
+        assert heading in fetch_when_counted(at, f"/counted?of=models&name={dated}")
 
 
 @pytest.mark.parametrize("page", ["usage", "insights", "waste"])
 def test_all_time_is_offered_only_if_there_is_more(empty: Served, page: str) -> None:
-    assert "Show all time" not in settled(empty, f"/{page}?range=all")
-    assert "Show all time" in settled(empty, f"/{page}?range=7d")
-    assert "Show all time" in settled(empty, f"/{page}?range=all&project=moor")
+    assert "Show all time" not in fetch_when_counted(empty, f"/{page}?range=all")
+    assert "Show all time" in fetch_when_counted(empty, f"/{page}?range=7d")
+    assert "Show all time" in fetch_when_counted(empty, f"/{page}?range=all&project=moor")

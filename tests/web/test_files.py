@@ -40,9 +40,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Scripted:
 
 @pytest.fixture(scope="module")
 def at(home: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(home.config, tmp_path_factory.mktemp("files-index")) as one:
-        one.library.touched_files.wait()
-        yield one
+    with served(home.config, tmp_path_factory.mktemp("files-index")) as server:
+        server.library.touched_files.wait()
+        yield server
 
 
 def first_of(home: Scripted, at: Served) -> str:
@@ -50,20 +50,20 @@ def first_of(home: Scripted, at: Served) -> str:
     return next(name for name in names if b"make the" in names[name].path.read_bytes())
 
 
-def said(at: Served, path: str) -> str:
+def fetch_page(at: Served, path: str) -> str:
     status, _, body = at.ask(path)
     assert status == 200, body[-300:]
     return body.decode()
 
 
 def test_all_files_can_be_found_by_a_part_of_their_path(home: Scripted, at: Served) -> None:
-    every = said(at, "/files?fragment=1")
+    every = fetch_page(at, "/files?fragment=1")
     assert "<span>2 files</span>" in every
     assert "&lt;notes&gt;.md" in every
-    found = said(at, "/files?fragment=1&q=CART+src")
+    found = fetch_page(at, "/files?fragment=1&q=CART+src")
     assert "<span>1 file</span>" in found
     assert "cart.py</a>" in found
-    assert "No matching files." in said(at, "/files?fragment=1&q=nowhere")
+    assert "No matching files." in fetch_page(at, "/files?fragment=1&q=nowhere")
 
 
 def test_files_that_were_only_read_are_shown_when_asked_for(home: Scripted, tmp_path: Path) -> None:
@@ -74,12 +74,12 @@ def test_files_that_were_only_read_are_shown_when_asked_for(home: Scripted, tmp_
     script.read(other.top / "read.py")
     with served(other.config, tmp_path / "index") as at:
         at.library.touched_files.wait()
-        assert "No matching files." in said(at, "/files?fragment=1")
-        assert "1 read" in said(at, "/files?fragment=1&read=1")
+        assert "No matching files." in fetch_page(at, "/files?fragment=1")
+        assert "1 read" in fetch_page(at, "/files?fragment=1&read=1")
 
 
 def test_file_history_has_every_session_and_turn(home: Scripted, at: Served) -> None:
-    page = said(at, f"/files/story?path={home.top / 'src' / 'cart.py'}")
+    page = fetch_page(at, f"/files/story?path={home.top / 'src' / 'cart.py'}")
     assert "changed 4 times · read 3 times" in page
     assert page.count('class="of-session"') == 2
     assert page.count('" data-src="/s/') == 4
@@ -89,22 +89,22 @@ def test_file_history_has_every_session_and_turn(home: Scripted, at: Served) -> 
 
 
 def test_file_history_of_an_untouched_path_is_empty(at: Served) -> None:
-    assert "No session touched this file." in said(at, "/files/story?path=/no/such")
+    assert "No session touched this file." in fetch_page(at, "/files/story?path=/no/such")
     assert at.ask("/files/story")[0] == 400
 
 
 def test_net_change_is_shown_with_each_patch(home: Scripted, at: Served) -> None:
     name = first_of(home, at)
-    by_file = said(at, f"/s/{name}/files")
+    by_file = fetch_page(at, f"/s/{name}/files")
     assert '<span class="plus">+3</span>' in by_file
-    inner = said(at, f"/s/{name}/files/changes?file=1")
+    inner = fetch_page(at, f"/s/{name}/files/changes?file=1")
     assert inner.index("<h4>Net change</h4>") < inner.index("<h4>Each change</h4>")
-    net = said(at, f"/s/{name}/files?by=net")
+    net = fetch_page(at, f"/s/{name}/files?by=net")
     assert net.count('class="patch"') == 2
     assert "4 changes, turns 1, 2" in net
     assert "fourth_value" in net
     assert "second_value" not in net
-    assert 'class="diff"' in said(at, f"/s/{name}/files/changes?net=1")
+    assert 'class="diff"' in fetch_page(at, f"/s/{name}/files/changes?net=1")
     for wrong in ("net=99", "file=99", "uuid=x&path=y", "touch=999"):
         assert at.ask(f"/s/{name}/files/changes?{wrong}")[0] == 404
 

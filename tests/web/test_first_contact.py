@@ -44,8 +44,8 @@ PATIENCE = 100.0
 def root(tmp_path: Path) -> Path:
     """Return three short sessions that nobody has read."""
     found = tmp_path / "logs"
-    for one in WALKS:
-        walk(found, *one)
+    for item in WALKS:
+        walk(found, *item)
     return found
 
 
@@ -84,7 +84,7 @@ def test_outdated_index_still_serves_unchanged_sessions(root: Path, tmp_path: Pa
     index = tmp_path / "index"
     update_index(Archive([root]), index)
     before = Archive([root])
-    assert read_unchanged_facts(before, index) == {one.path: before.facts(one) for one in before}
+    assert read_unchanged_facts(before, index) == {item.path: before.facts(item) for item in before}
     grown, renamed, same = before.sessions
     with grown.path.open("ab") as file:
         file.write(b'{"type":"ai-title","aiTitle":"another","sessionId":"x"}\n')
@@ -121,7 +121,7 @@ class Listening:
     @property
     def kinds(self) -> list[str]:
         """Return what was told, each kind once."""
-        return list(dict.fromkeys(one.kind for one in self.events))
+        return list(dict.fromkeys(event.kind for event in self.events))
 
 
 def test_first_events_give_the_start_command_and_the_progress() -> None:
@@ -149,23 +149,23 @@ def test_events_of_other_sessions_do_not_crowd_out_own_events() -> None:
 
 
 def test_new_files_are_read_for_lists_then_indexed(library: LiveArchive) -> None:
-    heard = Listening()
-    heard.watcher(library).read_new()
+    events = Listening()
+    events.watcher(library).read_new()
     assert len(titles(library)) == 3
     assert library.is_index_fresh
-    assert heard.kinds == ["reading", "sessions", "index"]
-    assert [one.words for one in heard.events if one.kind == "reading"][-1] == ""
-    assert heard.told[-1] is None
-    assert heard.told[0] is not None
-    assert heard.told[0].sessions == 3
-    assert heard.told[0].share == 0
-    assert [one.share for one in heard.told if one and one.done]
-    assert heard.hub.first_event is None
+    assert events.kinds == ["reading", "sessions", "index"]
+    assert [event.words for event in events.events if event.kind == "reading"][-1] == ""
+    assert events.told[-1] is None
+    assert events.told[0] is not None
+    assert events.told[0].sessions == 3
+    assert events.told[0].share == 0
+    assert [event.share for event in events.told if event and event.done]
+    assert events.hub.first_event is None
 
 
 def test_index_being_built_by_another_process_is_awaited(library: LiveArchive) -> None:
-    heard = Listening()
-    watcher = heard.watcher(library)
+    events = Listening()
+    watcher = events.watcher(library)
     library.index.mkdir()
     with lock_index(library.index):
         assert not watcher.update_index()
@@ -174,42 +174,42 @@ def test_index_being_built_by_another_process_is_awaited(library: LiveArchive) -
     update_index(library.snapshot.archive, library.index)
     assert watcher.update_index()
     assert library.reading.progress is None
-    assert heard.kinds == ["reading", "index"]
+    assert events.kinds == ["reading", "index"]
 
 
 def test_unwritable_index_is_reported_and_logs_are_read_instead(
     library: LiveArchive,
 ) -> None:
-    heard = Listening()
+    events = Listening()
     library.index.write_text("in the way")
-    heard.watcher(library).read_new()
-    assert heard.told[-1] is not None
-    assert "cannot write the index" in heard.told[-1].problem
-    assert heard.hub.first_event
-    assert heard.hub.first_event.words.startswith("Cannot write the index")
+    events.watcher(library).read_new()
+    assert events.told[-1] is not None
+    assert "cannot write the index" in events.told[-1].problem
+    assert events.hub.first_event
+    assert events.hub.first_event.words.startswith("Cannot write the index")
     assert library.billing.get(PATIENCE).value is not None
     assert len(titles(library)) == 3
 
 
 def test_missing_root_is_reported_once(tmp_path: Path) -> None:
-    heard, root = Listening(), tmp_path / "logs"
+    events, root = Listening(), tmp_path / "logs"
     library = LiveArchive((root,), tmp_path / "index")
-    watcher = heard.watcher(library)
+    watcher = events.watcher(library)
     for _ in range(3):
         library.refresh()
         watcher.update_index()
-    assert [told.problem for told in heard.told if told] == [
+    assert [result.problem for result in events.told if result] == [
         f"'{root}' does not exist; sessions appear once it is created"
     ]
     walk(root, *WALKS[0])
     library.refresh()
     watcher.update_index()
-    assert heard.told[-1] is None and heard.hub.first_event is None
+    assert events.told[-1] is None and events.hub.first_event is None
 
 
 def test_stopped_watcher_reads_nothing(library: LiveArchive) -> None:
-    heard = Listening()
-    watcher = heard.watcher(library)
+    events = Listening()
+    watcher = events.watcher(library)
     watcher.stop()
     with pytest.raises(StoppedError):
         watcher.update_index()
@@ -240,9 +240,9 @@ def started(home: Home) -> Iterator[tuple[str, str]]:
     process = subprocess.Popen(command, env=home.env, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr
-        said = process.stderr.readline()
-        address = re.search(r"http://[\d.:]+", said)
-        assert address, said
+        output = process.stderr.readline()
+        address = re.search(r"http://[\d.:]+", output)
+        assert address, output
         running = told_of(home.running[0])
         assert running
         yield address[0], running.secret
@@ -290,13 +290,13 @@ def test_progress_without_a_terminal_is_plain_text(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     size = 1_000_000_000
-    with report_reading(CommandRequest((str(root),)), is_silent=False) as told:
+    with report_reading(CommandRequest((str(root),)), is_silent=False) as opened:
         for done in (0, size // 10, size // 4, size):
-            told(ReadingProgress(691, done, size))
-        told(None)
-        told(ReadingProgress(3, 10, 1000))
-        told(None)
-        told(ReadingProgress(problem="cannot write"))
+            opened(ReadingProgress(691, done, size))
+        opened(None)
+        opened(ReadingProgress(3, 10, 1000))
+        opened(None)
+        opened(ReadingProgress(problem="cannot write"))
     assert capsys.readouterr().err.splitlines() == [
         "Reading 691 sessions: 0 B of 1.0 GB",
         "Reading 691 sessions: 250 MB of 1.0 GB",
@@ -307,8 +307,8 @@ def test_progress_without_a_terminal_is_plain_text(
 
 
 def test_background_server_prints_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with report_reading(CommandRequest((str(root),)), is_silent=True) as told:
-        told(ReadingProgress(691, 1, 1_000_000_000))
+    with report_reading(CommandRequest((str(root),)), is_silent=True) as opened:
+        opened(ReadingProgress(691, 1, 1_000_000_000))
     assert capsys.readouterr().err == ""
 
 
@@ -424,18 +424,20 @@ def test_sign_in_page_names_the_command_and_continues_to_the_page(
 def test_page_keeps_polling_unchanged_answers(
     root: Path, tmp_path: Path, forgiving: Reader
 ) -> None:
-    index, lock, asked = tmp_path / "index", ExitStack(), list[str]()
+    index, lock, requested = tmp_path / "index", ExitStack(), list[str]()
     index.mkdir()
     lock.enter_context(lock_index(index))  # nobody can make the index
     with served(root, index, is_live=True) as at:
         page = forgiving(at, "/")
         page.route("**/events", lambda _: None)  # nobody ever says that it is there
-        page.on("request", lambda one: asked.append(one.url) if "fragment=1" in one.url else None)
+        page.on(
+            "request", lambda item: requested.append(item.url) if "fragment=1" in item.url else None
+        )
         page.goto(f"{at.address}/insights?range=all")
         end = monotonic() + PATIENCE
-        while len(asked) < 3 and monotonic() < end:
+        while len(requested) < 3 and monotonic() < end:
             page.wait_for_timeout(100)
-        assert len(asked) >= 3
+        assert len(requested) >= 3
         lock.close()
         expect(page.locator("[data-counting]")).to_have_count(0, timeout=PATIENCE * 1000)
         page.close()

@@ -24,7 +24,7 @@ def scope(path: str = "/", method: str = "GET", query: str = "", **headers: str)
     """Return a request of a browser that was let in, but for what is said otherwise."""
     given = {"host": HERE, "cookie": f"plait8420={KEYS.cookie}", **headers}
     pairs = [
-        (name.replace("_", "-").encode(), one.encode("latin-1")) for name, one in given.items()
+        (name.replace("_", "-").encode(), item.encode("latin-1")) for name, item in given.items()
     ]
     raw = path.encode("latin-1", "replace")
     return {
@@ -85,8 +85,8 @@ def test_only_own_host_names_are_answered(host: str, wanted: int) -> None:
     ],
 )
 def test_public_server_accepts_addresses_and_configured_names(host: str, wanted: int) -> None:
-    one = guard("plait.example.org", is_remote=True)
-    assert code(one.find_refusal(scope(host=host))) == wanted
+    first = guard("plait.example.org", is_remote=True)
+    assert code(first.find_refusal(scope(host=host))) == wanted
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
@@ -123,8 +123,8 @@ def test_cross_origin_requests_are_refused(method: str, origin: str, wanted: int
     ],
 )
 def test_sec_fetch_site_is_honoured(method: str, site: str, mode: str, wanted: int) -> None:
-    asked = scope("/x", method, sec_fetch_site=site, sec_fetch_mode=mode)
-    assert code(guard().find_refusal(asked)) == wanted
+    requested = scope("/x", method, sec_fetch_site=site, sec_fetch_mode=mode)
+    assert code(guard().find_refusal(requested)) == wanted
 
 
 def test_file_origin_may_only_sign_in() -> None:
@@ -184,10 +184,10 @@ def test_bearer_key_works_only_for_the_api(path: str, given: str, wanted: int) -
 
 
 def test_key_does_not_help_a_cross_origin_page() -> None:
-    asked = scope(
+    requested = scope(
         "/api/v1/sessions", authorization=f"Bearer {KEYS.key}", origin="http://evil.example"
     )
-    assert code(guard().find_refusal(asked)) == 403
+    assert code(guard().find_refusal(requested)) == 403
 
 
 def test_overlong_url_is_refused() -> None:

@@ -21,8 +21,8 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
     """Serve sessions that can be kept."""
-    with edit_desk(tmp_path) as one:
-        yield one
+    with edit_desk(tmp_path) as workspace:
+        yield workspace
 
 
 def listed(name: str, days: float | None) -> ListedSession:
@@ -57,58 +57,61 @@ def home(keeping: BackupFigures | None, soon: list[ListedSession]) -> str:
     )
 
 
-def figures(*lost: ListedSession, unkept: int = 0, kept: int = 0, gone: int = 0) -> BackupFigures:
-    return BackupFigures(kept, gone, unkept, lost, 2_000_000, 100_000)
+def figures(
+    *missing: ListedSession, unkept: int = 0, kept: int = 0, gone: int = 0
+) -> BackupFigures:
+    return BackupFigures(kept, gone, unkept, missing, 2_000_000, 100_000)
 
 
 def test_home_offers_to_back_up_expiring_sessions() -> None:
-    told = home(figures(listed("first", 2), listed("later", 20), unkept=3, kept=2), [])
-    assert "Deleted soon <small>1</small>" in told
-    assert "first" in told
-    assert ">later<" not in told
-    assert 'data-edit="keep">Back up all 3 sessions</button>' in told
-    assert "3 sessions are not backed up." in told
+    result = home(figures(listed("first", 2), listed("later", 20), unkept=3, kept=2), [])
+    assert "Deleted soon <small>1</small>" in result
+    assert "first" in result
+    assert ">later<" not in result
+    assert 'data-edit="keep">Back up all 3 sessions</button>' in result
+    assert "3 sessions are not backed up." in result
 
 
 def test_home_names_the_next_expiry_if_not_soon() -> None:
-    told = home(figures(listed("later", 20), unkept=1), [])
-    assert "Not backed up <small>1</small>" in told
-    assert "The first will be deleted in 20 days." in told
-    assert ">Back up 1 session</button>" in told
+    result = home(figures(listed("later", 20), unkept=1), [])
+    assert "Not backed up <small>1</small>" in result
+    assert "The first will be deleted in 20 days." in result
+    assert ">Back up 1 session</button>" in result
 
 
 def test_home_says_everything_is_backed_up() -> None:
-    told = home(figures(kept=4, gone=1), [listed("first", 2)])
+    result = home(figures(kept=4, gone=1), [listed("first", 2)])
     assert (
-        "All sessions are backed up: 2.0 MB, 100 KB on disk. Plait has the only copy of 1." in told
+        "All sessions are backed up: 2.0 MB, 100 KB on disk. Plait has the only copy of 1."
+        in result
     )
-    assert "first" not in told
-    assert 'data-edit="keep"' not in told
+    assert "first" not in result
+    assert 'data-edit="keep"' not in result
     assert "Kept" not in home(figures(), [])
 
 
 def test_without_a_store_home_lists_expiring_sessions() -> None:
-    told = home(None, [listed("first", 2)])
-    assert "Deleted soon <small>1</small>" in told
-    assert "cleanupPeriodDays" in told
-    assert 'data-edit="keep"' not in told
+    result = home(None, [listed("first", 2)])
+    assert "Deleted soon <small>1</small>" in result
+    assert "cleanupPeriodDays" in result
+    assert 'data-edit="keep"' not in result
 
 
 def test_one_click_backs_up_everything(desk: EditDesk) -> None:
     before = desk.at.json("/api/v1/keep")
     count = len(desk.at.json("/api/v1/sessions")["sessions"])
     assert (before["kept"], before["unkept"]) == (0, count)
-    status, told = desk.send("/api/v1/keep/now", **MEANT)
-    assert (status, told["unread"]) == (200, [])
-    assert len(told["sessions"]) == count
+    status, result = desk.send("/api/v1/keep/now", **MEANT)
+    assert (status, result["unread"]) == (200, [])
+    assert len(result["sessions"]) == count
     after = desk.at.json("/api/v1/keep")
     assert (after["kept"], after["unkept"], after["at_risk"]) == (count, 0, [])
     assert desk.send("/api/v1/keep/now", **MEANT)[1]["files"] == 0
 
 
 def test_single_session_is_backed_up(desk: EditDesk) -> None:
-    status, told = desk.send("/api/v1/keep/now", {"sessions": [desk.name]}, **MEANT)
-    assert (status, told["sessions"]) == (200, [desk.name])
+    status, result = desk.send("/api/v1/keep/now", {"sessions": [desk.name]}, **MEANT)
+    assert (status, result["sessions"]) == (200, [desk.name])
     assert desk.send("/api/v1/keep/now", {"sessions": ["nobody"]}, **MEANT)[0] == 404
     assert desk.send("/api/v1/keep/now", {"all": True}, **MEANT)[0] == 400
 
@@ -121,9 +124,9 @@ def test_forged_request_backs_up_nothing(desk: EditDesk, tmp_path: Path) -> None
 
 
 def test_read_only_server_backs_up_nothing(tmp_path: Path) -> None:
-    with edit_desk(tmp_path, is_read_only=True) as desk:
-        assert desk.send("/api/v1/keep/now", **MEANT)[0] == 403
-        assert desk.send(f"/api/v1/sessions/{desk.name}/restore", **MEANT)[0] == 403
+    with edit_desk(tmp_path, is_read_only=True) as workspace:
+        assert workspace.send("/api/v1/keep/now", **MEANT)[0] == 403
+        assert workspace.send(f"/api/v1/sessions/{workspace.name}/restore", **MEANT)[0] == 403
     assert not (tmp_path / "keep").exists()
 
 
@@ -142,10 +145,10 @@ def test_backup_is_readable_refuses_edits_and_restores(desk: EditDesk) -> None:
         assert status == 200
         assert b'class="kept"' in page
         assert b" data-kept" in page
-    status, told = desk.send(f"{address}/plan", {"operation": "clone"}, **MEANT)
-    assert (status, "only in the backup" in told["error"]) == (409, True)
-    status, told = desk.send(f"{address}/restore", **MEANT)
-    assert (status, told["path"]) == (200, str(path))
+    status, result = desk.send(f"{address}/plan", {"operation": "clone"}, **MEANT)
+    assert (status, "only in the backup" in result["error"]) == (409, True)
+    status, result = desk.send(f"{address}/restore", **MEANT)
+    assert (status, result["path"]) == (200, str(path))
     assert desk.files[str(path)] == before[str(path)]
     assert time.time() - path.stat().st_mtime < 600
     assert desk.at.json(address)["session"]["is_kept"] is False

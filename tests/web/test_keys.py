@@ -80,7 +80,7 @@ def test_derived_keys_are_distinct_and_hide_the_secret() -> None:
     keys = Keys("secret")
     shown = {keys.cookie, keys.key, keys.prove("cookie"), keys.prove("x"), keys.create_ticket()}
     assert len(shown) == 5
-    assert not any("secret" in one for one in shown)
+    assert not any("secret" in item for item in shown)
     assert keys.prove("x") != Keys("another").prove("x")
     assert keys.prove("") != keys.cookie
 

@@ -65,7 +65,7 @@ def rows() -> SmallLake:
     """Return the sessions, each with its words and names in every column that can have them."""
     whose: list[dict[str, Any]] = [
         {
-            "session": NAMES[one],
+            "session": NAMES[item],
             "build": at,
             "source": f"machine/of-{person}",
             "person": person,
@@ -96,9 +96,9 @@ def rows() -> SmallLake:
             "kind": "prompt",
             "state": "active",
             "turn": 1,
-            "uuid": f"uuid-{one}",
+            "uuid": f"uuid-{item}",
         }
-        for at, (one, person, project, word, name) in enumerate(SESSIONS, 1)
+        for at, (item, person, project, word, name) in enumerate(SESSIONS, 1)
     ]
     tables = dict.fromkeys(SmallLake().tables, whose)
     return SmallLake(**tables)
@@ -161,7 +161,9 @@ def test_figures_cover_visible_rows(port: int) -> None:
     ann, bob = Visitor(port, key=ANN), Visitor(port, key=BOB)
     assert ann.json("sessions")["total"] == bob.json("sessions")["total"] == 2
     assert ann.json("usage")["total"]["cost_usd"] == 5.0
-    cost = {one["heading"]: one["cost_usd"] for one in ann.json("questions/cost?by=person")["rows"]}
+    cost = {
+        item["heading"]: item["cost_usd"] for item in ann.json("questions/cost?by=person")["rows"]
+    }
     assert cost == {"ann": 2.5, "bob": 2.5}
     assert ann.json("questions/cost?by=person&person=cat")["rows"] == []
 
@@ -189,9 +191,9 @@ def test_hidden_totals_omit_months_with_too_few_people(lake: Lake) -> None:
         assert "Other sessions" not in visitor.page("/usage") + visitor.page("/")
 
 
-def place(one: str) -> str:
-    person = next(person for session, person, *_ in SESSIONS if session == one)
-    return f"machine/of-{person}/{NAMES[one]}"
+def place(item: str) -> str:
+    person = next(person for session, person, *_ in SESSIONS if session == item)
+    return f"machine/of-{person}/{NAMES[item]}"
 
 
 @pytest.mark.parametrize("one", ["c", "d"])
@@ -391,7 +393,7 @@ def test_owner_without_a_policy_sees_everything(lake: Lake) -> None:
     with lake_served(lake, None) as port:
         owner = Visitor(port)
         assert owner.enter(Keys("the secret").key) == 200
-        sessions = (f"/s/{place(one)}" for one, *_ in SESSIONS)
+        sessions = (f"/s/{place(item)}" for item, *_ in SESSIONS)
         pages = "\n".join(owner.page(path) for path in ("/", "/usage", *sessions))
-        assert all(word in pages for *_, said, name in SESSIONS for word in (said, name))
+        assert all(word in pages for *_, output, name in SESSIONS for word in (output, name))
         assert "Other sessions" not in pages

@@ -20,12 +20,12 @@ PLACES = ("/", "/search?q=parser", "/questions/cost", "/s/home/a")
 def rows() -> SmallLake:
     """Return a session of Ann with long names, and two of others in the same month."""
     whose = [
-        {"session": one, "person": person, "month": "2026-09", "project": f"/home/dev/{LONG}"}
-        for one, person in (("a", "ann"), ("b", "bob"), ("c", "cat"))
+        {"session": item, "person": person, "month": "2026-09", "project": f"/home/dev/{LONG}"}
+        for item, person in (("a", "ann"), ("b", "bob"), ("c", "cat"))
     ]
-    told = [
+    result = [
         {
-            **one,
+            **item,
             "title": f"The parser {LONG}",
             "git_branch": LONG,
             "model": "opus",
@@ -38,14 +38,14 @@ def rows() -> SmallLake:
             "state": "active",
             "turn": 1,
         }
-        for one in whose
+        for item in whose
     ]
-    said = [
-        {**told[0], "kind": kind, "text": f"{kind}: the parser\n\n```\n{LONG}\n```"}
+    output = [
+        {**result[0], "kind": kind, "text": f"{kind}: the parser\n\n```\n{LONG}\n```"}
         for kind in ("prompt", "answer", "input", "output")
     ]
-    ended = [{**one, "ended": DAY + timedelta(hours=1)} for one in told]
-    return SmallLake(sessions=ended, responses=told, tool_calls=told, turns=told, text=said)
+    ended = [{**item, "ended": DAY + timedelta(hours=1)} for item in result]
+    return SmallLake(sessions=ended, responses=result, tool_calls=result, turns=result, text=output)
 
 
 @pytest.fixture(scope="module")

@@ -42,13 +42,13 @@ def test_lake_is_served_to_people_in_the_policy(
 ) -> None:
     lake = ("serve", "--lake", str(home.path / "lake"))
     command = [sys.executable, "-m", "plait", *lake, "--port", "0", "--no-open"]
-    asked = [*command, "--policy", str(home.path / "policy.toml")]
-    with subprocess.Popen(asked, env=home.env, stderr=subprocess.PIPE, text=True) as server:
+    requested = [*command, "--policy", str(home.path / "policy.toml")]
+    with subprocess.Popen(requested, env=home.env, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         try:
-            told = [server.stderr.readline() for _ in range(3)]
-            port = int(re.findall(r"the lake is at http://127\.0\.0\.1:(\d+)", told[0])[0])
-            assert told[1] == "key      each person's own, from the policy\n"
+            result = [server.stderr.readline() for _ in range(3)]
+            port = int(re.findall(r"the lake is at http://127\.0\.0\.1:(\d+)", result[0])[0])
+            assert result[1] == "key      each person's own, from the policy\n"
             visitor = Visitor(port, key=KEY)
             assert visitor.json("sessions")["total"] == 1
             assert Visitor(port).ask("/api/sessions")[0] == 401
@@ -68,9 +68,9 @@ def test_new_key_is_printed_once_with_its_digest(
     home: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["serve", "--new-key", 'an"na']) == 0
-    told = capsys.readouterr()
-    policy = parse_policy(told.err.partition("\n")[2], "p")
-    assert policy.find_person(told.out) == 'an"na'
+    result = capsys.readouterr()
+    policy = parse_policy(result.err.partition("\n")[2], "p")
+    assert policy.find_person(result.out) == 'an"na'
     assert run(["serve", "--new-key", "ben"]) == 0
     assert policy.find_person(capsys.readouterr().out) is None
 
@@ -90,6 +90,6 @@ def test_refused_options(
     words: tuple[str, ...], home: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = {"LAKE": "lake", "POLICY": "policy.toml", "BROKEN": "broken.toml"}
-    told = [str(home.path / places[word]) if word in places else word for word in words]
-    assert run(["serve", *told, "--port", "0", "--no-open"]) in (2, 4)
+    result = [str(home.path / places[word]) if word in places else word for word in words]
+    assert run(["serve", *result, "--port", "0", "--no-open"]) in (2, 4)
     assert WRONG[words] in capsys.readouterr().err

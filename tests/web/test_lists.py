@@ -14,7 +14,17 @@ from plait.indexing import update_index
 from plait.view.formats import format_money, format_tokens
 from plait.view.page.graph import MOST_MINI, SmallTurn, thin_turns
 from plait.web.pages.session_list import SORTS
-from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, unlinked, walk
+from tests.web.lists import (
+    WALKS,
+    at,
+    empty,
+    fetch_when_counted,
+    root,
+    run_json,
+    text_of,
+    unlinked,
+    walk,
+)
 from tests.web.reading_page import Served, served
 
 __all__ = ["at", "empty", "root"]
@@ -82,7 +92,7 @@ def test_fragment_has_no_page_frame(at: Served, path: str) -> None:
 
 
 def test_home_lists_the_newest_sessions_first(at: Served) -> None:
-    found = titles(settled(at, "/"))
+    found = titles(fetch_when_counted(at, "/"))
     assert "the shore" in found[:4]
     assert found.index("the shore") < found.index("the south gate") < found.index("the north gate")
 
@@ -93,8 +103,8 @@ def test_empty_archive_names_the_roots(empty: Served) -> None:
         page = text_of(empty, path)
         assert "No sessions yet" in page
         assert place in page.replace("<wbr>", "")
-    assert "No usage" in settled(empty, "/usage")
-    assert "No activity" in settled(empty, "/insights")
+    assert "No usage" in fetch_when_counted(empty, "/usage")
+    assert "No activity" in fetch_when_counted(empty, "/insights")
     nothing = text_of(empty, "/search?q=heron")
     assert "No results for" in nothing
     assert "0 passages" in nothing and "0 turns" not in nothing
@@ -102,11 +112,11 @@ def test_empty_archive_names_the_roots(empty: Served) -> None:
 
 
 def test_sessions_are_grouped_by_project(at: Served) -> None:
-    page = settled(at, "/sessions")
+    page = fetch_when_counted(at, "/sessions")
     plain = page.replace("<wbr>", "")
     assert plain.index(">/home/dev/shore</a>") < plain.index(">/home/dev/moor</a>")
     assert page.count('scope="rowgroup"') == len(
-        {one.project for _, one in at.library.snapshot.iter_listed()}
+        {item.project for _, item in at.library.snapshot.iter_listed()}
     )
 
 
@@ -140,8 +150,8 @@ def test_agents_and_branches_are_shown_on_demand(at: Served) -> None:
 
 
 def test_usage_figures_match_the_command(at: Served, root: Path, tmp_path: Path) -> None:
-    page = unlinked(settled(at, "/usage?range=all"))
-    totals = told(root, tmp_path, "usage", "model", "--breakdown")["totals"]
+    page = unlinked(fetch_when_counted(at, "/usage?range=all"))
+    totals = run_json(root, tmp_path, "usage", "model", "--breakdown")["totals"]
     assert f"<dd>{format_money(totals['cost_usd'])}" in page
     assert f"<dd>{format_tokens(totals['total_tokens'])}<small>" in page
     assert f"{totals['responses']} responses with usage</small>" in page
@@ -150,12 +160,14 @@ def test_usage_figures_match_the_command(at: Served, root: Path, tmp_path: Path)
 
 
 def test_usage_respects_filters(at: Served, root: Path, tmp_path: Path) -> None:
-    page = unlinked(settled(at, "/usage?since=2026-10-01&until=2026-10-31&by=month&of=tokens"))
-    asked = ("usage", "monthly", "--since", "2026-10-01", "--until", "2026-11-01")
-    rows = told(root, tmp_path, *asked)["rows"]
+    page = unlinked(
+        fetch_when_counted(at, "/usage?since=2026-10-01&until=2026-10-31&by=month&of=tokens")
+    )
+    requested = ("usage", "monthly", "--since", "2026-10-01", "--until", "2026-11-01")
+    rows = run_json(root, tmp_path, *requested)["rows"]
     assert [row["month"] for row in rows] == ["2026-10"]
     assert f"2026-10</th><td>{format_tokens(rows[0]['total_tokens'])}" in page
-    assert "No usage" in settled(at, "/usage?since=2020-01-01&until=2020-01-02")
+    assert "No usage" in fetch_when_counted(at, "/usage?since=2020-01-01&until=2020-01-02")
 
 
 def test_unlogged_cost_is_shown_with_the_cost(tmp_path: Path) -> None:
@@ -165,8 +177,8 @@ def test_unlogged_cost_is_shown_with_the_cost(tmp_path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write('{"type":"cost-state","totalCostUSD":7.5}\n')
     with served(root, tmp_path / "index") as at:
-        page = unlinked(settled(at, "/usage?range=all"))
-        early = settled(at, "/usage?since=2020-01-01&until=2020-01-02")
+        page = unlinked(fetch_when_counted(at, "/usage?range=all"))
+        early = fetch_when_counted(at, "/usage?since=2020-01-01&until=2020-01-02")
         api = json.loads(text_of(at, "/api/v1/usage?by=model"))
     beyond = round(7.5 - Archive([root]).usage("model").totals.total.cost, 9)
     assert beyond > 1
@@ -176,8 +188,8 @@ def test_unlogged_cost_is_shown_with_the_cost(tmp_path: Path) -> None:
 
 
 def test_insights_figures_match_the_command(at: Served, root: Path, tmp_path: Path) -> None:
-    page = unlinked(settled(at, "/insights"))
-    stats = told(root, tmp_path, "stats")
+    page = unlinked(fetch_when_counted(at, "/insights"))
+    stats = run_json(root, tmp_path, "stats")
     for name, count in (
         ("Sessions", stats["sessions"]),
         ("Turns", stats["turns"]),
@@ -193,16 +205,18 @@ def test_insights_figures_match_the_command(at: Served, root: Path, tmp_path: Pa
 
 def test_insights_of_one_project(at: Served) -> None:
     project = next(
-        one.project for _, one in at.library.snapshot.iter_listed() if one.title == "the shore"
+        item.project for _, item in at.library.snapshot.iter_listed() if item.title == "the shore"
     )
     assert "<dt>Sessions</dt><dd>1<small>1 project" in unlinked(
-        settled(at, f"/insights?project={project}")
+        fetch_when_counted(at, f"/insights?project={project}")
     )
 
 
 def test_hit_opens_at_its_place_with_highlights(at: Served) -> None:
     page = text_of(at, "/search?q=herons+shore")
-    name = next(name for name, one in at.library.snapshot.iter_listed() if one.title == "the shore")
+    name = next(
+        name for name, item in at.library.snapshot.iter_listed() if item.title == "the shore"
+    )
     assert "<mark>herons</mark>" in page
     assert re.search(rf'href="/s/{name}\?turn=1&amp;mark=herons&amp;mark=shore#[0-9a-f-]+"', page)
 
@@ -239,7 +253,9 @@ def test_invalid_query_gets_a_hint(at: Served, asked: str, words: str) -> None:
 
 
 def test_sidebar_marks_the_current_session(at: Served) -> None:
-    name = next(name for name, one in at.library.snapshot.iter_listed() if one.title == "the shore")
+    name = next(
+        name for name, item in at.library.snapshot.iter_listed() if item.title == "the shore"
+    )
     column = text_of(at, f"/side?here={name}")
     assert f'data-name="{name}" aria-current="true"' in column
     assert titles(column) == []
@@ -258,8 +274,8 @@ def test_palette_offers_pages_sessions_and_search(at: Served) -> None:
 
 def test_home_shows_running_sessions_and_those_deleted_soon(tmp_path: Path) -> None:
     root = tmp_path / "config"
-    for one in WALKS:
-        walk(root, *one)
+    for item in WALKS:
+        walk(root, *item)
     files = {
         path.read_text().partition('"aiTitle":"')[2][:9]: path for path in root.rglob("*.jsonl")
     }
@@ -270,7 +286,7 @@ def test_home_shows_running_sessions_and_those_deleted_soon(tmp_path: Path) -> N
     before = time.time() - 28 * 86400
     os.utime(leaving, (before, before))
     with served(root, tmp_path / "index") as at:
-        page = settled(at, "/")
+        page = fetch_when_counted(at, "/")
         listed = text_of(at, "/sessions?live=1")
         (root / "sessions" / "1.json").unlink()
         for _ in range(600):
@@ -307,7 +323,7 @@ def test_long_session_has_a_small_graph_with_branches() -> None:
     turns[150:150] = [SmallTurn(2, "agent")]
     found = thin_turns(turns)
     assert len(found) == MOST_MINI
-    assert [one.line for one in found if one.line] == [1, 2]
+    assert [item.line for item in found if item.line] == [1, 2]
     assert list(thin_turns(turns[:5])) == turns[:5]
 
 
@@ -318,33 +334,33 @@ def test_project_lists_its_folders(tmp_path: Path) -> None:
     walk(logs, "shore", "shore", "main", "2026-10-04T09:00:00Z", "the shore")
     update_index(Archive([logs]), index)
     hut = "-home-dev-moor--claude-worktrees-hut"
-    with served(logs, index) as one:
-        page = text_of(one, "/sessions")
+    with served(logs, index) as server:
+        page = text_of(server, "/sessions")
         assert titles(page) == ["the shore", "the hut", "the north gate"]
         assert "3 sessions · 2 projects" in page
         assert page.count('class="folders"') == 1
         assert "<summary>2 folders</summary>" in page
-        way = f'<a class="within" href="/sessions?project={hut}" '
-        assert way + 'title="/home/dev/moor/.claude/worktrees/hut">hut</a>' in page
-        assert titles(text_of(one, f"/sessions?project={hut}")) == ["the hut"]
-        moor = text_of(one, "/sessions?project=-home-dev-moor")
+        route = f'<a class="within" href="/sessions?project={hut}" '
+        assert route + 'title="/home/dev/moor/.claude/worktrees/hut">hut</a>' in page
+        assert titles(text_of(server, f"/sessions?project={hut}")) == ["the hut"]
+        moor = text_of(server, "/sessions?project=-home-dev-moor")
         assert titles(moor) == ["the hut", "the north gate"]
-        home = text_of(one, "/")
-        assert way not in home  # its branch says the same
+        home = text_of(server, "/")
+        assert route not in home  # its branch says the same
         assert home.count('class="where" href="/sessions?project=-home-dev-moor"') == 2
-        usage = settled(one, "/usage?range=all")
+        usage = fetch_when_counted(server, "/usage?range=all")
         assert "project=-home-dev-moor&" in usage or 'project=-home-dev-moor"' in usage
         assert hut not in usage
-        listed = json.loads(text_of(one, "/api/v1/projects"))["projects"]
+        listed = json.loads(text_of(server, "/api/v1/projects"))["projects"]
         assert [(it["name"], it["sessions"], it["folded"]) for it in listed] == [
             ("-home-dev-moor", 2, [hut]),
             ("-home-dev-shore", 1, []),
         ]
-        rows = json.loads(text_of(one, "/api/v1/sessions?project=moor--claude"))["sessions"]
+        rows = json.loads(text_of(server, "/api/v1/sessions?project=moor--claude"))["sessions"]
         assert [(row["project"], row["folder"]) for row in rows] == [("-home-dev-moor", hut)]
-        whole = json.loads(text_of(one, "/api/v1/sessions?project=-home-dev-moor"))
-        assert whole["total"] == 2
-        insights = settled(one, "/insights?range=all&project=-home-dev-moor")
+        report = json.loads(text_of(server, "/api/v1/sessions?project=-home-dev-moor"))
+        assert report["total"] == 2
+        insights = fetch_when_counted(server, "/insights?range=all&project=-home-dev-moor")
         assert "How far is the hut?" in insights
         assert "How far is the north gate?" in insights
         assert "How far is the shore?" not in insights

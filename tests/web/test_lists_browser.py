@@ -32,8 +32,8 @@ def living(tmp_path: Path) -> Iterator[Served]:
     logs, index = tmp_path / "logs", tmp_path / "index"
     write_all(logs)
     update_index(Archive([logs]), index)
-    with served(logs, index, is_live=True) as one:
-        yield one
+    with served(logs, index, is_live=True) as server:
+        yield server
 
 
 def settled(page: Page) -> Page:
@@ -58,7 +58,7 @@ def test_pages_are_intact_in_every_theme_and_width(
 def faults(page: Page) -> list[tuple[str, str]]:
     """Return what is wrong with a page for those who cannot see or point."""
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "best-practice"]})
-    return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
+    return [(item["id"], item["nodes"][0]["html"][:200]) for item in found.response["violations"]]
 
 
 def test_palette_opens_anywhere_and_navigates(at: Served, reader: Reader) -> None:

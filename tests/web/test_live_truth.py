@@ -28,8 +28,8 @@ PATIENCE = 60.0
 def config(tmp_path: Path) -> Path:
     """Return a configuration folder with two sessions."""
     found = tmp_path / "claude"
-    for one in WALKS[:2]:
-        walk(found, *one)
+    for item in WALKS[:2]:
+        walk(found, *item)
     assert (found / "projects").is_dir()
     return found
 
@@ -38,8 +38,8 @@ def config(tmp_path: Path) -> Path:
 def at(config: Path, tmp_path: Path) -> Iterator[Served]:
     """Serve them, live."""
     update_index(Archive([config]), tmp_path / "index")
-    with served(config, tmp_path / "index", is_live=True) as one:
-        yield one
+    with served(config, tmp_path / "index", is_live=True) as server:
+        yield server
 
 
 def listening(at: Served, count: int = 1) -> None:
@@ -83,7 +83,7 @@ def test_moved_root_that_returns_keeps_its_index(
 def test_bulk_rewrite_updates_every_session_page(
     at: Served, config: Path, tmp_path: Path, reader: Reader
 ) -> None:
-    (session,) = (one for one in Archive([config]) if "south" in one.path.read_text())
+    (session,) = (item for item in Archive([config]) if "south" in item.path.read_text())
     page = reader(at, f"/s/{session.id}")
     listening(at)
     expect(page.get_by_text("The same.")).to_have_count(1)
@@ -99,7 +99,7 @@ def test_bulk_rewrite_updates_every_session_page(
 def test_page_reloads_the_session_after_too_many_events(
     at: Served, config: Path, reader: Reader
 ) -> None:
-    (session,) = (one for one in Archive([config]) if "south" in one.path.read_text())
+    (session,) = (item for item in Archive([config]) if "south" in item.path.read_text())
     page = reader(at, f"/s/{session.id}")
     listening(at)
     with page.expect_request("**/since?*"):
@@ -139,14 +139,14 @@ def test_missing_root_is_awaited(tmp_path: Path) -> None:
     stop, place = Flag(), tmp_path / "logs"
     end = Timer(PATIENCE, stop.set)
     end.start()
-    told = watch_changes([place], stop=stop)
-    next(told)  # the beginning
+    result = watch_changes([place], stop=stop)
+    next(result)  # the beginning
     place.mkdir()
-    next(told)
+    next(result)
     assert not stop.is_set()
     end.cancel()
     stop.set()
-    assert list(told) == []
+    assert list(result) == []
 
 
 def test_full_rescan_happens_on_schedule(tmp_path: Path) -> None:
@@ -171,16 +171,16 @@ def test_page_shows_a_lost_connection_and_catches_up_afterwards(
         page = forgiving(at, "/sessions")
         listening(at)
         first.close()
-        lost = page.locator(".status-bar .lost-line")
-        expect(lost).to_contain_text("Connection lost", timeout=PATIENCE * 1000)
-        expect(lost.locator("code")).to_have_text("plait serve", timeout=PATIENCE * 1000)
+        missing = page.locator(".status-bar .lost-line")
+        expect(missing).to_contain_text("Connection lost", timeout=PATIENCE * 1000)
+        expect(missing.locator("code")).to_have_text("plait serve", timeout=PATIENCE * 1000)
         assert faults(page) == []
         expect(page.locator("tr[data-name]")).to_have_count(2)
         walk(config, *WALKS[2])
     port = int(at.address.rpartition(":")[2])
     with served(config, tmp_path / "index", is_live=True, port=port):
-        lost.get_by_role("button", name="Try now").click()
-        expect(lost).to_have_count(0, timeout=PATIENCE * 1000)
+        missing.get_by_role("button", name="Try now").click()
+        expect(missing).to_have_count(0, timeout=PATIENCE * 1000)
         expect(page.locator("tr[data-name]")).to_have_count(3, timeout=PATIENCE * 1000)
 
 

@@ -16,8 +16,8 @@ STAR, PIN = "/api/v1/marks/star", "/api/v1/marks/pin"
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[EditDesk]:
     """Serve sessions that can be starred."""
-    with edit_desk(tmp_path) as one:
-        yield one
+    with edit_desk(tmp_path) as workspace:
+        yield workspace
 
 
 def marks(desk: EditDesk, query: str = "") -> Any:
@@ -28,14 +28,14 @@ def marks(desk: EditDesk, query: str = "") -> Any:
 def opener(desk: EditDesk, number: int = 1) -> str:
     """Return the record that opens a turn."""
     turns = desk.at.json(f"/api/v1/sessions/{desk.name}/conversation")["turns"]
-    return str(next(one["opener"]["uuid"] for one in turns if one["number"] == number))
+    return str(next(turn["opener"]["uuid"] for turn in turns if turn["number"] == number))
 
 
 def test_star_is_set_and_removed(desk: EditDesk, tmp_path: Path) -> None:
     assert (marks(desk)["stars"], marks(desk)["is_read_only"]) == ([], False)
-    status, told = desk.send(STAR, {"session": desk.name}, **MEANT)
-    assert (status, told) == (200, {"session": desk.name, "on": True})
-    assert [one["name"] for one in marks(desk)["stars"]] == [desk.name]
+    status, result = desk.send(STAR, {"session": desk.name}, **MEANT)
+    assert (status, result) == (200, {"session": desk.name, "on": True})
+    assert [mark["name"] for mark in marks(desk)["stars"]] == [desk.name]
     assert Archive([desk.root], stars=tmp_path / "stars.json").stars.ids == {desk.name}
     assert marks(desk, "?session=another")["stars"] == []
     assert desk.send(STAR, {"session": desk.name, "on": False}, **MEANT)[1]["on"] is False
@@ -44,10 +44,10 @@ def test_star_is_set_and_removed(desk: EditDesk, tmp_path: Path) -> None:
 
 def test_pin_is_set_located_and_removed(desk: EditDesk, tmp_path: Path) -> None:
     asks = {"session": desk.name, "uuid": opener(desk)}
-    status, told = desk.send(PIN, asks, **MEANT)
-    assert (status, told["turn"], told["on"]) == (200, 1, True)
+    status, result = desk.send(PIN, asks, **MEANT)
+    assert (status, result["turn"], result["on"]) == (200, 1, True)
     (library,) = Archive([desk.root], stars=tmp_path / "stars.json").stars.pins()
-    assert (library.uuid, library.words) == (asks["uuid"], told["words"])
+    assert (library.uuid, library.words) == (asks["uuid"], result["words"])
     (found,) = marks(desk, f"?session={desk.name}&placed=true")["pins"]
     assert (found["turn"], found["line"] is None, found["why_gone"]) == (1, False, None)
     desk.send(PIN, {**asks, "on": False}, **MEANT)
@@ -57,8 +57,8 @@ def test_pin_is_set_located_and_removed(desk: EditDesk, tmp_path: Path) -> None:
 def test_unknown_targets_are_refused(desk: EditDesk, tmp_path: Path) -> None:
     assert desk.send(STAR, {"session": "nobody"}, **MEANT)[0] == 404
     assert desk.send(PIN, {"session": "nobody", "uuid": "x"}, **MEANT)[0] == 404
-    status, told = desk.send(PIN, {"session": desk.name, "uuid": "nothing"}, **MEANT)
-    assert (status, told["error"]) == (400, "no turn starts with the message 'nothing'")
+    status, result = desk.send(PIN, {"session": desk.name, "uuid": "nothing"}, **MEANT)
+    assert (status, result["error"]) == (400, "no turn starts with the message 'nothing'")
     assert not (tmp_path / "stars.json").exists()
 
 
@@ -67,19 +67,19 @@ def test_pin_of_a_missing_turn_says_so_and_can_be_removed(desk: EditDesk) -> Non
     desk.send(PIN, {"session": desk.name, "uuid": opener(desk, 2)}, **MEANT)
     lines = desk.path.read_bytes().splitlines(keepends=True)
     desk.path.write_bytes(
-        b"".join(one for one in lines if json.loads(one).get("uuid") == opener(desk))
+        b"".join(line for line in lines if json.loads(line).get("uuid") == opener(desk))
     )
     desk.at.library.refresh()
     (found,) = marks(desk, "?placed=true")["pins"]
     assert (found["turn"], found["why_gone"]) == (2, "the turn is no longer in its session")
     desk.path.unlink()
     desk.at.library.refresh()
-    told = marks(desk)
-    assert (told["pins"][0]["why_gone"], told["pins"][0]["name"]) == (
+    result = marks(desk)
+    assert (result["pins"][0]["why_gone"], result["pins"][0]["name"]) == (
         "its session is not under these roots",
         None,
     )
-    assert told["stars"][0]["name"] is None
+    assert result["stars"][0]["name"] is None
     assert (
         desk.send(PIN, {"session": desk.name, "uuid": found["uuid"], "on": False}, **MEANT)[0]
         == 200
@@ -98,10 +98,13 @@ def test_forged_request_marks_nothing(desk: EditDesk, tmp_path: Path) -> None:
 
 
 def test_read_only_server_marks_nothing(tmp_path: Path) -> None:
-    with edit_desk(tmp_path, is_read_only=True) as desk:
-        assert desk.send(STAR, {"session": desk.name}, **MEANT)[0] == 403
-        assert desk.send(PIN, {"session": desk.name, "uuid": opener(desk)}, **MEANT)[0] == 403
-        assert marks(desk)["is_read_only"] is True
+    with edit_desk(tmp_path, is_read_only=True) as workspace:
+        assert workspace.send(STAR, {"session": workspace.name}, **MEANT)[0] == 403
+        assert (
+            workspace.send(PIN, {"session": workspace.name, "uuid": opener(workspace)}, **MEANT)[0]
+            == 403
+        )
+        assert marks(workspace)["is_read_only"] is True
     assert not (tmp_path / "stars.json").exists()
 
 

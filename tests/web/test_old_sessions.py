@@ -9,7 +9,7 @@ import pytest
 from examples.drawing import draw
 from plait.archive import Archive
 from plait.indexing import update_index
-from tests.web.lists import settled, unlinked
+from tests.web.lists import fetch_when_counted, unlinked
 from tests.web.reading_page import Served, served
 
 TALK = """
@@ -31,7 +31,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def test_home_shows_the_last_active_weeks_and_all_time(old: Served) -> None:
-    page = unlinked(settled(old, "/"))
+    page = unlinked(fetch_when_counted(old, "/"))
     heads = ["Week of\n2025-05-26", "Week of\n2025-05-05"]
     assert all(f">{head}</th>" in page for head in heads)
     assert "This week" not in page
@@ -50,8 +50,10 @@ def test_home_and_sessions_page_count_shared_ids_alike(tmp_path: Path) -> None:
     copy.write_text(lines.replace("how far", "how deep"), encoding="utf-8")
     update_index(Archive([logs]), index)
     with served(logs, index) as at:
-        (sessions,) = set(re.findall(r"sessions=(\d+)", settled(at, "/")))
-        assert f"sessions={sessions}" in settled(at, "/counted").partition("data-sums")[2]
+        (sessions,) = set(re.findall(r"sessions=(\d+)", fetch_when_counted(at, "/")))
+        assert (
+            f"sessions={sessions}" in fetch_when_counted(at, "/counted").partition("data-sums")[2]
+        )
         assert sessions == "2"
 
 
@@ -63,18 +65,18 @@ def test_partially_logged_output_is_marked_as_a_minimum(
     lines = path.read_text(encoding="utf-8")
     with served(tmp_path, tmp_path / "index") as at:
         (name,) = at.library.snapshot.names
-        assert "by the model" in settled(at, f"/s/{name}/usage")
+        assert "by the model" in fetch_when_counted(at, f"/s/{name}/usage")
     path.write_text(lines.replace('"stop_reason":"end_turn"', '"stop_reason":null', 1))
     with served(tmp_path, tmp_path / "index") as at:
-        page = settled(at, f"/s/{name}/usage")
+        page = fetch_when_counted(at, f"/s/{name}/usage")
     assert "at least: 1 response logged before the end" in page
 
 
 def test_usage_opens_on_the_last_days_with_usage_and_says_so(old: Served) -> None:
-    page = unlinked(settled(old, "/usage"))
+    page = unlinked(fetch_when_counted(old, "/usage"))
     assert "No usage in the last 30 days." in page
     assert "2025-04-29 to 2025-05-28" in page
     assert "<dd>2<small>of 3" in page
-    assert "No usage in the last 30 days." not in settled(old, "/usage?range=all")
-    assert "No usage in this period." in settled(old, "/usage?range=30d")
-    assert "2025-02-03 to 2025-03-04" in settled(old, "/usage?project=-home-dev-a")
+    assert "No usage in the last 30 days." not in fetch_when_counted(old, "/usage?range=all")
+    assert "No usage in this period." in fetch_when_counted(old, "/usage?range=30d")
+    assert "2025-02-03 to 2025-03-04" in fetch_when_counted(old, "/usage?project=-home-dev-a")

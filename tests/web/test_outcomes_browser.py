@@ -44,8 +44,8 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     place = tmp_path_factory.mktemp("outcomes")
     draw(LOGS).write(place / "logs")
     update_index(Archive([place / "logs"]), place / "index")
-    with served(place / "logs", place / "index") as one:
-        yield one
+    with served(place / "logs", place / "index") as server:
+        yield server
 
 
 def snippets(page: Page) -> list[str]:
@@ -118,7 +118,7 @@ def test_all_words_are_highlighted_when_a_hit_opens(
 
 def test_conversation_shows_only_calls_with_that_outcome(at: Served, reader: Reader) -> None:
     name = next(
-        name for name, one in at.library.snapshot.iter_listed() if one.title == "Gift cards"
+        name for name, item in at.library.snapshot.iter_listed() if item.title == "Gift cards"
     )
     page = reader(at, f"/s/{name}")
     page.keyboard.press("f")
@@ -140,7 +140,7 @@ def test_conversation_shows_only_calls_with_that_outcome(at: Served, reader: Rea
 
 def test_outcome_in_the_url(at: Served, reader: Reader) -> None:
     name = next(
-        name for name, one in at.library.snapshot.iter_listed() if one.title == "Gift cards"
+        name for name, item in at.library.snapshot.iter_listed() if item.title == "Gift cards"
     )
     page = reader(at, f"/s/{name}?outcome=launched")
     expect(page.locator("main .call:visible")).to_have_count(1)

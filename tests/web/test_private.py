@@ -57,8 +57,8 @@ def test_other_user_may_connect_but_sees_nothing(server: Bare) -> None:
             page = write_opening_file(state, running, "/")
             program = [sys.executable, "-c", AS_NOBODY.format(uid=NOBODY), str(server.port)]
             program += [str(state / "serve-x.json"), str(page)]
-            said = subprocess.run(program, capture_output=True, check=True, timeout=60)
-    answers = list(json.loads(said.stdout).values())
+            output = subprocess.run(program, capture_output=True, check=True, timeout=60)
+    answers = list(json.loads(output.stdout).values())
     assert answers == [401] * 4 + ["PermissionError"] * 2
 
 

@@ -47,17 +47,17 @@ def test_go_to_an_unloaded_turn_by_number(at: Served, reader: Reader) -> None:
 
 
 def test_go_to_a_record_on_another_branch(at: Served, reader: Reader) -> None:
-    one = at.library.open_session(name_of(at, "ways"))
-    assert one.conversations_if_any is not None
+    first = at.library.open_session(name_of(at, "ways"))
+    assert first.conversations_if_any is not None
     lower = next(
         item.uuid
-        for line in one.conversations_if_any.by_line.values()
+        for line in first.conversations_if_any.by_line.values()
         for item in line.items()
         if getattr(item, "text", "") == "Seals bark there."
     )
     page = reader(at, f"/s/{name_of(at, 'ways')}#{lower}")
     expect(page.get_by_text("Seals bark there.")).to_be_in_viewport()
-    assert page.locator("select.ways").input_value() != one.conversations_if_any.main
+    assert page.locator("select.ways").input_value() != first.conversations_if_any.main
 
 
 def test_agent_is_fetched_when_opened(at: Served, reader: Reader) -> None:
@@ -104,10 +104,12 @@ def test_switching_branches_keeps_history(at: Served, reader: Reader) -> None:
 
 
 def test_branch_turns_continue_the_numbering(at: Served, reader: Reader) -> None:
-    one = at.library.open_session(name_of(at, "late"))
-    assert one.conversations_if_any is not None
+    first = at.library.open_session(name_of(at, "late"))
+    assert first.conversations_if_any is not None
     branch = next(
-        line for line in one.conversations_if_any.by_line if line != one.conversations_if_any.main
+        line
+        for line in first.conversations_if_any.by_line
+        if line != first.conversations_if_any.main
     )
     page = reader(at, f"/s/{name_of(at, 'late')}#line-{branch}")
     turn = page.locator(".turn", has_text="The tide that turned back.").last
@@ -171,8 +173,8 @@ def test_entry_links_are_copied(at: Served, reader: Reader) -> None:
 
 def test_log_line_is_one_click_away(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}")
-    said = page.locator(".say", has_text="The mole it is.")
-    said.get_by_role("button", name="Raw JSON").click()
+    html = page.locator(".say", has_text="The mole it is.")
+    html.get_by_role("button", name="Raw JSON").click()
     expect(page.locator("pre.rawjson")).to_contain_text('"type": "assistant"')
     page.locator(".call", has_text="mole.txt").locator("> summary").click()
     page.get_by_role("button", name="Show all: 120 lines").click()
@@ -183,8 +185,8 @@ def test_two_branches_side_by_side(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}")
     page.locator("a.differs:visible").first.click()
     expect(page.locator(".shared summary")).to_contain_text("1 turn in common")
-    one, two = page.locator(".sides > .one"), page.locator(".sides > .two")
-    expect(one.filter(has_text="The mole it is.")).to_be_visible()
+    element, two = page.locator(".sides > .one"), page.locator(".sides > .two")
+    expect(element.filter(has_text="The mole it is.")).to_be_visible()
     expect(two.filter(has_text="Four hundred steps.")).to_be_visible()
     page.set_viewport_size({"width": 420, "height": 900})
     expect(two.filter(has_text="Four hundred steps.")).to_be_hidden()

@@ -56,34 +56,34 @@ class Log:
         return open_live_session(session.id, session, Prices())
 
 
-def drawn_from(one: LiveSession, first: int) -> list[str]:
+def render_turns_from(item: LiveSession, first: int) -> list[str]:
     """Return the turns of the active line from one on, drawn."""
-    assert one.column is not None
-    active = one.column.conversations.active
-    return list(one.column.iter_turns(active, first, len(active.turns)))
+    assert item.column is not None
+    active = item.column.conversations.active
+    return list(item.column.iter_turns(active, first, len(active.turns)))
 
 
 def agrees(log: Log, cut: int) -> int:
     """Check that what is told early is what is told later; returns how often it was told."""
     log.write(0, cut)
-    one = log.read()
+    item = log.read()
     count = 0
-    if one.column is None:
+    if item.column is None:
         return 0
     for end in range(cut, len(log.lines)):
         log.write(end, end + 1)
-        early = one.follower.conversation()
+        early = item.follower.conversation()
         if early is None:
             break
         later = log.read()
-        if later.column.options.directory != one.column.options.directory:  # type: ignore[union-attr]
+        if later.column.options.directory != item.column.options.directory:  # type: ignore[union-attr]
             break
         count += 1
-        told = list(one.column.iter_turns(early, 0, len(early.turns)))
-        assert told == drawn_from(later, one.follower.first_turn)
+        result = list(item.column.iter_turns(early, 0, len(early.turns)))
+        assert result == render_turns_from(later, item.follower.first_turn)
         assert (
-            drawn_from(one, 0)[: one.follower.first_turn]
-            == drawn_from(later, 0)[: one.follower.first_turn]
+            render_turns_from(item, 0)[: item.follower.first_turn]
+            == render_turns_from(later, 0)[: item.follower.first_turn]
         )
     return count
 
@@ -94,25 +94,25 @@ def test_early_growth_equals_the_later_full_rendering(tmp_path: Path, cut: int) 
 
 
 def test_early_and_later_results_agree_in_every_example(gallery: Path, tmp_path: Path) -> None:
-    told = 0
+    result = 0
     for number, path in enumerate(sorted(gallery.rglob("*.jsonl"))):
         data = path.read_bytes()
         count = data.count(b"\n")
         if "subagents" in path.parts or count < 4:
             continue
         log = Log(tmp_path / str(number), data, path.stem)
-        told += agrees(log, max(1, 2 * count // 3))
-    assert told > 20
+        result += agrees(log, max(1, 2 * count // 3))
+    assert result > 20
 
 
 @pytest.mark.parametrize(("line", "_"), TURNS)
 def test_log_that_switches_branch_is_read_again(tmp_path: Path, line: str, _: str) -> None:
     log = Log(tmp_path, draw(STORY + line).data)
     log.write(0, len(log.lines) - 1)
-    one = log.read()
-    assert one.follower.conversation() is not None
+    item = log.read()
+    assert item.follower.conversation() is not None
     log.write(len(log.lines) - 1, len(log.lines))
-    assert one.follower.conversation() is None
+    assert item.follower.conversation() is None
 
 
 def test_only_new_lines_are_read_again(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_only_new_lines_are_read_again(tmp_path: Path) -> None:
     second = first.reopen(session)
     before = first.records
     after = second.records
-    assert [one.raw for one in after] == [line.rstrip(b"\n") for line in log.lines[:12]]
+    assert [item.raw for item in after] == [line.rstrip(b"\n") for line in log.lines[:12]]
     assert all(old is new for old, new in zip(before, after, strict=False))
     assert second.epoch == first.epoch
 
@@ -156,7 +156,7 @@ def test_session_is_read_once_for_concurrent_requests(tmp_path: Path) -> None:
     for thread in threads:
         thread.join(timeout=20)
     assert len(found) == 8
-    assert all(one is found[0] for one in found)
+    assert all(item is found[0] for item in found)
 
 
 def test_pages_are_cached_by_their_files(tmp_path: Path) -> None:

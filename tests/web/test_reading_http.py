@@ -9,12 +9,12 @@ import pytest
 
 from plait.archive import get_file_ending
 from plait.web.pages.session import iter_page
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 from tests.web.reading_page import Served, at, served
 
 __all__ = ["at"]
 
-WAYS, LATE, CREW = (drawn()[name] for name in ("ways", "late", "crew"))
+WAYS, LATE, CREW = (drawn_sessions()[name] for name in ("ways", "late", "crew"))
 
 
 def page_of(at: Served, session: str) -> str:
@@ -27,7 +27,7 @@ def parts_of(text: str) -> list[str]:
     return re.findall(r'data-part="([^"]+)"', text)
 
 
-def whole(at: Served, session: str) -> str:
+def full_page(at: Served, session: str) -> str:
     """Return a page with all its parts, and theirs."""
     text = page_of(at, session)
     waiting = parts_of(text)
@@ -49,13 +49,13 @@ def test_title_is_sent_before_the_log_is_read(at: Served) -> None:
 @pytest.mark.parametrize("drawing", [WAYS, LATE, CREW])
 def test_page_and_parts_contain_every_record_once(at: Served, drawing: object) -> None:
     session = drawing.session  # type: ignore[attr-defined]
-    told = at.library.open_session(session).conversations_if_any
-    assert told is not None
-    text = whole(at, session)
+    result = at.library.open_session(session).conversations_if_any
+    assert result is not None
+    text = full_page(at, session)
     shown = {
         item.uuid
-        for one in told.by_line.values()
-        for item in one.items()
+        for entry in result.by_line.values()
+        for item in entry.items()
         if item.uuid and type(item).__name__ in ("UserMessage", "AssistantText", "ToolCall")
     }
     for uuid in shown:
@@ -119,10 +119,10 @@ def test_impossible_comparison_is_explained(at: Served) -> None:
 
 
 def test_comparison_lists_differences(at: Served) -> None:
-    told = at.library.open_session(WAYS.session).conversations_if_any
-    assert told is not None
-    other = next(name for name, one in told.by_line.items() if one.kind == "branch")
-    address = f"/s/{WAYS.session}/compare?a={quote(told.main)}&b={quote(other)}"
+    result = at.library.open_session(WAYS.session).conversations_if_any
+    assert result is not None
+    other = next(name for name, entry in result.by_line.items() if entry.kind == "branch")
+    address = f"/s/{WAYS.session}/compare?a={quote(result.main)}&b={quote(other)}"
     text = at.ask(address)[2].decode()
     assert "1 turn in common" in text
     assert text.count('<section class="turn"') >= 3
@@ -159,9 +159,9 @@ def test_unredacted_export_needs_confirmation(at: Served) -> None:
 def test_export_may_omit_abandoned_branches(at: Served) -> None:
     address = f"/s/{WAYS.session}/export"
     _, _, active = at.ask(address, {"format": "md"})
-    _, _, whole = at.ask(address, {"format": "md", "branches": "all"})
+    _, _, full = at.ask(address, {"format": "md", "branches": "all"})
     assert b"Seals bark there." not in active
-    assert b"Seals bark there." in whole
+    assert b"Seals bark there." in full
 
 
 def test_single_file_page_is_self_contained(at: Served) -> None:
@@ -176,9 +176,9 @@ def test_empty_session_says_what_to_do(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "silent.jsonl").write_bytes(b'{"type":"mode","mode":"normal"}\n')
     (folder / "empty.jsonl").write_bytes(b"")
-    with served(tmp_path / "logs", tmp_path / "index") as one:
-        for name in one.library.snapshot.names:
-            status, _, data = one.ask(f"/s/{name}")
+    with served(tmp_path / "logs", tmp_path / "index") as server:
+        for name in server.library.snapshot.names:
+            status, _, data = server.ask(f"/s/{name}")
             assert status == 200
             assert data.rstrip().endswith(b"</html>")
-        assert one.ask("/s/nobody")[0] == 404
+        assert server.ask("/s/nobody")[0] == 404

@@ -12,7 +12,7 @@ from examples.drawing import draw
 from plait.archive.archive import Archive
 from plait.indexing import update_index
 from plait.web.pages import session
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 from tests.web.reading_page import Reader, Served, reader, served
 
 __all__ = ["reader"]
@@ -38,11 +38,11 @@ class Writer:
     """A client that writes a log line by line."""
 
     def __init__(self, root: Path) -> None:
-        drawn = draw(GROWING)
-        self.lines = drawn.data.splitlines(keepends=True)
-        self.path = root / drawn.files[0].path
+        rendered = draw(GROWING)
+        self.lines = rendered.data.splitlines(keepends=True)
+        self.path = root / rendered.files[0].path
         self.path.parent.mkdir(parents=True)
-        self.session = drawn.session
+        self.session = rendered.session
         self.count = 0
 
     def write_to(self, words: str) -> None:
@@ -56,24 +56,24 @@ class Writer:
 @pytest.fixture
 def writer(tmp_path: Path) -> Writer:
     """Return a client that has written two turns."""
-    one = Writer(tmp_path / "logs")
-    one.write_to("still rising")
-    return one
+    first = Writer(tmp_path / "logs")
+    first.write_to("still rising")
+    return first
 
 
 @pytest.fixture
 def at(writer: Writer, tmp_path: Path) -> Iterator[Served]:
     """Serve what it writes, live."""
-    with live(tmp_path) as one:
-        yield one
+    with live(tmp_path) as opened:
+        yield opened
 
 
 @contextmanager
 def live(folder: Path) -> Iterator[Served]:
     """Serve logs that are being written; their index is there before, as it is by the command."""
     update_index(Archive([folder / "logs"]), folder / "index")
-    with served(folder / "logs", folder / "index", is_live=True) as one:
-        yield one
+    with served(folder / "logs", folder / "index", is_live=True) as server:
+        yield server
 
 
 def test_new_entries_appear_and_are_followed(at: Served, writer: Writer, reader: Reader) -> None:
@@ -133,9 +133,9 @@ def test_long_session_grows_without_a_full_read(
     tmp_path: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "SMALL", 0)
-    data = drawn()["late"].data.splitlines(keepends=True)
+    data = drawn_sessions()["late"].data.splitlines(keepends=True)
     straight = [line for line in data if b"turned" not in line and b"last-prompt" not in line]
-    path = tmp_path / "logs" / "projects" / "-p" / f"{drawn()['late'].session}.jsonl"
+    path = tmp_path / "logs" / "projects" / "-p" / f"{drawn_sessions()['late'].session}.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"".join(straight[:-4]))
     with live(tmp_path) as at:

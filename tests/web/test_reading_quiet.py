@@ -55,8 +55,8 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serve the quiet session."""
     folder = tmp_path_factory.mktemp("quiet")
     QUIET.write(folder / "logs")
-    with served(folder / "logs", folder / "index") as one:
-        yield one
+    with served(folder / "logs", folder / "index") as server:
+        yield server
 
 
 def test_interface_text_never_overlaps_log_text(log: Path, reader: Reader) -> None:
@@ -84,18 +84,18 @@ def opacity(element: Locator) -> str:
 
 def test_row_actions_appear_on_hover_and_focus(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{QUIET.session}")
-    said = page.locator(".say", has_text="Seven.")
-    raw = said.locator("[data-act=raw]")
+    html = page.locator(".say", has_text="Seven.")
+    raw = html.locator("[data-act=raw]")
     expect(raw).to_be_attached()
     assert opacity(raw) == "0"
-    said.hover()
+    html.hover()
     expect(raw).to_have_css("opacity", "1")
     page.mouse.move(0, 0)
     expect(raw).to_have_css("opacity", "0")
     raw.focus()
     expect(raw).to_have_css("opacity", "1")
     page.keyboard.press("Enter")
-    expect(said.locator("pre.rawjson")).to_contain_text("Seven.")
+    expect(html.locator("pre.rawjson")).to_contain_text("Seven.")
     call = page.locator("details.call", has_text="count boats").last
     call.locator("> summary").hover()
     expect(call.locator("> summary [data-act=raw]")).to_have_css("opacity", "1")
@@ -103,14 +103,14 @@ def test_row_actions_appear_on_hover_and_focus(at: Served, reader: Reader) -> No
 
 def test_touch_screens_have_an_actions_button(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{QUIET.session}", width=390, has_touch=True, is_mobile=True)
-    said = page.locator(".say", has_text="Seven.")
-    raw = said.locator("[data-act=raw]")
+    html = page.locator(".say", has_text="Seven.")
+    raw = html.locator("[data-act=raw]")
     expect(raw).to_be_hidden()
-    opener = said.get_by_role("button", name="Actions")
+    opener = html.get_by_role("button", name="Actions")
     opener.tap()
     expect(opener).to_have_attribute("aria-expanded", "true")
     raw.tap()
-    expect(said.locator("pre.rawjson")).to_contain_text("Seven.")
+    expect(html.locator("pre.rawjson")).to_contain_text("Seven.")
     expect(raw).to_be_hidden()
     page.locator("details.call", has_text="count boats").last.locator("> summary").tap()
     tools = page.locator("details.call[open] > .tools")

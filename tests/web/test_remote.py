@@ -23,8 +23,8 @@ def client(archive_root: Path, archive_index: Path) -> Iterator[TestClient]:
     place = ServerAddress("0.0.0.0", 8420, frozenset({"localhost", "plait.example.org"}))
     library = LiveArchive((archive_root,), archive_index)
     guard = create_application(library, KEYS, place, Hub(), is_live=False)
-    with TestClient(guard, base_url="https://plait.example.org") as one:
-        yield one
+    with TestClient(guard, base_url="https://plait.example.org") as opened:
+        yield opened
 
 
 def test_server_is_reachable_by_name_behind_a_proxy(client: TestClient) -> None:
@@ -36,18 +36,18 @@ def test_server_is_reachable_by_name_behind_a_proxy(client: TestClient) -> None:
 
 
 def test_large_responses_are_compressed(client: TestClient) -> None:
-    asked = {**COOKIE, "accept-encoding": "gzip"}
-    with client.stream("GET", "/assets/plait.css", headers=asked) as answer:
+    requested = {**COOKIE, "accept-encoding": "gzip"}
+    with client.stream("GET", "/assets/plait.css", headers=requested) as answer:
         assert answer.headers["content-encoding"] == "gzip"
         assert "Accept-Encoding" in answer.headers["vary"]
         packed = b"".join(answer.iter_raw())
     plain = client.get("/assets/plait.css", headers={"accept-encoding": "identity"})
     assert gzip.decompress(packed) == plain.content
-    assert "content-encoding" not in client.get("/alive", headers=asked).headers
+    assert "content-encoding" not in client.get("/alive", headers=requested).headers
 
 
 def test_compressed_responses_keep_their_etag(client: TestClient) -> None:
-    asked = {**COOKIE, "accept-encoding": "gzip"}
-    tag = client.get("/assets/plait.css", headers=asked).headers["etag"]
-    again = client.get("/assets/plait.css", headers={**asked, "if-none-match": tag})
+    requested = {**COOKIE, "accept-encoding": "gzip"}
+    tag = client.get("/assets/plait.css", headers=requested).headers["etag"]
+    again = client.get("/assets/plait.css", headers={**requested, "if-none-match": tag})
     assert again.status_code == 304

@@ -54,8 +54,8 @@ def at(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
     path.parent.mkdir()
     path.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), encoding="utf-8")
     update_index(Archive([root]), index)
-    with served(root, index) as one:
-        yield one
+    with served(root, index) as server:
+        yield server
 
 
 def test_no_page_scrolls_sideways_on_a_phone(
@@ -125,7 +125,7 @@ def test_session_rows_align_on_a_phone(at: Served, reader: Reader) -> None:
           return [box.left, box.right];
         })"""
     )
-    assert len({tuple(one) for one in sides}) == 1
+    assert len({tuple(side) for side in sides}) == 1
 
 
 def talk_name(at: Served) -> str:

@@ -21,8 +21,8 @@ SHORE = "How far is the shore?"
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Return a folder with three sessions."""
-    for one in WALKS:
-        walk(tmp_path / "logs", *one)
+    for item in WALKS:
+        walk(tmp_path / "logs", *item)
     return tmp_path / "logs"
 
 
@@ -37,22 +37,22 @@ def at(root: Path, stars: StarFile, tmp_path: Path) -> Iterator[Served]:
     """Serve the sessions, indexed."""
     stars.path.parent.mkdir()
     update_index(Archive([root]), tmp_path / "index")
-    with served(root, tmp_path / "index", stars=stars.path) as one:
-        yield one
+    with served(root, tmp_path / "index", stars=stars.path) as server:
+        yield server
 
 
 def named(root: Path, title: str) -> str:
     """Return the id of the session with a title."""
     archive = Archive([root])
-    return next(one.id for one in archive.sessions if archive.facts(one).title == title)
+    return next(session.id for session in archive.sessions if archive.facts(session).title == title)
 
 
 def starred(stars: StarFile) -> list[str]:
     """Return what is starred."""
-    return [one.session for one in stars.stars()]
+    return [star.session for star in stars.stars()]
 
 
-def said(page: Page, words: str) -> None:
+def expect_message(page: Page, words: str) -> None:
     """Wait until the page says what was done."""
     expect(page.locator(".found")).to_have_text(words)
 
@@ -65,12 +65,12 @@ def test_star_in_the_header_persists(
     button = page.locator(".top").get_by_role("button", name="Star this session")
     expect(button).to_have_attribute("aria-pressed", "false")
     button.click()
-    said(page, "Starred")
+    expect_message(page, "Starred")
     assert starred(stars) == [shore]
     page.goto(f"{at.address}/s/{shore}/usage")
     expect(button).to_have_attribute("aria-pressed", "true")
     button.press("Enter")
-    said(page, "Star removed")
+    expect_message(page, "Star removed")
     expect(button).to_have_attribute("aria-pressed", "false")
     assert starred(stars) == []
 
@@ -83,14 +83,14 @@ def test_turn_is_pinned_by_mouse_and_unpinned_by_keys(
     page.locator(".turn .head", has=page.locator(".n")).first.hover()
     button = page.locator(".turn .head").get_by_role("button", name="Pin this turn").first
     button.click()
-    said(page, "Turn pinned")
-    assert [(one.session, one.words) for one in stars.pins()] == [(shore, SHORE)]
+    expect_message(page, "Turn pinned")
+    assert [(item.session, item.words) for item in stars.pins()] == [(shore, SHORE)]
     page.reload()
     expect(button).to_have_attribute("aria-pressed", "true")
     page.mouse.move(0, 0)
     expect(button).to_have_css("opacity", "1")
     button.press("Enter")
-    said(page, "Turn unpinned")
+    expect_message(page, "Turn unpinned")
     expect(button).to_have_attribute("aria-pressed", "false")
     assert stars.pins() == ()
 
@@ -104,7 +104,7 @@ def test_home_lists_stars_and_pins_if_any(
     row = page.locator(f".recent li[data-name='{shore}']")
     row.hover()
     row.get_by_role("button", name="Star the shore").click()
-    said(page, "Starred")
+    expect_message(page, "Starred")
     listed = page.locator("section.starred li")
     expect(listed).to_have_count(1)
     Archive([root], stars=stars.path).stars.pin(shore, 2)
@@ -131,8 +131,8 @@ def test_pin_of_a_missing_turn_says_so(
     marks.pin(north, 1)
     path = next(root.rglob(f"{shore}.jsonl"))
     lines = path.read_text().splitlines(keepends=True)
-    told = [json.loads(one).get("message", {}).get("content") for one in lines]
-    path.write_text("".join(lines[: told.index("And back?")]))
+    report = [json.loads(line).get("message", {}).get("content") for line in lines]
+    path.write_text("".join(lines[: report.index("And back?")]))
     next(root.rglob(f"{north}.jsonl")).unlink()
     at.library.refresh()
     page = reader(at, "/")
@@ -154,7 +154,7 @@ def test_list_and_search_filter_by_star(
     page.locator(f"tr[data-name='{shore}']").get_by_role("button", name="Star the shore").press(
         "Enter"
     )
-    said(page, "Starred")
+    expect_message(page, "Starred")
     page.get_by_label("Starred", exact=True).check(force=True)
     expect(page.locator("tr[data-name]")).to_have_count(1)
     assert "starred=1" in page.url

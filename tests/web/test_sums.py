@@ -20,7 +20,7 @@ def library(tmp_path: Path) -> LiveArchive:
     return LiveArchive((tmp_path / "logs",), tmp_path / "index")
 
 
-def asked_until(
+def wait_until(
     kept: BackgroundResult[Snapshot, int], is_right: Callable[[PartialResult[int]], bool]
 ) -> PartialResult[int]:
     """Ask until the answer is right; a sum that was just counted is left alone for a while."""
@@ -70,9 +70,9 @@ def test_last_total_is_shown_while_computing(library: LiveArchive) -> None:
     assert kept.get(timeout=PATIENCE) == PartialResult(1, False)
     done.clear()
     library.refresh()
-    assert asked_until(kept, lambda sum_: sum_.is_pending) == PartialResult(1, True)
+    assert wait_until(kept, lambda sum_: sum_.is_pending) == PartialResult(1, True)
     done.set()
-    assert asked_until(kept, lambda sum_: not sum_.is_pending) == PartialResult(2, False)
+    assert wait_until(kept, lambda sum_: not sum_.is_pending) == PartialResult(2, False)
 
 
 def test_failed_total_does_not_stay_pending(

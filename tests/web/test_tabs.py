@@ -9,7 +9,7 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive import Archive
-from tests.browser.sessions import drawn
+from tests.browser.sessions import drawn_sessions
 from tests.web.reading_page import Reader, Served, reader, served
 
 __all__ = ["reader"]
@@ -24,13 +24,13 @@ def at(
     root = tmp_path_factory.mktemp("both")
     (root / "drawn").symlink_to(archive_root)
     (root / "gallery").symlink_to(gallery)
-    with served(root, tmp_path_factory.mktemp("both-index")) as one:
-        yield one
+    with served(root, tmp_path_factory.mktemp("both-index")) as server:
+        yield server
 
 
 def name_of(drawing: str) -> str:
     """Return the name of a drawn session."""
-    return str(drawn()[drawing].records[0]["sessionId"])
+    return str(drawn_sessions()[drawing].records[0]["sessionId"])
 
 
 def page_of(at: Served, path: str) -> str:
@@ -111,24 +111,26 @@ def test_thousands_of_calls_stay_readable(tmp_path: Path) -> None:
     drawing = draw("\n".join(lines))
     drawing.write(tmp_path)
     name = drawing.records[0]["sessionId"]
-    with served(tmp_path, tmp_path / "index") as one:
-        first = page_of(one, f"/s/{name}/timeline?turn=1")
+    with served(tmp_path, tmp_path / "index") as server:
+        first = page_of(server, f"/s/{name}/timeline?turn=1")
         assert "rows 1–400 of 3,000" in first
         assert first.count('<li class="fall') == 400
         assert len(first) < 500_000
-        assert "rows 2,801–3,000 of 3,000" in page_of(one, f"/s/{name}/timeline?turn=1&from=2801")
+        assert "rows 2,801–3,000 of 3,000" in page_of(
+            server, f"/s/{name}/timeline?turn=1&from=2801"
+        )
 
 
 @pytest.mark.long
 def test_real_sessions_have_every_tab(shared: Path, tmp_path: Path) -> None:
-    with served(shared / "corpus", tmp_path / "index") as one:
-        for name in one.library.snapshot.names:
+    with served(shared / "corpus", tmp_path / "index") as server:
+        for name in server.library.snapshot.names:
             for tab in TABS:
-                page_of(one, f"/s/{quote(name)}/{tab}")
+                page_of(server, f"/s/{quote(name)}/{tab}")
 
 
 def test_hostile_text_stays_text(at: Served) -> None:
-    name = next(one for one in at.library.snapshot.names if one.startswith("0badc0de"))
+    name = next(item for item in at.library.snapshot.names if item.startswith("0badc0de"))
     for tab in TABS:
         page = page_of(at, f"/s/{name}/{tab}")
         assert "<img src=x" not in page
@@ -148,15 +150,15 @@ def test_no_tab_is_wider_than_the_window(at: Served, reader: Reader, tab: str, w
 
 def test_unfolded_content_is_fetched_once(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of('ways')}/context")
-    asked: list[str] = []
-    page.on("request", lambda sent: asked.append(sent.url))
+    requests: list[str] = []
+    page.on("request", lambda sent: requests.append(sent.url))
     summary = page.locator(".messages summary").first
     summary.click()
     page.locator(".messages .message").first.wait_for()
     assert "Which way to the harbour?" in page.locator(".messages .message").first.inner_text()
     summary.click()
     summary.click()
-    assert len([url for url in asked if "/context/" in url]) == 1
+    assert len([url for url in requests if "/context/" in url]) == 1
 
 
 def test_failed_fetch_is_reported_and_retried(at: Served, reader: Reader) -> None:
@@ -206,15 +208,15 @@ def test_timeline_strip_and_rows_link_to_turns_and_records(at: Served, reader: R
 
 def test_single_line_response_shows_no_duration(at: Served) -> None:
     rewind = next(
-        one.name
-        for one in at.library.rows().sessions
-        if one.title == "A search box for 4,000 products"
+        fall.name
+        for fall in at.library.rows().sessions
+        if fall.title == "A search box for 4,000 products"
     )
     page = at.ask(f"/s/{rewind}/timeline?turn=1")[2].decode()
     falls = re.findall(r'class="fall model".*?</li>', page, re.DOTALL)
-    leads = [re.findall(r"first output after ([^<,]+)<", one) for one in falls]
+    leads = [re.findall(r"first output after ([^<,]+)<", fall) for fall in falls]
     assert leads == [["3.6 s"], ["6.6 s"]]
-    assert ["0 ms" in one for one in falls] == [False, False]
+    assert ["0 ms" in fall for fall in falls] == [False, False]
     assert re.search(r'class="took">6.8 s<', falls[0])
 
 

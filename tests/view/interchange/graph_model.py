@@ -19,15 +19,15 @@ TEXTS = {
 
 def faults(document: Any) -> list[str]:
     """Return what is wrong with a document."""
-    names = [one["path"]["id"] for one in document["paths"]]
+    names = [item["path"]["id"] for item in document["paths"]]
     found = [*_unknown("root", document, "graph paths meta")]
     if not isinstance(document["graph"].get("id"), str) or set(document["graph"]) != {"id"}:
         found.append("graph")
     if len(set(names)) < len(names):
         found.append("two paths of one name")
     steps = {
-        one["path"]["id"]: {step["step"]["id"] for step in one["steps"]}
-        for one in document["paths"]
+        item["path"]["id"]: {step["step"]["id"] for step in item["steps"]}
+        for item in document["paths"]
     }
     for path in document["paths"]:
         found += [f"{path['path']['id']}: {fault}" for fault in _in_path(path, steps)]
@@ -36,7 +36,7 @@ def faults(document: Any) -> list[str]:
 
 def ancestors(path: Any, step: str) -> list[str]:
     """Return a step and all that it hangs on, the nearest first; each once."""
-    parents = {one["step"]["id"]: one["step"].get("parents", []) for one in path["steps"]}
+    parents = {item["step"]["id"]: item["step"].get("parents", []) for item in path["steps"]}
     found: dict[str, None] = {}
     waiting = [step]
     while waiting:
@@ -49,11 +49,11 @@ def ancestors(path: Any, step: str) -> list[str]:
 
 def _in_path(path: dict[str, Any], steps: Mapping[str, set[str]]) -> Iterator[str]:
     yield from _unknown("path", path, "path steps meta")
-    identity, ids = path["path"], [one["step"]["id"] for one in path["steps"]]
+    identity, ids = path["path"], [item["step"]["id"] for item in path["steps"]]
     yield from _unknown("path", identity, "id base head graph_ref")
     base = identity.get("base", {"uri": ""})
     yield from _unknown("base", base, "uri ref branch")
-    if not all(isinstance(one, str) for one in base.values()):
+    if not all(isinstance(item, str) for item in base.values()):
         yield "base"
     if base["uri"].startswith("toolpath:"):
         name, _, step = base["uri"].removeprefix("toolpath:").rpartition("/")
@@ -63,19 +63,19 @@ def _in_path(path: dict[str, Any], steps: Mapping[str, set[str]]) -> Iterator[st
         yield "head"
     if len(set(ids)) < len(ids):
         yield "two steps of one name"
-    if any(name not in ids for one in path["steps"] for name in one["step"].get("parents", ())):
+    if any(name not in ids for item in path["steps"] for name in item["step"].get("parents", ())):
         yield "a parent that is nowhere"
     if _goes_round(path):
         yield "a circle"
     yield from _in_groups(path)
-    yield from _in_meta(path["meta"], {one["step"]["actor"] for one in path["steps"]})
-    for one in path["steps"]:
-        yield from (f"{one['step']['id']}: {fault}" for fault in _in_step(one))
+    yield from _in_meta(path["meta"], {item["step"]["actor"] for item in path["steps"]})
+    for item in path["steps"]:
+        yield from (f"{item['step']['id']}: {fault}" for fault in _in_step(item))
 
 
 def _goes_round(path: dict[str, Any]) -> bool:
     """Return whether steps hang on each other: those without parents are taken off until none is."""
-    waiting = {one["step"]["id"]: set(one["step"].get("parents", ())) for one in path["steps"]}
+    waiting = {item["step"]["id"]: set(item["step"].get("parents", ())) for item in path["steps"]}
     below: dict[str, list[str]] = {}
     for name, parents in waiting.items():
         for parent in parents:
@@ -97,10 +97,12 @@ def _in_groups(path: dict[str, Any]) -> Iterator[str]:
     groups: dict[str, list[bool]] = {}
     for step in path["steps"]:
         for change in step["change"].values():
-            told = change.get("structural", {})
-            if "group_id" in told:
-                groups.setdefault(told["group_id"], []).append("token_usage" in told)
-    yield from (f"{name}: a total before its end" for name, one in groups.items() if any(one[:-1]))
+            report = change.get("structural", {})
+            if "group_id" in report:
+                groups.setdefault(report["group_id"], []).append("token_usage" in report)
+    yield from (
+        f"{name}: a total before its end" for name, item in groups.items() if any(item[:-1])
+    )
 
 
 def _in_meta(meta: dict[str, Any], actors: set[str]) -> Iterator[str]:
@@ -110,7 +112,7 @@ def _in_meta(meta: dict[str, Any], actors: set[str]) -> Iterator[str]:
         yield "actors that are not defined"
     for name, actor in meta["actors"].items():
         yield from _unknown("actor", actor, "name provider model identities keys")
-        if not ACTOR.fullmatch(name) or not all(isinstance(one, str) for one in actor.values()):
+        if not ACTOR.fullmatch(name) or not all(isinstance(item, str) for item in actor.values()):
             yield f"actor {name}"
     if not isinstance(meta.get("title", ""), str) or not isinstance(meta["producer"]["name"], str):
         yield "title"
@@ -141,7 +143,7 @@ def _in_structure(told: dict[str, Any]) -> Iterator[str]:
         yield from _in_turn(told)
     elif kind == "conversation.compact":
         is_right = told.get("trigger", "auto") in ("auto", "manual")
-        kept = all(isinstance(one, str) for one in told.get("kept", ()))
+        kept = all(isinstance(item, str) for item in told.get("kept", ()))
         if not is_right or not kept or not isinstance(told.get("pre_tokens", 0), int | float):
             yield kind
     elif kind == "conversation.event" and "entry_type" not in told:
@@ -161,10 +163,10 @@ def _in_turn(told: dict[str, Any]) -> Iterator[str]:
     usage = told.get("token_usage", {"input_tokens": 0, "output_tokens": 0})
     if not {"input_tokens", "output_tokens"} <= set(usage):
         yield "token_usage"
-    if not all(isinstance(one, int) for one in usage.values()):
+    if not all(isinstance(item, int) for item in usage.values()):
         yield "token_usage"
-    for one in told.get("delegations", ()):
-        if not isinstance(one["agent_id"], str) or not isinstance(one["prompt"], str):
+    for item in told.get("delegations", ()):
+        if not isinstance(item["agent_id"], str) or not isinstance(item["prompt"], str):
             yield "delegations"
 
 

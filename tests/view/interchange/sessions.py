@@ -23,17 +23,17 @@ SAMPLE = 7
 def families_in(folder: Path, every: int = 1, **changes: Any) -> Iterator[Family]:
     """Yield the families of some sessions below a folder, read."""
     found = one_of(every, list(group_families(Archive([folder]).sessions)))
-    sessions = tuple(one for members in found for one in members)
+    sessions = tuple(member for members in found for member in members)
     return ExportPlan(sessions, pricing=Prices(), **changes).families()
 
 
-def drawn(folder: Path, text: str) -> list[Family]:
+def families_of_drawing(folder: Path, text: str) -> list[Family]:
     """Return the families of a drawing."""
     draw(dedent(text)).write(folder)
     return list(families_in(folder))
 
 
-def written(folder: Path, archive: dict[str, list[dict[str, Any]]]) -> Iterator[Family]:
+def families_of_rows(folder: Path, archive: dict[str, list[dict[str, Any]]]) -> Iterator[Family]:
     """Yield the families of random rows."""
     for path, rows in archive.items():
         file = folder / "projects" / path

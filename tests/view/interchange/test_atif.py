@@ -41,16 +41,16 @@ from tests.graph.generated import archives
 from tests.view.interchange.sessions import (
     ALL,
     TOOLS,
-    drawn,
     families_in,
+    families_of_drawing,
+    families_of_rows,
     plain,
-    written,
 )
 from tests.view.interchange.trajectory_model import faults
 
 
 def transcripts(families: Iterable[Family]) -> list[Transcript]:
-    return [one for family in families for one in family.transcripts()]
+    return [entry for family in families for entry in family.transcripts()]
 
 
 def document(transcript: Transcript, manner: RenderOptions = ALL, folder: str | None = None) -> Any:
@@ -63,15 +63,15 @@ def check(transcript: Transcript, manner: RenderOptions) -> None:
     """Every document is valid; what there is, is in it or counted; figures are those of totals."""
     told = document(transcript, manner)
     assert faults(told) == []
-    below = {one["trajectory_id"]: one for one in told.get("subagent_trajectories", ())}
+    below = {part["trajectory_id"]: part for part in told.get("subagent_trajectories", ())}
     parts = [transcript.conversation, *list_agents(transcript, manner)]
     check_items(transcript.conversation, told)
     for agent in parts[1:]:
         check_items(agent, below[agent.id])
     assert len(below) == len(parts) - 1
     if manner.depth == "all":
-        for one in parts:
-            check_words(one, told if one is parts[0] else below[one.id])
+        for part in parts:
+            check_words(part, told if part is parts[0] else below[part.id])
     check_figures(parts, told)
 
 
@@ -81,17 +81,20 @@ def check_items(conversation: Conversation, told: Any) -> None:
     assert account["items"] == len(items)
     assert account["held"] + sum(account["left_out"].values()) == len(items)
     held = {name for step in told["steps"] for name in step["extra"].get("records", ())}
-    away = [one for one in items if one.uuid and one.uuid not in held]
+    away = [entry for entry in items if entry.uuid and entry.uuid not in held]
     assert len(away) <= sum(account["left_out"].values())
     leaving = [
-        one for turn in conversation.turns for one in turn.items if isinstance(one, BranchPoint)
+        entry
+        for turn in conversation.turns
+        for entry in turn.items
+        if isinstance(entry, BranchPoint)
     ]
     assert len(told["extra"].get("branches", ())) == len(leaving)
 
 
 def check_words(conversation: Conversation, told: Any) -> None:
     """All that was said, thought, called and answered in order stands in the step of its record."""
-    steps = {name: one for one in told["steps"] for name in one["extra"].get("records", ())}
+    steps = {name: entry for entry in told["steps"] for name in entry["extra"].get("records", ())}
     for item in conversation.items():
         if (
             item.uuid
@@ -104,9 +107,11 @@ def check_words(conversation: Conversation, told: Any) -> None:
 def check_item(item: Item, step: Any) -> None:
     match item:
         case ToolCall():
-            assert item.call in [one["tool_call_id"] for one in step["tool_calls"]]
+            assert item.call in [entry["tool_call_id"] for entry in step["tool_calls"]]
             results = step.get("observation", {"results": ()})["results"]
-            given = [(one.get("source_call_id"), words(one.get("content", ""))) for one in results]
+            given = [
+                (entry.get("source_call_id"), words(entry.get("content", ""))) for entry in results
+            ]
             assert item.result is None or (item.call, item.result.text) in given
         case AssistantText() | ClientNote():
             assert item.text in words(step["message"])
@@ -117,22 +122,22 @@ def check_item(item: Item, step: Any) -> None:
             assert item.text in told
         case LateResult(result=result):
             found = step["observation"]["results"]
-            assert result.text in [words(one.get("content", "")) for one in found]
+            assert result.text in [words(entry.get("content", "")) for entry in found]
         case _:
             assert step
 
 
 def words(content: Any) -> str:
     parts = content if isinstance(content, list) else [{"text": content}]
-    return "".join(one.get("text", "") for one in parts)
+    return "".join(part.get("text", "") for part in parts)
 
 
 def check_figures(parts: list[Conversation], told: Any) -> None:
-    whole = sum_conversations([keep_responses_on_path(parts[0]), *parts[1:]], Prices())
+    full = sum_conversations([keep_responses_on_path(parts[0]), *parts[1:]], Prices())
     found = Counter[str]()
-    for one in (told, *told.get("subagent_trajectories", ())):
-        final = one["final_metrics"]
-        for step in one["steps"]:
+    for entry in (told, *told.get("subagent_trajectories", ())):
+        final = entry["final_metrics"]
+        for step in entry["steps"]:
             for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
                 found[name] += step.get("metrics", {}).get(name, 0)
                 found[f"final {name}"] -= step.get("metrics", {}).get(name, 0)
@@ -142,13 +147,13 @@ def check_figures(parts: list[Conversation], told: Any) -> None:
         found["completion_tokens"] += rest.get("output_tokens", 0)
         found["cached_tokens"] += rest.get("cache_read_tokens", 0)
         found["prompt_tokens"] += rest.get("total_tokens", 0) - rest.get("output_tokens", 0)
-        assert final["total_steps"] == len(one["steps"])
+        assert final["total_steps"] == len(entry["steps"])
     assert {name: found[name] for name in found if name.startswith("final")} == {
         f"final {name}": 0 for name in ("prompt_tokens", "completion_tokens", "cached_tokens")
     }
-    assert found["prompt_tokens"] == whole.tokens.total_input
-    assert found["completion_tokens"] == whole.tokens.output
-    assert found["cached_tokens"] == whole.tokens.cache_read
+    assert found["prompt_tokens"] == full.tokens.total_input
+    assert found["completion_tokens"] == full.tokens.output
+    assert found["cached_tokens"] == full.tokens.cache_read
 
 
 @pytest.mark.parametrize("manner", [ALL, TOOLS, RenderOptions(depth="prompts", has_tools=False)])
@@ -178,7 +183,7 @@ def test_all_real_sessions_are_valid_and_complete(shared: Path) -> None:
 def test_any_session_is_valid_and_complete(
     tmp_path_factory: pytest.TempPathFactory, archive: dict[str, list[dict[str, Any]]]
 ) -> None:
-    for transcript in transcripts(written(tmp_path_factory.mktemp("any"), archive)):
+    for transcript in transcripts(families_of_rows(tmp_path_factory.mktemp("any"), archive)):
         check(transcript, ALL)
         check(transcript, TOOLS)
 
@@ -195,13 +200,13 @@ S1< turn_duration
 
 
 def only(folder: Path, text: str, manner: RenderOptions = TOOLS) -> Any:
-    (transcript,) = transcripts(drawn(folder, text))
+    (transcript,) = transcripts(families_of_drawing(folder, text))
     return document(transcript, manner)
 
 
 def test_response_is_one_step_with_its_calls_and_results(tmp_path: Path) -> None:
     told = only(tmp_path, TALK)
-    assert [(one["source"], one["message"]) for one in told["steps"]] == [
+    assert [(entry["source"], entry["message"]) for entry in told["steps"]] == [
         ("user", "What is there?"),
         ("agent", "I will look."),
         ("agent", "One file."),
@@ -229,7 +234,9 @@ def test_response_is_one_step_with_its_calls_and_results(tmp_path: Path) -> None
 def test_client_messages_are_system_steps(tmp_path: Path) -> None:
     told = only(tmp_path, TALK + 'K1< "/x"\nL1< "done"\nM1< "Mind this."\nA3< "Yes."', ALL)
     found = {
-        (one["source"], one["extra"]["kind"]) for one in told["steps"] if "kind" in one["extra"]
+        (entry["source"], entry["extra"]["kind"])
+        for entry in told["steps"]
+        if "kind" in entry["extra"]
     }
     assert ("user", "prompt") in found
     assert ("user", "command") in found
@@ -249,12 +256,14 @@ def test_branches_and_misordered_items_are_counted(tmp_path: Path) -> None:
     U4<A1 "Another way"
     A4< "Gone."
     """
-    first, second = (document(one, TOOLS) for one in transcripts(drawn(tmp_path, text)))
-    for one in (first, second):
-        assert "Fix teh bug" not in [step["message"] for step in one["steps"]]
+    first, second = (
+        document(entry, TOOLS) for entry in transcripts(families_of_drawing(tmp_path, text))
+    )
+    for entry in (first, second):
+        assert "Fix teh bug" not in [step["message"] for step in entry["steps"]]
     counts = first["extra"]["left_out"]
     assert counts["folded"] == 1
-    assert {one["after_step"] for one in first["extra"]["branches"]} == {2}
+    assert {entry["after_step"] for entry in first["extra"]["branches"]} == {2}
     assert "1 item outside the reading order" in first["notes"]
     assert "1 other branch" in first["notes"]
 
@@ -271,7 +280,7 @@ def test_compaction_is_a_step_with_its_summary(tmp_path: Path) -> None:
     """
     for manner in (TOOLS, ALL):
         told = only(tmp_path, text, manner)
-        (point,) = [one for one in told["steps"] if one["extra"].get("kind") == "compaction"]
+        (point,) = [entry for entry in told["steps"] if entry["extra"].get("kind") == "compaction"]
         assert point["source"] == "system"
         assert point["message"].endswith("Sums were asked for.")
         assert point["extra"]["pre_tokens"] == 115999
@@ -285,7 +294,7 @@ def test_agents_are_separate_trajectories(gallery: Path, agents: Any) -> None:
     )
     files = {name: data for name, data in export(plan, "atif") if name.endswith(".atif.json")}
     main = json.loads(files.pop(min(files, key=len)))
-    below = {one["trajectory_id"] for one in main.get("subagent_trajectories", ())}
+    below = {entry["trajectory_id"] for entry in main.get("subagent_trajectories", ())}
     refs = [
         ref
         for step in main["steps"]
@@ -296,10 +305,10 @@ def test_agents_are_separate_trajectories(gallery: Path, agents: Any) -> None:
     if agents == "inline":
         assert files == {}
         assert len(below) == 3
-        assert {one["trajectory_id"] for one in refs} < below
+        assert {entry["trajectory_id"] for entry in refs} < below
     else:
         assert below == set()
-        assert {one["trajectory_path"] for one in refs} < set(files)
+        assert {entry["trajectory_path"] for entry in refs} < set(files)
         assert all(faults(json.loads(data)) == [] for data in files.values())
 
 
@@ -311,7 +320,7 @@ def test_agents_without_a_call_are_at_the_end(tmp_path: Path) -> None:
     (agent,) = told["subagent_trajectories"]
     assert last["source"] == "system"
     assert result["subagent_trajectory_ref"][0]["trajectory_id"] == agent["trajectory_id"]
-    assert [one["message"] for one in agent["steps"]] == ["Look", "Seen."]
+    assert [entry["message"] for entry in agent["steps"]] == ["Look", "Seen."]
 
 
 PICTURE = 'file work\nU1 image="red" "What is this?"\nA1< "Red."\nU2< image="red" "And this?"'
@@ -321,37 +330,38 @@ def test_images_are_stored_beside_a_document_or_counted(tmp_path: Path) -> None:
     draw(PICTURE).write(tmp_path)
     plan = ExportPlan(Archive([tmp_path]).sessions)
     files = dict(export(plan, "atif"))
-    (name,) = [one for one in files if one.endswith(".png")]
-    (told,) = [json.loads(data) for one, data in files.items() if one.endswith("atif.json")]
+    (name,) = [file for file in files if file.endswith(".png")]
+    (told,) = [json.loads(data) for file, data in files.items() if file.endswith("atif.json")]
     parts = told["steps"][0]["message"]
-    assert [one["type"] for one in parts] == ["text", "image"]
+    assert [file["type"] for file in parts] == ["text", "image"]
     assert parts[1]["source"] == {"media_type": "image/png", "path": name}
     assert files[name].startswith(b"\x89PNG")
     assert "pictures" not in plan.summary.left_out
-    whole = ExportPlan(Archive([tmp_path]).sessions, is_combined=True)
-    alone = json.loads(dict(export(whole, "atif"))["transcripts.atif.json"])
+    full = ExportPlan(Archive([tmp_path]).sessions, is_combined=True)
+    alone = json.loads(dict(export(full, "atif"))["transcripts.atif.json"])
     assert alone["steps"][0]["message"] == "What is this?"
     assert alone["steps"][0]["extra"]["enclosures"][0]["kind"] == "image"
-    assert alone["extra"]["left_out"]["pictures"] == whole.summary.left_out["pictures"] == 2
+    assert alone["extra"]["left_out"]["pictures"] == full.summary.left_out["pictures"] == 2
 
 
 def test_non_image_data_is_counted(tmp_path: Path) -> None:
     source = {"type": "base64", "media_type": "image/png", "data": "no base64!"}
-    lost = Pictures("x")
-    assert lost.place(Enclosure("image", source, "image/png")) is None
-    assert lost.place(Enclosure("image", {**source, "data": "AAAA"}, "image/tiff")) is None
-    assert lost.place(Enclosure("document", {"data": "AAAA"}, "application/pdf")) is None
-    assert lost.place(Enclosure("tool_reference", {"tool_name": "x"})) is None
-    assert lost.lost == {"pictures": 2, "documents": 1}
+    missing = Pictures("x")
+    assert missing.place(Enclosure("image", source, "image/png")) is None
+    assert missing.place(Enclosure("image", {**source, "data": "AAAA"}, "image/tiff")) is None
+    assert missing.place(Enclosure("document", {"data": "AAAA"}, "application/pdf")) is None
+    assert missing.place(Enclosure("tool_reference", {"tool_name": "x"})) is None
+    assert missing.lost == {"pictures": 2, "documents": 1}
     assert (
-        lost.place(Enclosure("image", {"url": "https://x/y.png"}, "image/png")) == "https://x/y.png"
+        missing.place(Enclosure("image", {"url": "https://x/y.png"}, "image/png"))
+        == "https://x/y.png"
     )
-    assert lost.files == {}
+    assert missing.files == {}
 
 
 def test_steps_not_by_a_model_have_no_usage(tmp_path: Path) -> None:
     told = only(tmp_path, 'file work\nU1 "Begin"\nE1< "API Error: 500"\nU2< "Again"\nA2< "Yes."')
-    error, answer = [one for one in told["steps"] if one["source"] == "agent"]
+    error, answer = [entry for entry in told["steps"] if entry["source"] == "agent"]
     assert error["llm_call_count"] == 0
     assert "metrics" not in error
     assert "model_name" not in error
@@ -374,11 +384,11 @@ def test_odd_times_and_inputs_are_kept_in_extra_fields(tmp_path: Path) -> None:
 
 def test_result_without_a_call_is_its_own_step(tmp_path: Path) -> None:
     (path,) = draw(TALK).write(tmp_path)
-    lines = [one for one in path.read_bytes().split(b"\n") if b'"tool_use"' not in one]
+    lines = [byte for byte in path.read_bytes().split(b"\n") if b'"tool_use"' not in byte]
     path.write_bytes(b"\n".join(lines))
     (transcript,) = transcripts(families_in(tmp_path))
     told = document(transcript, TOOLS)
-    (step,) = [one for one in told["steps"] if "observation" in one]
+    (step,) = [byte for byte in told["steps"] if "observation" in byte]
     assert step["source"] == "system"
     assert step["observation"]["results"] == [{"content": "a.py", "extra": {"outcome": "ok"}}]
     assert step["extra"]["standing"] == "orphan"
@@ -387,12 +397,12 @@ def test_result_without_a_call_is_its_own_step(tmp_path: Path) -> None:
 def test_several_trajectories_in_one_file_are_a_list(gallery: Path) -> None:
     plan = ExportPlan(Archive([gallery / "rewind"]).sessions, is_combined=True)
     found = json.loads(dict(export(plan, "atif"))["transcripts.atif.json"])
-    assert [faults(one) for one in found] == [[], []]
+    assert [faults(entry) for entry in found] == [[], []]
 
 
 def test_empty_conversation_is_a_valid_document(tmp_path: Path) -> None:
     told = only(tmp_path, 'file work\nM1 "Mind this."', RenderOptions(depth="prompts"))
-    assert [one["extra"]["kind"] for one in told["steps"]] == ["empty"]
+    assert [entry["extra"]["kind"] for entry in told["steps"]] == ["empty"]
     assert told["extra"]["left_out"] == {"told": 1}
 
 
@@ -412,8 +422,8 @@ def test_manifest_counts_what_is_left_out(gallery: Path) -> None:
     manifest = json.loads(files["manifest.json"])
     documents = [json.loads(data) for name, data in files.items() if name.endswith("atif.json")]
     counts = Counter[str]()
-    for one in documents:
-        counts.update(one["extra"].get("left_out", {}))
+    for entry in documents:
+        counts.update(entry["extra"].get("left_out", {}))
     assert manifest["left_out"] == dict(counts)
     assert counts["noted"] > 100
 
@@ -433,10 +443,14 @@ def test_cost_matches_the_transcript(gallery: Path) -> None:
     (transcript,) = transcripts(families_in(gallery / "sub-agent"))
     told = document(transcript, TOOLS)
     assert told["final_metrics"]["total_cost_usd"] == transcript.heading.totals.cost_usd
-    assert all(one["final_metrics"]["total_cost_usd"] > 0 for one in told["subagent_trajectories"])
+    assert all(
+        entry["final_metrics"]["total_cost_usd"] > 0 for entry in told["subagent_trajectories"]
+    )
 
 
 def test_continuing_sessions_are_not_branches(gallery: Path) -> None:
-    told = [document(one) for one in transcripts(families_in(gallery / "resumed-in-a-second-file"))]
-    assert any(one["extra"].get("branches") for one in told)
-    assert all("branches" not in one["extra"].get("left_out", {}) for one in told)
+    told = [
+        document(entry) for entry in transcripts(families_in(gallery / "resumed-in-a-second-file"))
+    ]
+    assert any(entry["extra"].get("branches") for entry in told)
+    assert all("branches" not in entry["extra"].get("left_out", {}) for entry in told)

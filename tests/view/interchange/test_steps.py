@@ -54,8 +54,8 @@ def test_usage_of_a_split_response_is_on_its_last_step() -> None:
     made = build_graph(woven, ALL, lambda _: None, "x").document
     assert faults(made) == []
     (path,) = made["paths"]
-    turns = [next(iter(one["change"].values()))["structural"] for one in path["steps"]]
-    assert [one.get("token_usage", {}).get("output_tokens") for one in turns] == [None, None, 5]
+    turns = [next(iter(item["change"].values()))["structural"] for item in path["steps"]]
+    assert [item.get("token_usage", {}).get("output_tokens") for item in turns] == [None, None, 5]
     assert path["steps"][2]["step"]["parents"] == ["u1"]
     assert path["path"]["head"] == "a1"
 
@@ -65,7 +65,7 @@ def test_folded_item_below_a_later_step_moves_to_an_earlier_one() -> None:
         {"s": conversation(COPY, ANSWER)}, {"s": SessionFacts(("s",))}, {"c1": "a1"}.get
     )
     (path,) = build_graph(woven, ALL, lambda _: None, "x").document["paths"]
-    assert [one["step"].get("parents") for one in path["steps"]] == [None, ["u1"], ["u1"]]
+    assert [item["step"].get("parents") for item in path["steps"]] == [None, ["u1"], ["u1"]]
 
 
 def test_empty_values_are_omitted_but_zero_is_not() -> None:

@@ -36,10 +36,10 @@ from tests.view.interchange.graph_model import ancestors, faults
 from tests.view.interchange.sessions import (
     ALL,
     TOOLS,
-    drawn,
     families_in,
+    families_of_drawing,
+    families_of_rows,
     plain,
-    written,
 )
 
 
@@ -61,53 +61,55 @@ def turn_of(step: Any) -> Any:
 
 def check(family: Family, manner: RenderOptions) -> None:
     """A document is valid; what there is, is in it or counted; figures are those of totals."""
-    told = document(family, manner)
-    assert faults(told) == []
-    items = [item for one in family.by_line.values() for item in iter_items(one.items())]
-    account = told["meta"]["account"]
+    result = document(family, manner)
+    assert faults(result) == []
+    items = [item for entry in family.by_line.values() for item in iter_items(entry.items())]
+    account = result["meta"]["account"]
     assert account["items"] == len(items)
     assert account["held"] + sum(account["left_out"].values()) == len(items)
     steps: dict[str, list[Any]] = {}
-    for one in steps_in(told):
-        for name in one["meta"]["records"]:
-            steps.setdefault(name, []).append(turn_of(one))
-    left = Counter(get_item_kind(one) for one in items if one.uuid and one.uuid not in steps)
+    for entry in steps_in(result):
+        for name in entry["meta"]["records"]:
+            steps.setdefault(name, []).append(turn_of(entry))
+    left = Counter(
+        get_item_kind(entry) for entry in items if entry.uuid and entry.uuid not in steps
+    )
     assert left <= Counter(account["left_out"])
     if manner.depth == "all":
         assert set(steps) >= set(family.graph.nodes)
         for item in items:
             if item.uuid and get_item_kind(item) != "again":
                 check_item(item, steps[item.uuid])
-    check_figures(family, told)
+    check_figures(family, result)
 
 
 def check_item(item: Any, found: list[Any]) -> None:
     match item:
         case ToolCall():
-            uses = [use for one in found for use in one.get("tool_uses", ())]
-            given = [(one["id"], one.get("result", {}).get("content")) for one in uses]
+            uses = [use for entry in found for use in entry.get("tool_uses", ())]
+            given = [(entry["id"], entry.get("result", {}).get("content")) for entry in uses]
             assert (item.call, item.result.text if item.result else None) in given
         case AssistantText():
-            assert any(item.text in one.get("text", "") for one in found)
+            assert any(item.text in entry.get("text", "") for entry in found)
         case AssistantThinking():
-            assert any(item.text in one.get("thinking", "") for one in found)
+            assert any(item.text in entry.get("thinking", "") for entry in found)
         case UserMessage() if item.kind != "command":
-            assert any(item.text in (one.get("text"), one.get("summary")) for one in found)
+            assert any(item.text in (entry.get("text"), entry.get("summary")) for entry in found)
         case _:
             assert found
 
 
 def check_figures(family: Family, told: Any) -> None:
-    whole = sum_conversations(family.by_line.values(), Prices()).tokens
-    usages = [turn_of(one).get("token_usage", {}) for one in steps_in(told)]
+    full = sum_conversations(family.by_line.values(), Prices()).tokens
+    usages = [turn_of(entry).get("token_usage", {}) for entry in steps_in(told)]
     sums = Counter[str]()
-    for one in usages:
-        sums.update(one)
+    for entry in usages:
+        sums.update(entry)
     rest = Counter(told["meta"].get("not_in_steps", {}))
-    assert sums["input_tokens"] + rest["input_tokens"] == whole.input
-    assert sums["output_tokens"] + rest["output_tokens"] == whole.output
-    assert sums["cache_read_tokens"] + rest["cache_read_tokens"] == whole.cache_read
-    assert sums["cache_write_tokens"] + rest["cache_creation_tokens"] == whole.cache_write
+    assert sums["input_tokens"] + rest["input_tokens"] == full.input
+    assert sums["output_tokens"] + rest["output_tokens"] == full.output
+    assert sums["cache_read_tokens"] + rest["cache_read_tokens"] == full.cache_read
+    assert sums["cache_write_tokens"] + rest["cache_creation_tokens"] == full.cache_write
 
 
 @pytest.mark.parametrize("manner", [ALL, TOOLS, RenderOptions(depth="prompts")])
@@ -137,20 +139,22 @@ def test_all_real_sessions_are_valid_and_complete(shared: Path) -> None:
 def test_any_session_is_valid_and_complete(
     tmp_path_factory: pytest.TempPathFactory, archive: dict[str, list[dict[str, Any]]]
 ) -> None:
-    for family in written(tmp_path_factory.mktemp("any"), archive):
+    for family in families_of_rows(tmp_path_factory.mktemp("any"), archive):
         check(family, ALL)
         check(family, TOOLS)
 
 
 def only(folder: Path, text: str, manner: RenderOptions = TOOLS) -> Any:
-    (family,) = drawn(folder, text)
+    (family,) = families_of_drawing(folder, text)
     return document(family, manner)
 
 
-def said(path: Any, names: Iterable[str]) -> list[str]:
+def texts_of(path: Any, names: Iterable[str]) -> list[str]:
     """Return the words of some steps of a path, in their order."""
     wanted = set(names)
-    return [turn_of(one).get("text", "") for one in path["steps"] if one["step"]["id"] in wanted]
+    return [
+        turn_of(entry).get("text", "") for entry in path["steps"] if entry["step"]["id"] in wanted
+    ]
 
 
 def test_abandoned_branch_is_a_dead_end(tmp_path: Path) -> None:
@@ -165,15 +169,15 @@ def test_abandoned_branch_is_a_dead_end(tmp_path: Path) -> None:
     A4< "Better."
     """
     (path,) = only(tmp_path, text)["paths"]
-    way = ancestors(path, path["path"]["head"])
-    assert said(path, way) == ["Begin", "Begun.", "Take the index", "Better."]
-    rest = [one for one in path["steps"] if one["step"]["id"] not in way]
-    assert {turn_of(one)["text"] for one in rest} == {"Take LIKE", "Done.", "Fix teh index"}
-    (taken_back,) = [one for one in rest if "folded" in one["meta"]]
+    route = ancestors(path, path["path"]["head"])
+    assert texts_of(path, route) == ["Begin", "Begun.", "Take the index", "Better."]
+    rest = [entry for entry in path["steps"] if entry["step"]["id"] not in route]
+    assert {turn_of(entry)["text"] for entry in rest} == {"Take LIKE", "Done.", "Fix teh index"}
+    (taken_back,) = [entry for entry in rest if "folded" in entry["meta"]]
     assert turn_of(taken_back)["text"] == "Fix teh index"
-    assert said(path, taken_back["step"]["parents"]) == ["Begun."]
-    (abandoned,) = [one for one in rest if turn_of(one)["text"] == "Take LIKE"]
-    assert said(path, abandoned["step"]["parents"]) == ["Begun."]
+    assert texts_of(path, taken_back["step"]["parents"]) == ["Begun."]
+    (abandoned,) = [entry for entry in rest if turn_of(entry)["text"] == "Take LIKE"]
+    assert texts_of(path, abandoned["step"]["parents"]) == ["Begun."]
 
 
 TALK = """
@@ -191,12 +195,12 @@ S1< turn_duration
 
 
 def test_response_is_one_step_with_calls_usage_and_files(tmp_path: Path) -> None:
-    told = only(tmp_path, TALK)
-    (path,) = told["paths"]
+    result = only(tmp_path, TALK)
+    (path,) = result["paths"]
     first, second, third = path["steps"]
     assert path["path"]["base"] == {"uri": "file:///home/dev/shop", "branch": "main"}
     assert path["path"]["head"] == third["step"]["id"]
-    assert [one["step"]["actor"] for one in path["steps"]] == [
+    assert [entry["step"]["actor"] for entry in path["steps"]] == [
         "human:user",
         "agent:claude-opus-5-5",
         "agent:claude-opus-5-5",
@@ -217,8 +221,8 @@ def test_response_is_one_step_with_calls_usage_and_files(tmp_path: Path) -> None
     assert file["structural"]["tool"] == "Write"
     assert file["raw"].startswith("--- /dev/null\n+++ b/home/dev/shop/a.py\n")
     assert path["meta"]["files_changed"] == ["a.py", "file:///etc/b%20c"]
-    assert told["meta"]["left_out"] == {"noted": 1}
-    assert told["meta"]["description"].endswith("only counted: 1 note by Claude Code.")
+    assert result["meta"]["left_out"] == {"noted": 1}
+    assert result["meta"]["description"].endswith("only counted: 1 note by Claude Code.")
     assert first["meta"]["turn"] == 1
 
 
@@ -226,17 +230,17 @@ def test_agents_are_paths_from_their_call(gallery: Path) -> None:
     (family,) = families_in(gallery / "sub-agent")
     main, *agents = document(family, TOOLS)["paths"]
     sent = {
-        one["path"]: step["step"]["id"]
+        agent["path"]: step["step"]["id"]
         for step in main["steps"]
-        for one in turn_of(step).get("delegations", ())
+        for agent in turn_of(step).get("delegations", ())
     }
-    bases = {one["path"]["id"]: one["path"]["base"]["uri"] for one in agents}
+    bases = {agent["path"]["id"]: agent["path"]["base"]["uri"] for agent in agents}
     assert len(bases) == 3
     for name, step in sent.items():
         assert bases[name] == f"toolpath:{main['path']['id']}/{step}"
     (nested,) = bases.keys() - sent.keys()
     assert any(bases[nested].startswith(f"toolpath:{name}/") for name in sent)
-    assert {one["steps"][0]["step"]["actor"] for one in agents} == {"agent:claude-code"}
+    assert {agent["steps"][0]["step"]["actor"] for agent in agents} == {"agent:claude-code"}
 
 
 def test_continued_session_names_its_base(gallery: Path) -> None:
@@ -244,9 +248,9 @@ def test_continued_session_names_its_base(gallery: Path) -> None:
     first, *others = document(family, TOOLS)["paths"]
     last = first["steps"][-1]["step"]["id"]
     assert len(others) == 2
-    for one in others:
-        assert one["path"]["base"] == {"uri": f"toolpath:{first['path']['id']}/{last}"}
-        assert "refs" not in one["steps"][0]["meta"]
+    for other in others:
+        assert other["path"]["base"] == {"uri": f"toolpath:{first['path']['id']}/{last}"}
+        assert "refs" not in other["steps"][0]["meta"]
 
 
 def test_branch_from_another_session_names_its_origin(tmp_path: Path) -> None:
@@ -264,10 +268,12 @@ def test_branch_from_another_session_names_its_origin(tmp_path: Path) -> None:
     A4< "Better."
     """
     first, second = only(tmp_path, text)["paths"]
-    begun = next(one["step"]["id"] for one in first["steps"] if turn_of(one)["text"] == "Begun.")
+    begun = next(
+        entry["step"]["id"] for entry in first["steps"] if turn_of(entry)["text"] == "Begun."
+    )
     address = f"toolpath:{first['path']['id']}/{begun}"
     assert second["path"]["base"] == {"uri": address}
-    (branch,) = [one for one in second["steps"] if "refs" in one["meta"]]
+    (branch,) = [entry for entry in second["steps"] if "refs" in entry["meta"]]
     assert branch["meta"]["refs"] == [{"rel": "continues", "href": address}]
 
 
@@ -285,48 +291,50 @@ def test_compaction_step_names_preserved_records(tmp_path: Path) -> None:
     """
     for manner in (TOOLS, ALL):
         (path,) = only(tmp_path, text, manner)["paths"]
-        found = [one for one in path["steps"] if turn_of(one)["type"] == "conversation.compact"]
+        found = [
+            entry for entry in path["steps"] if turn_of(entry)["type"] == "conversation.compact"
+        ]
         (point,) = found
-        told = turn_of(point)
-        assert (told["trigger"], point["step"]["actor"]) == ("auto", "tool:claude-code")
-        assert told["summary"].endswith("Sums were asked for.")
-        assert said(path, told["kept"]) == ["And?", "Well."]
+        result = turn_of(point)
+        assert (result["trigger"], point["step"]["actor"]) == ("auto", "tool:claude-code")
+        assert result["summary"].endswith("Sums were asked for.")
+        assert texts_of(path, result["kept"]) == ["And?", "Well."]
         assert point["step"]["id"] in ancestors(path, path["path"]["head"])
 
 
 def test_only_active_paths_on_request(gallery: Path) -> None:
-    (whole,) = families_in(gallery / "rewind")
+    (full,) = families_in(gallery / "rewind")
     (active,) = families_in(gallery / "rewind", branches="active")
     left_out = document(active, TOOLS)["meta"]["left_out"]
     assert left_out["branches"] == 1
-    assert "branches" not in document(whole, TOOLS)["meta"]["left_out"]
+    assert "branches" not in document(full, TOOLS)["meta"]["left_out"]
     (path,) = document(active, TOOLS)["paths"]
     assert len(ancestors(path, path["path"]["head"])) == len(path["steps"])
 
 
 def test_agents_are_counted_without_tools(gallery: Path) -> None:
     (family,) = families_in(gallery / "sub-agent")
-    told = document(family, RenderOptions(has_tools=False))
-    assert len(told["paths"]) == 1
-    assert told["meta"]["left_out"]["agents"] == 3
+    result = document(family, RenderOptions(has_tools=False))
+    assert len(result["paths"]) == 1
+    assert result["meta"]["left_out"]["agents"] == 3
 
 
 def test_missing_times_are_taken_from_the_step_before(tmp_path: Path) -> None:
     (file,) = draw(TALK).write(tmp_path)
     file.write_bytes(re.sub(rb'"timestamp":"[^"]*"', b'"timestamp":"noon"', file.read_bytes()))
     (family,) = families_in(tmp_path)
-    told = document(family, TOOLS)
-    assert faults(told) == []
-    times = [one["step"]["timestamp"] for one in steps_in(told)]
+    result = document(family, TOOLS)
+    assert faults(result) == []
+    times = [entry["step"]["timestamp"] for entry in steps_in(result)]
     assert set(times) == {"1970-01-01T00:00:00.000Z"}
-    assert told["meta"]["left_out"]["times"] == len(times)
-    assert told["paths"][0]["steps"][0]["meta"]["time"] == "noon"
+    assert result["meta"]["left_out"]["times"] == len(times)
+    assert result["paths"][0]["steps"][0]["meta"]["time"] == "noon"
 
 
 def test_images_are_counted(tmp_path: Path) -> None:
-    told = only(tmp_path, 'file work\nU1 image="red" "What is this?"\nA1< "Red."')
-    assert told["meta"]["left_out"] == {"pictures": 1}
-    step = told["paths"][0]["steps"][0]
+    result = only(tmp_path, 'file work\nU1 image="red" "What is this?"\nA1< "Red."')
+    assert result["meta"]["left_out"] == {"pictures": 1}
+    step = result["paths"][0]["steps"][0]
     assert turn_of(step)["enclosures"][0]["kind"] == "image"
 
 
@@ -359,31 +367,31 @@ def test_files_are_named_relative_to_the_base(path: str, directory: str | None, 
 def test_models_are_actors_with_plain_names(tmp_path: Path, model: str | None, actor: str) -> None:
     said = AssistantText(response=0, text="x")
     response = Response(None, None, model, (), None, None, None, None, model == "<synthetic>")
-    told = Conversation("s", "trunk", "s", "p", None, (), (response,), ())
-    assert get_actor(told, Step(1, [said]), is_agent=False) == actor
+    result = Conversation("s", "trunk", "s", "p", None, (), (response,), ())
+    assert get_actor(result, Step(1, [said]), is_agent=False) == actor
 
 
 def test_several_families_are_one_graph(gallery: Path) -> None:
     plan = ExportPlan(Archive([gallery]).sessions, is_combined=True)
     files = dict(export(plan, "toolpath"))
-    told = json.loads(files["transcripts.path.json"])
-    assert faults(told) == []
-    assert len(told["paths"]) > 20
-    assert told["meta"]["left_out"] == dict(plan.summary.left_out)
-    assert json.loads(files["manifest.json"])["left_out"] == told["meta"]["left_out"]
+    report = json.loads(files["transcripts.path.json"])
+    assert faults(report) == []
+    assert len(report["paths"]) > 20
+    assert report["meta"]["left_out"] == dict(plan.summary.left_out)
+    assert json.loads(files["manifest.json"])["left_out"] == report["meta"]["left_out"]
 
 
 def test_step_usage_adds_up(gallery: Path) -> None:
     archive = Archive([gallery])
     used = archive.usage().totals.total.tokens
-    told = json.loads(
+    report = json.loads(
         dict(export(ExportPlan(archive.sessions, is_combined=True), "toolpath"))[
             "transcripts.path.json"
         ]
     )
     sums = Counter[str]()
-    for one in steps_in(told):
-        sums.update(turn_of(one).get("token_usage", {}))
+    for entry in steps_in(report):
+        sums.update(turn_of(entry).get("token_usage", {}))
     assert sums == {
         "input_tokens": used.input,
         "output_tokens": used.output,
@@ -400,9 +408,9 @@ def test_same_session_twice_is_two_paths(tmp_path: Path, gallery: Path) -> None:
         text = log.read_text().replace("msg_01", f"msg_{project}").replace("toolu_", project)
         (folder / log.name).write_text(re.sub(r'[uU]uid":"(.{8})', rf"\g<0>{project}", text))
     plan = ExportPlan(Archive([tmp_path]).sessions, is_combined=True)
-    told = json.loads(dict(export(plan, "toolpath"))["transcripts.path.json"])
-    assert faults(told) == []
-    assert len(told["paths"]) == 2
+    report = json.loads(dict(export(plan, "toolpath"))["transcripts.path.json"])
+    assert faults(report) == []
+    assert len(report["paths"]) == 2
 
 
 def test_two_changes_to_a_file_in_a_response_are_one_patch(tmp_path: Path) -> None:
@@ -417,7 +425,9 @@ def test_two_changes_to_a_file_in_a_response_are_one_patch(tmp_path: Path) -> No
     R3<
     """
     new, changed = [
-        one["change"]["a.py"] for one in steps_in(only(tmp_path, text)) if "a.py" in one["change"]
+        entry["change"]["a.py"]
+        for entry in steps_in(only(tmp_path, text))
+        if "a.py" in entry["change"]
     ]
     assert new["structural"]["operation"] == "add"
     assert changed["structural"]["operation"] == "update"
@@ -431,7 +441,7 @@ def test_invalid_time_is_taken_from_the_step_before(tmp_path: Path) -> None:
     rest = [re.sub(rb'"timestamp":"[^"]*"', b'"timestamp":"noon"', line) for line in rest]
     file.write_bytes(b"".join([first, *rest]))
     (family,) = families_in(tmp_path)
-    times = [one["step"]["timestamp"] for one in steps_in(document(family, TOOLS))]
+    times = [entry["step"]["timestamp"] for entry in steps_in(document(family, TOOLS))]
     assert set(times) == {"2026-11-02T09:00:00.000Z"}
 
 
@@ -440,22 +450,24 @@ def test_client_view_of_results_is_included_at_full_depth(gallery: Path) -> None
     for manner, is_there in ((ALL, True), (TOOLS, False)):
         uses = [
             use
-            for one in steps_in(document(family, manner))
-            for use in turn_of(one).get("tool_uses", ())
+            for entry in steps_in(document(family, manner))
+            for use in turn_of(entry).get("tool_uses", ())
         ]
-        assert any("detail" in one.get("result", ()) for one in uses) is is_there
+        assert any("detail" in entry.get("result", ()) for entry in uses) is is_there
 
 
 def test_records_not_sent_on_resume_are_marked(tmp_path: Path) -> None:
     text = 'file work\nU1 "Begin"\nS1< api_error\nA1<U1 "Begun."\nU2<S1 "Go on"\nA2< "Gone on."'
-    (family,) = drawn(tmp_path, text)
-    unseen = {uuid for one in family.by_line.values() for turn in one.turns for uuid in turn.unseen}
+    (family,) = families_of_drawing(tmp_path, text)
+    unseen = {
+        uuid for entry in family.by_line.values() for turn in entry.turns for uuid in turn.unseen
+    }
     assert unseen
     marked = {
         name
-        for one in steps_in(document(family, TOOLS))
-        for name in one["meta"]["records"]
-        if one["meta"].get("is_unseen")
+        for entry in steps_in(document(family, TOOLS))
+        for name in entry["meta"]["records"]
+        if entry["meta"].get("is_unseen")
     }
     assert marked == unseen
 
@@ -472,14 +484,14 @@ def test_head_is_the_resume_point(tmp_path: Path) -> None:
     last-prompt leaf A2
     """
     (path,) = only(tmp_path, text)["paths"]
-    assert said(path, [path["path"]["head"]]) == ["Yes."]
+    assert texts_of(path, [path["path"]["head"]]) == ["Yes."]
 
 
 def answer(group: str | None, output: int | None, cost: float | None = None) -> dict[str, Any]:
     """Return a step with an answer, and what it took."""
     usage = {"input_tokens": 1, "output_tokens": output} if output is not None else None
-    told = {"group_id": group, "token_usage": usage, "cost_usd": cost}
-    return {"change": {"x": {"structural": {k: v for k, v in told.items() if v is not None}}}}
+    result = {"group_id": group, "token_usage": usage, "cost_usd": cost}
+    return {"change": {"x": {"structural": {k: v for k, v in result.items() if v is not None}}}}
 
 
 def test_usage_is_on_the_last_step_of_a_response() -> None:
@@ -493,6 +505,6 @@ def test_figures_with_the_same_name_are_added() -> None:
     move_figures_to_last_step(steps)
     (*others, last) = steps
     assert others == [answer("a", None)] * 2
-    told = last["change"]["x"]["structural"]
-    assert told["token_usage"] == {"input_tokens": 3, "output_tokens": 13}
-    assert told["cost_usd"] == 0.75
+    result = last["change"]["x"]["structural"]
+    assert result["token_usage"] == {"input_tokens": 3, "output_tokens": 13}
+    assert result["cost_usd"] == 0.75

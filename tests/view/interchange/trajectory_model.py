@@ -28,12 +28,12 @@ PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 def faults(document: Any) -> list[str]:
     """Return what is wrong with a document, and with the trajectories inside it."""
     below = document.get("subagent_trajectories") or []
-    names = [one.get("trajectory_id") for one in below]
+    names = [item.get("trajectory_id") for item in below]
     found = [*_in_root(document)]
     if None in names or len(set(names)) < len(names):
         found.append("agents without names of their own")
-    for one in below:
-        found += _in_root(one)
+    for item in below:
+        found += _in_root(item)
     return found
 
 
@@ -50,10 +50,10 @@ def _in_root(told: dict[str, Any]) -> Iterator[str]:
         yield "agent"
     yield from _in_numbers("final_metrics", told.get("final_metrics", {}), FINAL)
     steps = told.get("steps") or []
-    if [one.get("step_id") for one in steps] != [*range(1, len(steps) + 1)] or not steps:
+    if [item.get("step_id") for item in steps] != [*range(1, len(steps) + 1)] or not steps:
         yield "step_id"
-    for one in steps:
-        yield from (f"step {one.get('step_id')}: {fault}" for fault in _in_step(one))
+    for item in steps:
+        yield from (f"step {item.get('step_id')}: {fault}" for fault in _in_step(item))
 
 
 def _in_step(step: dict[str, Any]) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _in_step(step: dict[str, Any]) -> Iterator[str]:
 
 
 def _in_results(step: dict[str, Any]) -> Iterator[str]:
-    calls = {one["tool_call_id"] for one in step.get("tool_calls", ())}
+    calls = {item["tool_call_id"] for item in step.get("tool_calls", ())}
     known = "source_call_id content subagent_trajectory_ref extra".split()
     for result in step.get("observation", {"results": ()})["results"]:
         yield from _unknown("result", result, known)

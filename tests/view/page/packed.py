@@ -13,4 +13,4 @@ def packed_in(data: bytes) -> Iterator[tuple[str, list[int], bytes]]:
     """Yield what a script calls, the numbers it calls it with, and what it unpacks to."""
     for name, numbers, literal in CALL.findall(data):
         plain = ESCAPE.sub(lambda found: WRITTEN.get(found[1], found[1]), literal)
-        yield name.decode(), [int(one) for one in numbers.split(b",")], zlib.decompress(plain)
+        yield name.decode(), [int(number) for number in numbers.split(b",")], zlib.decompress(plain)

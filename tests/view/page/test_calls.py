@@ -12,7 +12,7 @@ SETTING = PageOptions(directory="/home/dev/shop")
 PICTURE = Enclosure("image", None, "image/png", None, 774)
 
 
-def drawn(
+def render_call_of(
     name: str,
     given: Any,
     answer: str | None = "",
@@ -39,7 +39,7 @@ def drawn(
     return render_call(called, SETTING, has_result=True)
 
 
-def answered(words: str) -> dict[str, Any]:
+def make_answers(words: str) -> dict[str, Any]:
     return {"questions": [QUESTION], "answers": {"Which?": words}}
 
 
@@ -57,7 +57,7 @@ HITS = [
 
 CASES = [
     pytest.param(
-        drawn("Bash", {"command": "make", "description": "Build"}, "\x1b[31mred\x1b[0m"),
+        render_call_of("Bash", {"command": "make", "description": "Build"}, "\x1b[31mred\x1b[0m"),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="obj">make</span>'
@@ -67,7 +67,7 @@ CASES = [
         id="a command",
     ),
     pytest.param(
-        drawn("Bash", {"command": "make"}, "Exit 2", outcome="failed", exit_code=2),
+        render_call_of("Bash", {"command": "make"}, "Exit 2", outcome="failed", exit_code=2),
         '<details class="call failed" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="obj">make</span>'
@@ -76,14 +76,14 @@ CASES = [
         id="a command that failed",
     ),
     pytest.param(
-        drawn("Bash", {"command": "true"}, ""),
+        render_call_of("Bash", {"command": "true"}, ""),
         '<div class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1"><div class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="obj">true</span>'
         '<span class="res">no output</span><span class="took">5 s</span></div></div>',
         id="a command without output",
     ),
     pytest.param(
-        drawn(
+        render_call_of(
             "Read",
             {"file_path": "/home/dev/shop/a.py"},
             "",
@@ -97,7 +97,7 @@ CASES = [
         id="a read",
     ),
     pytest.param(
-        drawn(
+        render_call_of(
             "Edit",
             {"file_path": "/home/dev/shop/a.py", "old_string": "a = 1", "new_string": "a = 2"},
             "done",
@@ -112,7 +112,7 @@ CASES = [
         id="an edit",
     ),
     pytest.param(
-        drawn("Write", {"file_path": "/home/dev/shop/b.py", "content": "x\n"}, "done"),
+        render_call_of("Write", {"file_path": "/home/dev/shop/b.py", "content": "x\n"}, "done"),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-pen"></i><b>Write</b> <span class="obj">b.py</span>'
@@ -122,7 +122,7 @@ CASES = [
         id="a file that was written",
     ),
     pytest.param(
-        drawn("Grep", {"pattern": "x<y"}, "a.py\nb.py"),
+        render_call_of("Grep", {"pattern": "x<y"}, "a.py\nb.py"),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-find"></i><b>Grep</b> <span class="obj">“x&lt;y”</span>'
@@ -131,7 +131,7 @@ CASES = [
         id="a search",
     ),
     pytest.param(
-        drawn("Glob", {"pattern": "*.py"}, "a.py"),
+        render_call_of("Glob", {"pattern": "*.py"}, "a.py"),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-find"></i><b>Glob</b> <span class="obj">*.py</span>'
@@ -140,7 +140,7 @@ CASES = [
         id="a search for files",
     ),
     pytest.param(
-        drawn(
+        render_call_of(
             "TodoWrite",
             {
                 "todos": [
@@ -159,7 +159,7 @@ CASES = [
         id="a list",
     ),
     pytest.param(
-        drawn("AskUserQuestion", {"questions": [QUESTION]}, "", answered("Red")),
+        render_call_of("AskUserQuestion", {"questions": [QUESTION]}, "", make_answers("Red")),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
         '<summary class="line">'
         '<i class="i i-ask"></i><b>AskUserQuestion</b> <span class="obj"></span>'
@@ -169,7 +169,7 @@ CASES = [
         id="a question",
     ),
     pytest.param(
-        drawn("AskUserQuestion", {"questions": [QUESTION]}, "", answered("Both")),
+        render_call_of("AskUserQuestion", {"questions": [QUESTION]}, "", make_answers("Both")),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
         '<summary class="line">'
         '<i class="i i-ask"></i><b>AskUserQuestion</b> <span class="obj"></span>'
@@ -179,7 +179,7 @@ CASES = [
         id="a question with an own answer",
     ),
     pytest.param(
-        drawn("ExitPlanMode", {"plan": "1. go"}),
+        render_call_of("ExitPlanMode", {"plan": "1. go"}),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
         '<summary class="line">'
         '<i class="i i-plan"></i><b>ExitPlanMode</b> <span class="obj"></span>'
@@ -189,7 +189,9 @@ CASES = [
         id="a plan",
     ),
     pytest.param(
-        drawn("ExitPlanMode", {"plan": "go"}, "no", None, "rejected", feedback="<not> yet"),
+        render_call_of(
+            "ExitPlanMode", {"plan": "go"}, "no", None, "rejected", feedback="<not> yet"
+        ),
         '<details class="call rejected" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
         '<summary class="line"><i class="i i-plan"></i><b>ExitPlanMode</b> '
         '<span class="obj"></span><span class="res">rejected</span>'
@@ -199,7 +201,7 @@ CASES = [
         id="a plan that was rejected",
     ),
     pytest.param(
-        drawn("WebFetch", {"url": "https://example.com/a", "prompt": "What?"}, "Words"),
+        render_call_of("WebFetch", {"url": "https://example.com/a", "prompt": "What?"}, "Words"),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-web"></i><b>WebFetch</b> <span class="obj">https://example.com/a'
@@ -210,7 +212,7 @@ CASES = [
         id="a page of the web",
     ),
     pytest.param(
-        drawn("WebFetch", {"url": "javascript:alert(1)"}, "Words"),
+        render_call_of("WebFetch", {"url": "javascript:alert(1)"}, "Words"),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-web"></i><b>WebFetch</b> <span class="obj">javascript:alert(1)'
@@ -220,7 +222,9 @@ CASES = [
         id="an odd address",
     ),
     pytest.param(
-        drawn("WebSearch", {"query": "colours"}, "", {"query": "colours", "results": HITS}),
+        render_call_of(
+            "WebSearch", {"query": "colours"}, "", {"query": "colours", "results": HITS}
+        ),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-web"></i><b>WebSearch</b> <span class="obj">“colours”</span>'
@@ -231,7 +235,7 @@ CASES = [
         id="a search of the web",
     ),
     pytest.param(
-        drawn(
+        render_call_of(
             "Task",
             {"description": "Look", "prompt": "Look at it", "subagent_type": "Explore"},
             "Two.",
@@ -245,7 +249,7 @@ CASES = [
         id="an agent",
     ),
     pytest.param(
-        drawn("mcp__browser__screenshot", {"page": "x"}, "saved", enclosures=(PICTURE,)),
+        render_call_of("mcp__browser__screenshot", {"page": "x"}, "saved", enclosures=(PICTURE,)),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1" open>'
         '<summary class="line">'
         '<i class="i i-plug"></i><b>browser › screenshot</b> <span class="obj">x'
@@ -257,7 +261,7 @@ CASES = [
         id="a tool of a server",
     ),
     pytest.param(
-        drawn("Future", {"a": ["<b>"]}, "ok"),
+        render_call_of("Future", {"a": ["<b>"]}, "ok"),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-tool"></i><b>Future</b> <span class="obj">&lt;b&gt;</span>'
@@ -267,7 +271,7 @@ CASES = [
         id="an unknown tool",
     ),
     pytest.param(
-        drawn("Bash", {"command": "sleep"}, None, outcome="missing"),
+        render_call_of("Bash", {"command": "sleep"}, None, outcome="missing"),
         '<div class="call missing" id="u1" data-l="0.7"><div class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="obj">sleep</span>'
         '<span class="res">no result in the log</span><span class="took">5 s</span>'
@@ -275,7 +279,7 @@ CASES = [
         id="a call without a result",
     ),
     pytest.param(
-        drawn("Bash", {"command": "rm"}, "", None, "rejected", feedback="do not"),
+        render_call_of("Bash", {"command": "rm"}, "", None, "rejected", feedback="do not"),
         '<details class="call rejected" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-shell"></i><b>Bash</b> <span class="obj">rm</span>'
@@ -285,7 +289,7 @@ CASES = [
         id="a call that was rejected",
     ),
     pytest.param(
-        drawn("Read", "odd", "text"),
+        render_call_of("Read", "odd", "text"),
         '<details class="call ok" id="u1" data-l="0.7" data-out="0.8" data-call="c1">'
         '<summary class="line">'
         '<i class="i i-file"></i><b>Read</b> <span class="obj"></span>'

@@ -34,11 +34,11 @@ BRANCH = Conversation(
 SETTING = PageOptions({"s@1": BRANCH}, session_page_url={"other": "other.html"}.get)
 
 
-def told(kind: str, text: str, **more: object) -> UserMessage:
+def make_user_message(kind: str, text: str, **more: object) -> UserMessage:
     return UserMessage(kind=kind, text=text, uuid="u1", file=0, line=7, **more)  # type: ignore[arg-type]
 
 
-def drawn(item: Item) -> str:
+def render_item(item: Item) -> str:
     """Return an item as its page shows it."""
     match item:
         case UserMessage():
@@ -66,70 +66,70 @@ def drawn(item: Item) -> str:
 
 CASES = [
     pytest.param(
-        told("prompt", "Fix **it**\nnow"),
+        make_user_message("prompt", "Fix **it**\nnow"),
         '<div class="prompt prompt" id="u1" data-l="0.7"><div class="prose"><p>Fix '
         "<strong>it</strong><br />\nnow</p>\n</div></div>",
         id="prompt",
     ),
     pytest.param(
-        told("prompt", "Look", enclosures=(PICTURE,)),
+        make_user_message("prompt", "Look", enclosures=(PICTURE,)),
         '<div class="prompt prompt" id="u1" data-l="0.7"><div class="prose"><p>Look'
         '</p></div><button class="enclosed picture" data-l="0.7" data-p="block/0">'
         '<i class="i i-image"></i>image/png, 774 B</button></div>',
         id="prompt with a picture",
     ),
     pytest.param(
-        told("prompt", "Look", context="a.py, lines 1-2"),
+        make_user_message("prompt", "Look", context="a.py, lines 1-2"),
         '<div class="prompt prompt" id="u1" data-l="0.7"><div class="prose"><p>Look'
         '</p></div><p class="about">a.py, lines 1-2</p></div>',
         id="prompt with what the editor shows",
     ),
     pytest.param(
-        told("queued", "and the tests"),
+        make_user_message("queued", "and the tests"),
         '<div class="prompt queued" id="u1" data-l="0.7">'
         '<span class="tag">sent while Claude was working</span><div class="prose">'
         "<p>and the tests</p></div></div>",
         id="queued prompt",
     ),
     pytest.param(
-        told("queued", "wait", is_only_queued=True),
+        make_user_message("queued", "wait", is_only_queued=True),
         '<div class="prompt queued" id="u1" data-l="0.7">'
         '<span class="tag">queued, never sent to Claude</span>'
         '<div class="prose"><p>wait</p></div></div>',
         id="prompt that nobody saw",
     ),
     pytest.param(
-        told("command", "/review the parser", name="/review", arguments="the parser"),
+        make_user_message("command", "/review the parser", name="/review", arguments="the parser"),
         '<div class="prompt command" id="u1" data-l="0.7"><span class="tag">command'
         '</span><div class="prose"><p><code>/review</code></p><p>the parser</p></div>'
         "</div>",
         id="command",
     ),
     pytest.param(
-        told("command", "/clear", name="/clear"),
+        make_user_message("command", "/clear", name="/clear"),
         '<div class="prompt command" id="u1" data-l="0.7"><span class="tag">command'
         '</span><div class="prose"><p><code>/clear</code></p></div></div>',
         id="command alone",
     ),
     pytest.param(
-        told("command-output", "cleared"),
+        make_user_message("command-output", "cleared"),
         '<div class="printed" id="u1" data-l="0.7"><pre class="out">cleared</pre></div>',
         id="output of a command",
     ),
     pytest.param(
-        told("bash", "ls -l"),
+        make_user_message("bash", "ls -l"),
         '<div class="prompt bash" id="u1" data-l="0.7"><span class="tag">shell</span>'
         '<div class="prose"><p><code>! ls -l</code></p></div></div>',
         id="shell line",
     ),
     pytest.param(
-        told("bash-output", "\x1b[32mok\x1b[0m", errors="<bad>"),
+        make_user_message("bash-output", "\x1b[32mok\x1b[0m", errors="<bad>"),
         '<div class="printed" id="u1" data-l="0.7"><pre class="out">'
         '<span class="i2">ok</span></pre><pre class="out bad">&lt;bad&gt;</pre></div>',
         id="output of a shell line",
     ),
     pytest.param(
-        told("skill", "Base directory", name="brainstorming"),
+        make_user_message("skill", "Base directory", name="brainstorming"),
         '<details class="note" id="u1" data-l="0.7"><summary class="line">'
         '<i class="i i-note"></i><span class="kind">skill brainstorming</span> '
         '<span class="obj">Base directory</span></summary><div class="body">'
@@ -137,13 +137,13 @@ CASES = [
         id="skill",
     ),
     pytest.param(
-        told("interruption", "[Request interrupted by user]"),
+        make_user_message("interruption", "[Request interrupted by user]"),
         '<div class="event interrupted" id="u1" data-l="0.7"><i class="i i-stop">'
         "</i>Request interrupted by user</div>",
         id="interruption",
     ),
     pytest.param(
-        told("summary", "This session is being continued"),
+        make_user_message("summary", "This session is being continued"),
         '<details class="note" id="u1" data-l="0.7"><summary class="line">'
         '<i class="i i-note"></i><span class="kind">summary</span> '
         '<span class="obj">This session is being continued</span></summary>'
@@ -152,7 +152,7 @@ CASES = [
         id="summary",
     ),
     pytest.param(
-        told("notice", "Agent completed", name="b1", output="50 runs"),
+        make_user_message("notice", "Agent completed", name="b1", output="50 runs"),
         '<div class="prompt notice" id="u1" data-l="0.7"><span class="tag">notice'
         '</span><div class="prose"><p>Agent completed</p></div>'
         '<div class="prose report"><p>50 runs</p></div>'
@@ -160,28 +160,30 @@ CASES = [
         id="notice",
     ),
     pytest.param(
-        told("notice", "Done", context="tool-use-id: c1\nSee: it\noutput_file: /tmp/<a>"),
+        make_user_message(
+            "notice", "Done", context="tool-use-id: c1\nSee: it\noutput_file: /tmp/<a>"
+        ),
         '<div class="prompt notice" id="u1" data-l="0.7"><span class="tag">notice</span>'
         '<div class="prose"><p>Done</p></div><p class="about">tool use id <code>c1</code>'
         " · See <code>it</code> · output file <code>/tmp/&lt;a&gt;</code></p></div>",
         id="notice that names a call and a file",
     ),
     pytest.param(
-        told("teammate", "I am done", name="alice"),
+        make_user_message("teammate", "I am done", name="alice"),
         '<div class="prompt teammate" id="u1" data-l="0.7">'
         '<span class="tag">teammate alice</span><div class="prose"><p>I am done</p>'
         "</div></div>",
         id="teammate",
     ),
     pytest.param(
-        told("peer", "go on"),
+        make_user_message("peer", "go on"),
         '<div class="prompt peer" id="u1" data-l="0.7">'
         '<span class="tag">from another session</span><div class="prose"><p>go on</p>'
         "</div></div>",
         id="peer",
     ),
     pytest.param(
-        told("ide", "opened a.py"),
+        make_user_message("ide", "opened a.py"),
         '<details class="note" id="u1" data-l="0.7"><summary class="line">'
         '<i class="i i-note"></i><span class="kind">shown by the editor</span> '
         '<span class="obj">opened a.py</span></summary><div class="body">'
@@ -189,7 +191,7 @@ CASES = [
         id="editor",
     ),
     pytest.param(
-        told("reminder", "mind the tests"),
+        make_user_message("reminder", "mind the tests"),
         '<details class="note" id="u1" data-l="0.7"><summary class="line">'
         '<i class="i i-note"></i><span class="kind">reminder</span> '
         '<span class="obj">mind the tests</span></summary><div class="body">'
@@ -197,7 +199,7 @@ CASES = [
         id="reminder",
     ),
     pytest.param(
-        told("hook", "formatted", name="PostToolUse"),
+        make_user_message("hook", "formatted", name="PostToolUse"),
         '<details class="note" id="u1" data-l="0.7"><summary class="line">'
         '<i class="i i-note"></i><span class="kind">hook PostToolUse</span> '
         '<span class="obj">formatted</span></summary><div class="body">'
@@ -205,7 +207,7 @@ CASES = [
         id="hook",
     ),
     pytest.param(
-        told("document", "a page", enclosures=(PICTURE,)),
+        make_user_message("document", "a page", enclosures=(PICTURE,)),
         '<details class="note" id="u1" data-l="0.7" open><summary class="line">'
         '<i class="i i-note"></i><span class="kind">document</span> '
         '<span class="obj">a page</span></summary><div class="body">'
@@ -214,7 +216,7 @@ CASES = [
         id="document",
     ),
     pytest.param(
-        told("meta", "Caveat: these are messages", name="caveat"),
+        make_user_message("meta", "Caveat: these are messages", name="caveat"),
         '<details class="note" id="u1" data-l="0.7"><summary class="line">'
         '<i class="i i-note"></i><span class="kind">client message</span> '
         '<span class="obj">Caveat: these are messages</span></summary>'
@@ -223,7 +225,7 @@ CASES = [
         id="client message",
     ),
     pytest.param(
-        told("empty", ""),
+        make_user_message("empty", ""),
         '<div class="note" id="u1" data-l="0.7"><div class="line"><i class="i i-note">'
         '</i><span class="kind">empty entry</span> <span class="obj"></span></div>'
         "</div>",
@@ -309,7 +311,12 @@ CASES = [
         id="session that goes on",
     ),
     pytest.param(
-        FoldedItems(reason="retracted", under="u2", items=(told("prompt", "fix teh bug"),), line=7),
+        FoldedItems(
+            reason="retracted",
+            under="u2",
+            items=(make_user_message("prompt", "fix teh bug"),),
+            line=7,
+        ),
         '<details class="note folded" data-l="0.7"><summary class="line">'
         '<i class="i i-back"></i><span class="kind">retracted before an answer'
         '</span> <span class="obj">fix teh bug</span></summary><div class="body">'
@@ -357,7 +364,7 @@ CASES = [
 
 @pytest.mark.parametrize(("item", "html"), CASES)
 def test_entry(item: Item, html: str) -> None:
-    assert drawn(item) == html
+    assert render_item(item) == html
 
 
 def test_notes_are_summarised_by_kind() -> None:
@@ -372,7 +379,7 @@ def test_unrecorded_thinking_is_mentioned_with_the_notes() -> None:
     thoughts = [AssistantThinking(response=0, text="", line=n) for n in (1, 2)]
     unseen = AssistantThinking(response=0, text="", is_encrypted=True)
     html = entries.render_notes(
-        [*thoughts, ClientNote(kind="mode"), told("reminder", "Be brief"), unseen]
+        [*thoughts, ClientNote(kind="mode"), make_user_message("reminder", "Be brief"), unseen]
     )
     head = html[: html.index("</summary>")]
     assert "2 notes · thinking, not recorded ×2 · thinking, encrypted</span>" in head
@@ -384,6 +391,6 @@ def test_unrecorded_thinking_is_mentioned_with_the_notes() -> None:
 
 def test_long_answer_is_cut_and_says_so() -> None:
     text = "\n\n".join(f"paragraph {number}" for number in range(600))
-    html = drawn(AssistantText(response=0, text=text, uuid="u1", line=7))
+    html = render_item(AssistantText(response=0, text=text, uuid="u1", line=7))
     assert "paragraph 599" not in html
     assert '<button class="more" data-l="0.7" data-p="text">Show all: 1,199 lines' in html

@@ -74,20 +74,20 @@ def test_session_address_names_its_tab() -> None:
 
 
 def test_choices_are_escaped() -> None:
-    drawn = render_select("project", "Project", "All", {"b": "Zoo", "a<": "<i>ant"}, "a<")
-    assert "<i>" not in drawn
-    assert drawn.index("ant") < drawn.index("Zoo")
-    assert drawn.count(" selected") == 1
+    html = render_select("project", "Project", "All", {"b": "Zoo", "a<": "<i>ant"}, "a<")
+    assert "<i>" not in html
+    assert html.index("ant") < html.index("Zoo")
+    assert html.count(" selected") == 1
     assert render_options([("1", "one")], None) == '<option value="1">one</option>'
     assert render_hidden_input("sort", "ended", "ended") == ""
     assert 'value="&quot;"' in render_hidden_input("sort", '"')
 
 
 def test_table_has_headers_rows_and_special_cells() -> None:
-    drawn = render_table(
+    html = render_table(
         (None, "<Calls>"), [render_row("Bash", ("bad", "3"))], "figures two", is_head_hidden=True
     )
-    assert drawn == (
+    assert html == (
         '<table class="figures two"><thead class="state"><tr><td></td>'
         '<th scope="col">&lt;Calls&gt;</th></tr></thead>'
         '<tbody><tr><th scope="row">Bash</th><td class="bad">3</td></tr></tbody></table>'

@@ -5,7 +5,7 @@ from plait.view.page.graph import render_mini, render_rail
 from tests.graph.sketch import sketch
 
 
-def drawn(text: str) -> str:
+def render_drawing(text: str) -> str:
     return render_rail(list(iter_rows(sketch(text).graph)))
 
 
@@ -20,15 +20,15 @@ def test_each_row_links_to_its_place_with_a_label() -> None:
 
 
 def test_branch_is_hollow_next_to_the_active_line() -> None:
-    html = drawn("U1 A1< U2< A2< U3<A1 A3<")
+    html = render_drawing("U1 A1< U2< A2< U3<A1 A3<")
     assert '<g class="abandoned">' in html
     assert 'class="s"' in html
     assert 'class="m"' in html
 
 
 def test_compaction_and_retracted_prompt_have_symbols() -> None:
-    assert '<g class="compaction">' in drawn("U1 A1< B1 C1< U2< A2<")
-    assert '<g class="folded">' in drawn("U1 A1< U2<A1 U3<A1 A3<")
+    assert '<g class="compaction">' in render_drawing("U1 A1< B1 C1< U2< A2<")
+    assert '<g class="folded">' in render_drawing("U1 A1< U2<A1 U3<A1 A3<")
 
 
 def test_empty_session_is_an_empty_drawing() -> None:

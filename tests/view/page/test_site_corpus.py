@@ -45,11 +45,11 @@ class Words(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep the language of code, and remembers where a link begins."""
-        told = dict(attrs)
-        if tag == "code" and (told.get("class") or "").startswith("language-"):
-            self.found.append((told["class"] or "").removeprefix("language-"))
+        result = dict(attrs)
+        if tag == "code" and (result.get("class") or "").startswith("language-"):
+            self.found.append((result["class"] or "").removeprefix("language-"))
         if tag == "a":
-            address = told.get("href") or told.get("title") or ""
+            address = result.get("href") or result.get("title") or ""
             self.links.append((address, len(self.found)))
 
     def handle_endtag(self, tag: str) -> None:
@@ -126,12 +126,12 @@ def test_every_word_is_in_the_pages(corpus: list[Family]) -> None:
     count = 0
     for family in corpus:
         site = Site(depth="all")
-        _, told = pages(site, family)
-        for one in family.by_line.values():
-            for text in texts(tuple(one.items())):
+        _, result = pages(site, family)
+        for entry in family.by_line.values():
+            for text in texts(tuple(entry.items())):
                 count += 1
-                if not is_told(text, told):
-                    missing.append((one.id, text[:200]))
+                if not is_told(text, result):
+                    missing.append((entry.id, text[:200]))
     assert missing == []
     assert count > 10 * len(corpus)
 
@@ -142,10 +142,10 @@ def is_told(text: str, told: str) -> bool:
     shown = COLOUR.sub(" ", clean_terminal_output(text)) if is_printed else text
     if letters(shown) in told:
         return True
-    return all(any(one in told for one in written(line)) for line in shown.split("\n"))
+    return all(any(entry in told for entry in spellings_of(line)) for line in shown.split("\n"))
 
 
-def written(line: str) -> Iterator[str]:
+def spellings_of(line: str) -> Iterator[str]:
     """Yield the ways in which a line may stand in a page: numbers of lists are not text there."""
     for words in (line, unescape(line), unquote(line), NAMED.sub(r"\1", line)):
         yield letters(words)
@@ -172,9 +172,9 @@ def test_every_line_is_in_the_packed_parts(corpus: list[Family]) -> None:
                 for row in rows.split(b"\n") if kind == "lines" else ():
                     row_number, _, line = row.partition(b"\t")
                     packed[numbers[0], int(row_number)] = line
-        told = {one.session for one in family.by_line.values()}
+        result = {entry.session for entry in family.by_line.values()}
         for session in family.graph.sessions.values():
-            for number in session.files if session.id in told else ():
+            for number in session.files if session.id in result else ():
                 path = family.graph.files[number].path
                 for record in family.opened.records_of(path):
                     assert packed[number, record.line] == bytes(record.raw).rstrip(b"\n")
