@@ -308,7 +308,7 @@ def render_notes(items: Sequence[Quiet], options: PageOptions | None = None) -> 
                 counts[get_note_name(item).replace("_", " ")] += 1
                 html += render_note(item, is_full=options.depth == "all")
     kinds_text = ", ".join(_format_times(kind, count) for kind, count in counts.most_common(4))
-    rest = f" and {len(counts) - 4} more kinds" if len(counts) > 4 else ""
+    rest = f" and {format_count(len(counts) - 4, 'more kind')}" if len(counts) > 4 else ""
     kinds = f' <span class="obj">{esc(kinds_text)}{rest}</span>' if kinds_text else ""
     count = [format_count(counts.total(), "note")] if counts else []
     label = " · ".join([*count, *(_format_times(*item) for item in thinking.items())])

@@ -114,7 +114,7 @@ def render_body(session: LiveSession) -> str:
         f'<button class="main" name="redact" value="yes">{icon("share")}Download redacted'
         "</button>"
         '<button name="redact" value="no" data-sure="Click again to download without redaction">'
-        "Download without redaction …</button>"
+        "Download unredacted …</button>"
         '<button type="button" data-do="close">Close</button></div></form></dialog>'
     )
     return f"{rest}{share_dialog}"
