@@ -62,7 +62,7 @@ class Coverage(NamedTuple):
     def list_counts(self) -> list[str]:
         """Return how many sessions are exported, and what happened to the others."""
         others = (
-            (self.alone, "with only agents left"),
+            (self.alone, "with only agent logs left"),
             (self.carried, "included in other transcripts"),
             (self.silent, "without a conversation"),
             (self.inside, "more inside other logs"),
