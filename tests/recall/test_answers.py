@@ -324,6 +324,7 @@ def test_first_answer_uses_the_logs_and_later_ones_the_index(gallery: Path, tmp_
     recall.index = BackgroundIndex(tmp_path / "index")
     first = recall.recall("gift card discount", project="*")
     assert first.items[0].handle == "336718fa:1"
+    assert not recall.recall("gift card discount", project="weather").items
     assert recall.index._thread
     recall.index._thread.join()
     assert recall.index.exists and not recall.index.problem

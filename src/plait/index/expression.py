@@ -109,7 +109,7 @@ def _translate(pattern: str, flags: int) -> _Part:
     at = start.end() if start else 0
     reader = _Reader(_flags_for_all(pattern, flags))
     while at < len(pattern):
-        sign = _list_signs().match(pattern, at)
+        sign = re.compile(SIGN, re.ASCII | re.DOTALL | re.VERBOSE).match(pattern, at)
         if sign is None:
             raise _Untranslatable
         reader.take(sign)
@@ -118,10 +118,6 @@ def _translate(pattern: str, flags: int) -> _Part:
 
 
 @cache
-def _list_signs() -> re.Pattern[str]:
-    return re.compile(SIGN, re.ASCII | re.DOTALL | re.VERBOSE)
-
-
 def _flags_for_all(pattern: str, flags: int) -> int:
     start = FOR_ALL.match(pattern)
     return _add_flags(flags, set(start[0]) & FLAGS.keys() if start else "")

@@ -17,23 +17,26 @@ from plait.record.time import parse_time
 from plait.sessions.kept import earlier_places, group_by_session
 from plait.sessions.model import Session, SessionRef, SessionRefs
 from plait.sources.places import KEPT_ROWS
+from plait.store.model import (
+    Damage,
+    Freed,
+    KeepPlan,
+    KeepReport,
+    KeptSession,
+    Limits,
+    Merged,
+    Report,
+    Restored,
+    Source,
+    SourceFile,
+    Unread,
+)
+from plait.store.sources import build_stamp, find_sources
+from plait.store.store import Store
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.keep.rescue import KnownSession, Leftovers, Rescued
-    from plait.store.model import (
-        Damage,
-        Freed,
-        KeepPlan,
-        KeepReport,
-        KeptSession,
-        Merged,
-        Report,
-        Restored,
-        Source,
-        Unread,
-    )
-    from plait.store.store import Store
 
 
 class AtRisk(Struct, frozen=True):
@@ -83,7 +86,7 @@ DAY = 86400
 class CountedSources:
     """The sessions of an archive, and which of the files to back up belong to each."""
 
-    def __init__(self, sessions: Sequence["Session"], sources: Iterable["Source"]) -> None:
+    def __init__(self, sessions: Sequence[Session], sources: Iterable[Source]) -> None:
         self._sessions = sessions
         logs = {
             str(file.path.absolute()): number
@@ -106,12 +109,12 @@ class CountedSources:
                 if number is not None:
                     self._owners[file.place] = number
 
-    def sessions_of(self, places: Iterable[str]) -> list["Session"]:
+    def sessions_of(self, places: Iterable[str]) -> list[Session]:
         """Return the sessions of some files, each once."""
         found = {self._owners[place] for place in places if place in self._owners}
         return [self._sessions[number] for number in sorted(found)]
 
-    def regroup(self, sources: Collection["Source"]) -> Iterator["Source"]:
+    def regroup(self, sources: Collection[Source]) -> Iterator[Source]:
         """Yield the files of some sources regrouped by session."""
         found: dict[int | str, Source] = {}
         for source in sources:
@@ -131,16 +134,14 @@ class Backups:
         self._archive = archive
 
     @property
-    def store(self) -> "Store":
+    def store(self) -> Store:
         """The store, which need not exist yet."""
-        from plait.store.store import Store
-
         place = self._archive.store
         if place is None:
             raise UserError("this archive has no store", "give its folder: Archive(roots, store=…)")
         return Store.open(place.folder)
 
-    def plan(self, sessions: SessionRefs = None, *, backups: bool = False) -> "KeepPlan":
+    def plan(self, sessions: SessionRefs = None, *, backups: bool = False) -> KeepPlan:
         """Return what a run would back up of some sessions, or of all; nothing is written."""
         chosen = None if sessions is None else self._archive.resolve_sessions(sessions)
         unread: list[Unread] = []
@@ -158,7 +159,7 @@ class Backups:
         *,
         backups: bool = False,
         report: "Report | None" = None,
-    ) -> "KeepReport":
+    ) -> KeepReport:
         """Back up what is new in some sessions, or in all, with their side files.
 
         Backups of edited files are included on request. What was forgotten is backed up again only
@@ -259,11 +260,11 @@ class Backups:
             stored_bytes=size.stored_bytes,
         )
 
-    def verify(self, *, report: "Report | None" = None) -> "tuple[Damage, ...]":
+    def verify(self, *, report: Report | None = None) -> tuple[Damage, ...]:
         """Read the whole backup once and return what is damaged, with the files that need it."""
         return self.store.verify(report=report)
 
-    def kept(self, name: SessionRef) -> "KeptSession":
+    def kept(self, name: SessionRef) -> KeptSession:
         """Return a session as the store has it."""
         session = self._archive.session(name)
         deleted = self._archive.inventory.deleted.kept.get(session.path)
@@ -291,7 +292,7 @@ class Backups:
         overwrite: bool = False,
         is_fresh: bool = False,
         report: "Report | None" = None,
-    ) -> "Restored":
+    ) -> Restored:
         """Restore a session to where it was, or below a folder: bytes, times, modes.
 
         One from another machine goes to this machine's client. With `is_fresh` it gets the present
@@ -305,7 +306,7 @@ class Backups:
                 os.utime(path)
         return restored
 
-    def forget(self, sessions: SessionRefs) -> "Freed":
+    def forget(self, sessions: SessionRefs) -> Freed:
         """Delete sessions from the store; those at their source stay there."""
         return self.store.forget(self.with_earlier_places(self._list_kept(sessions)))
 
@@ -319,15 +320,13 @@ class Backups:
         self, *, max_days: float | None = None, max_bytes: int | None = None
     ) -> "tuple[KeptSession, ...]":
         """Return what must be forgotten to stay within limits, oldest first."""
-        from plait.store.model import Limits
-
         return self.store.select_expired(Limits(max_days, max_bytes), time.time())
 
-    def pack(self, file: Path | str, sessions: SessionRefs = None) -> "Merged":
+    def pack(self, file: Path | str, sessions: SessionRefs = None) -> Merged:
         """Write the backup of some sessions, or all, to one file for another machine."""
         return self.store.pack(Path(file), None if sessions is None else self._list_kept(sessions))
 
-    def unpack(self, file: Path | str) -> "Merged":
+    def unpack(self, file: Path | str) -> Merged:
         """Add what was packed elsewhere; what exists here stays as it is."""
         return self.store.unpack(Path(file))
 
@@ -335,7 +334,7 @@ class Backups:
         names = [sessions] if isinstance(sessions, Session | Path | str) else sessions or ()
         return [self.kept(name) for name in names]
 
-    def _choose_home(self, kept: "KeptSession") -> Path | None:
+    def _choose_home(self, kept: KeptSession) -> Path | None:
         """Return the folder to restore to: None for the original place, another if that is not on
         this machine.
         """
@@ -355,8 +354,6 @@ class Backups:
         backups: bool = False,
         unread: "list[Unread] | None" = None,
     ) -> "tuple[Source, ...]":
-        from plait.store.sources import find_sources
-
         roots = self._archive.roots
         owners = {
             str(Path(kept.root, *file.path.split("/"))): kept.session
@@ -391,8 +388,6 @@ class Backups:
     def _export_sources(self, sessions: "Iterable[Session]") -> "Iterator[Source]":
         """Yield the sessions of databases, whose rows alone are backed up."""
         from plait.sources.cache import get_export_place
-        from plait.store.model import Source, SourceFile
-        from plait.store.sources import build_stamp
 
         for session in sessions:
             if session.origin is None or not session.origin.key or session.is_kept:

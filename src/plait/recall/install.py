@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from plait.errors import UserError
-from plait.record.json_text import JsonPath, insert_value, remove_value, replace_value
+from plait.record.json_text import insert_value, remove_value, replace_value
 from plait.trace.hook_settings import (
     SettingsPlan,
     parse_settings,
@@ -28,9 +28,17 @@ def plan_server(path: Path, where: Sequence[str], entry: Mapping[str, Any] | Non
     before = read_settings_text(path)
     mark, text = split_bom(before)
     keys = (*where, "mcpServers", NAME)
-    values = _values_on_the_way(path, parse_settings(path, before), keys)
-    depth = len(values) - 1
-    way: JsonPath = tuple(keys[:depth])
+    found: Any = parse_settings(path, before)
+    depth = 0
+    while depth < len(keys):
+        if not isinstance(found, dict):
+            raise UserError(
+                f"cannot add `{keys[depth]}` to '{path}'", "its parent is not an object"
+            )
+        if keys[depth] not in found:
+            break
+        found = found[keys[depth]]
+        depth += 1
     if entry is None:
         if depth < len(keys):
             return SettingsPlan(path, before, before)
@@ -38,26 +46,12 @@ def plan_server(path: Path, where: Sequence[str], entry: Mapping[str, Any] | Non
         is_empty = text.strip() == "{}" and (before or "").startswith("{\n")
         return SettingsPlan(path, before, None if is_empty else mark + text)
     if depth == len(keys):
-        is_same = values[-1] == entry
-        return SettingsPlan(
-            path, before, before if is_same else mark + replace_value(text, keys, entry)
-        )
+        after = before if found == entry else mark + replace_value(text, keys, entry)
+        return SettingsPlan(path, before, after)
     value: Any = dict(entry)
     for key in reversed(keys[depth + 1 :]):
         value = {key: value}
     if not text.strip():
         new = json.dumps({keys[0]: value}, indent=2, ensure_ascii=False) + "\n"
         return SettingsPlan(path, before, new)
-    return SettingsPlan(path, before, mark + insert_value(text, way, value, keys[depth]))
-
-
-def _values_on_the_way(path: Path, settings: dict[str, Any], keys: Sequence[str]) -> list[Any]:
-    """Return the values from the whole to the last that is there."""
-    values: list[Any] = [settings]
-    for key in keys:
-        if not isinstance(values[-1], dict):
-            raise UserError(f"cannot add `{key}` to '{path}'", "its parent is not an object")
-        if key not in values[-1]:
-            break
-        values.append(values[-1][key])
-    return values
+    return SettingsPlan(path, before, mark + insert_value(text, keys[:depth], value, keys[depth]))

@@ -354,7 +354,6 @@ def place_summary(archive: "Archive", hit: Hit) -> Hit:
 
 
 def _find_leaf_at(path: Path, number: int) -> str | None:
-
     try:
         entry = next(
             (parse_entry(line) for line in iter_lines(path) if line.number == number), None

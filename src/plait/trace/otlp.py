@@ -5,6 +5,7 @@ is protobuf's with two differences that OTLP prescribes: ids are hexadecimal ins
 kinds are numbers instead of names. A `.json` file holds one request, a `.jsonl` file one per line.
 """
 
+import json
 import os
 import time
 from base64 import b64decode
@@ -95,8 +96,6 @@ def encode_json(value: Any) -> str:
     try:
         return msgspec.json.encode(value, enc_hook=str).decode()
     except UnicodeEncodeError:
-        import json
-
         return json.dumps(msgspec.to_builtins(value, enc_hook=str))
 
 
