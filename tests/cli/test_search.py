@@ -337,9 +337,9 @@ def test_punctuation_only_queries_search_the_logs(
     [
         (("roundng",), "did you mean `rounding`?"),
         (("totl", "crad"), "did you mean `total card`?"),
-        (("rounding", "zero"), "no passage has all of it: 'rounding' in 1, 'zero' in 1"),
-        (("rounding", "--tool", "Bash"), "without the fields it is found in 1 passage"),
-        (("rounding tool:Bash",), "without the fields it is found in 1 passage"),
+        (("rounding", "zero"), "no passage contains every word: 'rounding' in 1, 'zero' in 1"),
+        (("rounding", "--tool", "Bash"), "without the fields, 1 passage would match"),
+        (("rounding tool:Bash",), "without the fields, 1 passage would match"),
         (("qqqq",), "try fewer words, `word*` or `--exact`"),
     ],
 )

@@ -116,12 +116,12 @@ def test_refused_queries(reader: IndexReader, query: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("query", "note", "near"),
     [
-        ("serName", "no word matches 'serName': it is part of these", ()),
+        ("serName", "no whole word matches 'serName'; these contain it", ()),
         ("unikorns", None, ("unicorns", "unicorn")),
         ("qqqqqqqq", None, ()),
-        ("unicorns tool:Read", "without the fields it is found in 3 passages", ()),
-        ('"one line" tool:Bash', "without the fields it is found in 1 passage", ()),
-        ("unicorns parser", "no passage has all of it: 'unicorns' in 3, 'parser' in 4", ()),
+        ("unicorns tool:Read", "without the fields, 3 passages would match", ()),
+        ('"one line" tool:Bash', "without the fields, 1 passage would match", ()),
+        ("unicorns parser", "no passage contains every word: 'unicorns' in 3, 'parser' in 4", ()),
         ("parser", None, ()),
     ],
 )

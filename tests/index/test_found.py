@@ -175,7 +175,7 @@ def test_queries_the_index_cannot_answer(reader: IndexReader, query: str) -> Non
 
 def test_filters_equal_fields(reader: IndexReader) -> None:
     assert reader.search("apple", [Field("tool", "Read")]).note == (
-        "without the fields it is found in 2 passages"
+        "without the fields, 2 passages would match"
     )
     assert len(reader.search("cart", [Field("project", "garden")]).hits) == 0
     assert {hit.tool for hit in reader.search("cart", [Field("kind", "input")]).hits} == {

@@ -331,7 +331,7 @@ def test_the_blocks_of_a_lost_pack_are_stored_again(config: Path, store: Store) 
     expected = contents(store)
     store.packs.path(1).unlink()
     store = Store.open(store.folder)
-    assert {one.why for one in store.verify()} == {"it is not in any pack"}
+    assert {one.why for one in store.verify()} == {"missing from all packs"}
     store.keep(found(config))
     assert store.verify() == ()
     assert contents(store) == expected

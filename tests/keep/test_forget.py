@@ -83,7 +83,7 @@ def test_a_forgotten_session_without_source_is_gone(aged: Path, store: Store) ->
     session = store.session("old")
     (aged / PROJECT / "old.jsonl").unlink()
     store.forget([session])
-    with pytest.raises(SourceError, match="it is not in any pack"):
+    with pytest.raises(SourceError, match="missing from all packs"):
         store.read(session.files[0])
 
 

@@ -81,7 +81,7 @@ def test_a_rescued_log_has_all_leftovers_in_order(tmp_path: Path) -> None:
         "09:00 note: This session is incomplete: its log and all answers are gone. `plait "
         "keep rescue` reconstructed it from:\n"
         "- 4 prompts in history.jsonl\n"
-        "- 2 backups in file-history, of 1 file with unknown names\n"
+        "- 2 backups in file-history, including 1 file of unknown name\n"
         "- 2 commits in Git\n"
         "- 1 script in session-env",
         "09:00 user: why does the parser fail?",
@@ -253,7 +253,7 @@ def test_a_session_list_fills_in_missing_facts(tmp_path: Path) -> None:
     one = only(config)
     assert (one.directory, one.began, one.ended) == ("/srv/app", at(0), at(60))
     lines = drawn(one, config)
-    assert lines[0].endswith("- a session list, which counts 42 messages")
+    assert lines[0].endswith("- 42 messages according to a session list")
     index.write_text(json.dumps({"entries": [entry | {"messageCount": 0}]}))
     remains(tmp_path, typed("typed"))
     again = drawn(only(config), config)

@@ -224,7 +224,7 @@ def test_a_journal_with_wrong_blocks_is_noticed(config: Path, store: Store, tmp_
     session = store.session("one")
     file = msgspec.structs.replace(session.files[0], sha256="0" * 64)
     done = store.restore(replace(session, files=(file,)), tmp_path / "to")
-    assert [one.why for one in done.damaged] == ["its blocks do not match the file"]
+    assert [one.why for one in done.damaged] == ["the listed blocks do not match the file"]
     assert (done.files, files_of(tmp_path / "to")) == ((), {})
 
 

@@ -337,7 +337,7 @@ def test_standup_lists_what_was_done(recall: Recall) -> None:
     assert "1 session in 1 project since 2026-10-02" in text
     assert "- **Gift card is deducted twice at checkout** (`336718fa`, 3 prompts)" in text
     assert "  - changed 2 files: checkout.py, test_checkout.py\n  - pytest: passed" in text
-    assert "No session had a prompt" in render_standup([], since)
+    assert "No prompts" in render_standup([], since)
 
 
 def test_handoff_describes_the_state_of_work(recall: Recall) -> None:
@@ -401,7 +401,7 @@ def test_server_is_installed_and_removed_to_the_byte(
         ("sessions()", "plait ls"),
         ('cost(session="3f2a91bc")', "plait why 3f2a91bc"),
         ('cost(since="30d")', "plait usage"),
-        ("the logs: `plait doctor`", "the logs: `plait doctor`"),
+        ("check the logs with `plait doctor`", "check the logs with `plait doctor`"),
     ],
 )
 def test_terminal_answers_suggest_commands(call: str, command: str) -> None:

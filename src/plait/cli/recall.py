@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from plait.recall.background import BackgroundIndex
 
 SCOPES = ("user", "project", "local")
-since_option = option("--since", metavar="TIME", help="Only after this: a day, a time, 7d.")
+since_option = option(
+    "--since", metavar="TIME", help="Only after this day or time; 7d is the last seven days."
+)
 limit_option = option("-n", "--limit", least=1, most=50, default=5, help="At most this many turns.")
 no_redact_option = option("--no-redact", help="Do not redact secrets.")
 
@@ -50,7 +52,7 @@ class AnswerOptions(OptionGroup):
         "--project",
         metavar="NAME",
         default=".",
-        help="A project; default that of this directory, '*' for all.",
+        help="A project; this directory's by default, '*' for all.",
     )
     budget: int = budget_option(2000)
     no_redact: bool = no_redact_option
@@ -113,9 +115,9 @@ def recall_command(
 ) -> None:
     """Find the turns of earlier sessions that answer QUERY, with the outcome of each.
 
-    Unlike `plait search`, it takes a question: turns rank higher the more of its words they have
-    close together, and the rarer those words are. The answer never exceeds the budget, and secrets
-    are redacted.
+    Unlike `plait search`, this takes a question. Turns rank higher if they contain more of its words
+    close together, and rarer ones. Misspelt words are corrected. The answer stays within the budget,
+    and secrets are redacted.
     """
     answer = _open_recall(request, no_redact=how.no_redact).recall(
         " ".join(query),
@@ -136,7 +138,7 @@ def recall_command(
 def about_command(
     request: Request, how: AnswerOptions, target: str = argument(), limit: int = limit_option
 ) -> None:
-    """Show which turns wrote, ran or mentioned TARGET, and why: a path, a symbol or an error."""
+    """Show which turns wrote, ran or mentioned a path, symbol or error, and why."""
     recall = _open_recall(request, no_redact=how.no_redact)
     how.present(request, recall.about(target, project=how.project, limit=limit))
 
@@ -191,11 +193,11 @@ def handoff_command(
     no_redact: bool = no_redact_option,
     as_json: bool = shared.as_json,
 ) -> None:
-    """Write a brief of SESSION for handing it over, from the log alone.
+    """Write a handover brief of SESSION from its log, without a model.
 
-    Goal, decisions, open tasks, failing commands, changed files, later prompts and the last state,
-    with turns to look up. With `--to` the brief is written to a file, and the command that starts
-    the other agent with it is printed.
+    It lists the goal, decisions, open tasks, failing commands, changed files, later prompts and the
+    last state, with references to turns. With `--to`, the brief is written to a file, and the
+    command that starts the other agent with it is printed.
     """
     from plait.recall.handoff import build_handoff, format_start, render_handoff
 
@@ -247,7 +249,7 @@ def mcp_command(
     """Serve earlier sessions to agents over the Model Context Protocol.
 
     Five read-only tools: `recall`, `read`, `about`, `sessions` and `cost`; prompts `handoff` and
-    `standup`; sessions as resources. Claude Code starts it once it is installed.
+    `standup`; sessions as resources. Once installed, Claude Code starts the server by itself.
     """
     if skill:
         write_bytes((files("plait.recall") / "SKILL.md").read_bytes())

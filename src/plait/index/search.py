@@ -412,7 +412,7 @@ class IndexReader:
             asked, query = self.build_query(inner, filters)
             total, best = listing(query, limit * PASSAGES_PER_HIT)
             looks = list_terms(inner)
-            note = f"no word matches '{text}': it is part of these" if total else None
+            note = f"no whole word matches '{text}'; these contain it" if total else None
         if not total and wanted:
             note, near = _explain_no_hits(self, text, wanted, filters)
         is_each = asked.is_list_of_calls if is_each is None else is_each
@@ -732,10 +732,10 @@ def _explain_no_hits(
     bare = _drop_fields(wanted)
     if bare and (filters or bare != wanted) and (count := reader.count(bare)):
         passages = f"{count} passage{'' if count == 1 else 's'}"
-        return f"without the fields it is found in {passages}", ()
+        return f"without the fields, {passages} would match", ()
     if len(words) > 1:
         found = ", ".join(f"'{word}' in {count}" for word, count in counts.items())
-        return f"no passage has all of it: {found}", ()
+        return f"no passage contains every word: {found}", ()
     return None, ()
 
 

@@ -691,14 +691,16 @@ def describe_finds(session: LostSession) -> Iterator[str]:
         )
     if session.backups:
         nameless = len({backup.key for backup in session.backups if not backup.file})
-        unknown = f", of {_format_count(nameless, 'file')} with unknown names" if nameless else ""
+        unknown = (
+            f", including {_format_count(nameless, 'file')} of unknown name" if nameless else ""
+        )
         yield f"{_format_count(len(session.backups), 'backup')} in file-history{unknown}"
     if session.commits:
         yield f"{_format_count(len(session.commits), 'commit')} in Git"
     if session.scripts:
         yield f"{_format_count(len(session.scripts), 'script')} in session-env"
     if session.listed.messages:
-        yield f"a session list, which counts {session.listed.messages} messages"
+        yield f"{_format_count(session.listed.messages, 'message')} according to a session list"
     if not session.directory:
         yield "the directory is unknown"
 

@@ -77,7 +77,7 @@ class Table(NamedTuple):
 
 
 COMMON_COLUMNS = (
-    Column("build", "int", "the build that wrote the row; `sessions` says which one is current"),
+    Column("build", "int", "the build that wrote the row; `sessions` has the current one"),
     Column("source", "text", "the source of the session"),
     Column("session", "text", "the session id", "id"),
     Column("project", "text", "the project folder; worktrees have their own", "named"),
@@ -92,7 +92,7 @@ def _make_table(name: str, description: str, *columns: Column, is_in_counts: boo
 
 SESSIONS = _make_table(
     "sessions",
-    "one row per session; says which rows of other tables are current",
+    "one row per session; its `build` marks the current rows of other tables",
     Column("person", "text", "the person, as given to `plait lake build`"),
     Column("team", "text", "the team, as given to `plait lake build`"),
     Column("title", "text", "the title", "worded"),
@@ -106,8 +106,8 @@ SESSIONS = _make_table(
     Column("agents", "int", "number of agent logs"),
     Column("dag_lines", "int", "conversations: the main one, branches and agents"),
     Column("branches", "int", "branches that start at a rewind"),
-    Column("has_own", "flag", "whether it has anything that no earlier session has"),
-    Column("began", "text", "the sort key for which session started first", "listed"),
+    Column("has_own", "flag", "whether it has records that no earlier session has"),
+    Column("began", "text", "sort key: which session started first", "listed"),
     Column("family", "text", "the first session that shares records with it, or itself", "id"),
     Column(
         "fingerprint", "text", "the state of its files and those of its family when it was read"
@@ -158,8 +158,8 @@ RECORDS = _make_table(
 )
 TURNS = _make_table(
     "turns",
-    "one row per turn: a prompt and everything that answers it; figures from responses to "
-    "words can be summed, and turns in several sessions are counted once",
+    "one row per turn, a prompt and everything that answers it; the columns from `responses` to "
+    "`words_said` can be summed, and a turn in several sessions counts once",
     Column("branch", "text", "the conversation line it is on", "id"),
     Column("branch_kind", "text", "trunk, branch, agent and so on"),
     Column("agent_type", "text", "the agent type; empty for the main conversation", "named"),
@@ -210,8 +210,8 @@ RESPONSES = _make_table(
     Column("cache_read", "int", "tokens read from the cache"),
     Column("web_searches", "int", "web searches by the provider"),
     Column("web_fetches", "int", "web pages fetched by the provider"),
-    Column("tier", "text", "empty for the standard one", "listed"),
-    Column("speed", "text", "empty for the standard one", "listed"),
+    Column("tier", "text", "service tier; empty for standard", "listed"),
+    Column("speed", "text", "speed; empty for standard", "listed"),
     Column("geo", "text", "inference region; empty for any", "listed"),
     Column("cost_usd", "float", "cost in dollars; empty if the price is unknown"),
     Column("logged_usd", "float", "cost as recorded in the log"),

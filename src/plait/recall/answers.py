@@ -415,7 +415,9 @@ class Recall:
         if not items and words:
             return self.recall(text, project="*")
         if not items:
-            call = 'sessions(project="*")' if name or since else "the logs: `plait doctor`"
+            call = (
+                'sessions(project="*")' if name or since else "check the logs with `plait doctor`"
+            )
             return self._answer(f"No sessions{where}", (), call)
         found = f"{format_count(len(items), 'session')}{where}, newest first"
         return self._answer(found, items, f'read("{items[0].handle}")', more)
@@ -442,7 +444,7 @@ class Recall:
         name = self.find_project(project or "*")
         groups = self._count_spending().sum(start, end, name, self.archive.folding.project)
         if not groups:
-            return self._answer("No token usage recorded there", (), 'cost(since="30d")')
+            return self._answer("No token usage found", (), 'cost(since="30d")')
         items = []
         for dimension, width in (("project", 60), ("model", 60), ("session", 8)):
             sums: dict[str, tuple[float, int]] = {}
@@ -499,7 +501,7 @@ class Recall:
         causes = sorted(totals.causes.items(), key=lambda pair: -pair[1].again_cost_usd)
         jumps = sorted(find_jumps(why.requests), key=lambda request: -(request.cost_usd or 0))
         parts = {
-            "tokens paid again": [
+            "tokens paid for again": [
                 f"{CAUSE_NAMES[cause]}: {format_money(part.again_cost_usd)} again in "
                 f"{format_count(part.requests, 'request')}, {CAUSE_REASONS[cause]}"
                 for cause, part in causes
@@ -617,7 +619,7 @@ class Recall:
     def _answer(self, found: str, items: Sequence[Item], following: str, more: int = 0) -> Answer:
         notes, self._notes = tuple(dict.fromkeys(self._notes)), []
         if self.index and self.index.is_running:
-            state = "updated" if self.index.exists else "built, so this is from the newest logs"
+            state = "updated" if self.index.exists else "built: only the newest logs were searched"
             notes = (*notes, f"the index is being {state}")
         return Answer(found=found, items=tuple(items), next=following, more=more, notes=notes)
 

@@ -108,7 +108,7 @@ def render(answer: Answer, budget: object = BUDGET) -> str:
 def _format_first_line(answer: Answer, left_out: int, *, is_cut: bool, has_quotes: bool) -> str:
     parts = [answer.found]
     if answer.more:
-        parts.append(f"{answer.more} more match: narrow it down or raise the limit")
+        parts.append(f"{answer.more} more match: narrow the query or raise the limit")
     if left_out or is_cut:
         lost = f"{left_out} left out" if left_out else "Quotes are cut"
         parts.append(f"{lost} to fit: raise the budget")

@@ -79,7 +79,7 @@ def render_standup(work: Sequence[Work], since: datetime, budget: object = MOST_
     """Return a standup as Markdown, of at most so many tokens."""
     day, most = format_day(since), clamp_budget(budget)
     if not work:
-        return f"# Standup\n\nNo session had a prompt since {day}.\n"
+        return f"# Standup\n\nNo prompts since {day}.\n"
     projects = dict.fromkeys(item.project for item in work)
     sessions = format_count(len(work), "session")
     lines = ["# Standup", "", f"{sessions} in {format_count(len(projects), 'project')} since {day}"]

@@ -353,16 +353,16 @@ class Packs:
     def _read(self, name: str) -> bytes:
         place = self.places.get(name)
         if place is None:
-            raise LostBlock("it is not in any pack")
+            raise LostBlock("missing from all packs")
         return self.read_at(name, place)
 
     def read_at(self, name: str, place: Place) -> bytes:
         """Return the block at a place; raise if it is another one."""
         if not 0 <= place.skip <= place.plain - place.size <= place.plain <= MOST_FRAME:
-            raise LostBlock("its index is wrong")
+            raise LostBlock("wrong entry in the pack's index")
         data = self._parse_frame(place)[place.skip : place.skip + place.size]
         if len(data) != place.size or sha256(data).hexdigest() != name:
-            raise LostBlock("its content has changed")
+            raise LostBlock("content does not match its hash")
         return data
 
     def _parse_frame(self, place: Place) -> bytes:
@@ -374,7 +374,9 @@ class Packs:
                     file.seek(place.frame)
                     frame = file.read(place.packed)
             except OSError as error:
-                raise LostBlock(f"its pack: {(error.strerror or str(error)).lower()}") from error
+                raise LostBlock(
+                    f"cannot read its pack: {(error.strerror or str(error)).lower()}"
+                ) from error
             try:
                 data = plain(frame, place.plain)
             except BrokenFrame:

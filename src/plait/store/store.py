@@ -549,7 +549,9 @@ class _Restoring:
                     files = len(self.written)
                     self._report(Progress(files, self._files, self._done, self._bytes, file.path))
         if not damaged and digest.hexdigest() != file.sha256:
-            damaged.append(Damage("", "the journal", "its blocks do not match the file", (file,)))
+            damaged.append(
+                Damage("", "the journal", "the listed blocks do not match the file", (file,))
+            )
 
 
 STORE, PACKS = "store", "packs"
@@ -893,7 +895,7 @@ class Store:
                 is_behind = journal.copy.end() != len(expected)
                 journal.copy.remake(journal.path)
                 if not is_behind:
-                    yield Damage("", journal.copy.path.name, "it was damaged and has been rebuilt")
+                    yield Damage("", journal.copy.path.name, "was damaged and has been rebuilt")
 
     def _verify_indexes(self) -> Iterator[Damage]:
         """Yield the self.packs whose index disagrees with them, and rewrite wrong indexes."""
@@ -902,7 +904,7 @@ class Store:
             if index == listed:
                 continue
             if index is not None and self._can_read(number, index, listed):
-                yield Damage("", self.packs.path(number).name, "its list of blocks is damaged")
+                yield Damage("", self.packs.path(number).name, "the list of blocks is damaged")
                 continue
             if self._can_read(number, listed, index or []):
                 with suppress(OSError):
@@ -910,7 +912,7 @@ class Store:
             yield Damage(
                 "",
                 self.packs.path(number, INDEX).name,
-                "it is damaged; the pack has the same information",
+                "damaged, but the pack has the same information",
             )
         self.packs.forget()
 

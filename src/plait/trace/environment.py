@@ -84,8 +84,8 @@ def find_langfuse_project(environment: Mapping[str, str]) -> LangfuseProject | N
     public_key, secret_key = find("PUBLIC_KEY"), find("SECRET_KEY")
     if not (public_key and secret_key):
         raise UserError(
-            f"`{SWITCH}` is set, but not both keys",
-            "set `LANGFUSE_PUBLIC_KEY` and `LANGFUSE_SECRET_KEY` with it",
+            f"`{SWITCH}` is set, but a key is missing",
+            "set `LANGFUSE_PUBLIC_KEY` and `LANGFUSE_SECRET_KEY` too",
         )
     return LangfuseProject(find("BASE_URL", "HOST") or CLOUD, public_key, secret_key)
 
