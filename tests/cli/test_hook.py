@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
-from plait.cli.hook.event import COMMANDS, quick_state_folder, trace_folder
 from plait.cli.registry import subcommands
+from plait.hook.event import COMMANDS, quick_state_folder, trace_folder
 from plait.settings import config_file, state_folder
 from plait.trace.delivery import Spool
 from plait.trace.hook_event import EVENTS, is_worker_running
@@ -131,8 +131,8 @@ def test_hook_imports_very_little(folder: Path) -> None:
     code = (
         "import sys\n"
         "before = set(sys.modules)\n"
-        "import plait.cli, plait.cli.hook.event, plait.trace.hook_event as event\n"
-        "folder = plait.cli.hook.event.trace_folder()\n"
+        "import plait.cli, plait.hook.event, plait.trace.hook_event as event\n"
+        "folder = plait.hook.event.trace_folder()\n"
         "event.read_hook_input(0, 1.0)\n"
         "event.write_job(folder, 'stop', b'{}')\n"
         "event.is_worker_running(folder)\n"
@@ -142,7 +142,7 @@ def test_hook_imports_very_little(folder: Path) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, input=""
     )
     found = done.stdout.split()
-    ours = ["cli", "cli.hook", "cli.hook.event", "errors"]
+    ours = ["cli", "errors", "hook", "hook.event"]
     ours += ["trace", "trace.hook_event"]
     assert [one for one in found if one.startswith("plait.")] == [f"plait.{one}" for one in ours]
     assert {one for one in found if not one.startswith("plait")} <= {"fcntl", "select", "time"}

@@ -22,7 +22,7 @@ from tests.trace.otlp_receiver import Answer, Receiver
 # that touches a file or a socket, and can be denied room on the disk.
 RUNS = """
 import json, os, resource, signal, sys
-import plait.cli.app, plait.cli.hook.event, plait.cli.hook.commands, plait.cli.export
+import plait.cli.app, plait.hook.event, plait.cli.hooks, plait.cli.export
 import plait.trace.worker, plait.redact, plait.trace.otlp
 import opentelemetry.exporter.otlp.proto.http.trace_exporter, requests
 import opentelemetry.sdk.trace, opentelemetry.sdk.resources, opentelemetry.sdk.util.instrumentation
@@ -45,7 +45,7 @@ def run(env, arguments, told, steps, room):
     sys.addaudithook(hook)
     if arguments[0] == "work":
         os._exit(plait.cli.app.run(["hook", *arguments]))
-    plait.cli.hook.event.run_event(arguments)
+    plait.hook.event.run_event(arguments)
 
 for line in sys.stdin:
     pid = os.fork()

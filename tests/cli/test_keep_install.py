@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plait.cli.app import run
-from plait.cli.hook.event import MAX_KEEP_LOG
+from plait.hook.event import MAX_KEEP_LOG
 from plait.store.store import Store
 from plait.write import SessionWriter
 
@@ -169,8 +169,8 @@ def test_hook_backs_up_its_session(home: Path) -> None:
 LIGHT = """
 import sys
 before = set(sys.modules)
-import plait.cli, plait.cli.hook.event
-plait.cli.hook.event.find_state_folder()
+import plait.cli, plait.hook.event
+plait.hook.event.find_state_folder()
 print(*sorted(set(sys.modules) - before))
 """
 

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from plait.cli.redact import load_redactor
+from plait.settings import load_redactor
 from tests.redact.letters import ALNUM, drawn
 from tests.redact.ways_out import (
     PLACES,

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 def main() -> "NoReturn":
     """Run the command; hooks of Claude Code take a faster path."""
     if sys.argv[1:2] == ["hook"]:
-        from plait.cli.hook.event import is_event, run_event
+        from plait.hook.event import is_event, run_event
 
         if is_event(sys.argv[2:]):
             run_event(sys.argv[2:])
     elif sys.argv[1:2] == ["keep"] and "--background" in sys.argv:
-        from plait.cli.hook.event import is_background_keep, keep_in_background
+        from plait.hook.event import is_background_keep, keep_in_background
 
         if is_background_keep(sys.argv[2:]):
             keep_in_background(sys.argv[2:])

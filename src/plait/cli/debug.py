@@ -82,13 +82,13 @@ class Recorder:
 
     def save(self) -> None:
         """Write the file, without secrets, names and paths of this machine."""
-        from plait.cli.redact import load_redactor
         from plait.line.output import replace_file
+        from plait.settings import load_redactor
 
         assert self.file is not None
         target, self.file = self.file, None
         text = "\n".join([*self.lines, ""])
-        replace_file(target, load_redactor(None).text(text).encode("utf-8", "replace"))
+        replace_file(target, load_redactor().text(text).encode("utf-8", "replace"))
         print(f"wrote '{target}'; read it before you attach it to a report", file=sys.stderr)
 
 

@@ -31,7 +31,7 @@ from plait.edit.report import (
 from plait.errors import PlaitError, Refused, UserError
 from plait.line.discovery import find_config_folder
 from plait.record.time import parse_time
-from plait.settings import claude_folder_setting, expand_user
+from plait.settings import claude_folder_setting, expand_user, load_redactor
 from plait.terminal.output import Output, make_text
 from plait.terminal.text import format_number, now, safe, safe_line, shell_command, short_id
 from plait.view.formats import format_age, format_bytes, format_count
@@ -607,8 +607,6 @@ def port_command(
     if output is not None:
         if how.is_proved:
             raise UserError("`--prove` works only when unpacking")
-        from plait.cli.redact import load_redactor
-
         name = request.session(name).id if name == "." else name
         redactor = load_redactor(rules, strict=strict) if is_redacted else None
         _pack(request, request.archive.plan.pack(name, Path(output), redactor=redactor), how)

@@ -124,7 +124,7 @@ def keep_command(
         )
         return
     if background:
-        from plait.cli.hook.event import keep_in_background
+        from plait.hook.event import keep_in_background
 
         keep_in_background(sys.argv[2:])
     sessions = [request.session(name) for name in names] or None

@@ -22,7 +22,7 @@ from plait.keep.timers import SHIP_TASK
 from plait.lake.identity import load_pseudonym_key, load_source_name
 from plait.lake.schema import PROFILES, TABLES, Labels, Profile
 from plait.redact import add_own_names
-from plait.settings import home_folder
+from plait.settings import home_folder, load_rules
 from plait.terminal.output import Output, select_fields
 from plait.terminal.text import format_number, safe_line
 from plait.view.formats import format_bytes, format_count
@@ -81,7 +81,6 @@ class ShipOptions(LabelOptions):
 
     def build(self, request: Request) -> "BuildOptions":
         """Return the options with the settings' defaults."""
-        from plait.cli.redact import load_rules
         from plait.lake.build import BuildOptions, hides_names
 
         profile = self.profile or request.settings.lake.ship_profile

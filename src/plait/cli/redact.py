@@ -1,12 +1,9 @@
 """`plait redact`: lists secrets and personal data, or removes them from a text or a session."""
 
-import json
 import re
 import sys
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +17,7 @@ from plait.cli.edit import (
 from plait.cli.options import Request, argument, command, option
 from plait.cli.selection import find_sessions
 from plait.edit.plan import Plan
-from plait.errors import ConfigError, UserError
+from plait.errors import UserError
 from plait.line.discovery import LOG_SUFFIX
 from plait.redact import (
     Found,
@@ -29,16 +26,14 @@ from plait.redact import (
     Redactor,
     Report,
     Rules,
-    add_own_names,
     is_log,
-    parse_rules,
     redact_log,
     restore_log,
     restore_text,
 )
 from plait.redact.model import NOUNS
 from plait.redact.stand_ins import read_key, write_key
-from plait.settings import home_folder
+from plait.settings import load_rules
 from plait.terminal.output import Output, make_text, select_fields, write_bytes
 from plait.terminal.text import SHORT_ID, format_number
 from plait.view.formats import format_bytes, format_count
@@ -153,27 +148,6 @@ def redact_command(
         with request.output.paged():
             _print_report(request.output, report, sources, opinion, show_all=show_all)
     return 1 if report or opinion else 0
-
-
-def load_redactor(rules: str | None, *, strict: bool = False) -> Redactor:
-    """Return a redactor with the built-in rules, this machine's names and a file of rules."""
-    return Redactor(load_rules(rules, strict=strict))
-
-
-def load_rules(rules: str | None, *, strict: bool = False) -> Rules:
-    """Return the built-in rules with this machine's names and those of a TOML or JSON file."""
-    chosen = Rules()
-    if rules is not None:
-        path = Path(rules)
-        try:
-            text = path.read_text(encoding="utf-8")
-            table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-        except (OSError, ValueError, RecursionError) as error:
-            raise ConfigError(f"cannot read '{path}': {error}") from error
-        if not isinstance(table, dict):
-            raise ConfigError(f"cannot read '{path}': it is not a table of rules")
-        chosen = parse_rules(table, f"'{path}'")
-    return replace(add_own_names(chosen, home_folder()), strict=strict)
 
 
 def _list_sources(request: Request, names: Sequence[str]) -> "list[CheckedFile]":

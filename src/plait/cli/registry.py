@@ -86,14 +86,12 @@ COMMANDS_BY_GROUP: dict[str, tuple[Command, ...]] = {
         Command("trace send", "Send traces, or write them to a file.", "trace", "network"),
         Command("trace status", "Show what was sent and what is waiting.", "trace"),
         Command("trace flush", "Send waiting traces now.", "trace", "network"),
-        Command("trace install", "Send traces while you work.", "hook.commands", "writes"),
-        Command("trace uninstall", "Stop sending traces.", "hook.commands", "writes"),
-        Command("trace hooks", "Show the hooks that send traces.", "hook.commands"),
+        Command("trace install", "Send traces while you work.", "hooks", "writes"),
+        Command("trace uninstall", "Stop sending traces.", "hooks", "writes"),
+        Command("trace hooks", "Show the hooks that send traces.", "hooks"),
         # Claude Code's settings call `hook`.
-        Command("hook", "Send traces while you work.", "hook.commands", "network", is_hidden=True),
-        Command(
-            "hook work", "Process the waiting jobs.", "hook.commands", "network", is_hidden=True
-        ),
+        Command("hook", "Send traces while you work.", "hooks", "network", is_hidden=True),
+        Command("hook work", "Process the waiting jobs.", "hooks", "network", is_hidden=True),
     ),
     "Edit": (
         Command("fork", "Start a new session from any message.", "edit", "writes"),

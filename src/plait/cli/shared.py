@@ -7,6 +7,7 @@ import click
 
 from plait.cli.options import AGENTS, OptionGroup, Request, argument, option
 from plait.errors import PlaitError, UserError
+from plait.settings import load_redactor
 from plait.terminal.text import safe_line
 
 if TYPE_CHECKING:
@@ -98,8 +99,6 @@ class Redaction(OptionGroup):
         """Return the redactor that was asked for; None for `--no-redact`."""
         if self.no_redact:
             return None
-        from plait.cli.redact import load_redactor
-
         return load_redactor(self.rules, strict=self.strict)
 
 

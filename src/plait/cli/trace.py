@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from plait.archive import batch_traces
 from plait.cli import shared
 from plait.cli.app import LazyGroup
-from plait.cli.hook.event import FOLDER
 from plait.cli.options import Request, command, option
 from plait.cli.registry import subcommands
 from plait.cli.selection import Filters, require_sessions
 from plait.errors import ConfigError, SourceError, UserError
+from plait.hook.event import FOLDER
 from plait.record.time import parse_time
 from plait.settings import Collector, trace_target
 from plait.terminal.output import write_bytes

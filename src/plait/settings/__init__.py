@@ -9,17 +9,36 @@ import hashlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from plait.errors import ConfigError
+from plait.lazy import LazyModule
 
 if TYPE_CHECKING:
+    import json
+    import tomllib
+
+    from plait import redact
+    from plait.conversation import prices as price_list
     from plait.conversation.prices import Prices
+    from plait.conversation.prices import table as price_table
     from plait.lake.schema import Profile
+    from plait.redact import Redactor, Rules
+    from plait.sources import places
+    from plait.trace import delivery, environment
     from plait.trace.delivery import Target
+else:
+    json = LazyModule("json")
+    tomllib = LazyModule("tomllib")
+    redact = LazyModule("plait.redact")
+    price_list = LazyModule("plait.conversation.prices")
+    price_table = LazyModule("plait.conversation.prices.table")
+    places = LazyModule("plait.sources.places")
+    delivery = LazyModule("plait.trace.delivery")
+    environment = LazyModule("plait.trace.environment")
 
 
 T = TypeVar("T", bound=str)
@@ -378,8 +397,6 @@ class ConfigFile(dict[str, Any]):
     """What `config.toml` holds, and where."""
 
     def __init__(self, path: Path, text: str = "") -> None:
-        import tomllib
-
         super().__init__(tomllib.loads(text))
         self.path, self.text = path, text
 
@@ -594,16 +611,12 @@ def pipe_width() -> int:
 
 def langfuse_environment(project: Path | None) -> dict[str, str]:
     """Return the environment with the variables that Claude Code's settings have for a project."""
-    from plait.trace.environment import read_environment
-
-    return read_environment(os.environ, claude_config_folder(), project)
+    return environment.read_environment(os.environ, claude_config_folder(), project)
 
 
 def hook_project(hook_input: bytes) -> Path | None:
     """Return the folder that Claude Code was started in, from the input of a hook."""
-    from plait.trace.environment import find_project_folder
-
-    return find_project_folder(os.environ, hook_input)
+    return environment.find_project_folder(os.environ, hook_input)
 
 
 def systemd_folder() -> Path:
@@ -634,9 +647,7 @@ def _find_default_roots(env: Mapping[str, str], config: Mapping[str, Any]) -> tu
     home = env.get("HOME") or env.get("USERPROFILE")
     if home is None or agents == ["claude"]:
         return (claude,)
-    from plait.sources.places import find_default_roots
-
-    found = find_default_roots(env, Path(home), agents)
+    found = places.find_default_roots(env, Path(home), agents)
     is_wanted = agents is None or "claude" in agents
     others = [root for root in found if root != claude]
     return (claude, *others) if is_wanted or not others else tuple(others)
@@ -707,28 +718,49 @@ def _read_jobs(option: int | None, env: Mapping[str, str], config: Mapping[str, 
 
 def load_prices(own: Path | None) -> "Prices":
     """Return the prices in effect, with those of the user's own file."""
-    from plait.conversation.prices import Prices
-
     if own is None:
-        return Prices()
-    from plait.conversation.prices.table import parse_price_file
-
+        return price_list.Prices()
     try:
-        return Prices(parse_price_file(own.read_text(encoding="utf-8"), str(own)))
+        return price_list.Prices(
+            price_table.parse_price_file(own.read_text(encoding="utf-8"), str(own))
+        )
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not a text file"
         raise ConfigError(f"cannot read the prices in '{own}': {reason.lower()}") from error
 
 
+def load_rules(file: str | None, *, strict: bool = False) -> "Rules":
+    """Return the rules of redaction, with this machine's names and those of a TOML or JSON file."""
+    chosen = redact.Rules()
+    if file is not None:
+        path = Path(file)
+        try:
+            text = path.read_text(encoding="utf-8")
+            table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        except (OSError, ValueError, RecursionError) as error:
+            raise ConfigError(f"cannot read '{path}': {error}") from error
+        if not isinstance(table, dict):
+            raise ConfigError(f"cannot read '{path}': it is not a table of rules")
+        chosen = redact.parse_rules(table, f"'{path}'")
+    return replace(redact.add_own_names(chosen, home_folder()), strict=strict)
+
+
+def load_redactor(rules: str | None = None, *, strict: bool = False) -> "Redactor":
+    """Return a redactor with these rules."""
+    return redact.Redactor(load_rules(rules, strict=strict))
+
+
 def trace_target(collector: Collector) -> "Target | None":
     """Return the target of traces, None if there is none. An OTLP endpoint beats Langfuse."""
-    from plait.trace.delivery import LANGFUSE_CLOUD, langfuse_target, otlp_target, parse_headers
-
     if collector.otlp_endpoint:
-        return otlp_target(collector.otlp_endpoint, parse_headers(collector.otlp_headers or ""))
+        return delivery.otlp_target(
+            collector.otlp_endpoint, delivery.parse_headers(collector.otlp_headers or "")
+        )
     public, secret = collector.langfuse_public_key, collector.langfuse_secret_key
     if public and secret:
-        return langfuse_target(collector.langfuse_host or LANGFUSE_CLOUD, public, secret)
+        return delivery.langfuse_target(
+            collector.langfuse_host or delivery.LANGFUSE_CLOUD, public, secret
+        )
     if public or secret or collector.langfuse_host:
         raise ConfigError(
             "Langfuse needs two keys",

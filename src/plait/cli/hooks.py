@@ -3,10 +3,7 @@
 `plait trace install`, `uninstall` and `hooks`; `plait hook` is what Claude Code calls.
 """
 
-import os
 import shlex
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,24 +14,22 @@ from plait.automation import InstallPlan, program_arguments
 from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.automation import SCOPES, InstallOptions
-from plait.cli.hook.event import FOLDER
 from plait.cli.options import Request, command, option
 from plait.cli.registry import subcommands
 from plait.errors import PlaitError
+from plait.hook.event import FOLDER
+from plait.hook.worker import CC_LANGFUSE_STATE, run_worker
 from plait.line import read_small
 from plait.settings import (
     claude_config_folder,
     config_file,
     langfuse_environment,
-    load_prices,
-    load_settings,
     trace_target,
 )
 from plait.trace.environment import (
     OPTION,
     SWITCH,
     find_langfuse_project,
-    read_target_file,
 )
 from plait.trace.hook_event import EVENTS, SHOWN_EVENT, WORKER_LOG, is_worker_running
 from plait.trace.hook_settings import (
@@ -43,15 +38,13 @@ from plait.trace.hook_settings import (
     plan_install,
     plan_uninstall,
 )
-from plait.trace.jobs import WorkerLog, iter_jobs, list_failed_jobs
-from plait.trace.model import Content
-from plait.trace.state import STATE_FILE, import_states
+from plait.trace.jobs import list_failed_jobs
+from plait.trace.state import import_states
 from plait.view.formats import format_count
 
 if TYPE_CHECKING:
-    from plait.trace.delivery import Target
+    pass
 
-CC_LANGFUSE_STATE = Path("state") / "cc-langfuse_state.json"
 EVENT_SUMMARIES = {
     "stop": "Claude has finished its turn.",
     "session-end": "The session has ended.",
@@ -214,40 +207,6 @@ def hooks_command(request: Request, as_json: bool = shared.as_json) -> None:
 def work_command(folder: Path, **limits: float | None) -> None:
     """Process the jobs that hooks have queued; started by the hooks themselves."""
     run_worker(folder, **{name: value for name, value in limits.items() if value is not None})
-
-
-def run_worker(folder: Path, **limits: float) -> None:
-    """Process the jobs that hooks have left; errors go to the worker's log."""
-    from plait.archive import HookLimits, HookOptions, HookWorker
-    from plait.cli.redact import load_redactor
-    from plait.trace.delivery import langfuse_target
-
-    log = WorkerLog(folder)
-    try:
-        with suppress(OSError):
-            os.chdir(folder)  # the project's own folder may be deleted meanwhile
-        settings = load_settings()
-        langfuse = read_target_file(folder)
-        if langfuse:
-            target: Target | None = langfuse_target(*langfuse)
-            data = read_small(claude_config_folder() / CC_LANGFUSE_STATE)
-            if data and not (folder / STATE_FILE).exists():
-                import_states(folder, data)
-        else:
-            target = trace_target(settings.hook_collector)
-        if target is None:
-            dropped = sum(1 for _ in iter_jobs(folder))
-            log.write(f"no target for traces: {dropped} jobs dropped")
-            return
-        content, prices = settings.hook_collector.content, load_prices(settings.prices)
-        if content in ("redacted", "strict"):
-            redactor = partial(load_redactor, None, strict=content == "strict")
-            options = HookOptions(Content(), redactor, prices)
-        else:
-            options = HookOptions(Content(has_content=content == "all"), None, prices)
-        HookWorker(folder, target, options, HookLimits(**limits)).run()
-    except PlaitError as error:
-        log.write("; ".join((error.message, *error.hints)))
 
 
 class HookGroup(LazyGroup):

@@ -80,7 +80,7 @@ def _handle_event(event: str, is_waiting: bool, is_environment: bool) -> str:
     if is_waiting:
         from pathlib import Path
 
-        from plait.cli.hook.commands import run_worker
+        from plait.hook.worker import run_worker
 
         run_worker(Path(folder))
         return "done"
