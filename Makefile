@@ -3,6 +3,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
+# Bytecode is kept even where the environment forbids it: each worker would rewrite every test.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest
 
 .PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-drift conformance-hook conformance-keep conformance-recall conformance-agents test-pythons dist docs clean
 
@@ -11,10 +13,10 @@ run: $(VENV)/.run
 
 # Without the rules of the code, which `make check` tests. Tests wait more than they work.
 test: $(VENV)/.dev
-	$(BIN)/pytest -n 4 --ignore=tests/house
+	$(PYTEST) -n 4 --ignore=tests/house
 
 test-long: $(VENV)/.dev
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest -n 2 -m "long or not long" -rs
+	HYPOTHESIS_PROFILE=long $(PYTEST) -n 2 -m "long or not long" -rs
 
 # A part of the tests on every supported Python of this machine: ARGS=tests for all of them.
 test-pythons: $(VENV)/.dev
@@ -104,6 +106,7 @@ docs: $(VENV)/.docs
 
 clean:
 	rm -rf $(VENV) dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find $(CODE) -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/.run: pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV) run

@@ -39,7 +39,7 @@ def in_turn(ones: Sequence[T], others: Sequence[U], name_of: Callable[[T], str])
 
 EVERY: dict[str, int] = {
     # Near-equal cases over all resume cases and examples: they differ in what they are made of.
-    "tests/agent/test_context.py::test_session_of_any_shape_continues": 5,
+    "tests/chat/test_context.py::test_session_of_any_shape_continues": 5,
     "tests/edit/test_clone.py::test_clone_sends_the_same_context": 5,
     "tests/edit/test_clone.py::test_a_clone_differs_from_its_source_in_ids_only": 5,
     "tests/edit/test_clone.py::test_the_clone_of_a_clone_equals_the_clone": 5,
@@ -53,7 +53,7 @@ EVERY: dict[str, int] = {
     "tests/redact/test_rates.py::test_both_engines_find_the_same": 5,
     # Every command, page and form against every attack.
     "tests/archive/test_export.py::test_hostile_text_is_inert": 4,
-    "tests/cli/test_hostile.py::test_nothing_commands_the_terminal": 6,
+    "tests/cli/test_hostile.py::test_output_cannot_control_the_terminal": 6,
     "tests/cli/test_hostile.py::test_output_on_a_terminal_is_safe": 3,
     "tests/redact/test_ways_out.py::test_no_planted_value_leaves": 4,
     "tests/redact/test_ways_out.py::test_strict_applies_to_every_output": 3,
@@ -64,11 +64,12 @@ EVERY: dict[str, int] = {
     "tests/archive/test_jobs.py::test_files_changed_under_a_command_give_the_same_output": 3,
     "tests/archive/test_export_jobs.py::test_parallel_export_equals_serial": 3,
     "tests/browser/test_room.py::test_accessible_at_every_width": 3,
+    "tests/cli/test_start_up.py::test_usage_errors_are_reported_fast": 3,
     "tests/conversation/test_prices.py::test_every_model_name_matches_the_library": 4,
     "tests/line/test_workers.py::test_workers_end_with_their_parent": 3,
     "tests/tasks/test_by_page.py::test_three_steps_are_enough": 3,
-    "tests/web/test_axe.py::test_page_has_no_serious_violation": 4,
-    "tests/web/test_edits.py::test_what_cannot_be_planned_is_told": 4,
+    "tests/web/test_axe.py::test_pages_have_no_serious_violation": 4,
+    "tests/web/test_edits.py::test_impossible_plan_is_refused_with_a_reason": 4,
     "tests/web/test_figures_walk.py::test_every_figure_links_to_what_it_counts": 3,
     "tests/web/test_lists_browser.py::test_pages_are_intact_in_every_theme_and_width": 4,
     # Long by itself.

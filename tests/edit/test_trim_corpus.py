@@ -19,7 +19,7 @@ from tests.edit.mending import records_of, result_of
 from tests.edit.test_repair_corpus import sessions_in
 from tests.edit.trim_oracle import cut_ids, expect, some_calls
 
-SAMPLE = 30
+SAMPLE = 10
 
 
 def plan_checked_cuts(session: Session, cuts: Sequence[Cut], *, in_place: bool) -> Plan:

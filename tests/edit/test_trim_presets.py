@@ -127,7 +127,7 @@ def test_presets_are_idempotent_on_examples(log: Path, preset: Preset) -> None:
 
 @pytest.mark.parametrize("preset", NAMES)
 @pytest.mark.parametrize(
-    "every", [pytest.param(13, id="a few"), pytest.param(1, id="all", marks=pytest.mark.long)]
+    "every", [pytest.param(40, id="a few"), pytest.param(1, id="all", marks=pytest.mark.long)]
 )
 def test_presets_are_idempotent_on_real_sessions(shared: Path, preset: Preset, every: int) -> None:
     logs = sorted((shared / "corpus").rglob("*.jsonl"))

@@ -93,7 +93,7 @@ def check_killed(tmp_path: Path, times: int) -> None:
 
 
 def test_index_of_a_killed_run_is_repaired_by_the_next(tmp_path: Path) -> None:
-    check_killed(tmp_path, 6)
+    check_killed(tmp_path, 3)
 
 
 @pytest.mark.long

@@ -79,7 +79,7 @@ def file_lines(text: str, name: str) -> dict[str, list[bytes]]:
         }
 
 
-@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_linear_session_grows_line_by_line(tmp_path: Path, step: int) -> None:
     [(name, lines)] = file_lines(STRAIGHT, "").items()
     path, folder = tmp_path / "root" / name, tmp_path / "index"

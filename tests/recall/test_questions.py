@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from plait.archive import Archive
 from plait.recall.answers import Recall
 from plait.record.time_words import parse_time_option
@@ -168,17 +166,19 @@ def is_right(handle: str, expected: tuple[str, ...]) -> bool:
     return any(bare == wanted or bare.split(":")[0] == wanted for wanted in expected)
 
 
-@pytest.mark.parametrize("source", ["gallery", "corpus", "fresh", "asked", "rephrased"])
-def test_questions_are_answered(
-    source: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    questions = globals()[source.upper()]
-    if source == "gallery":
-        root = request.getfixturevalue("gallery")
-    else:
-        root = request.getfixturevalue("shared") / "corpus"
-    recall = Recall(Archive([root], index=tmp_path / "index"), tmp_path, parse_time)
-    found = places(recall, questions)
-    others = {question: place for question, place in found.items() if place != 1}
-    assert sum(place == 1 for place in found.values()) >= 0.8 * len(questions), others
-    assert sum(place > 0 for place in found.values()) >= 0.95 * len(questions), others
+def check_answers(root: Path, folder: Path, *lists: dict[str, str]) -> None:
+    """Ask each list of questions about an archive, whose index is built once."""
+    recall = Recall(Archive([root], index=folder / "index"), folder, parse_time)
+    for questions in lists:
+        found = places(recall, questions)
+        others = {question: place for question, place in found.items() if place != 1}
+        assert sum(place == 1 for place in found.values()) >= 0.8 * len(questions), others
+        assert sum(place > 0 for place in found.values()) >= 0.95 * len(questions), others
+
+
+def test_questions_about_the_gallery_are_answered(gallery: Path, tmp_path: Path) -> None:
+    check_answers(gallery, tmp_path, GALLERY)
+
+
+def test_questions_about_real_sessions_are_answered(shared: Path, tmp_path: Path) -> None:
+    check_answers(shared / "corpus", tmp_path, CORPUS, FRESH, ASKED, REPHRASED)

@@ -46,10 +46,12 @@ class Screen:
     async def wait_for(self, *texts: str, without: str = "") -> str:
         """Wait until all texts stand on the screen."""
         end = time.monotonic() + PATIENCE
-        while not all(text in self.text for text in texts) or (without and without in self.text):
-            assert time.monotonic() < end, f"{texts} did not come up:\n{self.text}"
-            await self.pilot.pause(0.02)
-        return self.text
+        while True:
+            screen = self.text
+            if all(text in screen for text in texts) and not (without and without in screen):
+                return screen
+            assert time.monotonic() < end, f"{texts} did not come up:\n{screen}"
+            await self.pilot.pause(0.05)
 
     async def check_picture(self, name: str) -> None:
         """Compare the screen with the picture that is kept of it, once it is as it stays."""

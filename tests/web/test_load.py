@@ -11,7 +11,7 @@ def test_clients_are_answered_while_files_grow(gallery: Path, tmp_path: Path) ->
     shutil.copytree(gallery, root)
     with serving(root, tmp_path) as server:
         before = server.memory("VmRSS")
-        tally = load(server, root, clients=4, seconds=2.0)
+        tally = load(server, root, clients=4, seconds=1.0)
         assert tally.errors == []
         assert sum(len(times) for times in tally.times.values()) > 4
         assert server.memory("VmRSS") < before + 200_000_000

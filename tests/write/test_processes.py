@@ -100,7 +100,7 @@ def killed_at_random(path: Path, runs: int, chance: Random) -> None:
         ended(job)
 
 
-@pytest.mark.parametrize("runs", [6, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [3, pytest.param(50, marks=pytest.mark.long)])
 def test_kill_loses_at_most_the_current_line(tmp_path: Path, runs: int) -> None:
     with writer(tmp_path) as session:
         session.prompt("begin")

@@ -51,6 +51,8 @@ LINES = st.fixed_dictionaries(
 ) | st.fixed_dictionaries(
     {"type": st.just("last-prompt")}, optional={"leafUuid": NAMES, "explicit": st.booleans()}
 )
+COUNTS = [4_000, pytest.param(20_000, marks=pytest.mark.long)]
+"""More than Python's stack is deep."""
 
 
 def records(lines: Iterable[dict[str, Any]]) -> list[Record]:
@@ -145,17 +147,18 @@ def test_large_files_begin_at_the_last_compaction() -> None:
     assert large.chain == ("b", "u2")  # the first of the newest stands in
 
 
-def test_long_chain_takes_linear_time() -> None:
-    count = 20_000
+@pytest.mark.parametrize("count", COUNTS)
+def test_long_chain_takes_linear_time(count: int) -> None:
     kinds = ("user", "assistant")
     lines = [line("0", None)]
     lines += [line(str(n), str(n - 1), kinds[n % 2]) for n in range(1, count)]
     assert len(resumed(*lines).chain) == count
 
 
-def test_many_missing_parents_take_linear_time() -> None:
-    lines = [line(str(n), f"gone {n}") for n in range(20_000)]
-    assert len(resumed(*lines).chain) == 20_000
+@pytest.mark.parametrize("count", COUNTS)
+def test_many_missing_parents_take_linear_time(count: int) -> None:
+    lines = [line(str(n), f"gone {n}") for n in range(count)]
+    assert len(resumed(*lines).chain) == count
 
 
 def test_a_large_file_whose_preserved_messages_are_gone_resumes_from_its_summary() -> None:
