@@ -10,9 +10,9 @@ from plait.chat.context import (
     ROLE,
     LiveContext,
     RequestBuilder,
-    WorkEnvironment,
     add_cache_mark,
     build_system_prompt,
+    describe_environment,
 )
 from plait.chat.model_info import Capacity, get_capacity
 from tests.write.stories import USAGE, writer
@@ -91,7 +91,7 @@ def test_system_prompt_has_place_and_date(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic\n")
     other = tmp_path / "other"
-    found = build_system_prompt(WorkEnvironment.detect(tmp_path, date(2026, 11, 16), [other]))
+    found = build_system_prompt(describe_environment(tmp_path, date(2026, 11, 16), [other]))
     assert found[0]["text"] == ROLE
     told = found[1]["text"].splitlines()
     assert told[:4] == [
@@ -105,8 +105,8 @@ def test_system_prompt_has_place_and_date(tmp_path: Path) -> None:
 
 
 def test_system_prompt_can_be_replaced_or_extended(tmp_path: Path) -> None:
-    place = WorkEnvironment(tmp_path, date(2026, 11, 16), system="Plan 9")
-    assert "- Git repository: no\n- Platform: Plan 9\n" in place.text
+    place = describe_environment(tmp_path, date(2026, 11, 16))
+    assert "- Git repository: no\n- Platform: " in place
     assert build_system_prompt(place, replacement="Only this.", appended="And this.") == [
         text("Only this."),
         text("And this."),

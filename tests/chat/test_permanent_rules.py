@@ -120,7 +120,7 @@ def test_rest_of_the_file_stays(tmp_path: Path, name: str) -> None:
     assert path.read_text(encoding="utf-8") == after
     assert path.stat().st_mode & 0o777 == (0o644 if not before else 0o640)
     found = load_settings(tmp_path / "home", tmp_path).list_values("permissions", "allow")
-    assert "Bash(x)" in [one.value for one in found]
+    assert "Bash(x)" in [text for text, _ in found]
 
 
 def test_symlink_stays_a_symlink(tmp_path: Path) -> None:

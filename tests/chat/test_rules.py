@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.chat.approval import Mode
+from plait.chat.approval import Mode, Verdict
 from plait.chat.permissions import SessionPermissions
 from plait.chat.rules import (
     PermissionRules,
-    RuleKind,
     find_allow_rule,
     find_deny_rule,
     load_permission_rules,
@@ -171,7 +170,7 @@ def test_quoted_text_is_not_a_command_part(tmp_path: Path, command: str) -> None
     assert desk.decision(bash(command))["decision"] == "accept"
 
 
-def sources(kind: RuleKind) -> dict[str, Any]:
+def sources(kind: Verdict) -> dict[str, Any]:
     """One rule of a kind in each file, `Bash(touch …)` with the letter of the file."""
     return {
         USER: {kind: ["Bash(touch u)"]},

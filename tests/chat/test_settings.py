@@ -43,7 +43,7 @@ def test_lists_are_merged_with_their_origin(tmp_path: Path) -> None:
         projectSettings={"permissions": {"allow": ["Edit", 3, "  "]}},
         localSettings={"permissions": {"allow": ["Bash(ls)"]}},
     )
-    told = [(one.value, one.file.source) for one in found.list_values("permissions", "allow")]
+    told = [(text, file.source) for text, file in found.list_values("permissions", "allow")]
     assert told == [
         ("Read", "userSettings"),
         ("Edit", "projectSettings"),
@@ -70,7 +70,7 @@ def test_untrusted_project_can_only_deny(tmp_path: Path) -> None:
     lay_out(tmp_path, userSettings={"env": {"A": "1"}}, projectSettings=project)
     found = read(tmp_path, is_trusted=False, is_active=False)
     assert [*found.list_values("permissions", "allow")] == []
-    assert [one.value for one in found.list_values("permissions", "deny", is_strict=True)] == [
+    assert [text for text, _ in found.list_values("permissions", "deny", is_strict=True)] == [
         "WebFetch"
     ]
     assert (found.environment, found.extra_directories, found.value("model")) == (
@@ -79,7 +79,7 @@ def test_untrusted_project_can_only_deny(tmp_path: Path) -> None:
         None,
     )
     trusted = read(tmp_path)
-    assert [one.value for one in trusted.list_values("permissions", "allow")] == ["Bash"]
+    assert [text for text, _ in trusted.list_values("permissions", "allow")] == ["Bash"]
     assert trusted.extra_directories == (tmp_path / "shop" / "..",)
 
 
@@ -87,8 +87,8 @@ def test_untrusted_shared_file_allows_nothing(tmp_path: Path) -> None:
     shared = {"permissions": {"allow": ["Edit"], "deny": ["Bash"]}, "env": {"A": "1"}}
     lay_out(tmp_path, projectSettings=shared, localSettings={"permissions": {"allow": ["Read"]}})
     found = read(tmp_path, is_trusted=False)
-    assert [one.value for one in found.list_values("permissions", "allow")] == ["Read"]
-    assert [one.value for one in found.list_values("permissions", "deny", is_strict=True)] == [
+    assert [text for text, _ in found.list_values("permissions", "allow")] == ["Read"]
+    assert [text for text, _ in found.list_values("permissions", "deny", is_strict=True)] == [
         "Bash"
     ]
     assert found.environment == {"A": "1"}
@@ -160,5 +160,5 @@ def test_in_the_home_directory_project_settings_are_user_settings(tmp_path: Path
     (configuration / "settings.json").write_text('{"permissions": {"allow": ["Read"]}}')
     (configuration / "settings.local.json").write_text('{"permissions": {"allow": ["Edit"]}}')
     found = load_settings(configuration, tmp_path)
-    told = [(one.value, one.file.source) for one in found.list_values("permissions", "allow")]
+    told = [(text, file.source) for text, file in found.list_values("permissions", "allow")]
     assert told == [("Read", "userSettings"), ("Edit", "localSettings")]

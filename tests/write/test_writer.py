@@ -10,8 +10,8 @@ import pytest
 import plait
 from plait.errors import SourceError, UserError
 from plait.write.lines import VERSIONS, Version
-from plait.write.transcript import CAVEAT, OF_AN_ANSWER
-from plait.write.writer import CONTINUED, NOWHERE
+from plait.write.transcript import CAVEAT, DEFAULT_USAGE
+from plait.write.writer import CONTINUED, NO_MESSAGE
 from tests.write.stories import USAGE, compacted, interrupted, rewound, sent_out, tools, writer
 
 Entry = dict[str, Any]
@@ -101,7 +101,7 @@ def test_blocks_share_response_and_stop_reason(
     assert len({entry["requestId"] for entry in answers[:5]}) == 1
     assert len({entry["message"]["id"] for entry in answers}) == 2
     assert len({entry["requestId"] for entry in answers}) == 2
-    said_besides = {} if version == "2.1.29" else OF_AN_ANSWER
+    said_besides = {} if version == "2.1.29" else DEFAULT_USAGE
     assert all(entry["message"]["usage"] == USAGE | said_besides for entry in answers)
 
 
@@ -304,7 +304,7 @@ def test_rewound_messages_stay_as_a_branch(tmp_path: Path) -> None:
         "last-prompt",
     ]
     told = [entry for entry in lines_of(session.path) if entry["type"] == "last-prompt"]
-    assert told[0]["leafUuid"] == NOWHERE and told[0]["explicit"] is True
+    assert told[0]["leafUuid"] == NO_MESSAGE and told[0]["explicit"] is True
     assert told[1]["leafUuid"] == session.tip and told[1]["lastPrompt"] == "Right"
     positions = [entry.get("turnPosition") for entry in lines_of(session.path)]
     assert [found["turnIndex"] for found in positions if found] == [1, 2, 2]

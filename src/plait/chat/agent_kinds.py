@@ -156,7 +156,10 @@ def load_agent_kinds(
             paths = sorted(folder.rglob("*.md"))[:MAX_FILES]
         for path in paths:
             try:
-                document = parse_document(_read_text(path))
+                stamp = read_file_stamp(path)
+                if stamp and stamp.size > MAX_FILE_BYTES:
+                    raise ValueError("it is too large")
+                document = parse_document(read_regular(path).decode(errors="replace"))
                 name, description = document.get_text("name"), document.get_text("description")
                 if not name or not description:
                     raise ValueError(f"it has no {'description' if name else 'name'}")
@@ -178,17 +181,10 @@ def load_agent_kinds(
                 )
             except ValueError as error:
                 notices.append(f"agent file '{path}' ignored: {error}")
+            except OSError as error:
+                reason = f"it cannot be read ({error.strerror})"
+                notices.append(f"agent file '{path}' ignored: {reason}")
     return dict(sorted(kinds.items(), key=lambda kind: kind[0].casefold())), notices
-
-
-def _read_text(path: Path) -> str:
-    stamp = read_file_stamp(path)
-    if stamp and stamp.size > MAX_FILE_BYTES:
-        raise ValueError("it is too large")
-    try:
-        return read_regular(path).decode(errors="replace")
-    except OSError as error:
-        raise ValueError(f"it cannot be read ({error.strerror})") from None
 
 
 def _tool_names(rules: Iterable[str]) -> Iterator[str]:

@@ -29,14 +29,13 @@ from plait.chat.agent_kinds import AGENT_TOOL_NAMES, BUILT_IN_KINDS, DEFAULT_KIN
 from plait.chat.approval import Mode
 from plait.chat.attachments import SessionAttachments
 from plait.chat.compaction import SessionCompactor
-from plait.chat.context import LiveContext, RequestBuilder, WorkEnvironment
+from plait.chat.context import LiveContext, RequestBuilder
 from plait.chat.events import AgentEvent, Event, ResponseLogged, TurnEnded
 from plait.chat.instructions import render_instructions
 from plait.chat.model_info import FAMILIES, resolve_agent_model
 from plait.chat.prompts import Prompt, PromptQueue
 from plait.chat.responses import ResponseClient, Sleep
 from plait.chat.runtime import (
-    Attachments,
     Emit,
     Limits,
     Runtime,
@@ -530,55 +529,6 @@ NARROWING_MODES: tuple[Mode, ...] = ("plan", "dontAsk", "default")
 """Modes an agent may use although its session does not: they only forbid more."""
 
 
-def build_agent_runtime(
-    pool: "AgentPool", writer: AgentWriter, assignment: Assignment, parent: Runtime
-) -> Runtime:
-    """Return the runtime of an agent: the tools of its kind, a context and a workplace of its own."""
-    kind = assignment.kind
-    tools = kind.select_tools(parent.tools, writer.task.depth)
-    context = LiveContext(writer)
-    attachments = Attachments()
-    texts = [kind.prompt, pool.environment.text if pool.environment else ""]
-    if isinstance(parent.attachments, SessionAttachments) and not kind.is_one_shot:
-        instructions = parent.attachments.instructions.for_agent(writer, context)
-        attachments = SessionAttachments(writer, instructions)
-        if instructions.is_in_system_prompt and (files := instructions.load()):
-            texts.append(render_instructions(files))
-    requests = RequestBuilder(
-        context,
-        assignment.model,
-        [{"type": "text", "text": text} for text in texts if text.strip()],
-    )
-    definitions = [tool.definition for tool in tools.values()]
-    place = replace(
-        parent.place, file_views={}, todos=[], background={}, is_scratch_own=False, keeps_cwd=False
-    )
-    hooks = parent.hooks and parent.hooks.for_agent(writer, place, kind.name)
-    # an agent has its parent's permissions, never more; in the background nobody is asked, since the
-    # user may be busy with something else
-    permissions = parent.permissions
-    if kind.mode in NARROWING_MODES and permissions.mode != "bypassPermissions":
-        permissions = replace(permissions, mode=kind.mode)
-    if assignment.is_background:
-        permissions = replace(permissions, approver=None)
-    if hooks:
-        permissions = replace(permissions, hooks=hooks)
-    most = min(kind.max_turns or pool.max_responses, pool.max_responses)
-    return replace(
-        parent,
-        writer=writer,
-        requests=requests,
-        permissions=permissions,
-        place=place,
-        tools=tools,
-        compactor=SessionCompactor(writer, requests, parent.model, tools=definitions),
-        limits=Limits(most, parent.limits.dollars, parent.limits.retries),
-        attachments=attachments,
-        hooks=hooks,
-        restore_tool_state=lambda: None,
-    )
-
-
 MAX_CONCURRENT = 20
 """The most agents of a session that run at the same time."""
 MAX_RESPONSES = 1_000
@@ -596,8 +546,8 @@ class AgentPool:
     kinds: Mapping[str, AgentKind] = field(
         default_factory=lambda: {kind.name: kind for kind in BUILT_IN_KINDS}
     )
-    environment: WorkEnvironment | None = None
-    """The environment as described to agents."""
+    environment: str = ""
+    """The description of the environment for agents."""
     max_concurrent: int = MAX_CONCURRENT
     max_responses: int = MAX_RESPONSES
     emit: Emit = lambda event: None
@@ -713,12 +663,65 @@ class AgentPool:
         )
         writer.setting.model = assignment.model
         get_scratch_folder(parent.place)
-        runtime = build_agent_runtime(self, writer, assignment, parent)
+        runtime = self._build_runtime(writer, assignment, parent)
         usage = AgentUsage(frozenset(runtime.tools))
         work = AgentRun(self, assignment, writer, runtime, parent, usage, PromptQueue(writer))
         work.watch_log()
         self.runs[work.id] = work
         return work
+
+    def _build_runtime(
+        self, writer: AgentWriter, assignment: Assignment, parent: Runtime
+    ) -> Runtime:
+        """Return the runtime of an agent: the tools of its kind, a context and a workplace of its own."""
+        kind = assignment.kind
+        tools = kind.select_tools(parent.tools, writer.task.depth)
+        context = LiveContext(writer)
+        attachments = None
+        texts = [kind.prompt, self.environment]
+        if parent.attachments and not kind.is_one_shot:
+            instructions = parent.attachments.instructions.for_agent(writer, context)
+            attachments = SessionAttachments(writer, instructions)
+            if instructions.is_in_system_prompt and (files := instructions.load()):
+                texts.append(render_instructions(files))
+        requests = RequestBuilder(
+            context,
+            assignment.model,
+            [{"type": "text", "text": text} for text in texts if text.strip()],
+        )
+        definitions = [tool.definition for tool in tools.values()]
+        place = replace(
+            parent.place,
+            file_views={},
+            todos=[],
+            background={},
+            is_scratch_own=False,
+            keeps_cwd=False,
+        )
+        hooks = parent.hooks and parent.hooks.for_agent(writer, place, kind.name)
+        # an agent has its parent's permissions, never more; in the background nobody is asked, since the
+        # user may be busy with something else
+        permissions = parent.permissions
+        if kind.mode in NARROWING_MODES and permissions.mode != "bypassPermissions":
+            permissions = replace(permissions, mode=kind.mode)
+        if assignment.is_background:
+            permissions = replace(permissions, approver=None)
+        if hooks:
+            permissions = replace(permissions, hooks=hooks)
+        most = min(kind.max_turns or self.max_responses, self.max_responses)
+        return replace(
+            parent,
+            writer=writer,
+            requests=requests,
+            permissions=permissions,
+            place=place,
+            tools=tools,
+            compactor=SessionCompactor(writer, requests, parent.model, tools=definitions),
+            limits=Limits(most, parent.limits.dollars, parent.limits.retries),
+            attachments=attachments,
+            hooks=hooks,
+            restore_tool_state=lambda: None,
+        )
 
     async def close(self) -> None:
         """Stop all agents when the session ends."""

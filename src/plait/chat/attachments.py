@@ -20,7 +20,6 @@ from plait.chat.context import LiveContext
 from plait.chat.instructions import SessionInstructions
 from plait.chat.mcp import SessionServers
 from plait.chat.prompts import Prompt
-from plait.chat.runtime import Attachments
 from plait.chat.skills import SkillListing, log_permissions
 from plait.chat.tools.base import ToolError, Workplace
 from plait.chat.tools.files import format_size, make_absolute, resolve_path
@@ -223,7 +222,7 @@ class ServerInstructions:
 
 
 @dataclass(frozen=True)
-class SessionAttachments(Attachments):
+class SessionAttachments:
     """The attachments of a session; those of an agent are its instructions only."""
 
     writer: SessionWriter

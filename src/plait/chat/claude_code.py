@@ -80,17 +80,12 @@ INSTALL_HINT = (
 
 def find_claude(environment: Mapping[str, str], named: str | None = None) -> Path | None:
     """Return the path of the client, or None; `named` is a path from the settings."""
-    if named:
-        return _which(named, environment)
-    on_path = _which("claude", environment)
+    found = which(named or "claude", path=environment.get("PATH"))
+    if found or named:
+        return Path(found) if found else None
     home = environment.get("HOME")
     usual = [Path(home) / install_path for install_path in INSTALL_PATHS] if home else []
-    return on_path or next((path for path in usual if path.is_file()), None)
-
-
-def _which(name: str, environment: Mapping[str, str]) -> Path | None:
-    place = which(name, path=environment.get("PATH"))
-    return Path(place) if place else None
+    return next((path for path in usual if path.is_file()), None)
 
 
 def check_claude(
@@ -211,7 +206,7 @@ REQUEST_TIMEOUT = 60.0
 
 
 class UnsupportedRequest(Exception):
-    """A request of the client that cannot be answered here."""
+    """A control request that is not supported."""
 
 
 class ClaudeProcess:
@@ -385,17 +380,6 @@ LOG_CHECKS, LOG_CHECK_INTERVAL = 60, 0.05
 """How often the log is checked for a reported message, and the seconds between."""
 LOG_TAIL_BYTES = 1 << 20
 """Bytes at the end of the log that are searched."""
-
-
-async def wait_until_logged(path: Path, uuid: str) -> None:
-    """Wait until a message is in the log: the client reports it a moment before writing it."""
-    mark = f'"{uuid}"'.encode()
-    for _ in range(LOG_CHECKS if uuid else 0):
-        with suppress(OSError), path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - LOG_TAIL_BYTES))
-            if mark in file.read():
-                return
-        await asyncio.sleep(LOG_CHECK_INTERVAL)
 
 
 JsonMapping: TypeAlias = Mapping[str, Any]
@@ -979,7 +963,7 @@ class ClaudeEngine:
                 if has_ended:
                     self._queued.pop(first, None)  # the client does not confirm commands
                 if has_ended and not self._queued:
-                    await wait_until_logged(self.path, self._translator.last_uuid)
+                    await self._wait_until_logged(self._translator.last_uuid)
                     return
             self._queued.clear()
             words = self._process.exit_message if self._process else "Claude Code has exited"
@@ -995,6 +979,16 @@ class ClaudeEngine:
                     async with asyncio.timeout(5):
                         while not isinstance(await self._events.get(), TurnEnded | None):
                             pass
+
+    async def _wait_until_logged(self, uuid: str) -> None:
+        """Wait until a message is in the log: the client reports it a moment before writing it."""
+        mark = f'"{uuid}"'.encode()
+        for _ in range(LOG_CHECKS if uuid else 0):
+            with suppress(OSError), self.path.open("rb") as file:
+                file.seek(max(0, self.path.stat().st_size - LOG_TAIL_BYTES))
+                if mark in file.read():
+                    return
+            await asyncio.sleep(LOG_CHECK_INTERVAL)
 
     async def _shut_down(self) -> None:
         for task in [*self._tasks]:

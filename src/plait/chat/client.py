@@ -32,12 +32,12 @@ from plait.chat.session import (
     parse_session_options,
     restore_files,
 )
-from plait.chat.session_commands import log_command, log_unknown_command, rename_session
+from plait.chat.session_commands import rename_session
 from plait.chat.session_hooks import SessionLifecycle
 from plait.chat.streaming import Closeable, Model, ModelError
 from plait.chat.tools import stop_all
 from plait.chat.turn import Turn
-from plait.chat.usage import Meter, SessionCost
+from plait.chat.usage import Meter, SessionCost, format_usage_lines
 from plait.conversation.prices import Prices
 from plait.errors import UserError
 from plait.record import Record
@@ -302,12 +302,25 @@ class Client:
         return rename_session(self.runtime.writer, title)
 
     def log_command(self, name: str, rest: str, lines: list[str]) -> list[str]:
-        """Log a slash command as Claude Code does; return the lines to show."""
-        return log_command(self.runtime.writer, self.cost, name, rest, lines)
+        """Log a slash command as Claude Code does; return the lines to show.
+
+        The client logs `/cost` only in print mode; on a terminal it opens a view and logs nothing.
+        """
+        writer = self.runtime.writer
+        if name == "cost" and not writer.setting.is_older:
+            if not writer.is_unseen:
+                return lines
+            name, lines = "usage", format_usage_lines(self.cost.fields)
+        writer.command(name, rest, "\n".join(lines))
+        return lines
 
     def log_unknown_command(self, name: str, rest: str) -> None:
         """Log that an unknown slash command was typed."""
-        log_unknown_command(self.runtime.writer, name, rest)
+        texts = [f"Unknown command: /{name}"]
+        if rest:
+            texts.append(f"Args from unknown skill: {rest}")
+        for text in texts:
+            self.runtime.writer.system("informational", content=text, level="warning")
 
     async def close(self) -> None:
         """Stop everything that runs and log how the session ends."""

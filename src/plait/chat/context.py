@@ -305,44 +305,25 @@ How to write:
 - Say what does not work, what you left out and what you are not sure about."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkEnvironment:
-    """The place and time of a session."""
-
-    cwd: Path
-    day: date
-    extra_directories: tuple[Path, ...] = ()
-    """Further directories it may write to."""
-    system: str = ""
-    branch: str | None = None
-    """The Git branch; None outside a repository."""
-
-    @classmethod
-    def detect(cls, cwd: Path, day: date, others: Sequence[Path] = ()) -> "WorkEnvironment":
-        """Return the environment of a directory on this machine."""
-        system = f"{platform.system()} {platform.release()}".strip()
-        return cls(cwd, day, tuple(others), system, read_git_branch(cwd))
-
-    @property
-    def text(self) -> str:
-        """Its description for the model."""
-        git = f"yes, on branch {self.branch}" if self.branch else "no"
-        lines = [
-            f"Working directory: {self.cwd}",
-            *(f"Additional directory: {other}" for other in self.extra_directories),
-            f"Git repository: {git}",
-            f"Platform: {self.system}",
-            f"Today's date: {self.day.isoformat()}",
-        ]
-        return "\n".join(["Environment:", *(f"- {line}" for line in lines)])
+def describe_environment(cwd: Path, day: date, others: Sequence[Path] = ()) -> str:
+    """Describe for the model where a session works, on this machine, and when."""
+    branch = read_git_branch(cwd)
+    lines = [
+        f"Working directory: {cwd}",
+        *(f"Additional directory: {other}" for other in others),
+        f"Git repository: {f'yes, on branch {branch}' if branch else 'no'}",
+        f"Platform: {platform.system()} {platform.release()}".strip(),
+        f"Today's date: {day.isoformat()}",
+    ]
+    return "\n".join(["Environment:", *(f"- {line}" for line in lines)])
 
 
 def build_system_prompt(
-    environment: WorkEnvironment, *, replacement: str | None = None, appended: str = ""
+    environment: str, *, replacement: str | None = None, appended: str = ""
 ) -> list[Block]:
     """Return the system prompt: role, environment and further instructions.
 
-    `instead` replaces all of it, `appended` is added to it.
+    `replacement` replaces all of it, `appended` is added to it.
     """
-    texts = [replacement] if replacement is not None else [ROLE, environment.text]
+    texts = [replacement] if replacement is not None else [ROLE, environment]
     return [{"type": "text", "text": text} for text in (*texts, appended) if text.strip()]

@@ -251,14 +251,14 @@ class ProjectScope:
         return InstructionReader(self.root, self.home, self.secrets)
 
 
-def load_instructions(grounds: ProjectScope, reader: InstructionReader) -> list[Instruction]:
+def load_instructions(scope: ProjectScope, reader: InstructionReader) -> list[Instruction]:
     """Return the instructions that apply to the whole session, in order."""
     found: list[Instruction] = []
-    if own := grounds.configuration:
+    if own := scope.configuration:
         found += reader.read(own / MAIN_FILE, "User")
         rules = _load_rules(own / RULES_FOLDER, "User", reader)
         found += [rule for rule in rules if not rule.globs]
-    for folder in (*reversed(grounds.root.parents), grounds.root):
+    for folder in (*reversed(scope.root.parents), scope.root):
         found += reader.read(folder / MAIN_FILE, "Project")
         found += reader.read(folder / CLAUDE_FOLDER / MAIN_FILE, "Project")
         rules = _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
@@ -268,23 +268,23 @@ def load_instructions(grounds: ProjectScope, reader: InstructionReader) -> list[
 
 
 def load_nested_instructions(
-    grounds: ProjectScope, path: Path, reader: InstructionReader
+    scope: ProjectScope, path: Path, reader: InstructionReader
 ) -> list[Instruction]:
     """Return the instructions for a file that was read or written, beyond those of the session."""
     found: list[Instruction] = []
-    if own := grounds.configuration:
+    if own := scope.configuration:
         rules = _load_rules(own / RULES_FOLDER, "User", reader)
-        found += _select_for_file(path, grounds.root, rules)
-    inner = path.parent.relative_to(grounds.root).parts if path.is_relative_to(grounds.root) else ()
+        found += _select_for_file(path, scope.root, rules)
+    inner = path.parent.relative_to(scope.root).parts if path.is_relative_to(scope.root) else ()
     for count in range(1, len(inner) + 1):
-        folder = grounds.root.joinpath(*inner[:count])
+        folder = scope.root.joinpath(*inner[:count])
         found += reader.read(folder / MAIN_FILE, "Project")
         found += reader.read(folder / CLAUDE_FOLDER / MAIN_FILE, "Project")
         found += reader.read(folder / LOCAL_FILE, "Local")
         rules = _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
         found += [instruction for instruction in rules if not instruction.globs]
         found += _select_for_file(path, folder, rules)
-    for folder in (*reversed(grounds.root.parents), grounds.root):
+    for folder in (*reversed(scope.root.parents), scope.root):
         rules = _load_rules(folder / CLAUDE_FOLDER / RULES_FOLDER, "Project", reader)
         found += _select_for_file(path, folder, rules)
     return found
@@ -339,10 +339,10 @@ def render_instructions(files: Sequence[Instruction]) -> str:
 class SessionInstructions:
     """Sends a session the instructions that apply where it works."""
 
-    def __init__(self, writer: SessionWriter, context: LiveContext, grounds: ProjectScope) -> None:
+    def __init__(self, writer: SessionWriter, context: LiveContext, scope: ProjectScope) -> None:
         self._writer = writer
         self._context = context
-        self._scope = grounds
+        self._scope = scope
         self._written_since: str | None = None
         """The first message in context when they were last sent: they are known while it is still
         sent.

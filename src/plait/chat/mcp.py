@@ -49,6 +49,7 @@ from plait.errors import MissingExtra, UserError
 from plait.line import read_regular
 from plait.line.output import OutputFolder
 from plait.record.codec import NotAnObject, as_mapping, decode_object
+from plait.view.formats import format_count
 
 __all__ = ["Server", "SessionServers", "load_servers"]
 
@@ -148,7 +149,7 @@ def load_servers(
 
     # a project's servers need approval, which no file of the project can give
     refused = settings.list_values("disabledMcpjsonServers", is_strict=True)
-    refused_names = {entry.value for entry in refused}
+    refused_names = {name for name, _ in refused}
     own_files = [file for file in settings.active_files if file.source != "projectSettings"]
     lists = [file.value("enabledMcpjsonServers") for file in own_files]
     approved = [name for names in lists if isinstance(names, list) for name in names]
@@ -675,13 +676,10 @@ class ServerTool:
         outcome = ResultConverter(self.server, place.results_folder).convert(
             self.own_name, self.name, fields
         )
-        return replace(outcome, fields={**outcome.fields, **self._read_only_fields(outcome)})
-
-    def _read_only_fields(self, outcome: Outcome) -> Mapping[str, Any]:
-        """Return the log fields that say whether a call was read-only."""
         if outcome.is_error or self.is_read_only:
-            return {}
-        return {"mcp_call_not_read_only": "no_hint" if self.is_read_only is None else "hint_false"}
+            return outcome
+        hint = "no_hint" if self.is_read_only is None else "hint_false"
+        return replace(outcome, fields={**outcome.fields, "mcp_call_not_read_only": hint})
 
 
 START_PATIENCE = 5.0
@@ -793,7 +791,7 @@ class SessionServers:
             self._notices.clear()
         if found.state != "ready":
             return f"{name} is not available: {found.error or 'it is not ready yet'}"
-        return f"{name} is ready, with {len(found.tools)} tools"
+        return f"{name} is ready, with {format_count(len(found.tools), 'tool')}"
 
     async def close(self) -> None:
         """Close all connections."""
@@ -808,7 +806,7 @@ class SessionServers:
         for connection in self.connections:
             server, status = connection.server, str(connection.state)
             if connection.state == "ready":
-                status = f"{len(connection.tools)} tools"
+                status = format_count(len(connection.tools), "tool")
             elif connection.state == "unapproved":
                 status = f"needs approval: /mcp approve {server.name}"
             elif connection.error and connection.state in ("failed", "ended"):

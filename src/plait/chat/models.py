@@ -376,7 +376,8 @@ class ScriptModel:
         self._answers = _get_list(script, "answers")
         self._rules = _get_list(script, "rules")
         self._otherwise = script.get("otherwise", DEFAULT_ANSWER)
-        for answer in self._iter_answers():
+        answers = [answer for rule in self._rules for answer in _get_list(rule, "answers")]
+        for answer in (*self._answers, self._otherwise, *answers):
             if not isinstance(answer, dict):
                 raise UserError("each answer in the script needs 'text' or 'calls'")
             if unknown := sorted(answer.keys() - KEYS):
@@ -403,12 +404,6 @@ class ScriptModel:
         if not isinstance(script, dict):
             raise UserError(f"'{path}' is not a script: it has neither 'answers' nor 'rules'")
         return cls(script, name=f"script:{path.name}")
-
-    def _iter_answers(self) -> Iterator[Any]:
-        yield from self._answers
-        yield self._otherwise
-        for rule in self._rules:
-            yield from _get_list(rule, "answers")
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent, None]:
         """Stream the next answer of the script."""

@@ -249,26 +249,21 @@ class ResponseLog:
                     block = (
                         piece.block if normalized is given else {**piece.block, "input": normalized}
                     )
-                self._response.add(block, **self._cache_fields, **self._timing_fields(block, took))
+                fields = self._cache_fields
+                if fields and block.get("type") == "thinking":
+                    fields["thinking_duration_ms"] = took
+                elif fields and block.get("type") == "tool_use":
+                    fields["tool_input_stream_ms"] = took
+                self._response.add(block, **fields)
                 self._content.append(block)
                 self._open_texts.pop(piece.index, None)
             case ResponseFinished():
                 self._finish_event = piece
 
     @property
-    def _cache_fields(self) -> dict[str, str]:
-        """The newer format's note of how long the request's beginning is cached."""
+    def _cache_fields(self) -> dict[str, Any]:
+        """How long the beginning of the request is cached; nothing in the older format."""
         return {} if self._writer.setting.is_older else {"prompt_cache_requested": CACHE_TTL}
-
-    def _timing_fields(self, block: Block, milliseconds: int) -> dict[str, int]:
-        if self._writer.setting.is_older:
-            return {}
-        match block.get("type"):
-            case "thinking":
-                return {"thinking_duration_ms": milliseconds}
-            case "tool_use":
-                return {"tool_input_stream_ms": milliseconds}
-        return {}
 
     def finish(self) -> ResponseLogged:
         """Log how it ended; raise ModelError if it did not end."""

@@ -86,7 +86,7 @@ def find_rewind_point(points: Sequence[RewindPoint], name: str) -> RewindPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Backup:
     """A backup of a file."""
 
     data: bytes | None
@@ -99,7 +99,7 @@ class Kept:
 class FileState:
     """The history of one file in a log."""
 
-    target: Kept | None = None
+    target: Backup | None = None
     """Its content when the prompt was sent; None while unknown."""
     current: bytes | None = None
     """The content the session expects it to have."""
@@ -109,7 +109,7 @@ class FileState:
     seen: set[bytes | None] = field(default_factory=set)
     """Contents it had earlier: a rewind may have restored one of them."""
 
-    def record_backup(self, kept: Kept, *, is_since: bool) -> None:
+    def record_backup(self, kept: Backup, *, is_since: bool) -> None:
         """Note the content of a file at a backup."""
         if kept.is_lost:
             self.is_current_known = False
@@ -150,17 +150,17 @@ def build_file_states(
     """
 
     @cache
-    def read_backup(name: str) -> Kept:
+    def read_backup(name: str) -> Backup:
         data = read_small(folder / name) if folder and is_backup_name(name) else None
-        return Kept(data, is_lost=data is None)
+        return Backup(data, is_lost=data is None)
 
-    def load(backup: object) -> Kept:
+    def load(backup: object) -> Backup:
         if backup is None or isinstance(backup, str):  # format: 2.1.29 stores the text itself
-            return Kept(backup.encode() if isinstance(backup, str) else None)
+            return Backup(backup.encode() if isinstance(backup, str) else None)
         name = as_mapping(backup).get("backupFileName")
         if name is None:
-            return Kept(None, is_lost="backupFileName" not in as_mapping(backup))
-        return read_backup(name) if isinstance(name, str) else Kept(None, is_lost=True)
+            return Backup(None, is_lost="backupFileName" not in as_mapping(backup))
+        return read_backup(name) if isinstance(name, str) else Backup(None, is_lost=True)
 
     uuids = {record.uuid for record in records if record.uuid}
     by_message: dict[str | None, list[Snapshot]] = {}

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from plait.chat.approval import Verdict
 from plait.chat.settings import FOLDER, LOCAL, ClientSettings
 from plait.chat.tools.base import Proposal, Workplace
 from plait.chat.tools.commands import (
@@ -84,7 +85,6 @@ def _compile_pattern(pattern: str) -> "re.Pattern[str]":
 RuleSource: TypeAlias = Literal[
     "cliArg", "userSettings", "projectSettings", "localSettings", "session", "command"
 ]
-RuleKind: TypeAlias = Literal["allow", "ask", "deny"]
 RULE = re.compile(r"([A-Za-z_][\w-]*\*?)(?:\((.*)\))?", re.DOTALL)
 WRITE_TOOLS = frozenset({"Edit", "Write", "NotebookEdit"})
 READ_TOOLS = frozenset({"Read", "Glob", "Grep"})
@@ -216,17 +216,15 @@ def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
     return tuple(parse_rule(part) for part in parts if part.strip())
 
 
-def load_rules(
-    settings: ClientSettings, kind: RuleKind
-) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
+def load_rules(settings: ClientSettings, kind: Verdict) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
     """Return the rules of settings files of one kind, and messages about invalid ones."""
     rules: list[Rule] = []
     notices: list[str] = []
-    for entry in settings.list_values("permissions", kind, is_strict=kind != "allow"):
+    for text, file in settings.list_values("permissions", kind, is_strict=kind != "allow"):
         try:
-            rules.append(parse_rule(entry.value, entry.file.source, entry.file.folder))
+            rules.append(parse_rule(text, file.source, file.folder))
         except UserError as error:
-            notices.append(f"{error.message}: ignored in '{entry.file.path}'")
+            notices.append(f"{error.message}: ignored in '{file.path}'")
     return tuple(rules), tuple(notices)
 
 
@@ -262,7 +260,7 @@ def load_permission_rules(
     settings: ClientSettings, allowed: Iterable[str] = (), forbidden: Iterable[str] = ()
 ) -> PermissionRules:
     """Return the rules of settings files and of the options."""
-    kinds: tuple[RuleKind, ...] = ("allow", "ask", "deny")
+    kinds: tuple[Verdict, ...] = ("allow", "ask", "deny")
     allow, ask, deny = (load_rules(settings, kind) for kind in kinds)
     return PermissionRules(
         (*parse_rules(allowed), *allow[0]),

@@ -1,10 +1,9 @@
 """What the turns of a session work with, and the interfaces of its parts."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from plait.chat.context import RequestBuilder
@@ -15,10 +14,10 @@ from plait.write import SessionWriter
 
 if TYPE_CHECKING:  # these modules import this one
     from plait.chat.agents import AgentPool
+    from plait.chat.attachments import SessionAttachments
     from plait.chat.compaction import SessionCompactor
     from plait.chat.mcp import SessionServers
     from plait.chat.permissions import SessionPermissions
-    from plait.chat.prompts import Prompt
     from plait.chat.session_hooks import SessionHooks
     from plait.chat.skills import SessionSkills
 
@@ -67,23 +66,6 @@ class Limits:
     """Retries of a failed request."""
 
 
-class Attachments:
-    """What is logged along with prompts and results. This base class logs nothing."""
-
-    def write_for_prompts(self, prompts: "Sequence[Prompt]") -> Sequence[str]:
-        """Log the attachments of prompts that were just logged; return notices for the user."""
-        return ()
-
-    def write_for_skill(self, content: str) -> None:
-        """Log the attachments of a skill's text that was just logged."""
-
-    def note_file(self, path: Path) -> None:
-        """Note that a file was read or written."""
-
-    def write_for_results(self) -> None:
-        """Log the attachments of the results of a response."""
-
-
 @runtime_checkable
 class SessionTool(Protocol):
     """A tool that needs the whole session, such as one that starts agents."""
@@ -104,7 +86,8 @@ class Runtime:
     tools: Mapping[str, Tool] = field(default_factory=dict)
     compactor: "SessionCompactor | None" = None
     limits: Limits = field(default_factory=Limits)
-    attachments: Attachments = field(default_factory=Attachments)
+    attachments: "SessionAttachments | None" = None
+    """What is logged along with prompts and results."""
     skills: "SessionSkills | None" = None
     servers: "SessionServers | None" = None
     """MCP servers, whose tools are among those of the session."""

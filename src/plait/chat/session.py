@@ -16,7 +16,12 @@ from plait.chat.agents import AgentPool, SendMessage, SpawnAgent
 from plait.chat.approval import Approver, Mode
 from plait.chat.attachments import FileMentions, ServerInstructions, SessionAttachments
 from plait.chat.compaction import SessionCompactor
-from plait.chat.context import LiveContext, RequestBuilder, WorkEnvironment, build_system_prompt
+from plait.chat.context import (
+    LiveContext,
+    RequestBuilder,
+    build_system_prompt,
+    describe_environment,
+)
 from plait.chat.hooks import load_hooks
 from plait.chat.instructions import ProjectScope, SessionInstructions, render_instructions
 from plait.chat.mcp import SessionServers, load_servers
@@ -155,7 +160,7 @@ def build_runtime(writer: SessionWriter, options: SessionOptions) -> Runtime:
         side_query=side_query,
     )
     place.is_hidden = rules.hidden_files(place)
-    work_environment = WorkEnvironment.detect(place.root, date.today(), extra_directories)
+    work_environment = describe_environment(place.root, date.today(), extra_directories)
 
     home = place.environment.get("HOME")
     scope = ProjectScope(place.root, configuration, Path(home) if home else None, place.secrets)

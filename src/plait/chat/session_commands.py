@@ -1,4 +1,4 @@
-"""The log lines of `/clear`, `/rename`, `/branch` and other commands."""
+"""The log lines of `/clear`, `/rename` and `/branch`."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from plait.chat.rewind import Snapshot, is_backup_name, list_rewind_points, parse_snapshot
-from plait.chat.usage import SessionCost, format_usage_lines
 from plait.documents import rebuild_messages
 from plait.errors import UserError
 from plait.line import iter_lines, read_file_stamp, read_small
@@ -38,22 +37,26 @@ def clear_session(session: SessionWriter) -> SessionWriter:
     """Start a new session that keeps only the name of the old one, as `/clear` does."""
     title = read_title(session.path)
     session.close()
-    setting = session.setting
-    new = SessionWriter.new(
-        session.path.parents[1],
-        cwd=setting.cwd,
-        version=setting.version,
-        git_branch=setting.git_branch,
-        model=setting.model,
-        permission_mode=setting.permission_mode,
-        entrypoint=setting.entrypoint,
-        is_settled=session.is_settled,
-    )
-    new.setting.first = setting.first or setting.session
+    new = SessionWriter.new(session.path.parents[1], **_writer_options(session))
+    new.setting.first = session.setting.first or session.session
     if title:
         _set_title(new, title)
     new.command("clear", is_asked=True)
     return new
+
+
+def _writer_options(session: SessionWriter) -> dict[str, Any]:
+    """Return the options for a writer like this one."""
+    setting = session.setting
+    return {
+        "cwd": setting.cwd,
+        "version": setting.version,
+        "git_branch": setting.git_branch,
+        "model": setting.model,
+        "permission_mode": setting.permission_mode,
+        "entrypoint": setting.entrypoint,
+        "is_settled": session.is_settled,
+    }
 
 
 def rename_session(session: SessionWriter, title: str) -> str:
@@ -91,29 +94,6 @@ def _set_title(session: SessionWriter, title: str) -> None:
 def save_title(path: Path, title: str) -> None:
     """Save a session's title beside its log as well."""
     OutputFolder(path.with_suffix("")).write(TITLE_FILE, encode({"customTitle": title}))
-
-
-def log_command(
-    writer: SessionWriter, cost: SessionCost, name: str, rest: str, lines: list[str]
-) -> list[str]:
-    """Log a command and its output; return the lines to show.
-
-    The client logs `/cost` only in print mode; on a terminal it opens a view and logs nothing.
-    """
-    if name == "cost" and not writer.setting.is_older:
-        if not writer.is_unseen:
-            return lines
-        name, lines = "usage", format_usage_lines(cost.fields)
-    writer.command(name, rest, "\n".join(lines))
-    return lines
-
-
-def log_unknown_command(writer: SessionWriter, name: str, rest: str) -> None:
-    """Log that a command does not exist."""
-    writer.system("informational", content=f"Unknown command: /{name}", level="warning")
-    if rest:
-        words = f"Args from unknown skill: {rest}"
-        writer.system("informational", content=words, level="warning")
 
 
 MAX_TITLE_LENGTH = 100
@@ -174,17 +154,8 @@ def branch_session(
                 OutputFolder(target).write(copy, data)
     if not session.setting.is_older:
         save_title(path, called)
-    setting = session.setting
     new = SessionWriter.resume(
-        path,
-        cwd=setting.cwd,
-        version=setting.version,
-        git_branch=setting.git_branch,
-        model=setting.model,
-        permission_mode=setting.permission_mode,
-        entrypoint=setting.entrypoint,
-        has_snapshots=session.has_snapshots,
-        is_settled=session.is_settled,
+        path, has_snapshots=session.has_snapshots, **_writer_options(session)
     )
     old_title = read_title(session.path)
     message = BRANCH_MESSAGE.format(

@@ -23,7 +23,7 @@ from plait.record.codec import NotAnObject, decode_object, encode
 
 Source: TypeAlias = Literal["userSettings", "projectSettings", "localSettings"]
 SETTINGS, LOCAL, FOLDER = "settings.json", "settings.local.json", ".claude"
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 BYPASS_MODE = "bypassPermissions"
 TYPE_NAMES: Mapping[type, str] = {
     dict: "an object",
@@ -57,14 +57,6 @@ class SettingsFile:
 
 
 @dataclass(frozen=True, slots=True)
-class SourcedValue:
-    """A value and the file it comes from."""
-
-    value: Any
-    file: SettingsFile
-
-
-@dataclass(frozen=True, slots=True)
 class ClientSettings:
     """All settings files, nearest last."""
 
@@ -95,15 +87,17 @@ class ClientSettings:
                 return found
         return None
 
-    def list_values(self, *keys: str, is_strict: bool = False) -> Iterator[SourcedValue]:
-        """Yield the items of a list in all files that may allow things; with `strict`, in all
-        files.
+    def list_values(
+        self, *keys: str, is_strict: bool = False
+    ) -> Iterator[tuple[str, SettingsFile]]:
+        """Yield the items of a list, each with its file, in all files that may allow things; with
+        `is_strict`, in all files.
         """
         for file in self.files if is_strict else self.trusted_files:
             found = file.value(*keys)
             for item in found if isinstance(found, list) else ():
                 if isinstance(item, str) and item.strip():
-                    yield SourcedValue(item, file)
+                    yield item, file
 
     def merge_objects(self, *keys: str) -> dict[str, Any]:
         """Return an object merged from all allowed files; the nearest wins."""
@@ -156,7 +150,7 @@ class ClientSettings:
     def extra_directories(self) -> tuple[Path, ...]:
         """Additional working directories that exist."""
         named = self.list_values("permissions", "additionalDirectories")
-        found = (entry.file.folder / entry.value for entry in named)
+        found = (file.folder / name for name, file in named)
         return tuple(path for path in found if path.is_dir())
 
 
@@ -175,11 +169,9 @@ def load_settings(
     for source, path, folder in places:
         if files and path.resolve() == files[0].path.resolve():
             continue  # in the home directory the project's folder is the user's own
-        try:
-            files.append(SettingsFile(source, path, folder, _read(path)))
-        except _UnreadableSettings as error:
-            files.append(SettingsFile(source, path, folder))
-            notices.append(str(error))
+        values, problem = _read(path)
+        files.append(SettingsFile(source, path, folder, values))
+        notices += [f"settings skipped: {problem}"] if problem else []
     for file in files:
         for way, kind in EXPECTED_TYPES:
             found = file.value(*way)
@@ -189,24 +181,19 @@ def load_settings(
     return ClientSettings(tuple(files), is_trusted, is_active, tuple(notices))
 
 
-class _UnreadableSettings(Exception):
-    """A settings file that cannot be used, and why."""
-
-
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> tuple[Mapping[str, Any], str]:
+    """Return the object in a file, and why it cannot be used."""
     try:
         data = read_regular(path)
+        if len(data) > MAX_BYTES:
+            return {}, f"'{path}' is too large"
+        return (decode_object(data) if data.strip() else {}), ""
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        return {}, ""
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise _UnreadableSettings(f"settings skipped: cannot read '{path}': {reason}") from error
-    if len(data) > MOST_BYTES:
-        raise _UnreadableSettings(f"settings skipped: '{path}' is too large")
-    try:
-        return decode_object(data) if data.strip() else {}
+        return {}, f"cannot read '{path}': {(error.strerror or str(error)).lower()}"
     except NotAnObject as error:
-        raise _UnreadableSettings(f"settings skipped: '{path}' is not JSON: {error}") from error
+        return {}, f"'{path}' is not JSON: {error}"
 
 
 EXPECTED_TYPES: tuple[tuple[tuple[str, ...], type], ...] = (

@@ -339,7 +339,8 @@ def log_command_prompt(expansion: Expansion, runtime: Runtime) -> str:
 def log_skill_result(expansion: Expansion, call: str, runtime: Runtime) -> None:
     """Log the text of a skill that the model used."""
     runtime.writer.expansion(expansion.content, call=call, **runtime.writer.companion)
-    runtime.attachments.write_for_skill(expansion.content)
+    if runtime.attachments:
+        runtime.attachments.write_for_skill(expansion.content)
     log_permissions(expansion, runtime.writer, is_of_turn=True)
     _grant(expansion, runtime)
 

@@ -185,7 +185,7 @@ class ToolCallRunner:
             )
             return
         try:
-            proposal = _propose(call, self._runtime)
+            proposal = self._propose(call)
         except ToolError as error:
             await self._log_failure(call, error)
             return
@@ -209,15 +209,41 @@ class ToolCallRunner:
         name = output.get("backgroundTaskId") if isinstance(output, Mapping) else None
         if task := self._runtime.place.background.get(str(name)):
             task.call = call.id
-        if ruling.proposal.tool in FILE_TOOLS and not outcome.is_error:
+        attachments = self._runtime.attachments
+        if attachments and ruling.proposal.tool in FILE_TOOLS and not outcome.is_error:
             for path in ruling.proposal.paths:
-                self._runtime.attachments.note_file(path)
+                attachments.note_file(path)
         logged = self._log_pull_request(ruling.proposal, outcome)
         fields = dict(ruling.fields)
         if call.name == "Bash" and not self._is_older:
             fields["sandboxed"] = False
         self._log_result(call, logged, fields)
         await self._run_post_hooks(call, ruling.proposal, logged, began, effect)
+
+    def _propose(self, call: ToolCall) -> Proposal:
+        """Return what a call would do; raise ToolError if it is invalid."""
+        if call.tool is None:
+            text = f"Error: No such tool available: {call.name}"
+            if self._runtime.writer.setting.agent is not None:
+                text += f". {call.name} is not among the tools available here. {USE_OTHER_TOOLS}"
+            raise _make_input_error(text)
+        arguments = call.arguments
+        if isinstance(arguments, Mapping) and UNPARSED in arguments:
+            unparsed = arguments[UNPARSED]
+            raw, size = str(unparsed.get("raw", "")), unparsed.get("len", 0)
+            shown = raw[:MAX_UNPARSED_SHOWN]
+            raise _make_input_error(
+                f"InputValidationError: {call.name} was called with input that could not be parsed as JSON.\n"
+                f"You sent (first {len(shown)} of {size} bytes): {shown}\n"
+                "Common causes: unescaped backslashes in file paths (use / or \\\\), unescaped control"
+                " characters, or truncated output. Retry with valid JSON."
+            )
+        if not isinstance(arguments, Mapping):
+            text = (
+                f"InputValidationError: {call.name} was called with input that is not a JSON object"
+            )
+            raise _make_input_error(text)
+        return call.tool.propose(arguments, self._runtime.place)
 
     @property
     def _is_older(self) -> bool:
@@ -340,29 +366,6 @@ class ToolCallRunner:
         return replace(outcome, output={**outcome.output, "gitOperation": {"pr": made}})
 
 
-def _propose(call: ToolCall, runtime: Runtime) -> Proposal:
-    if call.tool is None:
-        text = f"Error: No such tool available: {call.name}"
-        if runtime.writer.setting.agent is not None:
-            text += f". {call.name} is not among the tools available here. {USE_OTHER_TOOLS}"
-        raise _make_input_error(text)
-    arguments = call.arguments
-    if isinstance(arguments, Mapping) and UNPARSED in arguments:
-        unparsed = arguments[UNPARSED]
-        raw, size = str(unparsed.get("raw", "")), unparsed.get("len", 0)
-        shown = raw[:MAX_UNPARSED_SHOWN]
-        raise _make_input_error(
-            f"InputValidationError: {call.name} was called with input that could not be parsed as JSON.\n"
-            f"You sent (first {len(shown)} of {size} bytes): {shown}\n"
-            "Common causes: unescaped backslashes in file paths (use / or \\\\), unescaped control"
-            " characters, or truncated output. Retry with valid JSON."
-        )
-    if not isinstance(arguments, Mapping):
-        text = f"InputValidationError: {call.name} was called with input that is not a JSON object"
-        raise _make_input_error(text)
-    return call.tool.propose(arguments, runtime.place)
-
-
 def _make_crash_outcome(error: Exception) -> Outcome:
     """Return the result for a tool that crashed, which must not end the turn."""
     return Outcome(f"{type(error).__name__}: {error}", is_error=True)
@@ -403,7 +406,7 @@ class Turn:
         self._emit = emit
         self._queue = queue
         self._session_meter = meter
-        self._meter = meter.new()
+        self._meter = Meter(meter.prices)
         self._response_client = asking
         self._calls = ToolCallRunner(runtime, emit)
         self._continued = self._refusals = self._stop_blocks = 0
@@ -517,8 +520,9 @@ class Turn:
         if not accepted:
             return False
         prompts = [prompt for prompt, _ in accepted]
-        for notice in self._runtime.attachments.write_for_prompts(prompts):
-            self._emit(Notice(notice))
+        if attachments := self._runtime.attachments:
+            for notice in attachments.write_for_prompts(prompts):
+                self._emit(Notice(notice))
         effects = [effect for _, effect in accepted if effect]
         writer, hooks = self._runtime.writer, self._runtime.hooks
         for effect in effects:
@@ -592,7 +596,8 @@ class Turn:
                     else:
                         writer.queued_prompt(waiting.content, time=waiting.time)
                         self._emit(PromptLogged(writer.tip or "", get_prompt_text(waiting.content)))
-                self._runtime.attachments.write_for_results()
+                if self._runtime.attachments:
+                    self._runtime.attachments.write_for_results()
             elif not self._continue_response(answer) and await self._run_stop_hooks(answer):
                 return "done"
             if ending := self._check_limits():

@@ -54,10 +54,6 @@ class Meter:
         """The cost in dollars; None if a price is unknown."""
         return None if self.unpriced_responses else self.dollars
 
-    def new(self) -> "Meter":
-        """Return an empty meter with the same prices."""
-        return Meter(self.prices)
-
     def add(self, model: str, usage: Mapping[str, Any], when: datetime) -> None:
         """Count a response."""
         tokens = parse_tokens(convert_leniently(usage, Figures))

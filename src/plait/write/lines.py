@@ -56,7 +56,7 @@ VERSIONS: tuple[Version, ...] = get_args(Version)
 NEWEST: Version = "2.1.325"
 
 LINKS = "parentUuid logicalParentUuid isSidechain"
-AROUND: dict[Version, tuple[list[str], list[str]]] = {
+COMMON_FIELDS: dict[Version, tuple[list[str], list[str]]] = {
     "2.1.325": (
         f"{LINKS} promptId agentId".split(),
         """
@@ -71,8 +71,8 @@ AROUND: dict[Version, tuple[list[str], list[str]]] = {
 }
 """What comes before and after the fields of a kind."""
 
-STAMPED = "timestamp uuid"
-OF_A_KIND = {
+ID_FIELDS = "timestamp uuid"
+FIELDS_BY_KIND = {
     "user": """
         type message isVisibleInTranscriptOnly isCompactSummary isMeta turnCompanion uuid timestamp
         thinkingMetadata todos permissionMode origin promptSource turnOrigin turnPosition
@@ -95,24 +95,24 @@ OF_A_KIND = {
     """,
     "attachment": "attachment type uuid timestamp rendered renderedRole renderedBesideToolResult",
     "progress": "type data toolUseID parentToolUseID uuid timestamp",
-    "system": f"type subtype content isMeta {STAMPED} level compactMetadata microcompactMetadata",
+    "system": f"type subtype content isMeta {ID_FIELDS} level compactMetadata microcompactMetadata",
     "system/compact_boundary": "type subtype content level compactMetadata uuid timestamp",
     "system/local_command": f"""
-        type subtype content level {STAMPED} isMeta contextUsage commandRun commandOutcome
+        type subtype content level {ID_FIELDS} isMeta contextUsage commandRun commandOutcome
     """,
     "system/turn_duration": f"""
         type subtype durationMs messageCount pendingBackgroundAgentCount pendingWorkflowCount
-        {STAMPED} isMeta
+        {ID_FIELDS} isMeta
     """,
     "system/stop_hook_summary": f"""
         type subtype hookCount hookInfos hookErrors hookAdditionalContext preventedContinuation
-        stopReason hasOutput level {STAMPED} toolUseID
+        stopReason hasOutput level {ID_FIELDS} toolUseID
     """,
     "system/api_error": f"""
-        type subtype level cause error retryInMs retryAttempt maxRetries source {STAMPED}
+        type subtype level cause error retryInMs retryAttempt maxRetries source {ID_FIELDS}
     """,
-    "system/away_summary": f"type subtype content {STAMPED} isMeta",
-    "system/bridge_status": f"type subtype content url isMeta {STAMPED}",
+    "system/away_summary": f"type subtype content {ID_FIELDS} isMeta",
+    "system/bridge_status": f"type subtype content url isMeta {ID_FIELDS}",
     "system/model_refusal_no_fallback": """
         type subtype content level originalModel requestId apiRefusalCategory apiRefusalExplanation
         refusedUserMessageUuid isMeta uuid timestamp
@@ -122,8 +122,8 @@ OF_A_KIND = {
 
 def order_fields(kind: str, fields: Mapping[str, Any], version: Version) -> dict[str, Any]:
     """Return the fields in the client's order, unknown ones after those of the kind."""
-    first, last = AROUND[version]
-    body = OF_A_KIND.get(kind) or OF_A_KIND[kind.partition("/")[0]]
+    first, last = COMMON_FIELDS[version]
+    body = FIELDS_BY_KIND.get(kind) or FIELDS_BY_KIND[kind.partition("/")[0]]
     known = [*first, *body.split()]
     others = [name for name in fields if name not in known and name not in last]
     return {name: fields[name] for name in (*known, *others, *last) if name in fields}
@@ -292,7 +292,7 @@ def format_time(moment: datetime) -> str:
     return f"{utc.isoformat(timespec='milliseconds')}Z"
 
 
-SHORTEST = 200
+MAX_POINTER_TEXT = 200
 """Characters of a prompt in a pointer."""
 
 
@@ -306,7 +306,7 @@ def get_prompt_text(content: Content) -> str:
 def shorten_prompt(content: Content) -> str:
     """Return the text of a prompt shortened for lists."""
     words = " ".join(get_prompt_text(content).split())
-    return words if len(words) <= SHORTEST else f"{words[:SHORTEST]}…"
+    return words if len(words) <= MAX_POINTER_TEXT else f"{words[:MAX_POINTER_TEXT]}…"
 
 
 QueueOperation: TypeAlias = Literal["enqueue", "dequeue", "remove", "popAll"]

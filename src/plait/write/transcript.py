@@ -154,7 +154,7 @@ NO_USAGE = {
     "cache_read_input_tokens": 0,
     "output_tokens": 0,
 }
-OF_AN_ANSWER: Fields = {
+DEFAULT_USAGE: Fields = {
     "output_tokens_details": {"thinking_tokens": 0},
     "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
     "service_tier": "standard",
@@ -166,15 +166,15 @@ OF_AN_ANSWER: Fields = {
 }
 """What 2.1.325 writes about a response's usage if the API says nothing."""
 
-OF_NO_ANSWER: Fields = {
+SYNTHETIC_USAGE: Fields = {
     "output_tokens_details": None,
     "input_tokens": 0,
     "output_tokens": 0,
     "cache_creation_input_tokens": 0,
     "cache_read_input_tokens": 0,
-    "server_tool_use": OF_AN_ANSWER["server_tool_use"],
+    "server_tool_use": DEFAULT_USAGE["server_tool_use"],
     "service_tier": None,
-    "cache_creation": OF_AN_ANSWER["cache_creation"],
+    "cache_creation": DEFAULT_USAGE["cache_creation"],
     "inference_geo": None,
     "iterations": None,
     "speed": None,
@@ -183,29 +183,8 @@ OF_NO_ANSWER: Fields = {
 """What it writes for its own messages."""
 
 SYNTHETIC = "<synthetic>"
-SYNTHETIC_ONCE = "id model role stop_reason stop_sequence type usage content".split()
+OLDER_SYNTHETIC_FIELDS = "id model role stop_reason stop_sequence type usage content".split()
 """What the older version writes for its own messages."""
-
-
-def make_synthetic_message(uuid: str, text: str, stop_reason: str, *, is_older: bool) -> Fields:
-    """Return the message for a text of the client in the model's place."""
-    message: Fields = {
-        "diagnostics": None,
-        "id": uuid,
-        "container": None,
-        "model": SYNTHETIC,
-        "role": "assistant",
-        "stop_details": None,
-        "stop_reason": stop_reason,
-        "stop_sequence": "",
-        "type": "message",
-        "usage": OF_NO_ANSWER,
-        "content": [{"type": "text", "text": text}],
-        "context_management": None,
-    }
-    if not is_older:
-        return message
-    return {name: message[name] for name in SYNTHETIC_ONCE} | {"usage": NO_USAGE}
 
 
 class Response:
@@ -331,7 +310,7 @@ class Response:
             elif self._is_broken_off:
                 message = {**named, "model": self.model, **ended}
             else:
-                ended["usage"] = {**NO_USAGE, **OF_AN_ANSWER, **self._usage}
+                ended["usage"] = {**NO_USAGE, **DEFAULT_USAGE, **self._usage}
                 message = {**named, "model": self.model, **ended, "stop_details": None}
             self._transcript.append_message("assistant", entry | {"message": message})
             self._waiting.pop(0)
@@ -349,15 +328,6 @@ class Response:
             self.end()
         else:
             self.break_off()
-
-
-def make_result_block(call: str, content: str | Sequence[Block], is_error: bool | None) -> Fields:
-    """Return the result block of a call."""
-    value = content if isinstance(content, str) else list(content)
-    if is_error:
-        return {"type": "tool_result", "content": value, "is_error": True, "tool_use_id": call}
-    block: Fields = {"tool_use_id": call, "type": "tool_result", "content": value}
-    return block if is_error is None else {**block, "is_error": False}
 
 
 INTERRUPTED = "[Request interrupted by user]"
@@ -386,10 +356,10 @@ COMMAND = (
     "            <command-args>{arguments}</command-args>"
 )
 
-CALLED = "<command-message>{name}</command-message>\n<command-name>/{name}</command-name>"
-GIVEN = "\n<command-args>{}</command-args>"
+CUSTOM_COMMAND = "<command-message>{name}</command-message>\n<command-name>/{name}</command-name>"
+COMMAND_ARGUMENTS = "\n<command-args>{}</command-args>"
 
-OF_WORDS = {"permission_mode": None, "prompt_source": None}
+WITHOUT_PROMPT_FIELDS = {"permission_mode": None, "prompt_source": None}
 """Fields of prompts with text that commands do not have."""
 
 
@@ -460,7 +430,7 @@ class Transcript:
         Queued prompts that are sent together are one turn: all but the first continue it. What the
         client adds (`companion`) comes before it.
         """
-        self._needs_no_response()
+        self._require_no_response()
         if not (self.setting.agent or self._is_announced):
             self.prompt_id = self.ids.uuid()
         self._is_announced = False
@@ -531,7 +501,7 @@ class Transcript:
         usage: Mapping[str, Any] | None = None,
     ) -> Response:
         """Begin a response; other messages wait until it has ended."""
-        self._needs_no_response()
+        self._require_no_response()
         self._response = Response(
             self,
             message or self.ids.message(),
@@ -589,10 +559,16 @@ class Transcript:
             raise UserError(f"no tool call '{call}' is waiting for a result")
         if output is None and is_error and isinstance(content, str):
             output = f"Error: {content}"
+        block: Fields = {"tool_use_id": call, "type": "tool_result"}
+        block["content"] = content if isinstance(content, str) else list(content)
+        if is_error is not None:
+            block["is_error"] = is_error
+        if is_error:  # the client puts the id last then
+            block["tool_use_id"] = block.pop("tool_use_id")
         result = {"toolUseResult": output} if output is not None else {}
         older = {"isMeta": False} if self.setting.is_older else self._turn_fields
         uuid = self._user(
-            [make_result_block(call, content, is_error)],
+            [block],
             {**older, **result, "sourceToolAssistantUUID": source, **wire_fields(fields)},
             parent=self.tip if self.setting.is_older else source,
         )
@@ -637,7 +613,7 @@ class Transcript:
         is_prompt = attachment.get("commandMode") == "prompt"
         if is_of_turn or (attachment.get("type") == "queued_command" and is_prompt):
             entry |= self._turn_fields
-        return self._chained("attachment", entry | wire_fields(fields))
+        return self._append_chained("attachment", entry | wire_fields(fields))
 
     def system(self, subtype: str, **fields: Any) -> str:
         """Write an event of the client, by Python names of its fields."""
@@ -646,19 +622,15 @@ class Transcript:
         return self._event(subtype, wire_fields(fields))
 
     def _event(self, subtype: str, given: Fields, kind: str | None = None, **link: Any) -> str:
-        given = self._defaults(subtype) | given
+        own: Fields = {}
+        if subtype == "stop_hook_summary":
+            own = {"toolUseID": self.ids.uuid()}
+        elif subtype == "model_refusal_no_fallback":
+            own = {"refusedUserMessageUuid": self._state.prompt}
+        given = own | given
         fields = build_event_fields(subtype, given, is_older=self.setting.is_older)
         head = {"type": "system", "subtype": subtype}
-        return self._chained(kind or f"system/{subtype}", head | fields, **link)
-
-    def _defaults(self, subtype: str) -> Fields:
-        """Default fields of an event in this conversation."""
-        match subtype:
-            case "stop_hook_summary":
-                return {"toolUseID": self.ids.uuid()}
-            case "model_refusal_no_fallback":
-                return {"refusedUserMessageUuid": self._state.prompt}
-        return {}
+        return self._append_chained(kind or f"system/{subtype}", head | fields, **link)
 
     def turn_ended(self, duration_ms: int, *, agents: int = 0) -> str:
         """Write how long a turn took, and how many agents are still working."""
@@ -683,12 +655,26 @@ class Transcript:
 
     def _synthetic(self, text: str, fields: Fields, stop_reason: str = "stop_sequence") -> str:
         """Write a text of the client in the model's place."""
-        is_older = self.setting.is_older
-        message = make_synthetic_message(self.ids.uuid(), text, stop_reason, is_older=is_older)
+        message: Fields = {
+            "diagnostics": None,
+            "id": self.ids.uuid(),
+            "container": None,
+            "model": SYNTHETIC,
+            "role": "assistant",
+            "stop_details": None,
+            "stop_reason": stop_reason,
+            "stop_sequence": "",
+            "type": "message",
+            "usage": SYNTHETIC_USAGE,
+            "content": [{"type": "text", "text": text}],
+            "context_management": None,
+        }
         entry: Fields = {"type": "assistant", "message": message}
-        if is_older:
+        if self.setting.is_older:
+            older = {name: message[name] for name in OLDER_SYNTHETIC_FIELDS}
+            entry["message"] = older | {"usage": NO_USAGE}
             entry["requestId"] = self.ids.request()  # format: required, as described
-        return self._chained("api error", entry | fields)
+        return self._append_chained("api error", entry | fields)
 
     def progress(
         self, data: Mapping[str, Any], *, call: str | None = None, label: str | None = None
@@ -699,7 +685,7 @@ class Transcript:
         named = {"toolUseID": label or call, "parentToolUseID": call}
         entry = {"type": "progress", "data": {**data}}
         entry |= {name: value for name, value in named.items() if value is not None}
-        return self._chained("progress", entry, is_tip=False)
+        return self._append_chained("progress", entry, is_tip=False)
 
     def _response_fields(self) -> Fields:
         """Fields of the model's lines besides those of every message."""
@@ -716,9 +702,9 @@ class Transcript:
         entry: Fields = {"type": "user", "message": {"role": "user", "content": content}}
         if self.prompt_id and not self.setting.is_older:
             entry["promptId"] = self.prompt_id
-        return self._chained("user", entry | fields, uuid, **link)
+        return self._append_chained("user", entry | fields, uuid, **link)
 
-    def _chained(
+    def _append_chained(
         self,
         kind: str,
         fields: Fields,
@@ -727,12 +713,12 @@ class Transcript:
         is_tip: bool = True,
         **link: Any,
     ) -> str:
-        self._needs_no_response()
+        self._require_no_response()
         entry = self.stamped(link.get("parent", self.tip), uuid) | fields
         self.append_message(kind, entry, is_tip=is_tip)
         return str(entry["uuid"])
 
-    def _needs_no_response(self) -> None:
+    def _require_no_response(self) -> None:
         if self._response:
             raise UserError(f"the response '{self._response.id}' has not ended yet")
 
@@ -807,8 +793,10 @@ class Transcript:
 
         Return the message of the command.
         """
-        called = CALLED.format(name=name) + (GIVEN.format(arguments) if arguments else "")
-        unsaid: Fields = {} if self.setting.is_older else OF_WORDS
+        called = CUSTOM_COMMAND.format(name=name) + (
+            COMMAND_ARGUMENTS.format(arguments) if arguments else ""
+        )
+        unsaid: Fields = {} if self.setting.is_older else WITHOUT_PROMPT_FIELDS
         before = self._state.words
         uuid = self.prompt(called, **unsaid)
         self._state.words = shorten_prompt(f"/{name} {arguments}") if arguments else before

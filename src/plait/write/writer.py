@@ -55,7 +55,7 @@ from plait.write.lines import (
 )
 from plait.write.transcript import Transcript
 
-TRIES = 5
+MAX_ATTEMPTS = 5
 """Attempts to write a backup while another process writes the same."""
 
 
@@ -117,7 +117,7 @@ class FileHistory:
     def _store_backup(self, copy: str, data: bytes) -> bool:
         """Store data under a name unless it is taken; return whether the stored data is equal."""
         place, failure = self._folder / copy, None
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             if (there := read_small(place)) is not None:
                 return there == data
             try:
@@ -141,7 +141,7 @@ class FileHistory:
         }
 
 
-NOWHERE = "00000000-0000-0000-0000-000000000000"
+NO_MESSAGE = "00000000-0000-0000-0000-000000000000"
 CONTINUED = (
     "This session is being continued from a previous conversation that ran out of context. The"
     " summary below covers the earlier portion of the conversation.\n\n"
@@ -296,7 +296,7 @@ class SessionWriter(Transcript):
 
     def _after_prompt(self) -> None:
         if self._is_led_elsewhere:
-            self.append(lines.make_last_prompt_line(self.session, NOWHERE, is_explicit=True))
+            self.append(lines.make_last_prompt_line(self.session, NO_MESSAGE, is_explicit=True))
         self._is_led_elsewhere = self._is_rewound = False
 
     def before_change(self, path: str | Path, call: str | None = None) -> None:
@@ -312,7 +312,7 @@ class SessionWriter(Transcript):
 
         Nothing is written yet: the next message shows it, or (`is_kept`) the end.
         """
-        self._needs_no_response()
+        self._require_no_response()
         if to not in self._state.positions:
             raise UserError(f"there is no message '{to}' on the active branch")
         self._state.tip = to
@@ -387,16 +387,28 @@ class SessionWriter(Transcript):
         **meta: Any,
     ) -> "AgentWriter":
         """Begin the log of the agent that a call starts."""
+        if call not in self.waiting_calls:
+            raise UserError(f"no tool call '{call}' is waiting for an agent")
+        agent = agent or self.ids.agent(6 if self.setting.is_older else 16)
+        task = self._make_agent_task(call, kind, description)
+        writer = AgentWriter(self, self._agent_folder / f"agent-{agent}.jsonl", agent, task)
+        writer.add_metadata(**meta)
+        return writer
+
+    @property
+    def _agent_folder(self) -> Path:
         own = self.path.with_suffix("") / SUBAGENTS
-        folder = self.path.parent if self.setting.is_older else own
-        return start_agent_log(self, folder, AgentTask(call, kind, description), agent, meta)
+        return self.path.parent if self.setting.is_older else own
+
+    def _make_agent_task(self, call: str, kind: str, description: str) -> "AgentTask":
+        return AgentTask(call, kind, description)
 
     def queued_prompt(self, content: Content, *, time: str | None = None) -> str:
         """Write a queued prompt that is sent to the model within the turn.
 
         Both its line and its own time have the moment it was typed.
         """
-        attachment = self._unqueued(content, transcript.PROMPT, time)
+        attachment = self._log_dequeued(content, transcript.PROMPT, time)
         attachment["humanTurn"] = True
         text = wrap_reminder(TYPED_MEANWHILE.format(get_prompt_text(content)))
         stamp = attachment["timestamp"]
@@ -406,7 +418,7 @@ class SessionWriter(Transcript):
         """Write a notification about something that ended in the background, sent within the turn."""
         words, is_older = news.words, self.setting.is_older
         kind = transcript.NEWS if is_older else transcript.NEWS | news.fields
-        attachment = self._unqueued(words, kind, time)
+        attachment = self._log_dequeued(words, kind, time)
         attachment |= {} if is_older else news.late_fields
         used = [] if is_older or news.tools_text is None else [news.tools_text]
         texts = [*used, wrap_reminder(transcript.NOTIFICATION_AFTER_PROMPT.format(words))]
@@ -426,7 +438,7 @@ class SessionWriter(Transcript):
         stamp: Fields = {"timestamp": time} if time else {}
         return self.attachment(kind | transcript.MESSAGE, text, role="system", **stamp)
 
-    def _unqueued(self, content: Content, kind: Fields, time: str | None) -> Fields:
+    def _log_dequeued(self, content: Content, kind: Fields, time: str | None) -> Fields:
         """Write that something left the queue; return the fields of its own line."""
         command, delivery = self.ids.uuid(), self.ids.uuid()
         reason = {"reason": "absorbed_mid_turn", "command_uuid": command, "delivery_id": delivery}
@@ -580,31 +592,9 @@ class AgentWriter(SessionWriter):
     def _response_fields(self) -> Fields:
         return {"attributionAgent": self.task.kind}
 
-    def agent(
-        self,
-        call: str,
-        *,
-        kind: str = "general-purpose",
-        description: str = "",
-        agent: str | None = None,
-        **meta: Any,
-    ) -> "AgentWriter":
-        """Begin the log of an agent that this one starts."""
-        task = AgentTask(call, kind, description, self.task.depth + 1, self.id)
-        return start_agent_log(self, self.path.parent, task, agent, meta)
+    @property
+    def _agent_folder(self) -> Path:
+        return self.path.parent
 
-
-def start_agent_log(
-    sender: SessionWriter,
-    folder: Path,
-    task: AgentTask,
-    agent: str | None,
-    meta: Mapping[str, Any],
-) -> AgentWriter:
-    """Begin the log of an agent in a folder, with its metadata."""
-    if task.call not in sender.waiting_calls:
-        raise UserError(f"no tool call '{task.call}' is waiting for an agent")
-    agent = agent or sender.ids.agent(6 if sender.setting.is_older else 16)
-    writer = AgentWriter(sender, folder / f"agent-{agent}.jsonl", agent, task)
-    writer.add_metadata(**meta)
-    return writer
+    def _make_agent_task(self, call: str, kind: str, description: str) -> AgentTask:
+        return AgentTask(call, kind, description, self.task.depth + 1, self.id)

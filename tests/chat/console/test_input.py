@@ -98,7 +98,7 @@ def test_arrow_and_search_recall_prompts(tmp_path: Path) -> None:
 
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
         first = asyncio.ensure_future(keyboard.prompt())
-        await until(lambda: keyboard.history_size == 2)
+        await until(lambda: len(keyboard._session.history.get_strings()) == 2)
         keys.send_text(UP + ENTER)
         one = await first
         keys.send_text(f"{CTRL_R}parser{ENTER}{ENTER}")
@@ -224,14 +224,14 @@ def test_expensive_prompt_needs_confirmation() -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
         prompt = asyncio.ensure_future(keyboard.prompt())
         keys.send_text(f"one{ENTER}")
-        await until(lambda: keyboard.toolbar() == "dear: press Enter again to send")
+        await until(lambda: keyboard.live_area.toolbar() == "dear: press Enter again to send")
         keys.send_text(f"!{ENTER}")
         await until(lambda: len(doubts) == 1)
         keys.send_text(ENTER)
         first = await prompt
         keys.send_text(f"/cost{ENTER}")
         second = await keyboard.prompt()
-        return [first, second, keyboard.toolbar()]
+        return [first, second, keyboard.live_area.toolbar()]
 
     live = LiveState(price_warning=lambda: doubts.pop(), status_line=lambda: "a-model")
     assert at_keyboard(play, live) == ["one!", "/cost", "a-model"]
@@ -245,7 +245,7 @@ def test_queued_prompt_can_be_edited() -> None:
         return waiting.pop()
 
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> str:
-        async with keyboard.type_ahead(lambda text: None):
+        async with keyboard.accept_input(lambda text: None):
             keys.send_text(UP)
             await until(lambda: bool(keyboard.typed))
             return keyboard.typed
@@ -283,7 +283,7 @@ def test_question_waits_until_the_viewer_is_closed() -> None:
     live = LiveState(collapsed=lambda: [view("one")])
 
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> str | None:
-        async with keyboard.type_ahead(lambda text: None):
+        async with keyboard.accept_input(lambda text: None):
             keys.send_text(CTRL_O)
             await until(lambda: keyboard.is_covered)
 

@@ -62,7 +62,7 @@ def test_open_shows_a_result_in_full(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = told(chat, typed, capsys, "/open\nread it\n/open\n/open 2\n")
-    assert "there is no result 1\nresults are numbered from 1 (newest) to 0\n" in text
+    assert "there are no results yet\n" in text
     assert "\n▌ /open\n● Read  notes.txt (3 lines)" in text
     assert "    1   one\n    2   two\n" in text
     assert "there is no result 2\nresults are numbered from 1 (newest) to 1\n" in text

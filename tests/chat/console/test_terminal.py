@@ -79,7 +79,7 @@ def test_type_ahead_is_used_and_the_rest_kept() -> None:
             taken.append(text)
             arrived.set()
 
-        async with keyboard.type_ahead(take):
+        async with keyboard.accept_input(take):
             keys.send_text(f"first{ENTER}half ")
             await arrived.wait()
             while keyboard.typed != "half ":
@@ -92,7 +92,7 @@ def test_type_ahead_is_used_and_the_rest_kept() -> None:
 
 def test_question_takes_the_keyboard_temporarily() -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
-        async with keyboard.type_ahead(lambda text: None):
+        async with keyboard.accept_input(lambda text: None):
             keys.send_text("half ")
             while keyboard.typed != "half ":
                 await asyncio.sleep(0.01)
@@ -129,7 +129,7 @@ def test_ctrl_c_stops_then_exits() -> None:
 
     async def turn(keyboard: TerminalKeyboard, keys: PipeInput) -> str:
         try:
-            async with keyboard.type_ahead(lambda text: None):
+            async with keyboard.accept_input(lambda text: None):
                 keys.send_text(CTRL_C)
                 while not stopped:
                     await asyncio.sleep(0.01)
@@ -154,7 +154,7 @@ def test_withdrawn_prompt_returns_to_the_input() -> None:
 
 def test_withdrawn_prompt_returns_while_typing() -> None:
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> str | None:
-        async with keyboard.type_ahead(lambda text: None):
+        async with keyboard.accept_input(lambda text: None):
             keys.send_text("since")
             while keyboard.typed != "since":
                 await asyncio.sleep(0.01)
@@ -181,15 +181,15 @@ def test_pasted_text_is_one_prompt() -> None:
 
 def test_status_lines_show_activity() -> None:
     live = LiveState(
-        words=lambda width, rows: ["so far\x1b[2J and \x1b[1mon\x1b[0m", "on"],
-        doing=lambda: "Bash make\x1b]0;x\x07",
+        streaming_lines=lambda width, rows: ["so far\x1b[2J and \x1b[1mon\x1b[0m", "on"],
+        status=lambda: "Bash make\x1b]0;x\x07",
         status_line=lambda: "a-model\x1b[31m",
         queued=["next\x07"],
     )
 
     async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> tuple[str, str]:
         idle = keyboard.live_text()
-        async with keyboard.type_ahead(lambda text: None):
+        async with keyboard.accept_input(lambda text: None):
             return idle, keyboard.live_text()
 
     idle, busy = at_keyboard(play, live)

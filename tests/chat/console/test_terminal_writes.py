@@ -51,10 +51,10 @@ def terminal() -> Iterator[tuple[Written, BufferedOutput]]:
 
 
 def test_paragraph_and_status_are_one_write() -> None:
-    live = LiveState(status_line=lambda: "a-model", doing=lambda: "answering")
+    live = LiveState(status_line=lambda: "a-model", status=lambda: "answering")
 
     async def play(written: Written, keyboard: TerminalKeyboard) -> list[str]:
-        async with keyboard.type_ahead(lambda text: None):
+        async with keyboard.accept_input(lambda text: None):
             while not any("answering" in one for one in written.writes):
                 await asyncio.sleep(0.01)
             before = len(written.writes)
@@ -94,7 +94,7 @@ def test_keys_are_not_echoed_between_prompts() -> None:
     with os.fdopen(follower, "r") as stream, terminal() as (_, output):
         keyboard = TerminalKeyboard(LiveState(), input=Vt100Input(stream), output=output)
         before = termios.tcgetattr(follower)[3]
-        with keyboard.attached():
+        with keyboard.raw_mode():
             assert not termios.tcgetattr(follower)[3] & (termios.ECHO | termios.ICANON)
         assert termios.tcgetattr(follower)[3] == before
     os.close(leader)

@@ -1,6 +1,7 @@
 """A workspace for tests of tools: calls in, what the model is told and what the log keeps out."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -49,3 +50,17 @@ class Desk:
         """Return the folder that output goes to."""
         assert self.place.scratch
         return self.place.scratch
+
+
+def apply_hunks(old: str, hunks: list[dict[str, Any]]) -> str:
+    """Return a text with hunks applied to it."""
+    source, pieces, at = re.findall(r".*\n|.+", old), list[str](), 0
+    for hunk in hunks:
+        pieces += source[at : hunk["oldStart"] - 1]
+        at = hunk["oldStart"] - 1 + hunk["oldLines"]
+        lines = hunk["lines"]
+        for order, line in enumerate(lines):
+            if line[0] in " +":
+                is_open = lines[order + 1 : order + 2] == ["\\ No newline at end of file"]
+                pieces.append(line[1:] if is_open else f"{line[1:]}\n")
+    return "".join([*pieces, *source[at:]])

@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from plait.chat.tools import ToolError, edit
-from plait.chat.tools.edit import STALE_NOTE, apply_hunks, normalize_edit
-from tests.chat.tools.desk import Desk
+from plait.chat.tools.edit import STALE_NOTE, normalize_edit
+from tests.chat.tools.desk import Desk, apply_hunks
 
 KNOWN = " (file state is current in your context — no need to Read it back)"
 NOT_FOUND = "<tool_use_error>String to replace not found in file.\nString: {}</tool_use_error>"

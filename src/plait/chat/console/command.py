@@ -8,7 +8,7 @@ import click
 from plait.cli.options import OptionGroup, Request, argument, command, option
 
 MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
-CHOSEN = "\0"
+PICK_SESSION = "\0"
 """Stands for a session still to be picked; no real name looks like it."""
 
 
@@ -20,7 +20,7 @@ class ChatArguments(OptionGroup):
         *("--resume", "-r"),
         metavar="[SESSION]",
         is_flag=False,
-        flag_value=CHOSEN,
+        flag_value=PICK_SESSION,
         help="Resume this session; without a name, pick one.",
     )
     is_continued: bool = option(

@@ -14,9 +14,9 @@ from pathlib import Path
 from plait.chat.approval import Approval, Mode
 from plait.chat.console.archive import ChatArchive
 from plait.chat.console.commands import (
-    BY_NAME,
     complete_commands,
     complete_sessions,
+    find_command,
     is_read_only,
     run_command,
     split_command,
@@ -33,7 +33,6 @@ from plait.chat.console.openers import Engine, SessionOpener
 from plait.chat.console.options import INTERRUPTED_EXIT_CODE
 from plait.chat.console.screen import Activity, EventRenderer, Screen
 from plait.chat.events import Compacted, Event, PromptLogged, ResponseLogged, TextDelta, TurnEnded
-from plait.chat.rewind import RewindPoint
 from plait.chat.rules import suggest_rules
 from plait.chat.runtime import cancel_and_wait
 from plait.chat.streaming import ModelError
@@ -42,7 +41,7 @@ from plait.conversation.next_prompt import HOUR, MINUTES, NextPrompt
 from plait.conversation.patches import Patch, diff_texts
 from plait.conversation.prices import Prices
 from plait.conversation.usage import SYNTHETIC, parse_tokens
-from plait.errors import PlaitError, UserError
+from plait.errors import PlaitError
 from plait.record.billing import Figures
 from plait.record.codec import convert_leniently
 from plait.settings import Settings, home_folder
@@ -298,8 +297,8 @@ CYCLED_MODES: tuple[Mode, ...] = ("default", "acceptEdits", "plan")
 
 
 @dataclass
-class Talk:
-    """The conversation loop."""
+class ChatLoop:
+    """The loop of a conversation: prompts, commands and turns."""
 
     client: Engine
     screen: Screen
@@ -310,9 +309,9 @@ class Talk:
     archive: ChatArchive
     activity: Activity = field(default_factory=Activity)
     queued: list[str] = field(default_factory=list)
-    """Prompts typed ahead, as shown."""
+    """Prompts typed during a turn, as shown."""
     queued_commands: list[str] = field(default_factory=list)
-    """Commands typed ahead, run when the turn ends."""
+    """Commands typed during a turn, run when it ends."""
     has_sent: bool = False
     """Whether a prompt was sent."""
     _has_left: bool = False
@@ -346,7 +345,7 @@ class Talk:
                 await cancel_and_wait([typing])
             if not typing.cancelled():
                 return typing.result()
-            await self._report_errors(self._follow(self.client.continue_turns()))
+            await self._report_errors(self.follow(self.client.continue_turns()))
         return await self.keyboard.prompt()
 
     async def run_input(self, text: str) -> None:
@@ -379,12 +378,12 @@ class Talk:
         if not self.keyboard.is_live and (warning := self.status.price_warning()):
             await self.screen.print([RemarkBlock(text=warning)])  # nobody is there to confirm
         self.has_sent = True
-        await self._follow(self.client.send(text), text)
+        await self.follow(self.client.send(text), text)
 
-    async def _follow(self, events: AsyncGenerator[Event, None], text: str = "") -> None:
+    async def follow(self, events: AsyncGenerator[Event, None], text: str = "") -> None:
         """Show a turn while it runs; a prompt without an answer returns to the input line."""
         has_begun = False
-        async with aclosing(events) as stream, self.keyboard.type_ahead(self._queue):
+        async with aclosing(events) as stream, self.keyboard.accept_input(self._queue):
             async for event in stream:
                 if isinstance(event, PromptLogged) and event.text in self.queued:
                     self.queued.remove(event.text)
@@ -420,7 +419,7 @@ class Talk:
             return True
         if is_read_only(text):
             await self.run_input(text)
-        elif name in BY_NAME or text[1:].split(maxsplit=1)[:1] in [
+        elif find_command(name) or text[1:].split(maxsplit=1)[:1] in [
             [own] for own in self.client.commands
         ]:
             self._queue(text)
@@ -437,7 +436,7 @@ class Talk:
         return text
 
     def take_back(self) -> str:
-        """Take back what was typed ahead and is still queued."""
+        """Take back what is still queued."""
         prompts = [get_prompt_text(content) for content in self.client.take_back()]
         texts = [*prompts, *self.queued_commands]
         self.queued.clear()
@@ -457,28 +456,6 @@ class Talk:
         change.add_done_callback(self._side_tasks.discard)
         change.add_done_callback(lambda _: self.keyboard.redraw())
 
-    async def compact(self, focus: str) -> None:
-        """Replace the conversation with a summary."""
-        await self._follow(self.client.compact(focus))
-
-    async def clear(self) -> None:
-        """Start a new session with an empty context."""
-        old = self.client.session
-        await self._switch_session(self.sessions.clear(self.client))
-        await self.say(
-            f"started a new session; `plait chat --resume {old}` resumes the previous one"
-        )
-
-    async def branch(self, point: RewindPoint | None, title: str) -> None:
-        """Continue in a new session, from here or from before a prompt."""
-        await self._switch_session(await self.sessions.branch(self.client, point, title))
-
-    async def resume(self, path: Path) -> None:
-        """Resume another session."""
-        if path == self.client.path:
-            raise UserError("this session is already open")
-        await self._switch_session(self.sessions.resume(path))
-
     def estimate_next_prompt(self) -> None:
         """Estimate the cost of a resumed session's next prompt while the user types."""
         path = self.client.path
@@ -494,7 +471,8 @@ class Talk:
         self._side_tasks.add(task)
         task.add_done_callback(self._side_tasks.discard)
 
-    async def _switch_session(self, client: Engine) -> None:
+    async def switch_session(self, client: Engine) -> None:
+        """Continue with another session and close the current one."""
         old, self.client = self.client, client
         self.activity = Activity()
         self.status.next_prompt, self.status.context_percent = None, None
@@ -509,12 +487,8 @@ class Talk:
         """Exit once what is running has ended."""
         self._has_left = True
 
-    def stop(self) -> bool:
-        """Stop what is running; return whether anything was."""
-        return self.client.interrupt()
-
     async def say(self, *lines: str) -> None:
-        """Print lines of our own."""
+        """Print plain lines."""
         await self.screen.say(*lines)
 
     async def _print_error(self, message: str, *hints: str) -> None:
@@ -534,24 +508,24 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
     live = LiveState()
     renderer = EventRenderer(str(opener.directory), echoes=True)
     keyboard = make_keyboard(
-        output.settings, str(opener.directory), live, lambda: conversation.client.commands
+        output.settings, str(opener.directory), live, lambda: chat.client.commands
     )
     screen = Screen(output, renderer, keyboard)
     opener.approver = PermissionDialog(
         screen,
         keyboard,
-        lambda: conversation.wait_settled(),
-        lambda text: conversation.run_command_at_question(text),
+        lambda: chat.wait_settled(),
+        lambda text: chat.run_command_at_question(text),
     )
     status = StatusLine(opener.prices, output.settings.chat.ask_above_usd)
-    conversation = Talk(opener.open(), screen, keyboard, opener, status, opener.past)
-    live.words, live.doing = screen.open_words, lambda: screen.renderer.status
-    live.activity, live.collapsed = lambda: conversation.activity.lines(), screen.list_collapsed
-    live.queued, live.take_back = conversation.queued, conversation.take_back
-    live.stop, live.change_mode = conversation.stop, conversation.change_mode
-    live.status_line = lambda: status.render(conversation.client, conversation.activity.summary)
+    chat = ChatLoop(opener.open(), screen, keyboard, opener, status, opener.archive)
+    live.streaming_lines, live.status = screen.render_streaming_text, lambda: screen.renderer.status
+    live.activity, live.collapsed = lambda: chat.activity.lines(), screen.list_collapsed
+    live.queued, live.take_back = chat.queued, chat.take_back
+    live.stop, live.change_mode = lambda: chat.client.interrupt(), chat.change_mode
+    live.status_line = lambda: status.render(chat.client, chat.activity.summary)
     live.price_warning = status.price_warning
-    live.complete_sessions = lambda typed: complete_sessions(conversation, typed)
+    live.complete_sessions = lambda typed: complete_sessions(chat, typed)
 
     def load_sdk() -> None:
         with suppress(ImportError):  # shown with the first prompt
@@ -560,11 +534,11 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
     try:
         with (
             (
-                stop_on_interrupt(conversation.stop)
+                stop_on_interrupt(live.stop)
                 if not keyboard.is_live
                 else handle_signals(keyboard.interrupt)
             ),
-            keyboard.attached(),
+            keyboard.raw_mode(),
         ):
             if opener.chat_options.asks_api and opener.chat_options.engine == "api":
                 threading.Thread(target=load_sdk, daemon=True).start()
@@ -573,20 +547,20 @@ async def run_interactive(output: Output, opener: SessionOpener, prompt: str | N
                 *[
                     *opener.greeting,
                     f"{format_model(opener.model_name)} in {opener.directory}",
-                    f"session {conversation.client.session} {what}; /help lists commands",
+                    f"session {chat.client.session} {what}; /help lists commands",
                     "",
                 ]
             )
-            opener.prepare(conversation.client)
+            opener.prepare(chat.client)
             await screen.print(opener.recent())
             if opener.resumed_path:
-                conversation.estimate_next_prompt()
-            code = await conversation.run(prompt)
-        name = short_id(conversation.client.session)
+                chat.estimate_next_prompt()
+            code = await chat.run(prompt)
+        name = short_id(chat.client.session)
         resume = f"`{shell_command('plait', 'chat', '--resume', name)}` resumes this session"
-        await screen.say(*(opener.farewell or ([resume] if conversation.has_sent else ())))
+        await screen.say(*(opener.farewell or ([resume] if chat.has_sent else ())))
     finally:
-        await conversation.client.close()
+        await chat.client.close()
     return code
 
 

@@ -91,15 +91,16 @@ class FullView(NamedTuple):
 class LiveState:
     """What a live keyboard shows below the input, and the actions it offers."""
 
-    words: Callable[[int, int], Sequence[str]] = lambda width, rows: ()
+    streaming_lines: Callable[[int, int], Sequence[str]] = lambda width, rows: ()
     """The last lines of the streaming text, laid out for a width and a number of rows."""
-    doing: Callable[[], str] = str
+    status: Callable[[], str] = str
+    """What is happening, in a few words."""
     activity: Callable[[], Sequence[str]] = tuple
     """What else is running, one line each."""
     status_line: Callable[[], str] = str
     """The bottom line."""
     queued: list[str] = field(default_factory=list)
-    """Prompts that were typed ahead."""
+    """Prompts typed during a turn."""
     stop: Callable[[], bool] = bool
     take_back: Callable[[], str] = str
     """Takes back what is queued, as typed."""
@@ -117,7 +118,7 @@ class Keyboard(ABC):
     """The source of prompts and answers; one that is not live has no input line to manage."""
 
     is_live = False
-    """Whether it shows streaming text and allows typing ahead."""
+    """Whether it shows streaming text and accepts input during a turn."""
 
     @abstractmethod
     async def prompt(self) -> str | None:
@@ -143,18 +144,18 @@ class Keyboard(ABC):
     async def show(self, view: FullView) -> None:
         """Show something that may be long."""
 
-    def attached(self) -> AbstractContextManager[None]:
-        """Keep what is typed until it is read, while entered."""
+    def raw_mode(self) -> AbstractContextManager[None]:
+        """Keep keys that are typed until they are read, while entered."""
         return nullcontext()
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Use input for answers to questions, while entered."""
+        """Reserve the input for answers to questions, while entered."""
         yield
 
     @asynccontextmanager
-    async def type_ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
-        """Accept input ahead of time, while entered."""
+    async def accept_input(self, on_input: Callable[[str], None]) -> AsyncIterator[None]:
+        """Pass on what the user sends while a turn runs."""
         yield
 
     def redraw(self) -> None:  # noqa: B027

@@ -22,36 +22,42 @@ from plait.view.terminal import AnyBlock
 from plait.write import SessionWriter
 
 
-@dataclass
-class ApiOpener:
+@dataclass(kw_only=True)
+class OpenerBase:
+    """What the openers of both engines have in common."""
+
+    chat_options: ChatOptions
+    archive: ChatArchive
+    prices: Prices = field(default_factory=Prices)
+    approver: Approver | None = None
+    """Asked before something is done; without one, calls are rejected."""
+    resumed_path: Path | None = None
+    """The session to resume; None for a new one."""
+    recent: Callable[[], Iterable[AnyBlock]] = tuple
+    """Returns the last turn of the resumed session."""
+    greeting: tuple[str, ...] = ()
+    """The greeting shown first."""
+    farewell: tuple[str, ...] = ()
+
+
+@dataclass(kw_only=True)
+class ApiOpener(OpenerBase):
     """Opens the sessions of one directory with the same options."""
 
     root: Path
     """The configuration folder that sessions are logged in."""
     directory: Path
-    chat_options: ChatOptions
     model: Model
-    past: ChatArchive
-    prices: Prices = field(default_factory=Prices)
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     allowed_secrets: tuple[str, ...] = ()
     settings: ClientSettings = field(default_factory=ClientSettings)
     """Claude Code's settings files."""
     on_warning: Callable[[str], None] = lambda text: None
     """Called with warnings that the screen can no longer show."""
-    approver: Approver | None = None
-    """Asked before something is done; without one, calls are rejected."""
-    resumed_path: Path | None = None
-    """The session to resume; None for a new one."""
     is_fork: bool = False
     """Whether to resume in a copy."""
     at: str | None = None
     """The message to continue from; None for the newest."""
-    recent: Callable[[], Iterable[AnyBlock]] = tuple
-    """Returns the last turn of the resumed session."""
-    greeting: tuple[str, ...] = ()
-    """The greeting shown first."""
-    farewell: tuple[str, ...] = ()
 
     @property
     def model_name(self) -> str:
@@ -151,21 +157,11 @@ class ApiOpener:
         return Client.from_writer(writer, self.session_options, prices=self.prices)
 
 
-@dataclass
-class ClaudeOpener:
+@dataclass(kw_only=True)
+class ClaudeOpener(OpenerBase):
     """Opens sessions of one directory like `ApiOpener`, all run by the installed client."""
 
     options: ClaudeOptions
-    chat_options: ChatOptions
-    past: ChatArchive
-    prices: Prices = field(default_factory=Prices)
-    approver: Approver | None = None
-    """Asked before something is done."""
-    resumed_path: Path | None = None
-    """The session to resume; None for a new one."""
-    recent: Callable[[], Iterable[AnyBlock]] = tuple
-    greeting: tuple[str, ...] = ()
-    farewell: tuple[str, ...] = ()
 
     @property
     def directory(self) -> Path:

@@ -23,6 +23,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from plait.chat.approval import Approval
+from plait.chat.claude_code import UnsupportedRequest
 from plait.chat.client import Client
 from plait.chat.console.commands import COMMANDS, run_text_command, split_command
 from plait.chat.console.keyboard import PlainKeyboard
@@ -662,10 +663,6 @@ BYPASS_NOT_ALLOWED = (
     "Cannot set permission mode to bypassPermissions because the session was not launched with"
     " --permission-mode bypassPermissions"
 )
-
-
-class UnsupportedRequest(Exception):
-    """A control request that is not supported."""
 
 
 @dataclass

@@ -216,16 +216,6 @@ class AgentActivity:
     calls: int = 0
     tokens: int = 0
 
-    def record(self, event: Event) -> None:
-        """Update from an event of its conversation."""
-        match event:
-            case ToolStarted(proposal=proposal):
-                self.doing, self.calls = f"{proposal.tool} {proposal.title}", self.calls + 1
-            case ResponseLogged(usage=usage):
-                self.tokens = count_tokens(usage)
-            case _:
-                pass
-
 
 @dataclass
 class Activity:
@@ -255,7 +245,14 @@ class Activity:
                     given = self._arguments.get(event.call, {})
                     what = str(given.get("description") or "agent")
                     agent = self.agents[event.agent] = AgentActivity(event.call, what, self.clock())
-                agent.record(event.event)
+                match event.event:
+                    case ToolStarted(proposal=proposal):
+                        agent.doing = f"{proposal.tool} {proposal.title}"
+                        agent.calls += 1
+                    case ResponseLogged(usage=usage):
+                        agent.tokens = count_tokens(usage)
+                    case _:
+                        pass
             case PromptLogged(text=text) if text.startswith(NOTIFICATION):
                 if found := TASK_ID.search(text):
                     self.jobs.pop(found[1], None)
@@ -516,7 +513,7 @@ class Screen:
         hint = OPEN_HINT if self.keyboard.is_live else ""
         self._page = PassagePrinter(self.output, session="", hint=hint)
 
-    def open_words(self, width: int, rows: int) -> list[str]:
+    def render_streaming_text(self, width: int, rows: int) -> list[str]:
         """Return the last lines of the streaming text as they will be printed."""
         text = last_open_lines(self.renderer.paragraphs.open_text, rows)
         if not text.strip():
@@ -557,7 +554,7 @@ class Screen:
             await self._write_above(lambda: self._page.print(passages))
 
     async def say(self, *lines: str) -> None:
-        """Print lines of our own."""
+        """Print plain lines."""
         async with self._draw_lock:
             if self._page.is_plain:
                 self.output.write_plain("".join(f"{line}\n" for line in lines))

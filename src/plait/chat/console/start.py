@@ -19,7 +19,7 @@ import click
 from plait.archive import Session
 from plait.chat.claude_code import ClaudeOptions, check_claude, find_claude
 from plait.chat.console.archive import ChatArchive
-from plait.chat.console.command import CHOSEN, ChatArguments
+from plait.chat.console.command import PICK_SESSION, ChatArguments
 from plait.chat.console.keyboard import PlainKeyboard, replace_surrogates, stop_on_interrupt
 from plait.chat.console.openers import ApiOpener, ClaudeOpener
 from plait.chat.console.options import (
@@ -130,7 +130,7 @@ def check_log_folder(settings: Settings) -> None:
 
 def find_session(request: Request, given: ChatArguments) -> Session | None:
     """Return the session to resume, None for a new one; it is picked before anything else."""
-    if given.resume == CHOSEN:
+    if given.resume == PICK_SESSION:
         from plait.chat.console.interactive import make_keyboard
 
         if given.is_printed:
@@ -154,7 +154,7 @@ def _make_opener(request: Request, choice: ChatOptions, given: ChatArguments) ->
     directory = find_directory(request, old)
     client_settings = load_trusted_settings(request, choice, directory)
     choice = apply_default_mode(choice, client_settings.default_mode(MODES), settings.chat)
-    past = ChatArchive(request, directory)
+    archive = ChatArchive(request, directory)
     model: Model
     if choice.model.startswith(SCRIPT_PREFIX):
         model = ScriptModel.from_file(Path(choice.model.removeprefix(SCRIPT_PREFIX)))
@@ -165,7 +165,7 @@ def _make_opener(request: Request, choice: ChatOptions, given: ChatArguments) ->
     return ApiOpener(
         root=settings.roots[0],
         directory=directory,
-        past=past,
+        archive=archive,
         chat_options=choice,
         settings=client_settings,
         on_warning=request.output.note,
@@ -176,7 +176,7 @@ def _make_opener(request: Request, choice: ChatOptions, given: ChatArguments) ->
         resumed_path=old.path if old else None,
         is_fork=given.is_fork,
         at=given.at,
-        recent=lambda: past.render_last_turn(old) if old else (),
+        recent=lambda: archive.render_last_turn(old) if old else (),
     )
 
 
@@ -261,14 +261,14 @@ def start_claude(
         return asyncio.run(_pass_through(start, prompt, given))
     from plait.chat.console.interactive import run_interactive
 
-    past = ChatArchive(request, start.directory)
+    archive = ChatArchive(request, start.directory)
     opener = ClaudeOpener(
-        start,
-        choice,
-        past,
-        request.prices,
+        options=start,
+        chat_options=choice,
+        archive=archive,
+        prices=request.prices,
         resumed_path=old.path if old else None,
-        recent=lambda: past.render_last_turn(old) if old else (),
+        recent=lambda: archive.render_last_turn(old) if old else (),
         greeting=(f"Claude Code runs this session and writes its log ({executable})",),
     )
     try:
@@ -369,11 +369,11 @@ def make_demo_opener(request: Request, choice: ChatOptions) -> ApiOpener:
     model = ScriptModel(script, name="demo")
     root = folder / "claude"
     return ApiOpener(
-        root,
-        project,
-        replace(choice, model=f"{SCRIPT_PREFIX}demo"),
-        model,
-        ChatArchive(replace(request, roots=(str(root),)), project),
+        root=root,
+        directory=project,
+        chat_options=replace(choice, model=f"{SCRIPT_PREFIX}demo"),
+        model=model,
+        archive=ChatArchive(replace(request, roots=(str(root),)), project),
         greeting=(*GREETING, f"Try: {EXAMPLE_PROMPT}"),
         farewell=(f"`plait show latest --root {root}` shows the session",),
     )

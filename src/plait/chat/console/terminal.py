@@ -188,7 +188,9 @@ class LiveArea:
             return [("bold", mark)]
         size = shutil.get_terminal_size()
         width, rows = size.columns - 1, max(size.lines // 2, MIN_TEXT_LINES)
-        words = [f"{strip_except_colours(line)}\n" for line in self.live.words(width, rows)]
+        words = [
+            f"{strip_except_colours(line)}\n" for line in self.live.streaming_lines(width, rows)
+        ]
         shown = [f"  queued: {item}" for item in self.live.queued[:MAX_QUEUED_SHOWN]]
         more = len(self.live.queued) - len(shown)
         below = [*self.live.activity(), *shown, *([f"  … and {more} more"] if more else ())]
@@ -202,7 +204,7 @@ class LiveArea:
     def _format_state(self, width: int) -> str:
         took = int(time.monotonic() - self.started_at)
         margin = f" {LEAVE_HINT}" if self.is_warned else f" {took} s, Ctrl-C to stop"
-        state = f"· {safe_line(self.live.doing())}"
+        state = f"· {safe_line(self.live.status())}"
         return f"{shorten_to_width(state, max(width - count_columns(margin), 8))}{margin}"
 
     def toolbar(self) -> str:
@@ -483,7 +485,7 @@ class _KeyboardNeeded(Exception):
 
 
 class TerminalKeyboard(Keyboard):
-    """A `Keyboard` with line editing, history, completion and typing ahead."""
+    """A `Keyboard` with line editing, history and completion, also while a turn runs."""
 
     is_live = True
 
@@ -500,7 +502,7 @@ class TerminalKeyboard(Keyboard):
     ) -> None:
         self.live = live
         self._editor = editor
-        self._live_area = LiveArea(live)
+        self.live_area = LiveArea(live)
         self._draft = Document()
         self._is_free = asyncio.Event()
         """Whether no question is open."""
@@ -508,7 +510,7 @@ class TerminalKeyboard(Keyboard):
         self._read_lock = asyncio.Lock()
         self._screen_lock = asyncio.Lock()
         """Held by whatever uses the full screen."""
-        self._wanted_screen: Callable[[], Awaitable[None]] | None = None
+        self._pending_view: Callable[[], Awaitable[None]] | None = None
         """A view that waits for the full screen."""
         completer = completer or ChatCompleter()
         self._session: PromptSession[str] = PromptSession(
@@ -523,7 +525,7 @@ class TerminalKeyboard(Keyboard):
             enable_suspend=True,
             key_bindings=self._make_keys(),
             prompt_continuation="  ",
-            bottom_toolbar=self._live_area.toolbar,
+            bottom_toolbar=self.live_area.toolbar,
             erase_when_done=True,
             reserve_space_for_menu=6,
             **streams,
@@ -581,7 +583,7 @@ class TerminalKeyboard(Keyboard):
 
         return keys
 
-    def attached(self) -> AbstractContextManager[None]:
+    def raw_mode(self) -> AbstractContextManager[None]:
         return self._session.input.raw_mode()
 
     async def prompt(self) -> str | None:
@@ -589,7 +591,7 @@ class TerminalKeyboard(Keyboard):
             try:
                 text = await self._read_prompt()
             except _KeyboardNeeded:
-                await self._run_wanted_screen()
+                await self._run_pending_view()
                 continue
             except (LeaveRequested, EOFError):
                 return None
@@ -604,9 +606,9 @@ class TerminalKeyboard(Keyboard):
         return await self._ask("", text, is_text=True)
 
     @asynccontextmanager
-    async def type_ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
-        self._live_area.start()
-        typing = asyncio.ensure_future(self._type_ahead(take))
+    async def accept_input(self, on_input: Callable[[str], None]) -> AsyncIterator[None]:
+        self.live_area.start()
+        typing = asyncio.ensure_future(self._read_queued_input(on_input))
         turn = asyncio.current_task()
 
         def end_turn(done: asyncio.Future[None]) -> None:
@@ -619,7 +621,7 @@ class TerminalKeyboard(Keyboard):
             async with self._screen_lock:  # a view that is open stays open
                 pass
         finally:
-            self._live_area.is_busy = False
+            self.live_area.is_busy = False
             typing.cancel()
             with suppress(asyncio.CancelledError, LeaveRequested, EOFError):
                 await typing
@@ -653,18 +655,9 @@ class TerminalKeyboard(Keyboard):
         """Whether a full-screen view is open."""
         return self._screen_lock.locked()
 
-    @property
-    def history_size(self) -> int:
-        """The number of prompts in the history."""
-        return len(self._session.history.get_strings())
-
     def live_text(self) -> str:
         """Return the live lines as plain text."""
         return "".join(part[1] for part in self._message())
-
-    def toolbar(self) -> str:
-        """Return the bottom toolbar."""
-        return self._live_area.toolbar()
 
     def restore_input(self, text: str) -> None:
         is_typing = self._session.app.is_running
@@ -675,17 +668,17 @@ class TerminalKeyboard(Keyboard):
         else:
             self._draft = complete
 
-    async def _type_ahead(self, take: Callable[[str], None]) -> None:
+    async def _read_queued_input(self, on_input: Callable[[str], None]) -> None:
         while True:
             await self._is_free.wait()
             async with self._read_lock:
                 try:
                     text = await self._read_prompt()
                 except _KeyboardNeeded:
-                    await self._run_wanted_screen()
+                    await self._run_pending_view()
                     continue
             if text.strip():
-                take(text)
+                on_input(text)
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
@@ -701,15 +694,15 @@ class TerminalKeyboard(Keyboard):
         """Stop reading keys when something else needs them."""
         app = self._session.app
         if (
-            (not self._is_free.is_set() or self._wanted_screen)
+            (not self._is_free.is_set() or self._pending_view)
             and app.is_running
             and not app.is_done
         ):
             app.exit(exception=_KeyboardNeeded())
 
-    async def _run_wanted_screen(self) -> None:
+    async def _run_pending_view(self) -> None:
         """Run the waiting full-screen view and wait until it closes."""
-        wanted, self._wanted_screen = self._wanted_screen, None
+        wanted, self._pending_view = self._pending_view, None
         if wanted:
             async with self._screen_lock:
                 await wanted()
@@ -741,7 +734,7 @@ class TerminalKeyboard(Keyboard):
         return self._session.input, self._session.output
 
     def _request_screen(self, wanted: Callable[[], Awaitable[None]]) -> None:
-        self._wanted_screen = wanted
+        self._pending_view = wanted
         self._stop_reading()
 
     async def _edit_externally(self) -> None:
@@ -784,7 +777,7 @@ class TerminalKeyboard(Keyboard):
             self._draft = self._session.default_buffer.document
             raise
         finally:
-            self._live_area.price_warning = ""
+            self.live_area.price_warning = ""
         self._draft = Document()
         return replace_surrogates(text)
 
@@ -793,29 +786,29 @@ class TerminalKeyboard(Keyboard):
         is_moving = (
             app.editing_mode == EditingMode.VI and app.vi_state.input_mode == InputMode.NAVIGATION
         )
-        return self._live_area.message(NAVIGATION_MARK if is_moving else PROMPT_MARK)
+        return self.live_area.message(NAVIGATION_MARK if is_moving else PROMPT_MARK)
 
     def _clear_warnings(self, buffer: object) -> None:
-        self._live_area.warned_at, self._live_area.price_warning = -INTERRUPT_GRACE, ""
+        self.live_area.warned_at, self.live_area.price_warning = -INTERRUPT_GRACE, ""
 
     def _may_send(self, text: str) -> bool:
         """Return whether a prompt may be sent; an expensive one must be confirmed."""
-        below = self._live_area
-        if below.is_busy or below.price_warning or not text.strip() or text.startswith("/"):
+        area = self.live_area
+        if area.is_busy or area.price_warning or not text.strip() or text.startswith("/"):
             return True
-        below.price_warning = self.live.price_warning()
-        return not below.price_warning
+        area.price_warning = self.live.price_warning()
+        return not area.price_warning
 
     def interrupt(self) -> None:
         """Stop what is running; exit the second time or if nothing is running."""
-        app, below = self._session.app, self._live_area
-        if below.is_busy and not below.is_warned:
-            below.warned_at = time.monotonic()
+        app, area = self._session.app, self.live_area
+        if area.is_busy and not area.is_warned:
+            area.warned_at = time.monotonic()
             self.live.stop()
-        elif not below.is_busy and self._session.default_buffer.text:
+        elif not area.is_busy and self._session.default_buffer.text:
             self._session.default_buffer.reset()
-        elif not below.is_warned:
-            below.warned_at = time.monotonic()
+        elif not area.is_warned:
+            area.warned_at = time.monotonic()
         elif app.is_running and not app.is_done:
             app.exit(exception=LeaveRequested())
         app.invalidate()

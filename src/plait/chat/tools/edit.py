@@ -176,20 +176,6 @@ def _extend(trail: Trail, mark: str, count: int) -> Trail:
     return (mark, count, trail)
 
 
-def apply_hunks(old: str, hunks: list[dict[str, Any]]) -> str:
-    """Return a text with hunks applied to it."""
-    source, pieces, at = _split_lines(old), [], 0
-    for hunk in hunks:
-        pieces += source[at : hunk["oldStart"] - 1]
-        at = hunk["oldStart"] - 1 + hunk["oldLines"]
-        lines = hunk["lines"]
-        for order, line in enumerate(lines):
-            if line[0] in " +":
-                is_open = lines[order + 1 : order + 2] == [NO_NEWLINE]
-                pieces.append(line[1:] if is_open else f"{line[1:]}\n")
-    return "".join([*pieces, *source[at:]])
-
-
 MAX_EDIT_BYTES = 16 * 1024 * 1024
 """Size of a file that can be changed: the log keeps what it held."""
 MAX_ORIGINAL = 10_000
