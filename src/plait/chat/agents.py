@@ -41,7 +41,6 @@ from plait.chat.runtime import (
     Runtime,
     cancel_and_wait,
 )
-from plait.chat.tools import stop_all
 from plait.chat.tools.base import (
     Arguments,
     BuiltInTool,
@@ -52,7 +51,7 @@ from plait.chat.tools.base import (
     Workplace,
 )
 from plait.chat.tools.edit import MESSAGE_COPIES
-from plait.chat.tools.shell import Status, get_scratch_folder
+from plait.chat.tools.shell import Status, get_scratch_folder, stop_all
 from plait.chat.turn import Turn
 from plait.chat.usage import Meter, count_tokens
 from plait.conversation.prices import Prices

@@ -35,7 +35,7 @@ from plait.chat.session import (
 from plait.chat.session_commands import rename_session
 from plait.chat.session_hooks import SessionLifecycle
 from plait.chat.streaming import Closeable, Model, ModelError
-from plait.chat.tools import stop_all
+from plait.chat.tools.shell import stop_all
 from plait.chat.turn import Turn
 from plait.chat.usage import Meter, SessionCost, format_usage_lines
 from plait.conversation.prices import Prices

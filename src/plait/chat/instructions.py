@@ -33,16 +33,6 @@ from plait.line import read_regular
 from plait.record.codec import as_mapping
 from plait.write import SessionWriter
 
-__all__ = [
-    "Instruction",
-    "ProjectScope",
-    "SessionInstructions",
-    "load_instructions",
-    "load_nested_instructions",
-    "render_instructions",
-]
-
-
 InstructionKind: TypeAlias = Literal["User", "Project", "Local"]
 KIND_DESCRIPTIONS: dict[InstructionKind, str] = {
     "User": "user's private global instructions for all projects",

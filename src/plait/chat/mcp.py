@@ -51,9 +51,6 @@ from plait.line.output import OutputFolder
 from plait.record.codec import NotAnObject, as_mapping, decode_object
 from plait.view.formats import format_count
 
-__all__ = ["Server", "SessionServers", "load_servers"]
-
-
 ServerSource: TypeAlias = Literal["user", "project", "local"]
 ServerState: TypeAlias = Literal["starting", "ready", "failed", "ended", "unapproved", "off"]
 MAX_TOOL_NAME = 128

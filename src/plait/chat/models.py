@@ -61,9 +61,6 @@ from plait.record.types import get_content_blocks
 from plait.write.lines import IdSource
 from plait.write.transcript import SYNTHETIC
 
-__all__ = ["MessagesApi", "ReplayModel", "Reply", "ScriptModel", "stream_reply"]
-
-
 DELTA_LENGTH = 24
 """Characters in one delta."""
 LETTERS_PER_TOKEN = 4

@@ -30,17 +30,6 @@ from plait.record import Record, iter_client_records
 from plait.record.codec import as_mapping, get_text
 from plait.record.prompts import is_human_prompt
 
-__all__ = [
-    "FileRewindPlan",
-    "FileRewindStep",
-    "RewindPoint",
-    "chain_before",
-    "find_rewind_point",
-    "list_rewind_points",
-    "plan_file_rewind",
-    "plan_rewind_from_log",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class RewindPoint:

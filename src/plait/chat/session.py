@@ -39,9 +39,10 @@ from plait.chat.skills import (
     render_listing,
 )
 from plait.chat.streaming import Block, BlockFinished, Model, ModelError, Request
-from plait.chat.tools import Tool, secret_values, toolbox, without_secrets
-from plait.chat.tools.base import FileView, ToolError, Workplace
+from plait.chat.tools import toolbox
+from plait.chat.tools.base import FileView, Tool, ToolError, Workplace
 from plait.chat.tools.files import BYTE_ORDER_MARK, compute_text_digest, resolve_path
+from plait.chat.tools.secrets import secret_values, without_secrets
 from plait.chat.tools.tasks import restore_task, restore_todos
 from plait.errors import PlaitError, UserError
 from plait.line import iter_lines

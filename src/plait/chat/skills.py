@@ -323,12 +323,6 @@ class SessionSkills:
         return Expansion(skill.name, arguments, content, skill.allowed, skill.model)
 
 
-def clear_grants(runtime: Runtime) -> None:
-    """Take back permissions that a command granted to the previous turn."""
-    runtime.place.granted_rules = ()
-    runtime.writer.attribution = {}
-
-
 def log_command_prompt(expansion: Expansion, runtime: Runtime) -> str:
     """Log a command in place of a prompt, with its expansion; return its message."""
     uuid = runtime.writer.custom_command(expansion.name, expansion.arguments, expansion.content)

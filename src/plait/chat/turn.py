@@ -32,7 +32,6 @@ from plait.chat.runtime import Emit, Ruling, Runtime, SessionTool, cancel_and_wa
 from plait.chat.session_hooks import find_refusal, make_refusal
 from plait.chat.skills import (
     SkillError,
-    clear_grants,
     log_command_prompt,
     log_failure,
     log_skill_result,
@@ -442,7 +441,8 @@ class Turn:
     async def _run_guarded(self, prompts: Sequence[Prompt]) -> Ending:
         try:
             await self._compact_before_prompt()
-            clear_grants(self._runtime)
+            self._runtime.place.granted_rules = ()  # granted by a command to the last turn
+            self._runtime.writer.attribution = {}
             if self._runtime.servers:
                 for notice in await self._runtime.servers.start():
                     self._emit(Notice(notice))

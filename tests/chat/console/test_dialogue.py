@@ -12,8 +12,8 @@ from plait.chat.console.archive import Row, SessionPicker
 from plait.chat.console.interactive import PermissionDialog
 from plait.chat.console.keyboard import FullView, Keyboard
 from plait.chat.console.screen import EventRenderer, Screen
-from plait.chat.tools import Workplace, toolbox
-from plait.chat.tools.base import Proposal
+from plait.chat.tools import toolbox
+from plait.chat.tools.base import Proposal, Workplace
 from plait.settings import load_settings
 from plait.terminal.output import Output
 

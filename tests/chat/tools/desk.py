@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from plait.chat.tools import Outcome, ToolError, Workplace, toolbox
+from plait.chat.tools import toolbox
+from plait.chat.tools.base import Outcome, ToolError, Workplace
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from plait.chat.tools import ToolError, edit
+from plait.chat.tools import edit
+from plait.chat.tools.base import ToolError
 from plait.chat.tools.edit import STALE_NOTE, normalize_edit
 from tests.chat.tools.desk import Desk, apply_hunks
 

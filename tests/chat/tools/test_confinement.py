@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from plait.chat.tools import ToolError, Workplace, files
+from plait.chat.tools import files
+from plait.chat.tools.base import ToolError, Workplace
 from tests.chat.tools.desk import Desk
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.chat.tools import ToolError
+from plait.chat.tools.base import ToolError
 from plait.chat.tools.search import GlobSet, SearchQuery, build_command, split_patterns
 from tests.chat.tools.desk import Desk
 

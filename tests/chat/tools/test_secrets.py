@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
-from plait.chat.tools import Outcome, Proposal, ToolError, Workplace, secret_values, without_secrets
-from plait.chat.tools.base import SECRET_PLACEHOLDER
-from plait.chat.tools.secrets import SecretHidingTool, hide_secrets, is_secret
+from plait.chat.tools.base import SECRET_PLACEHOLDER, Outcome, Proposal, ToolError, Workplace
+from plait.chat.tools.secrets import (
+    SecretHidingTool,
+    hide_secrets,
+    is_secret,
+    secret_values,
+    without_secrets,
+)
 from tests.chat.tools.desk import PATH, Desk
 
 SECRET = "correct-horse-battery"

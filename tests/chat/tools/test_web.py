@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from plait.chat.tools import ToolError, toolbox
+from plait.chat.tools import toolbox
+from plait.chat.tools.base import ToolError
 from plait.chat.tools.web import MAX_RESPONSE_BYTES, WebFetch, html_to_text, is_public
 from tests.chat.tools.desk import Desk
 

@@ -14,7 +14,7 @@ from plait.line.output import OutputFolder
 from plait.record.time import parse_time
 from plait.terminal.text import format_counts, now, safe_line, shell_command, short_id
 from plait.view.formats import format_age, format_bytes, format_count
-from plait.view.terminal import AnyBlock
+from plait.view.terminal import AnyBlock, TerminalRenderer
 from plait.view.text import count_columns, shorten_to_width
 
 TIME_WIDTH = 10
@@ -220,7 +220,6 @@ class ChatArchive:
         if session.path.stat().st_size > MAX_READ_BYTES:
             return ()
         from plait.conversation.costs import SessionCosts
-        from plait.view.terminal import TerminalRenderer
 
         archive = self.archive
         found = archive.open(session).conversations

@@ -576,11 +576,10 @@ def make_keyboard(
     if is_dumb or not (os.isatty(0) and sys.stdout.isatty()):
         return PlainKeyboard()
     try:
-        from plait.chat.console.terminal import TerminalKeyboard
+        from plait.chat.console.completion import ChatCompleter, FileSuggestions, PromptHistory
+        from plait.chat.console.terminal import TerminalKeyboard, make_output
     except ImportError:
         return PlainKeyboard()
-    from plait.chat.console.completion import ChatCompleter, FileSuggestions, PromptHistory
-    from plait.chat.console.terminal import make_output
 
     def offered(typed: str) -> Iterator[Suggestion]:
         return complete_commands(typed, commands())

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from uuid import UUID
 
 from plait.chat.approval import Mode
+from plait.chat.claude_code import find_claude
 from plait.chat.console.command import ChatArguments
 from plait.chat.model_info import resolve_alias
 from plait.chat.rules import parse_rules
@@ -131,11 +132,9 @@ def parse_options(given: ChatArguments, settings: ChatSettings) -> ChatOptions:
         return replace(choice, engine="claude")
     if is_own or choice.api_key:
         return choice
-    if named is None and not given.log_version:
-        from plait.chat.claude_code import find_claude
-
-        if find_claude(settings.environment, settings.claude):
-            return replace(choice, engine="claude")
+    may_use_claude = named is None and not given.log_version
+    if may_use_claude and find_claude(settings.environment, settings.claude):
+        return replace(choice, engine="claude")
     raise UserError(
         "no API key",
         "set `ANTHROPIC_API_KEY`, or `api_key` in config.toml; `--engine claude` needs none",

@@ -194,18 +194,16 @@ class LiveArea:
         shown = [f"  queued: {item}" for item in self.live.queued[:MAX_QUEUED_SHOWN]]
         more = len(self.live.queued) - len(shown)
         below = [*self.live.activity(), *shown, *([f"  … and {more} more"] if more else ())]
+        took = int(time.monotonic() - self.started_at)
+        margin = f" {LEAVE_HINT}" if self.is_warned else f" {took} s, Ctrl-C to stop"
+        room = max(width - count_columns(margin), 8)
+        state = shorten_to_width(f"· {safe_line(self.live.status())}", room)
         return [
             *(to_formatted_text(ANSI("".join(words))) if words else ()),
-            ("class:state", f"{self._format_state(width)}\n"),
+            ("class:state", f"{state}{margin}\n"),
             *(("", f"{shorten_to_width(safe_line(line), width)}\n") for line in below),
             ("bold", mark),
         ]
-
-    def _format_state(self, width: int) -> str:
-        took = int(time.monotonic() - self.started_at)
-        margin = f" {LEAVE_HINT}" if self.is_warned else f" {took} s, Ctrl-C to stop"
-        state = f"· {safe_line(self.live.status())}"
-        return f"{shorten_to_width(state, max(width - count_columns(margin), 8))}{margin}"
 
     def toolbar(self) -> str:
         """Return the bottom toolbar."""

@@ -6,46 +6,19 @@
     outcome = await tools["Edit"].run(proposal, place, report)
 
 A call that fails raises `ToolError`, whose `outcome` tells the model why. Permission is checked
-between `propose` and `run`. `stop_all` stops what still runs in the background.
+between `propose` and `run`. `shell.stop_all` stops what still runs in the background.
 """
 
 from collections.abc import Collection
 
-from plait.chat.tools.base import (
-    Arguments,
-    Effect,
-    FileView,
-    Outcome,
-    ProgressCallback,
-    Proposal,
-    Tool,
-    ToolError,
-    Workplace,
-)
+from plait.chat.tools.base import Tool
 from plait.chat.tools.edit import Edit, NotebookEdit, Write
 from plait.chat.tools.read import Read
 from plait.chat.tools.search import Glob, Grep
-from plait.chat.tools.secrets import SecretHidingTool, secret_values, without_secrets
-from plait.chat.tools.shell import Bash, ShellTask, TaskOutput, TaskStop, stop_all
+from plait.chat.tools.secrets import SecretHidingTool
+from plait.chat.tools.shell import Bash, TaskOutput, TaskStop
 from plait.chat.tools.tasks import TaskCreate, TaskGet, TaskList, TaskUpdate, TodoWrite
 from plait.chat.tools.web import WebFetch, WebSearch
-
-__all__ = [
-    "Arguments",
-    "Effect",
-    "FileView",
-    "Outcome",
-    "ProgressCallback",
-    "Proposal",
-    "ShellTask",
-    "Tool",
-    "ToolError",
-    "Workplace",
-    "secret_values",
-    "stop_all",
-    "toolbox",
-    "without_secrets",
-]
 
 BUILT_IN_TOOLS: tuple[Tool, ...] = (
     Bash(),
