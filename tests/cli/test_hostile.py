@@ -67,7 +67,6 @@ RUNS: dict[str, list[list[str]]] = {
     "doctor": [
         [],
         ["--all"],
-        ["--full-paths"],
         ["--inventory"],
         ["--json"],
         ["--inventory", "--json"],

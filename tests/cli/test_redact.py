@@ -1,4 +1,4 @@
-"""`plait redact` end to end: report, filter, key, second scanner."""
+"""`plait redact` end to end: report, filter, key."""
 
 import io
 import json
@@ -178,71 +178,6 @@ def test_wrong_rules_are_reported(
     (tmp_path / "r.json").write_text(text, encoding="utf-8")
     assert run(["redact", "--rules", str(tmp_path / "r.json")]) == code
     assert "r.json" in capfd.readouterr().err
-
-
-def scanner(tmp_path: Path, body: str) -> Path:
-    """Return a folder with a program that stands in for the scanner."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    program = folder / "kingfisher"
-    program.write_text(f"#!{sys.executable}\nimport json, sys\n{body}\n", encoding="utf-8")
-    program.chmod(0o755)
-    return folder
-
-
-SEES = """
-assert sys.argv[1:6] == ["scan", "--no-validate", "--no-update-check", "--format", "json"]
-found = [{"rule": {"name": "n-%%d" %% n}, "finding": {"snippet": s, "path": sys.argv[6], "line": 4}}
-         for n, s in enumerate(%r)]
-print(json.dumps({"findings": found + [None, {"rule": []}]}))
-print(json.dumps({"summary": 1}))
-sys.exit(200)
-"""
-
-
-def test_second_scanner_adds_new_findings(
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    logs: Path,
-    tmp_path: Path,
-) -> None:
-    monkeypatch.setenv("PATH", str(scanner(tmp_path, SEES % ([KEY, OTHER],))))
-    code, out = check(capfd, logs, "--second-opinion")
-    assert code == 1
-    assert "n-1  out.txt:4" in out
-    assert "n-0" not in out
-    assert OTHER not in out
-    _, out = check(capfd, logs, "--second-opinion", "--json")
-    assert [one["rule"] for one in json.loads(out)["second_opinion"]] == ["n-1"]
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ("sys.exit(3)", "'kingfisher' exited with 3"),
-        ("print('no')", "printed something that is not JSON"),
-    ],
-)
-def test_failing_scanner_is_reported(
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    logs: Path,
-    tmp_path: Path,
-    body: str,
-    message: str,
-) -> None:
-    monkeypatch.setenv("PATH", str(scanner(tmp_path, body)))
-    assert run(["redact", "--check", "--second-opinion", str(logs)]) == 3
-    assert message in capfd.readouterr().err
-
-
-def test_missing_scanner_names_the_install_command(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], logs: Path, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert run(["redact", "--check", "--second-opinion", str(logs)]) == 5
-    assert "pip install 'plait[secrets]'" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["/nonexistent", "./gone", "a/b", "notes.jsonl", "~/gone.md"])

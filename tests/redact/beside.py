@@ -1,7 +1,7 @@
 """Forms of secrets to how many Plait and two scanners find of them, in one run.
 
 python -m tests.redact.beside [built|measured|all] [SEED] writes the table into docs/redaction.md.
-Needs `kingfisher` (`pip install 'plait[secrets]'`) and `detect-secrets`, both found by PATH.
+Needs `kingfisher` (`pip install kingfisher-bin`) and `detect-secrets`, both found by PATH.
 """
 
 import json

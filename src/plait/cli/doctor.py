@@ -49,7 +49,6 @@ def doctor_command(
     paths: tuple[Path, ...] = argument(metavar="[PATH]...", type=click.Path(path_type=Path)),
     is_inventory: bool = option("--inventory", help="Count the contents of each session."),
     show_all: bool = option("--all", help="List every finding, type and version."),
-    full_paths: bool = option("--full-paths", help="Show full paths and ids."),
     as_json: bool = shared.as_json,
 ) -> int:
     """Check that every line and record is accounted for, and list problems.
@@ -93,10 +92,8 @@ def doctor_command(
                 text = f"{agent}: {files}, {lines}: {outcome}{checked}"
                 output.print(text, style="bold red" if lost else "")
             _print_graph(output, graph)
-            base = None if full_paths else common_folder(archive.roots)
-            _print_findings(
-                output, account.findings, base, show_all=show_all, full_paths=full_paths
-            )
+            base = common_folder(archive.roots)
+            _print_findings(output, account.findings, base, show_all=show_all)
             for where, names in account.drift.counts.items():
                 _print_counts(output, f"unknown {where}", names, show_all=show_all)
             _print_counts(output, "types", account.types, show_all=show_all)
@@ -211,12 +208,7 @@ INDENT, MORE = "    ", "      "
 
 
 def _print_findings(
-    output: Output,
-    findings: Sequence[Finding],
-    base: Path | None,
-    *,
-    show_all: bool,
-    full_paths: bool,
+    output: Output, findings: Sequence[Finding], base: Path | None, *, show_all: bool
 ) -> None:
     """Print the number of findings, then kind by kind the first ones, or all."""
     if not findings:
@@ -237,9 +229,7 @@ def _print_findings(
         spread = sorted(members, key=lambda finding: id(finding) not in firsts)
         for finding in members if is_all else spread[:FIRST]:
             room = output.width - len(INDENT)
-            if full_paths:  # what may be copied stays on one line
-                output.print_unwrapped(f"{INDENT}{safe_line(str(finding))}")
-            elif is_all:
+            if is_all:
                 line = safe_line(format_finding(finding, base))
                 output.print(
                     fill(line, output.width, initial_indent=INDENT, subsequent_indent=MORE)

@@ -62,7 +62,6 @@ def redact_command(
     rules: str | None = shared.rules,
     strict: bool = shared.strict,
     show_all: bool = option("--all", help="List every match."),
-    second_opinion: bool = option("--second-opinion", help="Also run the scanner `kingfisher`."),
     key_file: str | None = option(
         "--key", metavar="FILE", help="Store the replaced values in this file."
     ),
@@ -128,11 +127,6 @@ def redact_command(
         return 0
     sources = _list_sources(request, paths)
     report = request.archive.disclosures(redactor, files=sources, watch=request.output.progress)
-    opinion = None
-    if second_opinion:
-        from plait.redact.scanner import scan_with_kingfisher
-
-        opinion = scan_with_kingfisher([source.path for source in sources], redactor.values)
     if how.as_json:
         request.output.json(
             {
@@ -141,13 +135,12 @@ def redact_command(
                 "hits": report.count,
                 **select_fields(report, "kinds", "looked_for", "not_recognised"),
                 "found": _sort_found(report),
-                **({} if opinion is None else {"second_opinion": opinion}),
             }
         )
     else:
         with request.output.paged():
-            _print_report(request.output, report, sources, opinion, show_all=show_all)
-    return 1 if report or opinion else 0
+            _print_report(request.output, report, sources, show_all=show_all)
+    return 1 if report else 0
 
 
 def _list_sources(request: Request, names: Sequence[str]) -> "list[CheckedFile]":
@@ -195,7 +188,6 @@ def _print_report(
     output: Output,
     report: Report,
     sources: "Sequence[CheckedFile]",
-    opinion: list[dict[str, object]] | None,
     *,
     show_all: bool,
 ) -> None:
@@ -230,16 +222,6 @@ def _print_report(
     if parts and not has_secret:
         summary = f"no secrets; {summary}"
     output.print(summary, style="bold red" if has_secret else "bold")
-    if opinion is not None:
-        output.print("")
-        if opinion:
-            more = format_count(len(opinion), "more finding")
-            output.print(f"kingfisher has {more}", style="bold")
-        else:
-            output.print("kingfisher found nothing else", style="dim")
-        for finding in opinion:
-            line = finding["line"] if isinstance(finding["line"], int) else None
-            output.print(f"{finding['rule']}  {_format_place(Place(str(finding['file']), line))}")
     output.print("")
     output.print(f"looked for: {', '.join(report.looked_for)}", style="dim")
     output.print("redaction can miss:", style="dim")
