@@ -228,7 +228,6 @@ def _write_single_file(request: Request, plan: ExportPlan, asked: ExportOptions)
 
 
 def _export_turns(plan: ExportPlan, asked: ExportOptions) -> bytes:
-
     if len(plan.sessions) > 1:
         raise UserError("`--turn` takes one session", f"{len(plan.sessions)} were named")
     plan.learn()

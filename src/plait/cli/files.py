@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from plait.archive import Blame, BlamedLine, FileHistory, NotePlan, write_notes
 from plait.cli import shared
 from plait.cli.options import Request, argument, command, option
-from plait.cli.selection import parse_range
+from plait.cli.selection import format_show_command, parse_range
 from plait.conversation.patches import Hunk, diff_texts, format_unified_diff
 from plait.errors import UserError
 from plait.files.blame import (
@@ -137,10 +137,8 @@ def _print_blame(request: Request, blame: Blame, lines: "tuple[BlamedLine, ...]"
         output.print(format_count(len(writers) - MOST_WRITERS, "more turn"), style="dim")
     first = next((writer for writer in writers if writer.session and writer.turn is not None), None)
     if first:
-        words = ["plait", "show", short_id(first.session or "")]
-        words += ["--branch", first.branch] if first.branch else []
-        words += ["--turn", str(first.turn), *request.root_options]
-        output.print_unwrapped(f"show a turn: {shell_command(*words)}", style="dim")
+        line = format_show_command(request, first.session or "", first.branch, first.turn)
+        output.print_unwrapped(f"show a turn: {line}", style="dim")
 
 
 def _writer_name(line: Writer | BlamedLine) -> str:

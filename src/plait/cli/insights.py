@@ -85,7 +85,6 @@ def insights_command(
 
 
 def _print_trends(request: Request, trends: Trends) -> None:
-
     heading = ("", f"since {trends.since}", f"since {trends.before_since}", "change", "12 weeks")
     rows = [
         (
@@ -104,7 +103,6 @@ def _print_trends(request: Request, trends: Trends) -> None:
 
 
 def _print_habit(request: Request, habit: Habit, find_title: Any) -> None:
-
     output, words = request.output, HABIT_WORDS[habit.kind]
     output.print(safe_line(format_habit_title(habit)), style="bold")
     output.print(f"{format_habit_counts(habit)}: {words.advice}")

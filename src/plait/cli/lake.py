@@ -401,14 +401,13 @@ def ship_command(
 
 
 def _destination(request: Request, url: str | None) -> str:
-    destination = url or request.settings.lake.ship_to
-    if not destination:
-        raise UserError(
-            "no destination",
-            "`plait lake ship --to URL --dry-run` shows what would be sent",
-            'or set `ship_to = "…"` in config.toml',
-        )
-    return destination
+    if destination := url or request.settings.lake.ship_to:
+        return destination
+    raise UserError(
+        "no destination",
+        "`plait lake ship --to URL --dry-run` shows what would be sent",
+        'or set `ship_to = "…"` in config.toml',
+    )
 
 
 def _print_shipment(

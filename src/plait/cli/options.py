@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -15,13 +15,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 import click
 
 from plait.errors import SourceError
+from plait.lazy import LazyModule
 
 if TYPE_CHECKING:
+    from plait import archive as facade
+    from plait import settings as configuration
     from plait.archive import Archive, Session, StorePlace
     from plait.conversation.prices import Prices
     from plait.settings import Settings
+    from plait.terminal import output as terminal
     from plait.terminal.output import Output
-
+else:
+    facade = LazyModule("plait.archive")
+    configuration = LazyModule("plait.settings")
+    terminal = LazyModule("plait.terminal.output")
 
 F = TypeVar("F", bound=Callable[..., Any])
 LARGE = 200_000_000
@@ -63,35 +70,28 @@ class Request:
     @cached_property
     def settings(self) -> "Settings":
         """The settings of this run."""
-        from plait.settings import load_settings
-
-        return load_settings(self.roots, self.colour, self.has_pager, self.jobs)
+        return configuration.load_settings(self.roots, self.colour, self.has_pager, self.jobs)
 
     @cached_property
     def output(self) -> "Output":
         """Where results, notes and progress are written."""
-        from plait.terminal.output import Output
-
-        return Output(self.settings, self.root_options)
+        return terminal.Output(self.settings, self.root_options)
 
     @cached_property
     def archive(self) -> "Archive":
         """The sessions under the roots; a default root that does not exist is left out."""
-        from plait.archive import Archive, check_log
-
         settings = self.settings
         roots = settings.roots
         if settings.is_default_root:
             roots = tuple(root for root in roots if root.exists())
         for root in roots:
-            check_log(root)
-        archive = Archive(
-            roots,
-            jobs=settings.jobs,
-            store=self.store,
-            stars=settings.stars,
-            translations=settings.translations,
-        )
+            facade.check_log(root)
+        return self._make_archive(roots)
+
+    def _make_archive(self, roots: Iterable[Path], prices: "Prices | None" = None) -> "Archive":
+        settings = self.settings
+        places = self.store, settings.stars, settings.translations
+        archive = facade.Archive(roots, None, prices, settings.jobs, *places)
         archive.is_folding, archive.agents = self.is_folding, self.agents
         return archive
 
@@ -104,10 +104,8 @@ class Request:
     @property
     def store(self) -> "StorePlace":
         """The backup store. Sessions of other machines count only if no root was named."""
-        from plait.archive import StorePlace
-
         settings = self.settings
-        return StorePlace(settings.store, settings.unpack_folder, settings.is_default_root)
+        return facade.StorePlace(settings.store, settings.unpack_folder, settings.is_default_root)
 
     @property
     def has_store(self) -> bool:
@@ -117,21 +115,12 @@ class Request:
     @cached_property
     def prices(self) -> "Prices":
         """The prices in effect."""
-        from plait.settings import load_prices
-
-        return load_prices(self.settings.prices)
+        return configuration.load_prices(self.settings.prices)
 
     @cached_property
     def priced_archive(self) -> "Archive":
         """The same sessions, with the prices in effect."""
-        from plait.archive import Archive
-
-        roots = [root.path for root in self.archive.roots]
-        settings = self.settings
-        places = self.store, settings.stars, settings.translations
-        archive = Archive(roots, None, self.prices, settings.jobs, *places)
-        archive.is_folding, archive.agents = self.is_folding, self.agents
-        return archive
+        return self._make_archive([root.path for root in self.archive.roots], self.prices)
 
     @property
     def indexed_archive(self) -> "Archive":
@@ -380,9 +369,8 @@ def global_options(function: F) -> F:
         request, agents = ctx.find_object(Request) or Request(), ctx.meta.get(AGENTS)
         if is_verbose or is_debugging:
             from plait.cli.debug import start_recording
-            from plait.settings import state_folder
 
-            file = state_folder() / "debug.log" if is_debugging else None
+            file = configuration.state_folder() / "debug.log" if is_debugging else None
             start_recording(file, is_printing=is_verbose)
         demo = request.demo
         if is_demo:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from plait.automation import InstallPlan, explicit_roots, program_arguments
 from plait.cli import shared
-from plait.cli.automation import confirm_and_install
+from plait.cli.automation import InstallOptions
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.errors import UserError
 from plait.recall.model import Answer, render
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from plait.recall.answers import Recall
     from plait.recall.background import BackgroundIndex
 
-SCOPES = ("user", "project", "local")
 since_option = option(
     "--since", metavar="TIME", help="Only after this day or time; 7d is the last seven days."
 )
@@ -234,15 +233,8 @@ def mcp_command(
     port: int = option("--port", least=0, most=65535, default=8430, help="With --http: the port."),
     is_installed: bool = option("--install", help="Add the server to Claude Code."),
     is_removed: bool = option("--uninstall", help="Remove the server from Claude Code."),
-    scope: str = option(
-        "--scope",
-        choices=SCOPES,
-        default="user",
-        show_default=True,
-        help="Install for you in all projects, for everyone in this project, or for you in this project.",
-    ),
-    is_sure: bool = option("-y", "--yes", help="Do not ask for confirmation."),
-    is_dry: bool = shared.is_dry,
+    *,
+    how: InstallOptions,
     skill: bool = option("--skill", help="Print a skill file, for use without a server."),
     no_redact: bool = no_redact_option,
 ) -> None:
@@ -256,32 +248,30 @@ def mcp_command(
     elif is_installed or is_removed:
         if is_installed and is_removed:
             raise UserError("use either `--install` or `--uninstall`, not both")
-        _install(request, scope, is_removed=is_removed, is_sure=is_sure, is_dry=is_dry)
+        _install(request, how, is_removed=is_removed)
     else:
         _serve(request, port if is_http else None, no_redact=no_redact)
 
 
-def _install(
-    request: Request, scope: str, *, is_removed: bool, is_sure: bool, is_dry: bool
-) -> None:
+def _install(request: Request, how: InstallOptions, *, is_removed: bool) -> None:
     from plait.recall.install import plan_server
 
     output, directory = request.output, request.settings.directory
     where: tuple[str, ...] = ()
-    if scope == "project":
+    if how.scope == "project":
         path = directory / ".mcp.json"
     else:
         configuration = claude_config_folder()
         path = configuration / ".claude.json"
         if not path.exists() and configuration.name == ".claude":
             path = configuration.with_name(".claude.json")
-        where = ("projects", str(directory)) if scope == "local" else ()
+        where = ("projects", str(directory)) if how.scope == "local" else ()
     arguments = [*program_arguments(), "mcp", *explicit_roots(request.settings)]
     entry = {"type": "stdio", "command": arguments[0], "args": arguments[1:]}
     plan = InstallPlan("mcp", (plan_server(path, where, None if is_removed else entry),))
     if not plan.is_change:
         output.print(f"the server is {'not' if is_removed else 'already'} in {path}")
-    elif confirm_and_install(request, plan, is_sure=is_sure, is_dry=is_dry, is_quiet=False):
+    elif how.confirm(request, plan):
         output.print(f"{'removed the server from' if is_removed else 'added the server to'} {path}")
 
 

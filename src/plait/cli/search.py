@@ -10,7 +10,7 @@ from msgspec import structs, to_builtins
 
 from plait.cli import shared
 from plait.cli.options import GroupedHelp, Request, argument, command, option
-from plait.cli.selection import Filters
+from plait.cli.selection import Filters, format_show_command
 from plait.cli.stars import starred_filter
 from plait.errors import UserError
 from plait.index.model import Hit, SearchResult, SearchSort
@@ -193,12 +193,8 @@ def search_command(
 
 
 def _open_command(request: Request, hit: Hit) -> str:
-    parts = ["plait", "show", short_id(hit.session)]
-    if hit.branch and hit.branch != hit.session:
-        parts += ["--branch", hit.branch.rpartition("@")[2].rpartition("#")[2]]
-    if hit.turn is not None:
-        parts += ["--turn", str(hit.turn)]
-    return shell_command(*parts, *request.root_options)
+    branch = hit.branch if hit.branch != hit.session else None
+    return format_show_command(request, hit.session, branch, hit.turn)
 
 
 def _print_found(request: Request, found: SearchResult, query: str) -> None:

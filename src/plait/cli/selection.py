@@ -10,9 +10,10 @@ from plait.archive import Session, matches_project
 from plait.cli import shared
 from plait.cli.options import OptionGroup, Request, option
 from plait.errors import NoSuchSession, UserError
+from plait.line.discovery import LOG_SUFFIX
 from plait.record.time_words import parse_time_option
 from plait.sessions.names import is_in_period, is_in_project
-from plait.terminal.text import now
+from plait.terminal.text import now, shell_command, short_id
 
 if TYPE_CHECKING:
     from plait.conversation.model import Conversation, Turn
@@ -66,11 +67,14 @@ class Filters(OptionGroup):
 
 def find_sessions(request: Request, name: str | None) -> list[Session]:
     """Return the sessions of a project, or the one session of that name; without a name, all."""
-    archive = request.archive
+    sessions = request.archive.sessions
     if name is None:
-        return list(archive.sessions)
-    if not _is_session_name(request, name):
-        members = sessions_in_project(request, archive.sessions, name)
+        return list(sessions)
+    is_session = name in WORDS or name.startswith("latest:") or Path(name).suffix == LOG_SUFFIX
+    if not is_session and not any(
+        session.id.casefold().startswith(name.casefold()) for session in sessions
+    ):
+        members = sessions_in_project(request, sessions, name)
         if members:
             return members
     try:
@@ -91,14 +95,6 @@ def sessions_in_project(
     ]
 
 
-def _is_session_name(request: Request, name: str) -> bool:
-    if name in WORDS or name.startswith("latest:") or Path(name).suffix == ".jsonl":
-        return True
-    return any(
-        session.id.casefold().startswith(name.casefold()) for session in request.archive.sessions
-    )
-
-
 def require_sessions(found: list[Session]) -> list[Session]:
     """Return the sessions; fail if there are none."""
     if not found:
@@ -117,6 +113,18 @@ def select_turns(conversation: "Conversation", text: str | None) -> "tuple[Turn,
         known = f"turns 1 to {last}" if last > 1 else "1 turn" if last else "no turns"
         raise UserError(f"no turn {text} in this conversation", f"it has {known}")
     return found
+
+
+def format_show_command(
+    request: Request, session: str, branch: str | None, turn: int | None
+) -> str:
+    """Return the command that shows a turn; no branch means the active one."""
+    words = ["plait", "show", short_id(session)]
+    if branch:
+        words += ["--branch", branch.rpartition("@")[2].rpartition("#")[2]]
+    if turn is not None:
+        words += ["--turn", str(turn)]
+    return shell_command(*words, *request.root_options)
 
 
 def parse_range(text: str, last: int, option: str, noun: str = "turn") -> range:

@@ -281,7 +281,18 @@ def open_command(
     """
     if turn and session is None:
         raise UserError("`--turn` needs a session", "`plait open SESSION --turn N`")
-    to = _page_path(request, session, turn) if session else "/"
+    to = "/"
+    if session:
+        source, settings = request.session(session), request.settings
+        roots = tuple(root.path for root in request.archive.roots)
+        library = LiveArchive(
+            roots, settings.index, store=request.store, translations=settings.translations
+        )
+        known = library.snapshot.name_of.get(str(source.path.absolute()))
+        if known is None:
+            hint = "add its folder with `--root`"
+            raise UserError(f"'{source.path}' is outside the served folders", hint)
+        to = f"/s/{known}?turn={turn}" if turn else f"/s/{known}"
     running = find_running_server(running_file(request)) or _start_server(request)
     if is_key_printed:
         write_bytes(f"{Keys(running.secret).key}\n".encode())
@@ -294,22 +305,6 @@ def open_command(
             f"could not open a browser; Plait is at {running.address.url}{to}", no_wrap=True
         )
         request.output.note(f"key      {Keys(running.secret).key}", no_wrap=True)
-
-
-def _page_path(request: Request, name: str, turn: int | None) -> str:
-    session = request.session(name)
-    roots = tuple(root.path for root in request.archive.roots)
-    settings = request.settings
-    names = LiveArchive(
-        roots, settings.index, store=request.store, translations=settings.translations
-    ).snapshot.name_of
-    known = names.get(str(session.path.absolute()))
-    if known is None:
-        raise UserError(
-            f"'{session.path}' is outside the served folders",
-            "add its folder with `--root`",
-        )
-    return f"/s/{known}?turn={turn}" if turn else f"/s/{known}"
 
 
 def _start_server(request: Request) -> RunningServer:

@@ -7,9 +7,10 @@ from msgspec import to_builtins
 
 from plait.cli import shared
 from plait.cli.options import Request, command, option
+from plait.cli.selection import format_show_command
 from plait.errors import UserError
 from plait.index.query import Or, filter_by_sessions
-from plait.terminal.text import now, safe, shell_command, short_id
+from plait.terminal.text import now, safe, short_id
 from plait.view.formats import format_count
 from plait.view.text import shorten_to_width
 
@@ -153,7 +154,4 @@ def _list_pins(request: Request, pins: "Sequence[PinnedTurn]", *, as_json: bool)
 
 
 def _open_command(request: Request, pin: "PinnedTurn") -> str:
-    words = ["plait", "show", short_id(pin.session)]
-    if not pin.is_main and pin.line:
-        words += ["--branch", pin.line.rpartition("@")[2].rpartition("#")[2]]
-    return shell_command(*words, "--turn", str(pin.turn), *request.root_options)
+    return format_show_command(request, pin.session, None if pin.is_main else pin.line, pin.turn)

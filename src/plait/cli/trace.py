@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace as with_fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -42,9 +41,6 @@ from plait.trace.environment import iter_target_folders
 from plait.trace.model import Content, Convention, Span
 from plait.trace.otlp import write_spans
 from plait.view.formats import format_age, format_count
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.group("trace", cls=LazyGroup, table=subcommands("trace"))
