@@ -7,7 +7,6 @@ Of another agent's session these are the lines of that agent's own file, or the 
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from plait.archive import check_file, check_log
 from plait.cli import shared
@@ -17,11 +16,10 @@ from plait.errors import UserError
 from plait.line import Line, iter_lines
 from plait.line.discovery import LOG_SUFFIX
 from plait.record import Record, parse_entry
+from plait.sources.base import SourceLog
+from plait.sources.originals import find_original, iter_originals
 from plait.terminal.output import format_json, write_bytes
 from plait.terminal.text import safe
-
-if TYPE_CHECKING:
-    from plait.sources.base import SourceLog
 
 
 @command(examples="plait cat latest --line 12-20 --pretty\nplait cat 3f2a --uuid 9b1c")
@@ -64,8 +62,6 @@ def cat_command(
 
 def _iter_origin(path: Path, origin: "SourceLog", uuid: str | None) -> Iterator[Line]:
     """Yield the lines that an agent wrote; those that a record was made from, if one is named."""
-    from plait.sources.originals import find_original, iter_originals
-
     if uuid is None:
         yield from iter_originals(origin)
         return

@@ -524,8 +524,8 @@ def compress_command(
         metavar="CMD",
         help="A command that reads a turn's answers and prints a summary; default: built-in.",
     ),
-    calls: Literal["metadata", "none"] | None = option(
-        "--calls", help="For each tool call, keep one line or nothing."
+    calls: Literal["metadata", "none"] = option(
+        "--calls", default="metadata", help="For each tool call, keep one line or nothing."
     ),
 ) -> None:
     """Summarise the older turns of SESSION to make room for new ones.
@@ -539,16 +539,13 @@ def compress_command(
             "`plait compress SESSION --keep-last 3` leaves the last three turns unchanged",
         )
     source = request.session(session)
-    given: dict[str, Any] = {
-        "until": until,
-        "keep_last": keep_last,
-        "command": summariser,
-        "calls": calls,
-    }
     plan = request.priced_archive.plan.compress(
         source,
+        until=until,
+        keep_last=keep_last,
+        command=summariser,
+        calls=calls,
         in_place=how.in_place,
-        **{name: value for name, value in given.items() if value is not None},
     )
     run_plan(request, source, plan, how)
 

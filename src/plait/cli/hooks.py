@@ -5,7 +5,7 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec import to_builtins
@@ -41,9 +41,6 @@ from plait.trace.hook_settings import (
 from plait.trace.jobs import list_failed_jobs
 from plait.trace.state import import_states
 from plait.view.formats import format_count
-
-if TYPE_CHECKING:
-    pass
 
 EVENT_SUMMARIES = {
     "stop": "Claude has finished its turn.",

@@ -1,10 +1,11 @@
 """`plait star`: sessions and turns to find again."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import to_builtins
 
+from plait.archive import PinnedTurn, Session
 from plait.cli import shared
 from plait.cli.options import Request, command, option
 from plait.cli.selection import format_show_command
@@ -13,9 +14,6 @@ from plait.index.query import Or, filter_by_sessions
 from plait.terminal.text import now, safe, short_id
 from plait.view.formats import format_count
 from plait.view.text import shorten_to_width
-
-if TYPE_CHECKING:
-    from plait.archive import PinnedTurn, Session
 
 
 @command(examples="plait star 3f2a\nplait star 3f2a --turn 12\nplait star --turns")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,9 +21,6 @@ from plait.terminal.text import format_number, safe_line, shell_command, short_i
 from plait.view.context import FillItem
 from plait.view.formats import format_count, format_money_column, format_tokens
 from plait.view.text import count_columns, shorten_to_width
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 AMOUNT = re.compile(r"(\d{1,9})([km]?)", re.IGNORECASE)
 FACTORS = {"": 1, "k": 1000, "m": 1_000_000}
@@ -247,7 +244,7 @@ def _print_presets(request: Request, session: Session, effects: Sequence[PresetE
         for name in ("warm", "cold")
     )
     headings = ("", "tokens", "cache warm", "cache cold", "saved", "break-even after")
-    rows: list[tuple[str | Text, ...]] = [tuple(make_text(name, style="dim") for name in headings)]
+    rows: list[Any] = [[make_text(name, style="dim") for name in headings]]
     rows.append((make_text("now", style="dim"), tokens[0], warm[0], cold[0], "", ""))
     for place, effect in enumerate(effects, 1):
         share = format_saved_share(effect.before, effect.after) if effect.before.tokens else UNKNOWN

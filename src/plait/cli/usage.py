@@ -110,29 +110,51 @@ EARLIER, OTHER = "before", "other"
 UNKNOWN = {"model": "unnamed", "day": "no date", "week": "no date", "month": "no date"}
 
 
-@dataclass(frozen=True)
-class Report:
+class UsageOptions(Filters):
     """What is counted, and how it is shown."""
 
+    report: str | None = argument(choices=tuple(HEADINGS))
+    timezone: str | None = shared.timezone
+    is_full: bool = option("--breakdown", "-b", help="Split by model, agents and branches.")
+    statusline: bool = option(
+        "--statusline", help="Print one short line: today's cost, this block, the hourly rate."
+    )
+    own: str | None = option(
+        "--prices", metavar="FILE", help="A file with your own prices, as TOML or JSON."
+    )
+    order: Literal["asc", "desc", "cost"] | None = option(
+        "--order", help="Sort rows by key, ascending or descending, or by cost."
+    )
+    limit: int | None = option(
+        "-n", "--limit", least=1, help="Show only this many rows: the newest or largest."
+    )
+    by: str | None = option("--by", metavar="LIST", help="Show a cross table: project,model,week.")
+    of: Literal["cost", "tokens"] = option(
+        "--of", default="cost", help="With --by: show cost or tokens."
+    )
+    as_csv: bool = option("--csv", help="Print CSV.")
+    no_fold: bool = shared.no_fold
+    no_index: bool = shared.no_index
+    as_json: bool = shared.as_json
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report on some responses, in the form that was asked for."""
+
     request: Request
+    asked: UsageOptions
     prices: Prices
     name: str
     zone: tzinfo | None
     time: datetime
     since: datetime | None
     until: datetime | None
-    filters: Filters
-    is_full: bool
-    order: str | None
-    limit: int | None
-    of: str
-    form: str
-    """`text`, `json` or `csv`."""
 
     @property
     def is_newest_last(self) -> bool:
         """Whether rows run from oldest to newest by default."""
-        return self.order is None and self.name in TIME_REPORTS
+        return self.asked.order is None and self.name in TIME_REPORTS
 
     def read_responses(self) -> CountedResponses:
         """Read the responses of all sessions."""
@@ -145,9 +167,9 @@ class Report:
     def select(self, responses: Iterable[T]) -> list[T]:
         """Return the responses of the period and the project."""
         timely: Sequence[Any] = filter_by_time(cast(Any, responses), self.since, self.until)
-        if self.filters.project is None:
+        if self.asked.project is None:
             return list(timely)
-        members = {session.id for session in self.filters.require_project(self.request)}
+        members = {session.id for session in self.asked.require_project(self.request)}
         return [response for response in timely if response.session in members]
 
     def fold_projects(self, responses: Sequence[BilledResponse]) -> Sequence[BilledResponse]:
@@ -157,79 +179,39 @@ class Report:
     def arrange(self, rows: Iterable[T], total: Callable[[T], SpendingSum]) -> list[T]:
         """Sort rows, by cost unless they are times; a limit keeps the newest or the largest."""
         ordered = list(rows)
-        order = self.order or ("asc" if self.name in TIME_REPORTS else "cost")
+        order = self.asked.order or ("asc" if self.name in TIME_REPORTS else "cost")
         if order == "cost":
             ordered.sort(key=lambda row: (total(row).cost, total(row).tokens.total), reverse=True)
-            return ordered[: self.limit]
-        ordered = ordered[-self.limit :] if self.limit else ordered
+            return ordered[: self.asked.limit]
+        ordered = ordered[-self.asked.limit :] if self.asked.limit else ordered
         return ordered[::-1] if order == "desc" else ordered
 
 
 @command(examples="plait usage\nplait usage session -n 10\nplait usage --by project,week")
-def usage_command(
-    request: Request,
-    filters: Filters,
-    report: str | None = argument(choices=tuple(HEADINGS)),
-    timezone: str | None = shared.timezone,
-    is_full: bool = option("--breakdown", "-b", help="Split by model, agents and branches."),
-    statusline: bool = option(
-        "--statusline", help="Print one short line: today's cost, this block, the hourly rate."
-    ),
-    own: str | None = option(
-        "--prices", metavar="FILE", help="A file with your own prices, as TOML or JSON."
-    ),
-    order: Literal["asc", "desc", "cost"] | None = option(
-        "--order", help="Sort rows by key, ascending or descending, or by cost."
-    ),
-    limit: int | None = option(
-        "-n", "--limit", least=1, help="Show only this many rows: the newest or largest."
-    ),
-    by: str | None = option("--by", metavar="LIST", help="Show a cross table: project,model,week."),
-    of: Literal["cost", "tokens"] = option(
-        "--of", default="cost", help="With --by: show cost or tokens."
-    ),
-    as_csv: bool = option("--csv", help="Print CSV."),
-    no_fold: bool = shared.no_fold,
-    no_index: bool = shared.no_index,
-    as_json: bool = shared.as_json,
-) -> None:
+def usage_command(request: Request, asked: UsageOptions) -> None:
     """Show tokens and cost by day, week, month, session, project, model, agent or 5-hour block.
 
     Each response is counted once across all logs, at the prices of its day. Models without a known
     price are listed but not included in the total.
     """
-    request.is_folding, zone = not no_fold, parse_zone(timezone)
-    since, until = filters.period(zone)
-    if as_csv and as_json:
+    request.is_folding, zone = not asked.no_fold, parse_zone(asked.timezone)
+    if asked.as_csv and asked.as_json:
         raise UserError("use either `--csv` or `--json`")
-    if by is not None and report is not None:
-        raise UserError(f"use either '{report}' or `--by`", "`plait usage --by project,week`")
-    own = own or (str(request.settings.prices) if request.settings.prices else None)
-    options = Report(
-        request=request,
-        prices=load_prices(Path(own) if own else None),
-        name=report or "daily",
-        zone=zone,
-        time=now(),
-        since=since,
-        until=until,
-        filters=filters,
-        is_full=is_full,
-        order=order,
-        limit=limit,
-        of=of,
-        form="csv" if as_csv else "json" if as_json else "text",
-    )
-    if statusline:
-        _print_statusline(options)
+    if asked.by is not None and asked.report is not None:
+        raise UserError(f"use either '{asked.report}' or `--by`", "`plait usage --by project,week`")
+    prices = load_prices(Path(asked.own)) if asked.own else request.prices
+    name = asked.report or "daily"
+    report = Report(request, asked, prices, name, zone, now(), *asked.period(zone))
+    if asked.statusline:
+        _print_statusline(report)
         return
-    with gc_paused(), request.open_archive(no_index=no_index):
-        if by is not None:
-            _show_cross(options, parse_dimensions(by))
-        elif options.name == "blocks":
-            _show_blocks(options)
+    with gc_paused(), request.open_archive(no_index=asked.no_index):
+        if asked.by is not None:
+            _show_cross(report, parse_dimensions(asked.by))
+        elif name == "blocks":
+            _show_blocks(report)
         else:
-            _show_rows(options)
+            _show_rows(report)
 
 
 def _print_statusline(report: Report) -> None:
@@ -269,7 +251,7 @@ def _show_rows(report: Report) -> None:
         unlogged = {cost.session: cost.cost for cost in report.select(costs)}
     shown = report.arrange(spending.rows, lambda row: row.total)
     key_name = KEY_NAMES.get(report.name, report.name)
-    if report.form == "csv":
+    if report.asked.as_csv:
         titles = None
         if report.name == "session":
             titles = {session.id: archive.facts(session).title for session in archive.sessions}
@@ -277,7 +259,7 @@ def _show_rows(report: Report) -> None:
         return
     answered = {response.session for response in responses}
     count, all_sessions = sum(each.id in answered for each in archive.sessions), archive.sessions
-    if report.form == "json":
+    if report.asked.as_json:
         by_id = {session.id: session for session in all_sessions}
         rows = []
         for row in shown:
@@ -293,8 +275,8 @@ def _show_rows(report: Report) -> None:
                         "client_cost_usd": counted.client_costs.get(session.id),
                     }
                 value["beyond_log_usd"] = round(unlogged.get(row.key or "", 0.0), DECIMALS)
-            rows.append(value | row_to_json(row, is_full=report.is_full))
-        totals = row_to_json(spending.totals, is_full=report.is_full)
+            rows.append(value | row_to_json(row, is_full=report.asked.is_full))
+        totals = row_to_json(spending.totals, is_full=report.asked.is_full)
         totals["beyond_log_usd"] = round(sum(unlogged.values()), DECIMALS)
         if abandoned is None:
             _remove_abandoned([*rows, totals])
@@ -316,12 +298,12 @@ def _show_rows(report: Report) -> None:
     def list_lines(texts: tuple[str, ...], row: SpendingRow, style: str = "") -> list[Line]:
         lines = [Line(texts, row.total, style)]
         # A row of the report by model has one model, its totals have several.
-        if report.is_full and len(row.models) > 1:
+        if report.asked.is_full and len(row.models) > 1:
             names = format_models_distinctly(row.models)
             lines += [
                 Line((INDENT + names[model],), total, "dim") for model, total in row.models.items()
             ]
-        for label, part in _iter_parts(row) if report.is_full else ():
+        for label, part in _iter_parts(row) if report.asked.is_full else ():
             lines.append(Line((INDENT + label,), part, "dim italic"))
         return lines
 
@@ -341,7 +323,7 @@ def _find_abandoned(report: Report, responses: Sequence[BilledResponse]) -> froz
     """
     ids = {response.session for response in responses}
     sessions = [session for session in report.request.archive.sessions if session.id in ids]
-    if not report.is_full and sum(session.bytes for session in sessions) > LITTLE:
+    if not report.asked.is_full and sum(session.bytes for session in sessions) > LITTLE:
         return None
     watch = report.request.output.progress_for("finding abandoned branches")
     return report.request.archive.abandoned(responses, sessions, watch)
@@ -399,14 +381,14 @@ def _show_blocks(report: Report) -> None:
     totals = SpendingRow(None)
     for block in blocks:
         totals.merge(block.row)
-    if report.order == "cost":
+    if report.asked.order == "cost":
         blocks = [block for block in blocks if not block.is_gap]
     shown = report.arrange(blocks, lambda block: block.total)
-    if report.form == "csv":
+    if report.asked.as_csv:
         output.write_text(format_blocks_csv(shown))
         return
-    if report.form == "json":
-        is_full = report.is_full
+    if report.asked.as_json:
+        is_full = report.asked.is_full
         rows = [block_to_json(block, report.time, is_full=is_full) for block in shown]
         sums = row_to_json(totals, is_full=is_full)
         _remove_abandoned([*rows, sums])
@@ -464,7 +446,7 @@ def _iter_notes(
         notes.append(f"{format_count(hidden, 'row')} not shown")
     if total.tokens.web_searches:
         notes.append(format_count(total.tokens.web_searches, "web search", "web searches"))
-    if not report.is_full or report.name == "blocks":
+    if not report.asked.is_full or report.name == "blocks":
         notes += [f"{label} {format_row_cost(part).strip()}" for label, part in _iter_parts(totals)]
     if total.logged is not None:
         notes.append(f"{format_dollars(total.logged)} according to the logs")
@@ -498,7 +480,7 @@ def _print_report(
         output.print("no usage")
         return
     is_paged = output.will_page(len(rows) + FRAME)
-    if is_paged and report.order is None and report.name in TIME_REPORTS:
+    if is_paged and report.is_newest_last:
         rows = rows[::-1]
     with output.paged():
         _print_table(report, [line for row in rows for line in row], totals, first=is_paged)
@@ -577,10 +559,10 @@ def _show_cross(report: Report, dimensions: tuple[Dimension, ...]) -> None:
     if "project" in dimensions:
         responses = report.fold_projects(responses)
     table = build_cross_table(responses, dimensions, report.prices, report.zone)
-    if report.form == "csv":
+    if report.asked.as_csv:
         output.write_text(format_cross_csv(table))
         return
-    if report.form == "json":
+    if report.asked.as_json:
 
         def cell_to_json(names: Sequence[str], keys: CellKey, total: SpendingSum) -> dict[str, Any]:
             return dict(zip(names, keys, strict=True)) | sum_to_json(total)
@@ -612,8 +594,8 @@ def _show_cross(report: Report, dimensions: tuple[Dimension, ...]) -> None:
     rows = _build_cross_rows(table, names)
     shown = rows
     starts = [place for place, row in enumerate(rows) if not row.texts[0].startswith(INDENT)]
-    if report.limit is not None and report.limit < len(starts):
-        shown = rows[: starts[report.limit]]
+    if report.asked.limit is not None and report.asked.limit < len(starts):
+        shown = rows[: starts[report.asked.limit]]
     count = format_count(table.totals.responses, "response")
     note = f"{count} with usage, {format_number(table.totals.tokens.total)} tokens"
     if len(shown) < len(rows):
@@ -661,7 +643,7 @@ def _print_cross(
 
     def write(total: SpendingSum) -> str:
         tokens = f"{format_tokens(total.tokens.total)} "
-        return format_row_cost(total) if report.of == "cost" else tokens
+        return format_row_cost(total) if report.asked.of == "cost" else tokens
 
     def make_column(keys: Sequence[str | None], name: str) -> list[str]:
         column = [f"{name} "]

@@ -14,13 +14,13 @@ from msgspec import Struct
 from plait.conversation.costs import CostFigures, SessionCosts
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.session_counts import Ownership
+from plait.conversation.walk import Depth
 from plait.sessions.families import sort_by_start
 from plait.sessions.model import Session
 from plait.sessions.open_session import OpenSession
 
 if TYPE_CHECKING:  # reading turns alone loads neither prices nor files
     from plait.conversation.changes import Touch
-    from plait.conversation.walk import Depth
     from plait.sessions.library import SessionLibrary
 
 

@@ -29,13 +29,12 @@ from plait.line import make_project_slug
 from plait.line.discovery import is_foreign_path
 from plait.line.git import GitFiles
 from plait.sessions.facts import Beginning, LogFacts
+from plait.sessions.model import Facts, Session
 
 if TYPE_CHECKING:
     from plait.conversation.usage import BilledResponse
     from plait.index.catalogue import Catalogue
     from plait.sessions.library import SessionLibrary
-    from plait.sessions.model import Facts, Session
-
 WORKTREE = re.compile(r"(.+?)[/\\](?:\.claude[/\\]worktrees|\.worktrees)[/\\][^/\\]+")
 NOT_A_PROJECT = re.compile(
     r"""(?x) [/\\]* | [A-Za-z]:[/\\]*

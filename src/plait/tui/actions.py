@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plait.archive import build_plan_report
+from plait.archive import Archive, Resume, build_plan_report
 from plait.cli.edit import print_plan
 from plait.edit.cuts import PRESET_NAMES
-from plait.edit.report import format_done, format_violations
+from plait.edit.plan import Plan
+from plait.edit.report import EditReport, format_done, format_violations
 from plait.edit.trim import find_preset, parse_custom_presets
 from plait.errors import PlaitError, Refused, UserError
 from plait.sessions.resume import client_command
@@ -21,9 +22,6 @@ from plait.tui.screens import ChoiceDialog, QuestionDialog, TextDialog
 from plait.tui.widgets import short
 
 if TYPE_CHECKING:
-    from plait.archive import Archive, Resume
-    from plait.edit.plan import Plan
-    from plait.edit.report import EditReport
     from plait.tui.app import PlaitApp
 
 PLAN_WIDTH = 96
