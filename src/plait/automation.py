@@ -22,18 +22,18 @@ from plait.errors import PlaitError, UserError
 from plait.keep.timers import (
     Task,
     add_to_crontab,
+    build_service_unit,
     has_line,
     is_our_unit,
     remove_from_crontab,
-    service_unit,
 )
 from plait.line import read_small
 from plait.settings import (
     Settings,
-    claude_config_folder,
+    collect_scheduled_environment,
+    find_claude_folder,
+    find_systemd_folder,
     load_settings,
-    scheduled_environment,
-    systemd_folder,
 )
 from plait.trace.hook_settings import (
     KEEP_HOOKS,
@@ -107,7 +107,7 @@ class InstallPlan:
             raise
         if self.timer and self.is_removal:
             # The link that enabled the timer, and folders that are empty now.
-            wants = systemd_folder() / "timers.target.wants"
+            wants = find_systemd_folder() / "timers.target.wants"
             link = wants / self.timer
             if link.is_symlink() and not link.exists():
                 link.unlink()
@@ -116,7 +116,7 @@ class InstallPlan:
                     folder.rmdir()
 
 
-def program_arguments() -> list[str]:
+def list_program_arguments() -> list[str]:
     """Return what starts this program again, from any directory."""
     program = Path(sys.argv[0])
     if program.stem == "plait" and program.is_file():
@@ -124,7 +124,7 @@ def program_arguments() -> list[str]:
     return [sys.executable, "-m", "plait"]
 
 
-def explicit_roots(settings: Settings) -> list[str]:
+def list_root_options(settings: Settings) -> list[str]:
     """Return the `--root` options for the roots that were named on the command line."""
     roots = settings.roots
     if roots == load_settings().roots:
@@ -132,7 +132,7 @@ def explicit_roots(settings: Settings) -> list[str]:
     return [part for root in roots for part in ("--root", str(root.absolute()))]
 
 
-def installed_ways(task: Task) -> list[str]:
+def list_installed_ways(task: Task) -> list[str]:
     """Return the ways in which a task runs automatically."""
     ways = []
     for way in task.ways:
@@ -144,22 +144,22 @@ def installed_ways(task: Task) -> list[str]:
 
 def plan_installation(way: str, task: Task, arguments: Sequence[str]) -> InstallPlan:
     """Plan to run a task automatically in one way."""
-    call = [*program_arguments(), *arguments]
+    call = [*list_program_arguments(), *arguments]
     if way == "hook":
         if "--root" in arguments:
             raise UserError(
                 "a hook only sees the sessions of its own Claude Code installation",
                 "leave out `--root`, or use `--install cron` or `--install systemd`",
             )
-        settings = claude_config_folder() / "settings.json"
-        plan = plan_install(settings, shlex.join(program_arguments()), hooks=KEEP_HOOKS)
+        settings = find_claude_folder() / "settings.json"
+        plan = plan_install(settings, shlex.join(list_program_arguments()), hooks=KEEP_HOOKS)
         return InstallPlan(way, (plan,))
     program = _find_program(way, task)
     if way == "cron":
         text = _read_crontab(task)
-        after = add_to_crontab(text, call, scheduled_environment(), task)
+        after = add_to_crontab(text, call, collect_scheduled_environment(), task)
         return InstallPlan(way, crontab=(text, after))
-    service = service_unit(call, scheduled_environment(), task)
+    service = build_service_unit(call, collect_scheduled_environment(), task)
     units = ((task.service, service), (task.timer, task.timer_unit))
     files = tuple(_plan_unit(name, text, task) for name, text in units)
     reload = (program, "--user", "daemon-reload")
@@ -170,7 +170,7 @@ def plan_installation(way: str, task: Task, arguments: Sequence[str]) -> Install
 def plan_removal(way: str, task: Task) -> InstallPlan:
     """Plan to run a task no longer in one way."""
     if way == "hook":
-        settings = claude_config_folder() / "settings.json"
+        settings = find_claude_folder() / "settings.json"
         is_there = bool(list_installed_hooks(settings, KEEP_HOOKS))
         return InstallPlan(way, (plan_uninstall(settings, KEEP_HOOKS),) if is_there else ())
     program = shutil.which(PROGRAMS[way])
@@ -192,7 +192,7 @@ def plan_removal(way: str, task: Task) -> InstallPlan:
 
 
 def _plan_unit(name: str, text: str | None, task: Task) -> SettingsPlan:
-    path = systemd_folder() / name
+    path = find_systemd_folder() / name
     data = read_small(path)
     before = None if data is None else data.decode("utf-8", "replace")
     if before is None or is_our_unit(before, task):

@@ -13,8 +13,8 @@ import pytest
 
 from plait.cli.app import run
 from plait.cli.registry import subcommands
-from plait.hook.event import COMMANDS, quick_state_folder, trace_folder
-from plait.settings import config_file, state_folder
+from plait.hook.event import COMMANDS, find_trace_folder, read_quick_state_folder
+from plait.settings import find_config_file, read_state_folder
 from plait.trace.delivery import Spool
 from plait.trace.hook_event import EVENTS, is_worker_running
 from plait.trace.jobs import list_jobs
@@ -36,7 +36,7 @@ def folder(nobodys_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def send_to(url: str) -> None:
     """Say in config.toml where traces go."""
-    path = config_file()
+    path = find_config_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'otlp_endpoint = "{url}"', encoding="utf-8")
 
@@ -132,7 +132,7 @@ def test_hook_imports_very_little(folder: Path) -> None:
         "import sys\n"
         "before = set(sys.modules)\n"
         "import plait.cli, plait.hook.event, plait.trace.hook_event as event\n"
-        "folder = plait.hook.event.trace_folder()\n"
+        "folder = plait.hook.event.find_trace_folder()\n"
         "event.read_hook_input(0, 1.0)\n"
         "event.write_job(folder, 'stop', b'{}')\n"
         "event.is_worker_running(folder)\n"
@@ -174,13 +174,13 @@ def test_fast_state_path_agrees_with_the_settings(
         monkeypatch.setenv(key, value.format(home=tmp_path))
     text = CONFIGS[config]
     if text:
-        path = config_file()
+        path = find_config_file()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.format(home=tmp_path), encoding="utf-8")
-    quick, slow = quick_state_folder(), str(state_folder().absolute())
+    quick, slow = read_quick_state_folder(), str(read_state_folder().absolute())
     is_asked = config == "state" and not HOMES[name].get("PLAIT_STATE_DIR")
     assert quick == (None if is_asked else slow)
-    assert trace_folder() == f"{slow}/trace"
+    assert find_trace_folder() == f"{slow}/trace"
 
 
 def plait(*words: str) -> int:

@@ -6,7 +6,7 @@ import platformdirs
 import pytest
 
 from plait.errors import ConfigError
-from plait.settings import Settings, load_settings, platform_folder
+from plait.settings import Settings, find_platform_folder, load_settings
 
 
 def loaded(tmp_path: Path, toml: str = "", roots: tuple[str, ...] = (), **env: str) -> Settings:
@@ -206,4 +206,4 @@ def test_folders_follow_the_platform(
     if said is not None:
         monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", said)
     expected = getattr(platformdirs, f"user_{kind}_path")("plait", appauthor=False)
-    assert platform_folder(kind) == expected
+    assert find_platform_folder(kind) == expected

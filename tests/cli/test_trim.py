@@ -13,7 +13,7 @@ from examples.drawing import Drawing, draw
 from plait.archive import Archive
 from plait.cli.app import run
 from plait.cli.trim import clip_item
-from plait.settings import config_file
+from plait.settings import find_config_file
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z model=claude-opus-4-5
@@ -299,7 +299,7 @@ def configure(nobodys_home: Path) -> Callable[[str], None]:
     """Return a function that writes `config.toml`."""
 
     def write(text: str) -> None:
-        path = config_file()
+        path = find_config_file()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 

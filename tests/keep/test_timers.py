@@ -13,10 +13,10 @@ from plait.keep.timers import (
     BACKUP_TASK,
     SHIP_TASK,
     add_to_crontab,
+    build_service_unit,
     has_line,
     is_our_unit,
     remove_from_crontab,
-    service_unit,
 )
 
 COMMAND = ["/opt/my tools/plait", "keep", "--root", "/logs/50% of it"]
@@ -67,7 +67,7 @@ def test_removing_our_line_restores_the_crontab(before: str, later: str) -> None
 
 
 def test_systemd_units() -> None:
-    assert service_unit(COMMAND, {"PLAIT_DATA_DIR": '/my "data"'}) == (
+    assert build_service_unit(COMMAND, {"PLAIT_DATA_DIR": '/my "data"'}) == (
         "# Written by `plait keep --install`; `plait keep --uninstall` removes it.\n"
         "[Unit]\n"
         "Description=Back up Claude Code sessions\n"
@@ -82,12 +82,12 @@ def test_systemd_units() -> None:
     assert "OnCalendar=hourly\n" in BACKUP_TASK.timer_unit
     assert "WantedBy=timers.target\n" in BACKUP_TASK.timer_unit
     assert is_our_unit(BACKUP_TASK.timer_unit)
-    assert is_our_unit(service_unit(["/bin/plait"], {}))
+    assert is_our_unit(build_service_unit(["/bin/plait"], {}))
     assert not is_our_unit("[Unit]\n")
 
 
 def test_a_dollar_sign_is_escaped_for_systemd() -> None:
-    assert 'ExecStart="/a$$b/plait"\n' in service_unit(["/a$b/plait"], {})
+    assert 'ExecStart="/a$$b/plait"\n' in build_service_unit(["/a$b/plait"], {})
 
 
 @pytest.mark.parametrize("word", ["/a\nb", "/a\x00b", "/a\x1bb"])
@@ -95,9 +95,9 @@ def test_control_characters_are_refused(word: str) -> None:
     with pytest.raises(UserError, match="control character"):
         add_to_crontab("", [word], {})
     with pytest.raises(UserError, match="control character"):
-        service_unit([word], {})
+        build_service_unit([word], {})
     with pytest.raises(UserError, match="control character"):
-        service_unit(["plait"], {"A": word})
+        build_service_unit(["plait"], {"A": word})
 
 
 @given(st.lists(LINE.filter(bool), min_size=1, max_size=4))

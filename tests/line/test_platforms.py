@@ -47,7 +47,7 @@ def test_own_folders_follow_the_platform(
     monkeypatch.setattr(platformdirs, "PlatformDirs", system)
     monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
     for kind, expected in FOLDERS[system].items():
-        found = str(settings.platform_folder(kind))
+        found = str(settings.find_platform_folder(kind))
         assert found.replace("/", "\\") == expected.replace("/", "\\")
 
 

@@ -24,7 +24,7 @@ from plait.errors import UserError
 from plait.index.catalogue import lock_index
 from plait.indexing import update_index
 from plait.sessions.fresh_index import read_unchanged_facts
-from plait.settings import load_settings, plait_command
+from plait.settings import format_plait_command, load_settings
 from plait.terminal.text import expand_commands, shell_command
 from plait.web.address import open_listener
 from plait.web.address import read_server_file as told_of
@@ -345,8 +345,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_suggested_command_works_in_the_current_directory(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert plait_command() == ".venv/bin/plait"
-    assert plait_command(is_anywhere=True) == str(checkout / ".venv" / "bin" / "plait")
+    assert format_plait_command() == ".venv/bin/plait"
+    assert format_plait_command(is_anywhere=True) == str(checkout / ".venv" / "bin" / "plait")
     assert (
         shell_command("plait", "open", "--root", "my logs")
         == ".venv/bin/plait open --root 'my logs'"
@@ -364,24 +364,24 @@ def test_suggested_command_works_in_the_current_directory(
         assert typed == f"`.venv/bin/plait {words}{added}`"
     (checkout / "elsewhere").mkdir()
     monkeypatch.chdir(checkout / "elsewhere")
-    assert plait_command() == str(checkout / ".venv" / "bin" / "plait")
+    assert format_plait_command() == str(checkout / ".venv" / "bin" / "plait")
 
 
 def test_command_name_is_enough_on_the_path(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(checkout / ".venv" / "bin"))
-    assert plait_command() == plait_command(is_anywhere=True) == "plait"
+    assert format_plait_command() == format_plait_command(is_anywhere=True) == "plait"
     other = checkout / "other"
     other.mkdir()
     (other / "plait").write_text("#!/bin/sh\n")
     (other / "plait").chmod(0o755)
     monkeypatch.setenv("PATH", str(other))
-    assert plait_command() == ".venv/bin/plait"
+    assert format_plait_command() == ".venv/bin/plait"
     (checkout / ".venv" / "bin" / "plait").unlink()
-    assert plait_command() == "plait"
+    assert format_plait_command() == "plait"
     (other / "plait").unlink()
-    assert plait_command() == f"{checkout}/.venv/bin/python -m plait"
+    assert format_plait_command() == f"{checkout}/.venv/bin/python -m plait"
 
 
 def test_every_page_shows_progress_and_fills_in(root: Path, tmp_path: Path, reader: Reader) -> None:

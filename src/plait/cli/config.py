@@ -14,7 +14,7 @@ from plait.settings import (
     NAMES,
     SETTINGS,
     check_choice,
-    config_file,
+    find_config_file,
     find_editor,
     find_overriding_variable,
     parse_config,
@@ -64,7 +64,7 @@ def config_command(ctx: click.Context, as_json: bool) -> None:
     request: Request = ctx.obj
     settings = request.settings
     shown = {
-        "config": config_file(),
+        "config": find_config_file(),
         "roots": settings.roots,
         **select_fields(settings, "index", "cache", "data", "state", "pager", "colour"),
         **select_fields(settings, "prices", "claude"),
@@ -76,7 +76,9 @@ def config_command(ctx: click.Context, as_json: bool) -> None:
     table = request.output.table("setting", "value", wide="value")
     written = {
         key: "(set, not shown)" if SETTINGS[key].is_secret else str(value)
-        for key, value in parse_config(config_file(), read_config_text(config_file())).items()
+        for key, value in parse_config(
+            find_config_file(), read_config_text(find_config_file())
+        ).items()
         if SHOWN.get(key, key) not in shown
     }
     for name, value in {**shown, **written}.items():
@@ -120,7 +122,7 @@ def set_command(
 @command(examples="plait config unset pager")
 def unset_command(request: Request, key: str = key_argument) -> None:
     """Remove a setting from `config.toml`, so that its default applies again."""
-    if not find_line(read_config_text(config_file()), key):
+    if not find_line(read_config_text(find_config_file()), key):
         find_setting(key)
         request.output.note(f"'{key}' was not set")
         return
@@ -131,7 +133,7 @@ def unset_command(request: Request, key: str = key_argument) -> None:
 @command(examples="plait config edit")
 def edit_command(request: Request) -> None:
     """Edit `config.toml` in your editor; a new one lists every setting with its description."""
-    path = config_file()
+    path = find_config_file()
     if not path.exists():
         change_config(lambda _: write_template())
     click.edit(filename=str(path), editor=find_editor())

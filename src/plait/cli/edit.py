@@ -31,7 +31,7 @@ from plait.edit.report import (
 from plait.errors import PlaitError, Refused, UserError
 from plait.line.discovery import find_config_folder
 from plait.record.time import parse_time
-from plait.settings import claude_folder_setting, expand_user, load_redactor
+from plait.settings import expand_user, load_redactor, read_claude_folder
 from plait.terminal.output import Output, make_text
 from plait.terminal.text import format_number, now, safe, safe_line, shell_command, short_id
 from plait.view.formats import format_age, format_bytes, format_count
@@ -286,7 +286,7 @@ def _list_next_steps(request: Request, report: EditReport) -> Iterator[tuple[str
             yield "resume", shell_command("plait", "resume", report.session, *roots)
         elif report.operation != "clone" or find_config_folder(path):
             archive = request.archive.reopen()
-            default = expand_user(claude_folder_setting({}), {})
+            default = expand_user(read_claude_folder({}), {})
             resume = archive.resume(archive.session_at(path), default=default)
             if resume.why_not is None:
                 yield "resume", resume.line

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from msgspec import to_builtins
 
-from plait.automation import InstallPlan, program_arguments
+from plait.automation import InstallPlan, list_program_arguments
 from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.automation import SCOPES, InstallOptions
@@ -21,10 +21,10 @@ from plait.hook.event import FOLDER
 from plait.hook.worker import CC_LANGFUSE_STATE, run_worker
 from plait.line import read_small
 from plait.settings import (
-    claude_config_folder,
-    config_file,
-    langfuse_environment,
-    trace_target,
+    find_claude_folder,
+    find_config_file,
+    find_trace_target,
+    read_langfuse_environment,
 )
 from plait.trace.environment import (
     OPTION,
@@ -77,7 +77,7 @@ def install_command(
     output, path = request.output, _settings_file(request, how.scope)
     plan = plan_install(
         path,
-        shlex.join(program_arguments()),
+        shlex.join(list_program_arguments()),
         with_shown_event=pre_compact,
         option=OPTION if is_environment else "",
     )
@@ -89,7 +89,7 @@ def install_command(
         return
     for other in list_other_tracing_hooks(path):
         output.note(f"another hook also sends traces; it was not changed: {other}")
-    data = read_small(claude_config_folder() / CC_LANGFUSE_STATE)
+    data = read_small(find_claude_folder() / CC_LANGFUSE_STATE)
     count = import_states(request.settings.state / FOLDER, data) if data else 0
     if count:
         sessions = format_count(count, "session")
@@ -98,17 +98,19 @@ def install_command(
         output.print(
             f"traces go to the target in each project's environment: {_describe_here(request)}"
         )
-    target = trace_target(request.settings.hook_collector)
+    target = find_trace_target(request.settings.hook_collector)
     if target:
         others = " of other projects" if is_environment else ""
         output.print(f"traces{others} go to {target.url}")
     elif not is_environment:
-        output.print(f"no target for traces yet; set one in {config_file()}:\n{TARGET_EXAMPLES}")
+        output.print(
+            f"no target for traces yet; set one in {find_config_file()}:\n{TARGET_EXAMPLES}"
+        )
 
 
 def _describe_here(request: Request) -> str:
     """Describe where the environment of this directory sends traces."""
-    variables = langfuse_environment(request.settings.directory)
+    variables = read_langfuse_environment(request.settings.directory)
     if SWITCH not in variables:
         return f"{SWITCH} is not set here"
     try:
@@ -134,7 +136,7 @@ def uninstall_command(request: Request, how: InstallOptions) -> None:
 
 def _settings_file(request: Request, scope: str) -> Path:
     if scope == "user":
-        return claude_config_folder() / "settings.json"
+        return find_claude_folder() / "settings.json"
     name = "settings.json" if scope == "project" else "settings.local.json"
     return request.settings.directory / ".claude" / name
 
@@ -161,7 +163,7 @@ def hooks_command(request: Request, as_json: bool = shared.as_json) -> None:
                 "error": error,
             }
         )
-    target = trace_target(request.settings.hook_collector)
+    target = find_trace_target(request.settings.hook_collector)
     failed = list_failed_jobs(folder)
     is_running = folder.exists() and is_worker_running(folder)
     if as_json:

@@ -15,7 +15,7 @@ from typing import Any
 import click
 import msgspec
 
-from plait.automation import explicit_roots, installed_ways
+from plait.automation import list_installed_ways, list_root_options
 from plait.cli import shared
 from plait.cli.app import load_command
 from plait.cli.automation import WAYS, change_automation
@@ -116,7 +116,7 @@ def keep_command(
             BACKUP_TASK,
             install=install,
             uninstall=uninstall,
-            arguments=lambda: ["keep", *explicit_roots(request.settings)],
+            arguments=lambda: ["keep", *list_root_options(request.settings)],
             action="backed up",
             is_sure=is_sure,
             is_dry=is_dry,
@@ -213,7 +213,7 @@ def status_command(request: Request, as_json: bool = shared.as_json) -> None:
     output = request.output
     with request.open_archive(no_index=False) as archive:
         status = archive.keep.status()
-    ways = installed_ways(BACKUP_TASK)
+    ways = list_installed_ways(BACKUP_TASK)
     if as_json:
         output.json({**msgspec.to_builtins(status), "ratio": status.ratio, "automatic": ways})
         return

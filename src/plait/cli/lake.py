@@ -11,7 +11,7 @@ import click
 from msgspec import to_builtins
 
 from plait.archive import Archive, StorePlace, check_log
-from plait.automation import explicit_roots
+from plait.automation import list_root_options
 from plait.cli import shared
 from plait.cli.app import LazyGroup
 from plait.cli.automation import change_automation
@@ -22,7 +22,7 @@ from plait.keep.timers import SHIP_TASK
 from plait.lake.identity import load_pseudonym_key, load_source_name
 from plait.lake.schema import PROFILES, TABLES, Labels, Profile
 from plait.redact import add_own_names
-from plait.settings import home_folder, load_rules
+from plait.settings import find_home_folder, load_rules
 from plait.terminal.output import Output, select_fields
 from plait.terminal.text import format_number, safe_line
 from plait.view.formats import format_bytes, format_count
@@ -107,7 +107,7 @@ class ShipOptions(LabelOptions):
                 [f"--{name}", str(Path(file).absolute())] if (file := getattr(self, name)) else []
             )
         words += ["--strict"] if self.strict else []
-        return [*words, *explicit_roots(request.settings)]
+        return [*words, *list_root_options(request.settings)]
 
 
 @click.group("lake", cls=LazyGroup, table=subcommands("lake"))
@@ -261,7 +261,7 @@ def build_command(
             engine=engine,
             prune=prune,
             key=lambda: labels.load_key(request),
-            rules=add_own_names(None, home_folder()),
+            rules=add_own_names(None, find_home_folder()),
             watch=watch,
         )
     _present_build(request.output, archive, to, built, "built", as_json=as_json)

@@ -17,7 +17,7 @@ from plait.lake.query import QueryResult, open_query_engine
 from plait.lake.saved_queries import FILE_NAME, SavedQuery, find_saved_query, load_saved_queries
 from plait.lake.values import format_csv, plain_value
 from plait.record.time_words import parse_time_option
-from plait.settings import config_file
+from plait.settings import find_config_file
 from plait.terminal.output import Output, format_json, select_fields, write_bytes
 from plait.terminal.text import format_number, now, safe_line
 from plait.view.summaries import to_single_line
@@ -192,7 +192,7 @@ def ask_command(
 
     Your own queries are in `questions.toml` next to config.toml.
     """
-    known = load_saved_queries(config_file().with_name(FILE_NAME))
+    known = load_saved_queries(find_config_file().with_name(FILE_NAME))
     if name is None:
         _list_queries(request.output, known, as_json=how.as_json or how.format_ == "json")
         return

@@ -370,7 +370,7 @@ def global_options(function: F) -> F:
         if is_verbose or is_debugging:
             from plait.cli.debug import start_recording
 
-            file = configuration.state_folder() / "debug.log" if is_debugging else None
+            file = configuration.read_state_folder() / "debug.log" if is_debugging else None
             start_recording(file, is_printing=is_verbose)
         demo = request.demo
         if is_demo:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from plait.automation import InstallPlan, explicit_roots, program_arguments
+from plait.automation import InstallPlan, list_program_arguments, list_root_options
 from plait.cli import shared
 from plait.cli.automation import InstallOptions
 from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.errors import UserError
 from plait.recall.model import Answer, render
 from plait.record.time_words import parse_time_option
-from plait.settings import calling_session, claude_config_folder
+from plait.settings import find_calling_session, find_claude_folder
 from plait.terminal.output import write_bytes
 from plait.terminal.text import now, shell_command
 
@@ -151,7 +151,7 @@ def _open_recall(
         request.indexed_archive,
         request.settings.directory,
         lambda text: parse_time_option(text, now()) or now(),
-        calling_session(),
+        find_calling_session(),
         is_redacted=not no_redact,
         index=index,
     )
@@ -261,12 +261,12 @@ def _install(request: Request, how: InstallOptions, *, is_removed: bool) -> None
     if how.scope == "project":
         path = directory / ".mcp.json"
     else:
-        configuration = claude_config_folder()
+        configuration = find_claude_folder()
         path = configuration / ".claude.json"
         if not path.exists() and configuration.name == ".claude":
             path = configuration.with_name(".claude.json")
         where = ("projects", str(directory)) if how.scope == "local" else ()
-    arguments = [*program_arguments(), "mcp", *explicit_roots(request.settings)]
+    arguments = [*list_program_arguments(), "mcp", *list_root_options(request.settings)]
     entry = {"type": "stdio", "command": arguments[0], "args": arguments[1:]}
     plan = InstallPlan("mcp", (plan_server(path, where, None if is_removed else entry),))
     if not plan.is_change:

@@ -14,7 +14,7 @@ from plait.cli.options import Request, command, option
 from plait.errors import UserError
 from plait.graph.client.entries import Context, Reason
 from plait.sessions.resume import client_command
-from plait.settings import claude_folder_setting, expand_user
+from plait.settings import expand_user, read_claude_folder
 from plait.terminal.output import Output, make_text, select_fields
 from plait.terminal.text import SHORT_ID, format_number, now, safe, shell_command
 from plait.view.context import NextSent, describe_next_prompt
@@ -70,7 +70,7 @@ def resume_command(
             request = replace(request)
             source = request.archive.session_at(restored.path)
     archive, output = request.archive, request.output
-    default = expand_user(claude_folder_setting({}), {})
+    default = expand_user(read_claude_folder({}), {})
     resume = archive.resume(source, default=default, turn=turn)
     if is_run:
         words = client_command(resume, force=force)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from shutil import disk_usage, which
@@ -16,7 +17,7 @@ from plait.cli import shared
 from plait.cli.debug import describe_versions
 from plait.cli.options import Request, command
 from plait.errors import PlaitError
-from plait.settings import config_file, home_folder
+from plait.settings import find_config_file, find_home_folder
 from plait.terminal.output import format_json, write_bytes
 from plait.view.formats import format_bytes, format_count
 
@@ -45,7 +46,7 @@ def self_check_command(request: Request, as_json: bool = shared.as_json) -> int:
     Attach the output to a report: your home folder is shown as `~`. The exit code is 1 if
     something does not work.
     """
-    home = str(home_folder())
+    home = str(find_home_folder())
     checks = [
         check._replace(detail=check.detail.replace(home, "~"), hint=check.hint.replace(home, "~"))
         for check in check_everything(request)
@@ -80,7 +81,7 @@ def check_everything(request: Request) -> Iterator[Check]:
     except PlaitError as error:
         yield Check("settings", "problem", error.message, "`plait config edit` opens the file")
         return
-    file = config_file()
+    file = find_config_file()
     yield Check("settings", "ok", str(file) if file.exists() else f"defaults; no '{file}'")
     for name in ("cache", "data", "state"):
         yield check_folder(name, getattr(settings, name))
@@ -111,24 +112,18 @@ def check_packages() -> Iterator[Check]:
     for extra, names in sorted(wanted.items()):
         if extra in DEVELOPMENT:
             continue
-        found = {name: installed_version(name) for name in names}
-        missing = [name for name, number in found.items() if number is None]
-        detail = ", ".join(f"{name} {number}" for name, number in found.items() if number)
+        found = {}
+        for name in names:
+            with suppress(PackageNotFoundError):
+                found[name] = version(name)
+        detail = ", ".join(f"{name} {number}" for name, number in found.items())
         if not extra:  # those with a condition may be left out
             yield Check("packages", "ok", detail)
-        elif missing:
+        elif len(found) < len(names):
             hint = f"`pip install 'plait[{extra}]'` adds it"
             yield Check(f"extra {extra}", "note", "not installed", hint)
         else:
             yield Check(f"extra {extra}", "ok", detail)
-
-
-def installed_version(name: str) -> str | None:
-    """Return the version of a package, None if it is not installed."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def check_folder(name: str, folder: Path) -> Check:

@@ -25,12 +25,12 @@ from plait.cli.options import OptionGroup, Request, argument, command, option
 from plait.errors import SourceError, UserError
 from plait.redact import add_own_names
 from plait.settings import (
-    claude_folder_setting,
-    config_file,
     expand_user,
+    find_config_file,
+    find_home_folder,
+    format_plait_command,
     has_display,
-    home_folder,
-    plait_command,
+    read_claude_folder,
 )
 from plait.terminal.output import write_bytes
 from plait.terminal.text import shell_command
@@ -163,13 +163,13 @@ def _serve_sessions(request: Request, asked: ServeOptions) -> None:
             settings.roots if settings.is_default_root else named,  # some may be created later
             settings.index,
             request.prices,
-            lambda: add_own_names(None, home_folder()),
+            lambda: add_own_names(None, find_home_folder()),
             asked.is_read_only,
             request.store,
-            expand_user(claude_folder_setting({}), {}),
+            expand_user(read_claude_folder({}), {}),
             settings.stars,
             settings.translations,
-            plait_command(is_anywhere=True),
+            format_plait_command(is_anywhere=True),
         )
         commands = Commands(
             shell_command("plait", "open", *roots), shell_command("plait", "serve", *roots)
@@ -362,7 +362,7 @@ def _serve_lake(request: Request, url: str, asked: ServeOptions) -> None:
 
     policy = PolicyFile(Path(asked.policy)) if asked.policy else None
     served = ServedLake(open_lake(request, url), policy)
-    own = config_file().with_name(FILE_NAME)
+    own = find_config_file().with_name(FILE_NAME)
     state = LakeState(served, lambda: load_saved_queries(own))
     state.questions()  # fails now rather than at the first visit if the file is invalid
     with run_server(request, file, asked) as (listener, running):

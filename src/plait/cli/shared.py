@@ -104,23 +104,18 @@ class Redaction(OptionGroup):
 
 def install(ways: Sequence[str], help_: str) -> Any:
     """Declare `--install`, which makes a command run by itself in one of these ways."""
-    return option(
-        "--install",
-        metavar=f"[{'|'.join(ways)}]",
-        choices=ways,
-        is_flag=False,
-        flag_value=ways[0],
-        help=help_,
-    )
+    return _declare_ways("--install", ways, ways, ways[0], help_)
 
 
 def uninstall(ways: Sequence[str], help_: str) -> Any:
     """Declare `--uninstall`."""
+    return _declare_ways("--uninstall", ways, [*ways, "all"], "all", help_)
+
+
+def _declare_ways(
+    name: str, ways: Sequence[str], choices: Sequence[str], default: str, help_: str
+) -> Any:
+    metavar = f"[{'|'.join(ways)}]"
     return option(
-        "--uninstall",
-        metavar=f"[{'|'.join(ways)}]",
-        choices=[*ways, "all"],
-        is_flag=False,
-        flag_value="all",
-        help=help_,
+        name, metavar=metavar, choices=choices, is_flag=False, flag_value=default, help=help_
     )

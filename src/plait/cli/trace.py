@@ -22,7 +22,7 @@ from plait.cli.selection import Filters, require_sessions
 from plait.errors import ConfigError, SourceError, UserError
 from plait.hook.event import FOLDER
 from plait.record.time import parse_time
-from plait.settings import Collector, trace_target
+from plait.settings import Collector, find_trace_target
 from plait.terminal.output import write_bytes
 from plait.terminal.text import SHORT_ID, format_counts, format_number, now
 from plait.trace.delivery import (
@@ -175,14 +175,14 @@ def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -
     if to is not None and "://" not in to and to.endswith(SUFFIXES):
         return Path(to)
     if to == LANGFUSE:
-        target = trace_target(with_fields(collector, otlp_endpoint=None))
+        target = find_trace_target(with_fields(collector, otlp_endpoint=None))
         if target is None:
             raise ConfigError(
                 "the keys of a Langfuse project are not set",
                 "set `langfuse_public_key` and `langfuse_secret_key` in config.toml",
             )
     else:
-        target = otlp_target(to) if to else trace_target(collector)
+        target = otlp_target(to) if to else find_trace_target(collector)
         if target is None:
             raise UserError(
                 "no destination",
@@ -254,7 +254,7 @@ def _list_hook_targets(request: Request) -> list[tuple[Path, Target | None]]:
     """List the folders that hooks leave jobs in, each with its target: the configured one first."""
     folder = request.settings.state / FOLDER
     named = [(path, langfuse_target(*project)) for path, project in iter_target_folders(folder)]
-    return [(folder, trace_target(request.settings.hook_collector)), *named]
+    return [(folder, find_trace_target(request.settings.hook_collector)), *named]
 
 
 @command(examples="plait trace flush\nplait trace flush --refused")

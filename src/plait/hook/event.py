@@ -67,7 +67,7 @@ def _handle_event(event: str, is_waiting: bool, is_environment: bool) -> str:
         return "no such event"
     if os.isatty(0):
         return "Claude Code calls this with JSON on stdin"
-    folder = trace_folder()
+    folder = find_trace_folder()
     data = read_hook_input(0, None if is_waiting else LIMIT)
     if not data.strip():
         return "nothing on stdin"
@@ -97,35 +97,35 @@ def _find_environment_folder(folder: str, data: bytes) -> str | None:
     """
     from pathlib import Path
 
-    from plait.settings import hook_project, langfuse_environment
+    from plait.settings import find_hook_project, read_langfuse_environment
     from plait.trace.environment import SWITCH, find_langfuse_project, open_target_folder
 
-    variables = langfuse_environment(hook_project(data))
+    variables = read_langfuse_environment(find_hook_project(data))
     if SWITCH not in variables:
         return folder
     project = find_langfuse_project(variables)
     return str(open_target_folder(Path(folder), project)) if project else None
 
 
-def trace_folder() -> str:
+def find_trace_folder() -> str:
     """Return where traces wait, also if the settings cannot be read."""
     return os.path.join(find_state_folder(), FOLDER)
 
 
 def find_state_folder() -> str:
     """Return where Plait keeps its state, without loading the settings if possible."""
-    folder = quick_state_folder()
+    folder = read_quick_state_folder()
     if folder:
         return folder
-    from plait.settings import platform_folder, state_folder
+    from plait.settings import find_platform_folder, read_state_folder
 
     try:
-        return str(state_folder().absolute())
+        return str(read_state_folder().absolute())
     except PlaitError:
-        return str(platform_folder("state"))
+        return str(find_platform_folder("state"))
 
 
-def quick_state_folder() -> str | None:
+def read_quick_state_folder() -> str | None:
     """Return the state folder from the environment alone; None if only the settings can tell.
 
     It is the folder that `plait.settings` finds; a test compares both.

@@ -8,11 +8,11 @@ from pathlib import Path
 from plait.errors import PlaitError
 from plait.line import read_small
 from plait.settings import (
-    claude_config_folder,
+    find_claude_folder,
+    find_trace_target,
     load_prices,
     load_redactor,
     load_settings,
-    trace_target,
 )
 from plait.trace.environment import read_target_file
 from plait.trace.jobs import WorkerLog, iter_jobs
@@ -33,8 +33,10 @@ def run_worker(folder: Path, **limits: float) -> None:
             os.chdir(folder)  # the project's own folder may be deleted meanwhile
         settings = load_settings()
         langfuse = read_target_file(folder)
-        target = langfuse_target(*langfuse) if langfuse else trace_target(settings.hook_collector)
-        data = read_small(claude_config_folder() / CC_LANGFUSE_STATE) if langfuse else None
+        target = (
+            langfuse_target(*langfuse) if langfuse else find_trace_target(settings.hook_collector)
+        )
+        data = read_small(find_claude_folder() / CC_LANGFUSE_STATE) if langfuse else None
         if data and not (folder / STATE_FILE).exists():
             import_states(folder, data)
         if target is None:

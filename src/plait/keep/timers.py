@@ -106,7 +106,7 @@ def has_line(text: str, task: Task = BACKUP_TASK) -> bool:
     return bool(task.ours.search(text))
 
 
-def service_unit(
+def build_service_unit(
     command: Sequence[str], environment: Mapping[str, str], task: Task = BACKUP_TASK
 ) -> str:
     """Return the unit that runs a command once, at low priority."""

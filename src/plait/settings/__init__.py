@@ -385,10 +385,10 @@ def load_settings(
 
 def _config_path(env: Mapping[str, str]) -> Path:
     named = env.get("PLAIT_CONFIG")
-    return expand_user(named, env) if named else platform_folder("config") / "config.toml"
+    return expand_user(named, env) if named else find_platform_folder("config") / "config.toml"
 
 
-def config_file() -> Path:
+def find_config_file() -> Path:
     """Return the path of `config.toml` for this run."""
     return _config_path(os.environ)
 
@@ -551,7 +551,7 @@ def check_choice(name: str, chosen: str, choices: Sequence[T]) -> T:
     raise ConfigError(f"unknown {name} '{chosen}'", f"choose from {', '.join(choices)}")
 
 
-def plait_command(*, is_anywhere: bool = False) -> str:
+def format_plait_command(*, is_anywhere: bool = False) -> str:
     """Return the command that starts this program here, or in any directory.
 
     That is its name if it is on the path, else the path of the file.
@@ -575,58 +575,58 @@ def has_display() -> bool:
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
 
 
-def terminal_kind() -> str:
+def read_terminal_kind() -> str:
     """Return the value of TERM."""
     return os.environ.get("TERM") or "unknown"
 
 
-def state_folder() -> Path:
+def read_state_folder() -> Path:
     """Return the folder of Plait's state, without loading more than necessary."""
     env = os.environ
     config = {} if env.get("PLAIT_STATE_DIR") else _read_config(_config_path(env))
     return _folder_for(env, config, "state")
 
 
-def home_folder() -> Path:
+def find_home_folder() -> Path:
     """Return the user's home folder."""
     return Path.home()
 
 
-def claude_config_folder() -> Path:
+def find_claude_folder() -> Path:
     """Return where Claude Code keeps its own settings."""
-    return expand_user(claude_folder_setting(os.environ), os.environ)
+    return expand_user(read_claude_folder(os.environ), os.environ)
 
 
-def calling_session() -> str | None:
+def find_calling_session() -> str | None:
     """Return the session of Claude Code that started this program; None if there is none."""
     return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
 
 
-def pipe_width() -> int:
+def read_pipe_width() -> int:
     """Return how wide output to a pipe is: COLUMNS, if it is a usable number, else 100."""
     columns = os.environ.get("COLUMNS", "")
     is_number = columns.isascii() and columns.isdigit() and len(columns) < 5
     return (int(columns) if is_number else 0) or PIPE_WIDTH
 
 
-def langfuse_environment(project: Path | None) -> dict[str, str]:
+def read_langfuse_environment(project: Path | None) -> dict[str, str]:
     """Return the environment with the variables that Claude Code's settings have for a project."""
-    return environment.read_environment(os.environ, claude_config_folder(), project)
+    return environment.read_environment(os.environ, find_claude_folder(), project)
 
 
-def hook_project(hook_input: bytes) -> Path | None:
+def find_hook_project(hook_input: bytes) -> Path | None:
     """Return the folder that Claude Code was started in, from the input of a hook."""
     return environment.find_project_folder(os.environ, hook_input)
 
 
-def systemd_folder() -> Path:
+def find_systemd_folder() -> Path:
     """Return the folder of the user's systemd units."""
     return (
         expand_user(os.environ.get("XDG_CONFIG_HOME") or "~/.config", os.environ) / "systemd/user"
     )
 
 
-def scheduled_environment() -> dict[str, str]:
+def collect_scheduled_environment() -> dict[str, str]:
     """Return the variables for sessions and backups, which a timer does not have."""
     found = {name: _split_paths(os.environ.get(name)) for name in LOCATION_VARIABLES}
     absolute = {
@@ -641,7 +641,7 @@ def _find_default_roots(env: Mapping[str, str], config: Mapping[str, Any]) -> tu
 
     Claude Code's comes first, whether it exists or not: sessions are written to it.
     """
-    claude = expand_user(claude_folder_setting(env), env)
+    claude = expand_user(read_claude_folder(env), env)
     wanted = env.get("PLAIT_AGENTS")
     agents = wanted.split(",") if wanted else config.get("agents")
     home = env.get("HOME") or env.get("USERPROFILE")
@@ -653,7 +653,7 @@ def _find_default_roots(env: Mapping[str, str], config: Mapping[str, Any]) -> tu
     return (claude, *others) if is_wanted or not others else tuple(others)
 
 
-def claude_folder_setting(env: Mapping[str, str]) -> str:
+def read_claude_folder(env: Mapping[str, str]) -> str:
     """Return where Claude Code keeps its logs."""
     return env.get("CLAUDE_CONFIG_DIR") or "~/.claude"
 
@@ -672,7 +672,7 @@ def expand_user(path: str, env: Mapping[str, str]) -> Path:
 
 def _folder_for(env: Mapping[str, str], config: Mapping[str, Any], kind: str) -> Path:
     named = env.get(f"PLAIT_{kind.upper()}_DIR") or config.get(f"{kind}_dir")
-    return expand_user(named, env) if named else platform_folder(kind)
+    return expand_user(named, env) if named else find_platform_folder(kind)
 
 
 LINUX_FOLDERS = {
@@ -686,7 +686,7 @@ sessions.
 """
 
 
-def platform_folder(kind: str) -> Path:
+def find_platform_folder(kind: str) -> Path:
     """Return the platform's folder for cache, configuration, data or state."""
     named, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
     is_plain = sys.platform == "linux" and "ANDROID_DATA" not in os.environ
@@ -742,7 +742,7 @@ def load_rules(file: str | None, *, strict: bool = False) -> "Rules":
         if not isinstance(table, dict):
             raise ConfigError(f"cannot read '{path}': it is not a table of rules")
         chosen = redact.parse_rules(table, f"'{path}'")
-    return replace(redact.add_own_names(chosen, home_folder()), strict=strict)
+    return replace(redact.add_own_names(chosen, find_home_folder()), strict=strict)
 
 
 def load_redactor(rules: str | None = None, *, strict: bool = False) -> "Redactor":
@@ -750,7 +750,7 @@ def load_redactor(rules: str | None = None, *, strict: bool = False) -> "Redacto
     return redact.Redactor(load_rules(rules, strict=strict))
 
 
-def trace_target(collector: Collector) -> "Target | None":
+def find_trace_target(collector: Collector) -> "Target | None":
     """Return the target of traces, None if there is none. An OTLP endpoint beats Langfuse."""
     if collector.otlp_endpoint:
         return delivery.otlp_target(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from plait.errors import ConfigError, SourceError, UserError
-from plait.settings import SETTINGS, Setting, config_file, parse_config, read_config_text
+from plait.settings import SETTINGS, Setting, find_config_file, parse_config, read_config_text
 
 EMPTY = {list: "[]", int: "1", float: "1.0", str: '""'}
 HEAD = """\
@@ -117,7 +117,7 @@ def change_config(change: Callable[[str], str]) -> None:
     """Write the changed text of `config.toml` if it is valid; links to it stay links."""
     from plait.line.output import replace_file
 
-    path = config_file()
+    path = find_config_file()
     old = read_config_text(path)
     new = change(old)
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from plait.errors import PlaitError
-from plait.settings import Settings, pipe_width
+from plait.settings import Settings, read_pipe_width
 from plait.terminal.text import expand_commands, safe, safe_line
 from plait.view.formats import format_count
 from plait.view.text import UNSAFE, count_columns, shorten_to_width
@@ -55,7 +55,7 @@ class Output:
             force_terminal=True if colour == "always" else None,
             no_color=colour == "never",
             color_system=None if colour == "never" else "auto",
-            width=None if stream.isatty() else pipe_width(),
+            width=None if stream.isatty() else read_pipe_width(),
             highlight=False,
             emoji=False,
             markup=False,
@@ -65,7 +65,7 @@ class Output:
     @property
     def width(self) -> int:
         """The number of columns of the terminal, in a pipe those of COLUMNS."""
-        return self.console.width if sys.stdout.isatty() else pipe_width()
+        return self.console.width if sys.stdout.isatty() else read_pipe_width()
 
     def json(self, value: object) -> None:
         """Write a value as indented JSON."""
@@ -96,7 +96,7 @@ class Output:
         lines = safe(" ".join(words)).split("\n")
         if len(words) < len(parts):
             return False
-        if any("\t" in line or count_columns(line) > pipe_width() for line in lines):
+        if any("\t" in line or count_columns(line) > read_pipe_width() for line in lines):
             return False
         stream.write("\n".join([*lines, ""]))
         return True

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from shlex import quote
 
 from plait.record.time import parse_time
-from plait.settings import plait_command
+from plait.settings import format_plait_command
 from plait.view.formats import format_minute, sort_by_count
 from plait.view.text import UNSAFE, count_columns, shorten_path, shorten_to_width
 
@@ -30,7 +30,7 @@ def shell_command(*words: str) -> str:
     """Quote a command for the shell; `plait` is replaced by the way this program was started."""
     typed = [quote(safe_line(word)) for word in words]
     if words[0] == PROGRAM and len(words) > 1:  # a lone `plait` may be a path
-        typed[0] = plait_command()
+        typed[0] = format_plait_command()
     return " ".join(typed)
 
 
@@ -46,7 +46,7 @@ def expand_commands(text: str, root_options: Sequence[str] = ()) -> str:
     def expand(match: re.Match[str]) -> str:
         words = match[1].split()
         takes_root = not {"--root", "--demo", "--help"} & {*words} and words[0] not in ROOTLESS
-        return f"`{plait_command()} {match[1]}{where if takes_root else ''}`"
+        return f"`{format_plait_command()} {match[1]}{where if takes_root else ''}`"
 
     return COMMAND_IN_TEXT.sub(expand, text)
 

@@ -14,7 +14,7 @@ from plait.edit.report import EditReport, format_done, format_violations
 from plait.edit.trim import find_preset, parse_custom_presets
 from plait.errors import PlaitError, Refused, UserError
 from plait.sessions.resume import client_command
-from plait.settings import claude_folder_setting, expand_user
+from plait.settings import expand_user, read_claude_folder
 from plait.terminal.text import SHORT_ID, safe
 from plait.tui.library import Row
 from plait.tui.rendering import run_command, with_output
@@ -46,7 +46,7 @@ class Actions:
     def _plan_resume(self, row: Row) -> "Resume":
         library = self.ui.library
         with library.lock:
-            default = expand_user(claude_folder_setting({}), {})
+            default = expand_user(read_claude_folder({}), {})
             return library.archive.resume(row.session.path, default=default)
 
     def resume(self, row: Row) -> None:

@@ -14,9 +14,9 @@ def ui_command(request: Request, query: tuple[str, ...] = argument(metavar="[FIL
     FILTER is the initial filter of the list: words, `project:`, `agent:`, `tool:`, `cost:>1`. Keys
     are shown at the bottom; `?` shows all of them.
     """
-    from plait.settings import terminal_kind
+    from plait.settings import read_terminal_kind
 
-    if terminal_kind() in ("dumb", "unknown"):
+    if read_terminal_kind() in ("dumb", "unknown"):
         raise UserError(
             "this terminal cannot run a full-screen program: TERM is 'dumb'",
             "`plait ls` lists the sessions",

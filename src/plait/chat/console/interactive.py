@@ -44,7 +44,7 @@ from plait.conversation.usage import SYNTHETIC, parse_tokens
 from plait.errors import PlaitError
 from plait.record.billing import Figures
 from plait.record.codec import convert_leniently
-from plait.settings import Settings, home_folder
+from plait.settings import Settings, find_home_folder
 from plait.terminal.output import Output
 from plait.terminal.text import safe, safe_line, shell_command, short_id
 from plait.view.calls import CallLine, format_tool_name, relative_path, take_first_line
@@ -589,7 +589,7 @@ def make_keyboard(
         ChatCompleter(
             offered,
             {"resume": lambda typed: live.complete_sessions(typed)},
-            FileSuggestions(Path(directory), home_folder()),
+            FileSuggestions(Path(directory), find_home_folder()),
         ),
         history=PromptHistory(settings.data / "chat" / "history.jsonl", directory),
         is_vi=settings.chat.editing_mode == "vi",

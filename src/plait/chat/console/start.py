@@ -39,7 +39,7 @@ from plait.chat.streaming import Model
 from plait.cli.options import Request
 from plait.errors import UserError
 from plait.line import make_root
-from plait.settings import Settings, claude_config_folder, home_folder
+from plait.settings import Settings, find_claude_folder, find_home_folder
 from plait.sources.cache import find_logs
 from plait.sources.places import FOLDERS, ROOTS, find_candidates, find_default_roots
 from plait.terminal.output import escape_json, write_bytes
@@ -115,7 +115,7 @@ def check_log_folder(settings: Settings) -> None:
     if not root.exists():
         return
     others = [agent for agent in ROOTS if agent != "claude"]
-    places = find_default_roots(settings.chat.environment, home_folder(), others)
+    places = find_default_roots(settings.chat.environment, find_home_folder(), others)
     is_foreign = root.name in FOLDERS or root.resolve() in [place.resolve() for place in places]
     for path in () if is_foreign else find_candidates([make_root(root)], []):
         with suppress(OSError):
@@ -124,7 +124,7 @@ def check_log_folder(settings: Settings) -> None:
         raise UserError(
             f"'{root}' is the folder of another agent: `plait chat` writes only Claude Code"
             " sessions",
-            f"use `--root {claude_config_folder()}`",
+            f"use `--root {find_claude_folder()}`",
         )
 
 
